@@ -1,0 +1,73 @@
+//! The `config` section: schema-wide settings.
+
+use crate::lang::LangConfig;
+use crate::search::SearchSettings;
+
+/// Schema-wide settings, every one with its default resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Generates mutations (`enable_mutations`, default true).
+    pub enable_mutations: bool,
+    /// Language settings.
+    pub lang: LangConfig,
+    /// Prefix of the names of query fields.
+    pub query_pfx: String,
+    /// Prefix of the names of mutation fields.
+    pub mutation_pfx: String,
+    /// Answers null instead of `[]` for a list without values.
+    pub null_json_arrays: bool,
+    /// Repository that holds the data, when not the service's own.
+    pub repository: Option<String>,
+    /// Default of the query argument `includeInferred`.
+    pub include_inferred: bool,
+    /// Default of the query argument `expandOwlSameAs`.
+    pub expand_owl_same_as: bool,
+    /// Names of the schema checks that are off.
+    pub disabled_checks: Vec<String>,
+    /// Role of callers without a declared role.
+    pub default_role: String,
+    /// Read-only role of machine integrations.
+    pub default_integration_role: String,
+    /// Adds directives with the effective SOML of each type and property.
+    pub expose_soml_in_graphql: bool,
+    /// Adds a count beside each list field.
+    pub enable_collection_count: bool,
+    /// Adds a counting root field per type.
+    pub enable_type_count: bool,
+    /// Adds an aggregating field beside each list field.
+    pub enable_aggregates: bool,
+    /// Adds Relay connections.
+    pub enable_connections: bool,
+    /// Shorter error messages.
+    pub compact_error_messages: bool,
+    /// Lets clients ask for the plan of a query.
+    pub enable_graphql_explain: bool,
+    /// Default search settings.
+    pub search: Option<SearchSettings>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            enable_mutations: true,
+            lang: LangConfig::default(),
+            query_pfx: String::new(),
+            mutation_pfx: String::new(),
+            null_json_arrays: false,
+            repository: None,
+            include_inferred: true,
+            expand_owl_same_as: true,
+            disabled_checks: Vec::new(),
+            default_role: "Default".to_owned(),
+            default_integration_role: "Federation_SystemRole".to_owned(),
+            expose_soml_in_graphql: false,
+            enable_collection_count: false,
+            enable_type_count: false,
+            enable_aggregates: false,
+            enable_connections: false,
+            compact_error_messages: false,
+            enable_graphql_explain: true,
+            search: None,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Language specifications: which language variants of a text are read and which may be written.
+
+use std::fmt;
+
+/// Schema-wide language settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LangConfig {
+    /// Which variants are returned; everything when absent.
+    pub fetch: Option<LangSpec>,
+    /// Which tags may be written.
+    pub validate: Option<LangValidation>,
+    /// Tag given to written text that has none.
+    pub implicit: Option<String>,
+    /// Specification of the GraphQL field `name`.
+    pub default_name_fetch: LangSpec,
+    /// Appends [`LangConfig::default_name_fetch`] to the `lang` argument of `name`.
+    pub append_default_name_fetch: bool,
+}
+
+/// Language settings of one property; each wins over the schema-wide one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PropertyLang {
+    /// Which variants are returned.
+    pub fetch: Option<LangSpec>,
+    /// Which tags may be written.
+    pub validate: Option<LangValidation>,
+    /// Tag given to written text that has none.
+    pub implicit: Option<String>,
+}
+
+/// A parsed `fetch` specification, such as `ALL,-en-US` or `fr,en~,NONE`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LangSpec {
+    /// What the specification starts from.
+    pub head: LangHead,
+    /// Items in order of preference.
+    pub items: Vec<LangItem>,
+}
+
+/// The head of a [`LangSpec`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LangHead {
+    /// No head: the first item that has values wins.
+    Preference,
+    /// `ALL` or `ALL,…`: every language but the excluded ones.
+    All,
+    /// `ALL:…`: every listed language, in that order.
+    AllOf,
+}
+
+/// One item of a [`LangSpec`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum LangItem {
+    /// Values that match are wanted.
+    Include(LangRange),
+    /// Values that match are left out.
+    Exclude(LangRange),
+    /// Some value: untagged, else that of the smallest tag.
+    Any,
+    /// Replaced by the languages that the request accepts.
+    Browser,
+}
+
+/// Which tags an item covers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum LangRange {
+    /// Exactly this tag, case ignored.
+    Tag(String),
+    /// This tag and its dialects (`en~`).
+    Dialects(String),
+    /// No tag (`NONE`).
+    Untagged,
+}
+
+/// A parsed `validate` specification, such as `en,fr;UNIQ`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LangValidation {
+    /// Allowed tags; empty allows every one.
+    pub allowed: Vec<LangItem>,
+    /// At most one value per tag.
+    pub unique: bool,
+}
+
+/// A language specification that does not follow the grammar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LangSpecError {
+    /// What is wrong, as a sentence fragment in lower case.
+    pub message: String,
+}
+
+impl fmt::Display for LangSpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for LangSpecError {}
+
+impl Default for LangConfig {
+    fn default() -> Self {
+        LangConfig {
+            fetch: None,
+            validate: None,
+            implicit: None,
+            default_name_fetch: LangSpec { head: LangHead::Preference, items: vec![LangItem::Any] },
+            append_default_name_fetch: true,
+        }
+    }
+}

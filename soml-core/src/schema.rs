@@ -1,0 +1,429 @@
+//! The effective schema: what a SOML document means once inheritance, global properties and
+//! defaults are resolved.
+//!
+//! Objects and properties live in dense vectors and point at each other by index, so a schema is
+//! cheap to walk and free of reference counting. Nothing here knows YAML, GraphQL servers or SPARQL.
+
+use std::fmt;
+use std::ops::Index;
+
+use crate::config::Config;
+use crate::datatype::Scalar;
+use crate::lang::PropertyLang;
+use crate::rbac::Rbac;
+use crate::search::SearchSettings;
+use crate::span::Span;
+
+/// Index of an [`Object`] in its [`Schema`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ObjectId(pub u32);
+
+/// Index of an effective [`Property`] in its [`Schema`].
+///
+/// A property that several objects share has one entry per object, since inheritance and local
+/// keys may give each its own characteristics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PropertyId(pub u32);
+
+/// Index of an [`EnumType`] in its [`Schema`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EnumId(pub u32);
+
+/// Index of a [`UnionType`] in its [`Schema`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UnionId(pub u32);
+
+/// The three names of an object or a property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// As the document writes it, prefix included.
+    pub written: String,
+    /// As GraphQL clients see it: vocabulary prefix dropped, other punctuation made `_`.
+    pub graphql: String,
+    /// The IRI that the name itself stands for.
+    pub iri: String,
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.written)
+    }
+}
+
+/// A resolved SOML document.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    /// Document identifier, such as `/soml/swapi`.
+    pub id: String,
+    /// Descriptive keys at the top of the document.
+    pub metadata: Metadata,
+    /// Schema-wide settings.
+    pub config: Config,
+    /// Declared and predefined prefixes, and the special ones.
+    pub prefixes: Prefixes,
+    /// Enumerations of the `types` section, in document order.
+    pub enums: Vec<EnumType>,
+    /// Union datatypes of the `types` section, in document order.
+    pub unions: Vec<UnionType>,
+    /// Object types in document order.
+    pub objects: Vec<Object>,
+    /// Effective properties of all objects.
+    pub properties: Vec<Property>,
+    /// Roles.
+    pub rbac: Rbac,
+}
+
+/// Descriptive keys of a document; all free text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// Human name of the schema.
+    pub label: Option<String>,
+    /// Name or address of the author.
+    pub creator: Option<String>,
+    /// Creation date as written.
+    pub created: Option<String>,
+    /// Date of the last change as written.
+    pub updated: Option<String>,
+    /// Version of this schema as written.
+    pub version_info: Option<String>,
+}
+
+/// Namespace bindings of a document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prefixes {
+    /// Base of relative data IRIs.
+    pub base_iri: String,
+    /// Namespace of object and property names without a prefix.
+    pub vocab_iri: String,
+    /// Prefix bound to [`Prefixes::vocab_iri`].
+    pub vocab_prefix: String,
+    /// IRI of the ontology, for statements about it.
+    pub ontology_iri: String,
+    /// Namespace of generated shapes.
+    pub shape_iri: String,
+    /// Prefix and namespace, the document's own first, then predefined ones it does not redeclare.
+    pub bindings: Vec<(String, String)>,
+}
+
+impl Prefixes {
+    /// Returns the namespace bound to `prefix`.
+    #[must_use]
+    pub fn namespace(&self, prefix: &str) -> Option<&str> {
+        self.bindings.iter().find(|(p, _)| p == prefix).map(|(_, ns)| ns.as_str())
+    }
+}
+
+/// An enumeration datatype. Its values are stored as plain strings equal to their names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnumType {
+    /// Names of the type.
+    pub name: Name,
+    /// Human name.
+    pub label: Option<String>,
+    /// Longer text.
+    pub descr: Option<String>,
+    /// Values in document order; never empty in a valid schema.
+    pub values: Vec<EnumValue>,
+    /// Place of the type's key.
+    pub span: Span,
+}
+
+/// One value of an [`EnumType`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnumValue {
+    /// The value, which is its GraphQL name and its stored text.
+    pub name: String,
+    /// Human name.
+    pub label: Option<String>,
+    /// Longer text.
+    pub descr: Option<String>,
+}
+
+/// A union datatype: literals of any of its members.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnionType {
+    /// Names of the type.
+    pub name: Name,
+    /// Member datatypes.
+    pub members: Vec<LiteralMember>,
+    /// Longer text.
+    pub descr: Option<String>,
+    /// Place of the type's key.
+    pub span: Span,
+}
+
+/// A member of a union datatype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LiteralMember {
+    /// Literals of one scalar datatype.
+    Scalar(Scalar),
+    /// Language-tagged strings.
+    LangString,
+}
+
+/// What the values of a property are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Range {
+    /// Values of a scalar datatype; `iri` included.
+    Scalar(Scalar),
+    /// Names of an enumeration.
+    Enum(EnumId),
+    /// Literals served as the GraphQL type `Literal`.
+    Literal(LiteralRange),
+    /// Instances of an object type.
+    Object(ObjectId),
+}
+
+/// Literal families that GraphQL sees as `Literal { value lang type }`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LiteralRange {
+    /// `langString`: language-tagged strings.
+    LangString,
+    /// `stringOrLangString`: strings with or without a language tag.
+    StringOrLangString,
+    /// `literal`: any literal.
+    Any,
+    /// `dateOrYearOrMonth`: `xsd:date`, `xsd:gYear` or `xsd:gYearMonth`.
+    DateOrYearOrMonth,
+    /// A union of the `types` section.
+    Union(UnionId),
+}
+
+/// The greatest number of values of a property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Max {
+    /// At most this many; 1 makes the GraphQL field single-valued.
+    Count(u32),
+    /// No bound (`inf`).
+    Unbounded,
+}
+
+impl Max {
+    /// Tells whether more than one value is allowed, so that the GraphQL field is a list.
+    #[must_use]
+    pub fn is_multiple(self) -> bool {
+        !matches!(self, Max::Count(0 | 1))
+    }
+}
+
+/// Whether an object type may have instances of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ObjectKind {
+    /// Has instances; a GraphQL object type.
+    Concrete,
+    /// Stands for its descendants; a GraphQL interface.
+    Abstract,
+}
+
+/// An object type.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// Names of the type.
+    pub name: Name,
+    /// Human name.
+    pub label: Option<String>,
+    /// Longer text.
+    pub descr: Option<String>,
+    /// Concrete or abstract.
+    pub kind: ObjectKind,
+    /// IRI of the RDF property that tells the class, usually `rdf:type`.
+    pub type_prop: String,
+    /// IRIs of which any one, under [`Object::type_prop`], makes a node an instance.
+    ///
+    /// For a concrete object never empty. For an abstract one only what the document writes.
+    pub types: Vec<String>,
+    /// Direct superclass.
+    pub inherits: Option<ObjectId>,
+    /// Direct subclasses in document order.
+    pub subclasses: Vec<ObjectId>,
+    /// The property behind the GraphQL field `name`, own or inherited.
+    pub name_property: Option<PropertyId>,
+    /// Effective properties: inherited ones first (root superclass first), then own ones in
+    /// document order; an own property that overrides an inherited one keeps the inherited place.
+    /// A name property that no `props` declares comes last.
+    pub props: Vec<PropertyId>,
+    /// Start of the IRIs of instances, absolute; checked on writing, never a type test.
+    pub id_prefix: Option<String>,
+    /// Unanchored regular expression that the IRIs of instances match.
+    pub id_regex: Option<String>,
+    /// Template or regular expression for the IRIs of instances, as written.
+    pub id_pattern: Option<String>,
+    /// Generates `extend type` for federation.
+    pub extend: bool,
+    /// Effective search settings, when any level gives some.
+    pub search: Option<SearchSettings>,
+    /// Name of the federated SPARQL service that holds the instances.
+    pub sparql_federated_service: Option<String>,
+    /// Extra meta directive, as written.
+    pub meta: Option<String>,
+    /// Place of the object's key.
+    pub span: Span,
+}
+
+/// An effective property of one object.
+#[derive(Clone, Debug)]
+pub struct Property {
+    /// Names of the property.
+    pub name: Name,
+    /// The object that this entry belongs to.
+    pub owner: ObjectId,
+    /// The object that declares it: the owner or a superclass.
+    pub declared_by: ObjectId,
+    /// Human name.
+    pub label: Option<String>,
+    /// Longer text.
+    pub descr: Option<String>,
+    /// What the values are.
+    pub range: Range,
+    /// Least number of values; checked on writing.
+    pub min: u32,
+    /// Greatest number of values; decides between a single value and a list.
+    pub max: Max,
+    /// How values are reached in the graph.
+    pub path: Path,
+    /// The partner that is stored too, of `inverseOf`.
+    pub inverse_of: Option<PropertyId>,
+    /// The property is its own inverse.
+    pub symmetric: bool,
+    /// Targets must be instances of the range.
+    pub range_check: bool,
+    /// Stored literals are cast to the range before use.
+    pub type_cast: bool,
+    /// The GraphQL field is non-null.
+    pub non_nullable: bool,
+    /// The elements of the GraphQL list are non-null.
+    pub non_nullable_elements: bool,
+    /// May be set once and not changed.
+    pub immutable: bool,
+    /// Unanchored regular expression for values.
+    pub regex: Option<String>,
+    /// Start of the IRIs of values, absolute.
+    pub prefix: Option<String>,
+    /// Template or regular expression for values, as written.
+    pub pattern: Option<String>,
+    /// Closed list of values as written; empty when any value is allowed.
+    pub values_in: Vec<String>,
+    /// Language settings of the property alone; schema-wide ones are in [`Config`].
+    pub lang: PropertyLang,
+    /// The property backs the GraphQL field `name` and no `props` declares it.
+    pub implied_by_name: bool,
+    /// Effective search settings, when any level gives some.
+    pub search: Option<SearchSettings>,
+    /// Name of the federated SPARQL service that holds the values.
+    pub sparql_federated_service: Option<String>,
+    /// Extra meta directive, as written.
+    pub meta: Option<String>,
+    /// Place of the property's key in the object or global section that declares it.
+    pub span: Span,
+}
+
+/// How the values of a property are reached from the object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// `?object <iri> ?value`.
+    Forward(String),
+    /// `?value <iri> ?object`, for `inverseAlias`; nothing is stored for the property itself.
+    Inverse {
+        /// IRI of the partner's RDF property.
+        iri: String,
+        /// The aliased property of the range object.
+        of: PropertyId,
+    },
+}
+
+impl Path {
+    /// Returns the IRI of the RDF property that is walked, in whatever direction.
+    #[must_use]
+    pub fn iri(&self) -> &str {
+        match self {
+            Path::Forward(iri) | Path::Inverse { iri, .. } => iri,
+        }
+    }
+}
+
+impl Index<ObjectId> for Schema {
+    type Output = Object;
+
+    fn index(&self, id: ObjectId) -> &Object {
+        &self.objects[id.0 as usize]
+    }
+}
+
+impl Index<PropertyId> for Schema {
+    type Output = Property;
+
+    fn index(&self, id: PropertyId) -> &Property {
+        &self.properties[id.0 as usize]
+    }
+}
+
+impl Index<EnumId> for Schema {
+    type Output = EnumType;
+
+    fn index(&self, id: EnumId) -> &EnumType {
+        &self.enums[id.0 as usize]
+    }
+}
+
+impl Index<UnionId> for Schema {
+    type Output = UnionType;
+
+    fn index(&self, id: UnionId) -> &UnionType {
+        &self.unions[id.0 as usize]
+    }
+}
+
+impl Schema {
+    /// Returns all objects with their ids, in document order.
+    pub fn objects(&self) -> impl ExactSizeIterator<Item = (ObjectId, &Object)> {
+        (0u32..).map(ObjectId).zip(&self.objects).take(self.objects.len()).collect::<Vec<_>>().into_iter()
+    }
+
+    /// Finds an object by its written name, with or without the vocabulary prefix.
+    #[must_use]
+    pub fn object_named(&self, written: &str) -> Option<ObjectId> {
+        let iri_name = |name: &str| {
+            name.strip_prefix(&self.prefixes.vocab_prefix)
+                .and_then(|rest| rest.strip_prefix(':'))
+                .unwrap_or(name)
+                .to_owned()
+        };
+        let wanted = iri_name(written);
+        self.objects().find(|(_, o)| iri_name(&o.name.written) == wanted).map(|(id, _)| id)
+    }
+
+    /// Returns `object` and its superclasses, nearest first.
+    pub fn lineage(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
+        std::iter::successors(Some(object), |&id| self[id].inherits)
+    }
+
+    /// Tells whether `object` is `ancestor` or inherits from it.
+    #[must_use]
+    pub fn is_a(&self, object: ObjectId, ancestor: ObjectId) -> bool {
+        self.lineage(object).any(|id| id == ancestor)
+    }
+
+    /// Returns the concrete objects among `object` and its descendants, in document order.
+    #[must_use]
+    pub fn concrete(&self, object: ObjectId) -> Vec<ObjectId> {
+        self.objects()
+            .filter(|(id, o)| o.kind == ObjectKind::Concrete && self.is_a(*id, object))
+            .map(|(id, _)| id)
+            .collect()
+    }
+
+    /// Tells whether `object` or an ancestor has a name, so that it is GraphQL `Nameable`.
+    #[must_use]
+    pub fn is_nameable(&self, object: ObjectId) -> bool {
+        self[object].name_property.is_some()
+    }
+
+    /// Returns the number of distinct property names over all objects, as users count them.
+    #[must_use]
+    pub fn property_name_count(&self) -> usize {
+        let mut names: Vec<_> = self.properties.iter().map(|p| p.name.iri.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.len()
+    }
+}
