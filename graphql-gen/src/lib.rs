@@ -1,1 +1,5 @@
-//! gen
+//! GraphQL over RDF.
+
+pub mod error;
+pub mod limits;
+pub mod request;

@@ -1,0 +1,48 @@
+//! Bounds on what a client may send, each with its default.
+
+/// Bounds on one request.
+///
+/// The defaults never refuse an introspection query of a usual client or a list without `limit`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Greatest nesting of selection sets (`graphql.limits.depth`).
+    pub depth: usize,
+    /// Greatest number of fields, fragments counted where they are used (`graphql.limits.fields`).
+    pub fields: usize,
+    /// Greatest number of aliases (`graphql.limits.aliases`).
+    pub aliases: usize,
+    /// Greatest number of tokens (`graphql.limits.tokens`).
+    pub tokens: usize,
+    /// Greatest `limit` argument; a list that would exceed it is refused (`graphql.limits.page`).
+    pub page: Option<u64>,
+    /// Greatest nesting of a filter (`graphql.limits.whereDepth`).
+    pub where_depth: usize,
+    /// Greatest number of conditions of one filter (`graphql.limits.whereConditions`).
+    pub where_conditions: usize,
+    /// Greatest length of a list in a filter (`graphql.limits.listLength`).
+    pub list_length: usize,
+    /// Greatest length of a regular expression in characters (`graphql.limits.regexLength`).
+    pub regex_length: usize,
+    /// Greatest number of steps of a plan (`graphql.limits.planLevels`).
+    pub plan_levels: usize,
+    /// Greatest size of an answer in bytes (`graphql.limits.responseBytes`).
+    pub response_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            depth: 40,
+            fields: 20_000,
+            aliases: 1_000,
+            tokens: 100_000,
+            page: None,
+            where_depth: 20,
+            where_conditions: 2_000,
+            list_length: 10_000,
+            regex_length: 1_000,
+            plan_levels: 1_000,
+            response_bytes: 1 << 30,
+        }
+    }
+}

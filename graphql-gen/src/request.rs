@@ -1,0 +1,64 @@
+//! What comes in and what goes out, free of any transport.
+
+use std::time::Instant;
+
+use apollo_compiler::response::JsonMap;
+use bytes::Bytes;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+
+/// A GraphQL request.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Request {
+    /// The document.
+    pub query: String,
+    /// The operation to run when the document has several.
+    #[serde(default)]
+    pub operation_name: Option<String>,
+    /// Values of the variables.
+    #[serde(default)]
+    pub variables: Option<JsonMap>,
+    /// Protocol extensions; unknown members are ignored, as the specification asks.
+    #[serde(default)]
+    pub extensions: Option<JsonMap>,
+}
+
+impl Request {
+    /// Creates a request without variables.
+    #[must_use]
+    pub fn new(query: impl Into<String>) -> Self {
+        Request { query: query.into(), ..Request::default() }
+    }
+}
+
+/// What surrounds a request: who waits for it and how long.
+#[derive(Clone, Debug, Default)]
+pub struct RequestContext {
+    /// Moment after which nobody waits any more.
+    pub deadline: Option<Instant>,
+    /// Cancelled when the client goes away.
+    pub cancellation: CancellationToken,
+    /// Identifier for logs and for the store.
+    pub request_id: String,
+    /// Languages that the client accepts, best first.
+    pub accept_language: Vec<String>,
+}
+
+/// How far a request came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Executed; the body has `data`, which may be null, and perhaps `errors`.
+    Executed,
+    /// Refused before execution; the body has `errors` alone.
+    RequestError,
+}
+
+/// The answer to a request.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// JSON text of the response.
+    pub body: Bytes,
+    /// How far the request came.
+    pub outcome: Outcome,
+}

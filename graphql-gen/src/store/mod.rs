@@ -1,0 +1,68 @@
+//! The graph store: where objects and their values come from.
+
+mod hydration;
+
+use async_trait::async_trait;
+use oxrdf::NamedNode;
+
+pub use hydration::{Column, Hydrated, HydrationRequest, Slot};
+
+use crate::plan::Selection;
+use crate::request::RequestContext;
+
+/// A failure of a store. Its text may name addresses and never leaves the process.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The deadline of the request passed.
+    #[error("the deadline passed")]
+    Deadline,
+    /// The request was cancelled.
+    #[error("the request was cancelled")]
+    Cancelled,
+    /// The store cannot do what is asked for; the text is fit for clients.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The store cannot be reached.
+    #[error("the store cannot be reached")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The store failed on a valid query.
+    #[error("the store failed")]
+    Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// A store of RDF data.
+///
+/// Implementations decide how a selection becomes queries and how values are fetched; the contract
+/// is the same for all of them: IRIs only, each once, in the order asked for.
+#[async_trait]
+pub trait GraphStore: Send + Sync + 'static {
+    /// Returns the objects that `selection` asks for: distinct IRIs, ordered and paged.
+    async fn select(
+        &self,
+        selection: &Selection,
+        context: &RequestContext,
+    ) -> Result<Vec<NamedNode>, StoreError>;
+
+    /// Returns, for each node and slot of `request`, the values that the slot asks for.
+    async fn hydrate(
+        &self,
+        request: &HydrationRequest<'_>,
+        context: &RequestContext,
+    ) -> Result<Hydrated, StoreError>;
+
+    /// Tells whether calls block the thread, so that requests run off the async workers.
+    fn is_blocking(&self) -> bool;
+
+    /// Checks that the store answers; returns what it is for health records.
+    async fn probe(&self, context: &RequestContext) -> Result<StoreInfo, StoreError>;
+}
+
+/// What a store says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreInfo {
+    /// Kind of store, such as `in-memory`.
+    pub provider: String,
+    /// Number of statements, when the store can tell at no cost.
+    pub statements: Option<u64>,
+}
