@@ -1,6 +1,11 @@
 //! Language specifications: which language variants of a text are read and which may be written.
 
+mod parse;
+mod pick;
+
 use std::fmt;
+
+pub use parse::is_tag;
 
 /// Schema-wide language settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +60,7 @@ pub enum LangItem {
     Include(LangRange),
     /// Values that match are left out.
     Exclude(LangRange),
-    /// Some value: untagged, else that of the smallest tag.
+    /// Some value: untagged, else that of the smallest tag. In a [`LangValidation`], every tag.
     Any,
     /// Replaced by the languages that the request accepts.
     Browser,
@@ -75,7 +80,7 @@ pub enum LangRange {
 /// A parsed `validate` specification, such as `en,fr;UNIQ`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LangValidation {
-    /// Allowed tags; empty allows every one.
+    /// Allowed tags, [`LangItem::Include`] and [`LangItem::Any`] only; empty allows every one.
     pub allowed: Vec<LangItem>,
     /// At most one value per tag.
     pub unique: bool,
@@ -96,13 +101,73 @@ impl fmt::Display for LangSpecError {
 
 impl std::error::Error for LangSpecError {}
 
+impl fmt::Display for LangRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LangRange::Tag(tag) => f.write_str(tag),
+            LangRange::Dialects(tag) => write!(f, "{tag}~"),
+            LangRange::Untagged => f.write_str("NONE"),
+        }
+    }
+}
+
+impl fmt::Display for LangItem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LangItem::Include(range) => range.fmt(f),
+            LangItem::Exclude(range) => write!(f, "-{range}"),
+            LangItem::Any => f.write_str("ANY"),
+            LangItem::Browser => f.write_str("BROWSER"),
+        }
+    }
+}
+
+impl fmt::Display for LangSpec {
+    /// Writes the specification as [`LangSpec::parse`] reads it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = match (self.head, self.items.is_empty()) {
+            (LangHead::Preference, _) => "",
+            (LangHead::All, true) => "ALL",
+            (LangHead::All, false) => "ALL,",
+            (LangHead::AllOf, _) => "ALL:",
+        };
+        if self.items.is_empty() {
+            return f.write_str(separator);
+        }
+        for item in &self.items {
+            write!(f, "{separator}{item}")?;
+            separator = ",";
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for LangValidation {
+    /// Writes the specification as [`LangValidation::parse`] reads it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for item in &self.allowed {
+            write!(f, "{separator}{item}")?;
+            separator = ",";
+        }
+        match (self.unique, self.allowed.is_empty()) {
+            (true, true) => f.write_str("UNIQ"),
+            (true, false) => f.write_str(";UNIQ"),
+            (false, _) => Ok(()),
+        }
+    }
+}
+
 impl Default for LangConfig {
     fn default() -> Self {
         LangConfig {
             fetch: None,
             validate: None,
             implicit: None,
-            default_name_fetch: LangSpec { head: LangHead::Preference, items: vec![LangItem::Any] },
+            default_name_fetch: LangSpec {
+                head: LangHead::Preference,
+                items: vec![LangItem::Any],
+            },
             append_default_name_fetch: true,
         }
     }

@@ -1,9 +1,23 @@
-//! SOML, the Semantic Objects Modeling Language.
+#![doc = include_str!("../README.md")]
 
+mod check;
+pub mod codes;
 pub mod config;
 pub mod datatype;
+pub mod diagnostic;
+mod keys;
 pub mod lang;
+mod load;
+mod raw;
 pub mod rbac;
+mod resolve;
 pub mod schema;
 pub mod search;
 pub mod span;
+pub mod value;
+pub mod yaml;
+
+pub use codes::Code;
+pub use diagnostic::{Diagnostic, Label, Severity};
+pub use load::{LoadOptions, Loaded, Valid, load, load_with};
+pub use schema::Schema;

@@ -1,6 +1,7 @@
 //! The `rbac` section: roles and what they may do.
 
 use crate::span::Span;
+use crate::value::Value;
 
 /// All roles of a schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +21,10 @@ pub struct Role {
     pub actions: Vec<Action>,
     /// What is taken away from [`Role::actions`].
     pub not_actions: Vec<Action>,
+    /// Conditions that rows must meet, `<Object>: {read | write | delete: <condition>}` as written.
+    pub filters: Value,
+    /// Values that are set on writing and cannot be chosen, as written.
+    pub presets: Value,
     /// Place of the role's key.
     pub span: Span,
 }

@@ -51,7 +51,7 @@ impl fmt::Display for Name {
 }
 
 /// A resolved SOML document.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Schema {
     /// Document identifier, such as `/soml/swapi`.
     pub id: String,
@@ -109,7 +109,10 @@ impl Prefixes {
     /// Returns the namespace bound to `prefix`.
     #[must_use]
     pub fn namespace(&self, prefix: &str) -> Option<&str> {
-        self.bindings.iter().find(|(p, _)| p == prefix).map(|(_, ns)| ns.as_str())
+        self.bindings
+            .iter()
+            .find(|(p, _)| p == prefix)
+            .map(|(_, ns)| ns.as_str())
     }
 }
 
@@ -216,7 +219,7 @@ pub enum ObjectKind {
 }
 
 /// An object type.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Object {
     /// Names of the type.
     pub name: Name,
@@ -238,6 +241,13 @@ pub struct Object {
     pub subclasses: Vec<ObjectId>,
     /// The property behind the GraphQL field `name`, own or inherited.
     pub name_property: Option<PropertyId>,
+    /// Label of the GraphQL field `name`, from an entry `name` without prefix under `props`.
+    ///
+    /// Such an entry describes the built-in field; what it says about values holds for the stored
+    /// property `<vocab_prefix>:name`, which is [`Property::implied_by_name`].
+    pub name_label: Option<String>,
+    /// Longer text of the GraphQL field `name`; see [`Object::name_label`].
+    pub name_descr: Option<String>,
     /// Effective properties: inherited ones first (root superclass first), then own ones in
     /// document order; an own property that overrides an inherited one keeps the inherited place.
     /// A name property that no `props` declares comes last.
@@ -261,7 +271,7 @@ pub struct Object {
 }
 
 /// An effective property of one object.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Property {
     /// Names of the property.
     pub name: Name,
@@ -305,7 +315,8 @@ pub struct Property {
     pub values_in: Vec<String>,
     /// Language settings of the property alone; schema-wide ones are in [`Config`].
     pub lang: PropertyLang,
-    /// The property backs the GraphQL field `name` and no `props` declares it.
+    /// The property backs the GraphQL field `name` and no `props` declares it, or only by the
+    /// entry `name` without prefix. Its label is `Name` unless a global property gives another.
     pub implied_by_name: bool,
     /// Effective search settings, when any level gives some.
     pub search: Option<SearchSettings>,
@@ -340,6 +351,23 @@ impl Path {
         }
     }
 }
+
+macro_rules! index {
+    ($($id:ident),*) => {
+        $(impl $id {
+            /// The id of the `index`-th element; a schema never holds more than `u32::MAX`.
+            pub(crate) fn at(index: usize) -> $id {
+                $id(u32::try_from(index).expect("the number of elements of a schema is bounded"))
+            }
+
+            pub(crate) fn index(self) -> usize {
+                self.0 as usize
+            }
+        })*
+    };
+}
+
+index!(ObjectId, PropertyId, EnumId, UnionId);
 
 impl Index<ObjectId> for Schema {
     type Output = Object;
@@ -376,7 +404,10 @@ impl Index<UnionId> for Schema {
 impl Schema {
     /// Returns all objects with their ids, in document order.
     pub fn objects(&self) -> impl ExactSizeIterator<Item = (ObjectId, &Object)> {
-        (0u32..).map(ObjectId).zip(&self.objects).take(self.objects.len()).collect::<Vec<_>>().into_iter()
+        self.objects
+            .iter()
+            .enumerate()
+            .map(|(i, object)| (ObjectId::at(i), object))
     }
 
     /// Finds an object by its written name, with or without the vocabulary prefix.
@@ -389,7 +420,9 @@ impl Schema {
                 .to_owned()
         };
         let wanted = iri_name(written);
-        self.objects().find(|(_, o)| iri_name(&o.name.written) == wanted).map(|(id, _)| id)
+        self.objects()
+            .find(|(_, o)| iri_name(&o.name.written) == wanted)
+            .map(|(id, _)| id)
     }
 
     /// Returns `object` and its superclasses, nearest first.
@@ -421,7 +454,11 @@ impl Schema {
     /// Returns the number of distinct property names over all objects, as users count them.
     #[must_use]
     pub fn property_name_count(&self) -> usize {
-        let mut names: Vec<_> = self.properties.iter().map(|p| p.name.iri.as_str()).collect();
+        let mut names: Vec<_> = self
+            .properties
+            .iter()
+            .map(|p| p.name.iri.as_str())
+            .collect();
         names.sort_unstable();
         names.dedup();
         names.len()

@@ -1,0 +1,141 @@
+//! From the text of a document to a validated schema.
+
+use std::ops::Deref;
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Findings, Severity};
+use crate::schema::Schema;
+use crate::span::{LineIndex, Span};
+use crate::{check, raw, resolve, yaml};
+
+/// Bounds of what a document may cost. The defaults are far above any real document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// Length of the text in bytes.
+    pub max_bytes: usize,
+    /// Levels of lists and mappings inside each other.
+    pub max_depth: usize,
+    /// Keys, values, lists and mappings, each repeated by an alias counted again.
+    pub max_nodes: usize,
+    /// Objects.
+    pub max_objects: usize,
+    /// Effective properties, inherited ones counted for each object.
+    pub max_properties: usize,
+    /// Levels of superclasses above an object.
+    pub max_inheritance: usize,
+    /// Errors that are kept, and as many warnings; further ones are only counted.
+    pub max_findings: usize,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        LoadOptions {
+            max_bytes: 16 << 20,
+            max_depth: 64,
+            max_nodes: 2_000_000,
+            max_objects: 20_000,
+            max_properties: 200_000,
+            max_inheritance: 100,
+            max_findings: 1_000,
+        }
+    }
+}
+
+/// The outcome of reading a document.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The schema, when the document has no errors.
+    pub schema: Option<Valid<Schema>>,
+    /// Errors and warnings, in the order of the document.
+    pub diagnostics: Vec<Diagnostic>,
+    /// How many findings were left out because there were too many.
+    pub suppressed: usize,
+}
+
+impl Loaded {
+    /// Returns the errors.
+    pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.diagnostics
+            .iter()
+            .filter(|d| d.severity == Severity::Error)
+    }
+
+    /// Returns the warnings.
+    pub fn warnings(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.diagnostics
+            .iter()
+            .filter(|d| d.severity == Severity::Warning)
+    }
+}
+
+/// Something that passed validation. Only this crate can make one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Valid<T>(T);
+
+impl<T> Valid<T> {
+    /// Gives up the proof of validity.
+    #[must_use]
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> Deref for Valid<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> AsRef<T> for Valid<T> {
+    fn as_ref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// Reads a SOML document under the default bounds.
+///
+/// Everything that is wrong is found at once. Never panics and never fails: what cannot be read is
+/// told in [`Loaded::diagnostics`].
+///
+/// ```
+/// let loaded = soml_core::load("id: /soml/films\nobjects:\n  Film: {props: {title: {min: 1}}}\n");
+/// let schema = loaded.schema.expect("the document has no errors");
+/// assert_eq!(schema.objects[0].name.graphql, "Film");
+/// ```
+#[must_use]
+pub fn load(text: &str) -> Loaded {
+    load_with(text, &LoadOptions::default())
+}
+
+/// Reads a SOML document under the given bounds.
+#[must_use]
+pub fn load_with(text: &str, options: &LoadOptions) -> Loaded {
+    let mut findings = Findings::new(options.max_findings);
+    let schema = read(text, options, &mut findings);
+    let schema = schema.filter(|_| !findings.has_errors()).map(Valid);
+    let (diagnostics, suppressed) = findings.finish(&LineIndex::new(text));
+    Loaded {
+        schema,
+        diagnostics,
+        suppressed,
+    }
+}
+
+fn read(text: &str, options: &LoadOptions, findings: &mut Findings) -> Option<Schema> {
+    if text.len() > options.max_bytes.min(u32::MAX as usize) {
+        let message = format!(
+            "the document has {} bytes; {} are allowed",
+            text.len(),
+            options.max_bytes
+        );
+        findings.add(Code::LimitExceeded, Span::default(), message);
+        return None;
+    }
+    let document = yaml::parse(text, options, findings)?;
+    let raw = raw::read(&document, text, findings)?;
+    let resolved = resolve::resolve(&raw, options, findings)?;
+    check::check(&raw, &resolved, findings);
+    Some(resolved.schema)
+}

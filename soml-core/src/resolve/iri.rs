@@ -1,0 +1,33 @@
+//! Just enough of the IRI grammar to refuse what is none.
+
+/// Tells whether `text` is an absolute IRI: a scheme, a colon, something behind it, and no
+/// character that may not stand in an IRI.
+pub(crate) fn is_absolute(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else {
+        return false;
+    };
+    is_scheme(scheme) && !rest.is_empty() && rest.chars().all(allowed)
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
+}
+
+fn allowed(c: char) -> bool {
+    !c.is_control()
+        && !c.is_whitespace()
+        && !matches!(c, '<' | '>' | '"' | '{' | '}' | '|' | '\\' | '^' | '`')
+}
+
+/// Schemes that are taken for absolute IRIs although no `//` follows.
+const SCHEMES: [&str; 12] = [
+    "ark", "data", "did", "doi", "file", "geo", "info", "mailto", "oid", "tag", "urn", "uuid",
+];
+
+/// Tells whether a text with an undeclared prefix is meant as a full IRI.
+pub(super) fn looks_absolute(scheme: &str, rest: &str) -> bool {
+    rest.starts_with("//") || SCHEMES.iter().any(|s| s.eq_ignore_ascii_case(scheme))
+}

@@ -1,0 +1,170 @@
+//! From what is written to what it means: names to IRIs, inheritance and defaults applied.
+//!
+//! Resolution never stops at a mistake; it takes a default and goes on, and [`crate::check`] says
+//! what is wrong. Only what would make resolution itself impossible is reported here.
+
+mod hierarchy;
+mod iri;
+pub(crate) mod namespaces;
+mod objects;
+mod properties;
+mod search;
+mod slots;
+pub(crate) mod types;
+
+use std::collections::HashMap;
+
+use crate::codes::Code;
+use crate::datatype::Scalar;
+use crate::diagnostic::Findings;
+use crate::load::LoadOptions;
+use crate::raw::RawSchema;
+use crate::rbac::{Action, Rbac, Role};
+use crate::schema::{LiteralRange, Metadata, ObjectId, PropertyId, Range, Schema};
+
+pub(crate) use iri::is_absolute;
+pub(crate) use namespaces::{Namespaces, Unresolved};
+pub(crate) use slots::{Slot, Slots};
+
+/// A schema together with what checks want to know about its making.
+#[derive(Debug)]
+pub(crate) struct Resolved<'d> {
+    pub(crate) schema: Schema,
+    pub(crate) scope: Scope,
+    /// The properties of each object before defaults.
+    pub(crate) slots: Vec<Slots<'d>>,
+}
+
+impl Resolved<'_> {
+    /// Finds the effective property of an object by its written name.
+    pub(crate) fn property(&self, object: ObjectId, written: &str) -> Option<PropertyId> {
+        let at = self.slots[object.index()].index(self.scope.names.key(written))?;
+        self.schema[object].props.get(at).copied()
+    }
+}
+
+/// What names can refer to.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    pub(crate) names: Namespaces,
+    ranges: HashMap<String, Range>,
+}
+
+impl Scope {
+    /// Finds what a range refers to.
+    pub(crate) fn range(&self, written: &str) -> Option<Range> {
+        if let Some(scalar) = Scalar::from_soml_name(written) {
+            return Some(Range::Scalar(scalar));
+        }
+        literal(written)
+            .map(Range::Literal)
+            .or_else(|| self.ranges.get(self.names.key(written)).copied())
+    }
+
+    /// Finds an object by its written name.
+    pub(crate) fn object(&self, written: &str) -> Option<ObjectId> {
+        match self.ranges.get(self.names.key(written)) {
+            Some(Range::Object(id)) => Some(*id),
+            _ => None,
+        }
+    }
+}
+
+/// Finds a built-in literal family by its name.
+pub(crate) fn literal(name: &str) -> Option<LiteralRange> {
+    LITERALS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, range)| *range)
+}
+
+/// The built-in literal families.
+pub(crate) const LITERALS: [(&str, LiteralRange); 4] = [
+    ("langString", LiteralRange::LangString),
+    ("stringOrLangString", LiteralRange::StringOrLangString),
+    ("literal", LiteralRange::Any),
+    ("dateOrYearOrMonth", LiteralRange::DateOrYearOrMonth),
+];
+
+/// Resolves a document. `None` when a bound was passed.
+pub(crate) fn resolve<'d>(
+    raw: &RawSchema<'d>,
+    options: &LoadOptions,
+    findings: &mut Findings,
+) -> Option<Resolved<'d>> {
+    if raw.objects.len() > options.max_objects {
+        let place = raw.objects[options.max_objects].name.span;
+        let message = format!("the document has more than {} objects", options.max_objects);
+        findings.add(Code::LimitExceeded, place, message);
+        return None;
+    }
+    let names = Namespaces::new(raw, findings);
+    let (enums, unions) = types::resolve(raw, &names);
+    let mut ranges = HashMap::new();
+    types::add_ranges(&enums, &unions, &names, &mut ranges);
+    for (i, object) in raw.objects.iter().enumerate() {
+        let key = names.key(object.name.value).to_owned();
+        ranges.entry(key).or_insert(Range::Object(ObjectId::at(i)));
+    }
+    let scope = Scope { names, ranges };
+    let hierarchy = hierarchy::link(raw, &scope, options, findings)?;
+    let slots = slots::collect(raw, &scope, &hierarchy, options, findings)?;
+    let searches = search::collect(raw, &hierarchy);
+    let mut schema = Schema {
+        id: raw
+            .id
+            .map_or_else(|| raw.fallback_id.clone(), |id| id.value.to_owned()),
+        metadata: metadata(raw),
+        config: raw.config.clone(),
+        prefixes: scope.names.prefixes().clone(),
+        enums,
+        unions,
+        objects: objects::resolve(raw, &scope, &hierarchy, &slots, &searches),
+        properties: Vec::new(),
+        rbac: rbac(raw),
+    };
+    schema.config.search = search::settings(&raw.config_search);
+    properties::fill(&mut schema, &scope, &slots, &searches);
+    objects::resolve_type_props(raw, &scope, &hierarchy, &slots, &mut schema);
+    Some(Resolved {
+        schema,
+        scope,
+        slots,
+    })
+}
+
+fn metadata(raw: &RawSchema<'_>) -> Metadata {
+    let text = |text: Option<crate::raw::Text<'_>>| text.map(|t| t.value.to_owned());
+    Metadata {
+        label: text(raw.label),
+        creator: text(raw.creator),
+        created: text(raw.created),
+        updated: text(raw.updated),
+        version_info: text(raw.version_info),
+    }
+}
+
+fn rbac(raw: &RawSchema<'_>) -> Rbac {
+    let action = |text: &crate::raw::Text<'_>| {
+        let mut parts = text.value.split('/').map(|part| part.trim().to_owned());
+        let action = Action {
+            object: parts.next()?,
+            property: parts.next()?,
+            operation: parts.next()?,
+            span: text.span,
+        };
+        parts.next().is_none().then_some(action)
+    };
+    let roles = raw.roles.iter().map(|role| Role {
+        name: role.name.value.to_owned(),
+        description: role.body.description.map(|t| t.value.to_owned()),
+        actions: role.body.actions.iter().filter_map(action).collect(),
+        not_actions: role.body.not_actions.iter().filter_map(action).collect(),
+        filters: role.body.filters.clone(),
+        presets: role.body.presets.clone(),
+        span: role.name.span,
+    });
+    Rbac {
+        roles: roles.collect(),
+    }
+}

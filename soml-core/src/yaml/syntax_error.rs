@@ -1,0 +1,157 @@
+//! What the YAML parser could not read, and what probably happened.
+
+use granit_parser::{ErrorKind, ScanError, Span as Place};
+
+use crate::codes::Code;
+use crate::diagnostic::Findings;
+use crate::span::Span;
+
+/// Reports where the parser stopped. `last` is the scalar that was read just before, and whether it
+/// is a plain one.
+pub(super) fn report(
+    error: &ScanError,
+    last: Option<&(Place, bool)>,
+    text: &str,
+    findings: &mut Findings,
+) {
+    let start = error
+        .marker()
+        .byte_offset()
+        .unwrap_or(text.len())
+        .min(text.len());
+    let width = text[start..]
+        .chars()
+        .next()
+        .filter(|c| !c.is_control())
+        .map_or(0, char::len_utf8);
+    let span = Span::new(start, start + width);
+    if let Some(what) = limit(error.kind()) {
+        findings.add(Code::LimitExceeded, span, what);
+        return;
+    }
+    let (message, help) = explain(error, last, text);
+    let finding = findings.add(Code::YamlSyntax, span, message);
+    finding.help_opt(help.text);
+    if let Some((span, label)) = help.label {
+        finding.label(span, label);
+    }
+}
+
+#[derive(Default)]
+struct Help {
+    text: Option<String>,
+    label: Option<(Span, String)>,
+}
+
+impl From<String> for Help {
+    fn from(text: String) -> Help {
+        Help {
+            text: Some(text),
+            label: None,
+        }
+    }
+}
+
+impl From<&str> for Help {
+    fn from(text: &str) -> Help {
+        text.to_owned().into()
+    }
+}
+
+fn limit(kind: &ErrorKind) -> Option<&'static str> {
+    match kind {
+        ErrorKind::RecursionLimitExceeded => Some("the document is nested too deeply"),
+        _ => None,
+    }
+}
+
+fn explain(error: &ScanError, last: Option<&(Place, bool)>, text: &str) -> (String, Help) {
+    let line = error.marker().line();
+    match error.kind() {
+        ErrorKind::MappingValueNotAllowed => (
+            "a `:` cannot stand here".to_owned(),
+            misplaced_colon(last, text),
+        ),
+        ErrorKind::SimpleKeyExpected => {
+            let key = line_text(text, error.marker().byte_offset().unwrap_or(0)).trim();
+            let help = if key.is_empty() || key.contains(':') {
+                Help::default()
+            } else {
+                missing_colon(line, key)
+            };
+            ("a key without its `:`".to_owned(), help)
+        }
+        ErrorKind::TabInPlainScalar
+        | ErrorKind::TabNotAllowed
+        | ErrorKind::TabInBlockIndentation => (
+            "a tab cannot stand here".to_owned(),
+            "indent with blanks".into(),
+        ),
+        ErrorKind::ExpectedBlockMappingKey => (
+            "a key is expected here".to_owned(),
+            "this line must be indented exactly like the other keys of its mapping".into(),
+        ),
+        ErrorKind::UnexpectedCharacter { character } => (
+            format!("text cannot begin with `{character}`"),
+            "quote the text".into(),
+        ),
+        ErrorKind::InvalidColonPlacement
+        | ErrorKind::ExpectedFlowSequenceSeparator
+        | ErrorKind::ExpectedFlowMappingSeparator => (
+            error.info(),
+            "a bracket or brace may be open, or a comma missing, before this place".into(),
+        ),
+        ErrorKind::InvalidQuotedScalarIndent => {
+            (error.info(), "a quote may be open before this place".into())
+        }
+        _ => (error.info(), Help::default()),
+    }
+}
+
+/// A colon after a plain text that runs over several lines: the line on which that text began is
+/// either a key without its colon, or a value followed by a line that is indented too far.
+fn misplaced_colon(last: Option<&(Place, bool)>, text: &str) -> Help {
+    let Some((place, true)) = last else {
+        return Help::default();
+    };
+    let Some(range) = place.byte_range() else {
+        return Help::default();
+    };
+    let Some(written) = text.get(range.clone()) else {
+        return Help::default();
+    };
+    if place.end.line() == place.start.line() {
+        return "a key and its value need a line of their own; quote a text that contains `: `"
+            .into();
+    }
+    let first = written.lines().next().unwrap_or_default().trim_end();
+    let before = line_before(text, range.start).trim_start_matches(['-', ' ']);
+    let line = place.start.line();
+    let mut help = if before.is_empty() {
+        missing_colon(line, first)
+    } else {
+        let line = place.end.line();
+        format!("line {line} is indented further than its neighbours, so it continues the value above it")
+            .into()
+    };
+    let span = Span::new(range.start, range.start + first.len());
+    help.label = Some((span, "the text begins here".to_owned()));
+    help
+}
+
+fn missing_colon(line: usize, key: &str) -> Help {
+    format!("line {line} lacks its colon: write `{key}:`").into()
+}
+
+/// Returns the line around a byte offset.
+fn line_text(text: &str, at: usize) -> &str {
+    let at = at.min(text.len());
+    let start = at - line_before(text, at).len();
+    text[start..].lines().next().unwrap_or_default()
+}
+
+/// Returns what stands on the line before a byte offset.
+fn line_before(text: &str, at: usize) -> &str {
+    let before = &text[..at];
+    &before[before.rfind(['\n', '\r']).map_or(0, |i| i + 1)..]
+}
