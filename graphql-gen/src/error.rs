@@ -203,6 +203,9 @@ impl GraphqlError {
     /// Returns the code in its text form.
     #[must_use]
     pub fn code(&self) -> &str {
-        self.extensions.get("code").and_then(|c| c.as_str()).unwrap_or_default()
+        self.extensions
+            .get("code")
+            .and_then(|c| c.as_str())
+            .unwrap_or_default()
     }
 }

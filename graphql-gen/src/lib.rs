@@ -3,3 +3,4 @@
 pub mod error;
 pub mod limits;
 pub mod request;
+pub mod typesystem;

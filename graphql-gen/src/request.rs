@@ -28,7 +28,10 @@ impl Request {
     /// Creates a request without variables.
     #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
-        Request { query: query.into(), ..Request::default() }
+        Request {
+            query: query.into(),
+            ..Request::default()
+        }
     }
 }
 

@@ -1,0 +1,268 @@
+//! Types, scalars' descriptions and directives that every API has, whatever its schema.
+
+use apollo_compiler::Schema;
+use apollo_compiler::ast::{DirectiveDefinition, DirectiveLocation};
+use apollo_compiler::collections::{IndexMap, IndexSet};
+use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition, Value};
+use apollo_compiler::{Name, Node, name};
+use soml_core::datatype::Scalar;
+
+use super::leaf;
+use super::nodes::{
+    Text, enum_type, field, fields, input, input_type, input_with_default, interface_type, list,
+    list_of_required, named, object_type, required, text,
+};
+use super::table::{Origin, TypeTable};
+use super::targets::Targets;
+
+/// The fields `id`, `type` and `name`, shared by all types that have them.
+pub(super) struct CommonFields {
+    pub(super) id: Component<FieldDefinition>,
+    pub(super) ty: Component<FieldDefinition>,
+    pub(super) name: Component<FieldDefinition>,
+}
+
+impl CommonFields {
+    /// Builds the fields; `name_lang` is the default of the argument `lang` of `name`.
+    pub(super) fn new(targets: &Targets, name_lang: &str) -> Self {
+        let id = Name::new_static_unchecked(Scalar::Iri.graphql_name());
+        let args = &targets.args;
+        let type_args = vec![
+            args.ids.clone(),
+            args.scalar_order.clone(),
+            args.limit.clone(),
+            args.offset.clone(),
+            targets.scalar(Scalar::Iri).where_arg.clone(),
+        ];
+        let lang = input_with_default(
+            &name!("lang"),
+            None,
+            named(&name!("String")),
+            Some(Value::String(name_lang.to_owned())),
+        );
+        CommonFields {
+            id: field(&name!("id"), text("IRI"), Vec::new(), required(&id)),
+            ty: field(&name!("type"), text("Type"), type_args, list(&id)),
+            name: field(
+                &name!("name"),
+                text("Name"),
+                vec![lang],
+                named(&name!("String")),
+            ),
+        }
+    }
+}
+
+/// Adds the interfaces of all objects, `Literal`, and the inputs that order and filter literals.
+pub(super) fn add(table: &mut TypeTable<'_>, common: &CommonFields) {
+    let string = name!("String");
+    let order = name!("_OrderBy");
+    let none = IndexSet::default;
+    let mut add = |ty| table.add(Origin::BuiltIn, ty);
+
+    let object = fields([common.id.clone(), common.ty.clone()]);
+    add(interface_type(
+        name!("Object"),
+        text("Object"),
+        none(),
+        object,
+    ));
+    let description = text("Pref name of an object to represent it");
+    add(interface_type(
+        name!("Nameable"),
+        description,
+        none(),
+        fields([common.name.clone()]),
+    ));
+
+    let literal = fields([
+        field(&name!("value"), text("Value"), Vec::new(), named(&string)),
+        field(
+            &name!("lang"),
+            text("Language tag"),
+            Vec::new(),
+            named(&string),
+        ),
+        field(
+            &name!("type"),
+            text("Type"),
+            Vec::new(),
+            named(&name!("ID")),
+        ),
+    ]);
+    let description = text("Literal value, with optional datatype and language-tag (but not both)");
+    add(object_type(name!("Literal"), description, none(), literal));
+
+    let description = text("Order fields of scalar arrays.");
+    add(enum_type(
+        order.clone(),
+        description,
+        plain([name!("ASC"), name!("DESC")]),
+    ));
+    let ascending = Some(Value::Enum(name!("ASC")));
+    let lang = text("Lang spec that resolves to a single value");
+    let dir = text("Order of literal values");
+    add(input_type(
+        name!("LangString_OrderBy"),
+        None,
+        [
+            input(&name!("lang"), lang, named(&string)),
+            input_with_default(&name!("dir"), dir, named(&order), ascending.clone()),
+        ],
+    ));
+    add(input_type(
+        name!("Literal_OrderBy"),
+        None,
+        [
+            input_with_default(&name!("value"), None, named(&order), ascending),
+            input(&name!("lang"), None, named(&order)),
+            input(&name!("type"), None, named(&order)),
+        ],
+    ));
+    add(literal_where(name!("Literal_Where"), "single"));
+    add(literal_where(name!("Literal_Where_Multi"), "multi"));
+}
+
+fn literal_where(own: Name, number: &str) -> ExtendedType {
+    let literal = name!("Literal");
+    let one = Node::new(named(&own));
+    let each = Node::new(list_of_required(&own));
+    let mut fields = vec![
+        input(
+            &name!("AND"),
+            text("Conjunction of Literal comparisons"),
+            each.clone(),
+        ),
+        input(
+            &name!("OR"),
+            text("Disjunction of Literal comparisons"),
+            each,
+        ),
+        input(
+            &name!("NOT"),
+            text("Negation of Literal comparisons"),
+            one.clone(),
+        ),
+        input(
+            &name!("value"),
+            text("value comparisons"),
+            named(&name!("String_Where")),
+        ),
+        input(
+            &name!("lang"),
+            text("lang comparisons"),
+            named(&name!("String")),
+        ),
+        input(
+            &name!("type"),
+            text("type comparisons"),
+            named(&name!("ID_Where")),
+        ),
+        input(
+            &name!("ID"),
+            text("Check by id"),
+            list_of_required(&name!("ID")),
+        ),
+    ];
+    if number == "multi" {
+        fields.extend(leaf::quantifiers(&literal, &one));
+    }
+    let description = text(&format!("Literal comparisons for {number}-value fields"));
+    input_type(own, description, fields)
+}
+
+/// Enum values without descriptions.
+pub(super) fn plain<const N: usize>(values: [Name; N]) -> [(Name, Text); N] {
+    values.map(|value| (value, None))
+}
+
+/// Gives the scalars and directives of GraphQL itself the descriptions of this API, and adds the
+/// directives that it declares.
+pub(super) fn prepare(schema: &mut Schema) {
+    for &scalar in Scalar::ALL {
+        if let Some(ExtendedType::Scalar(ty)) = schema.types.get_mut(scalar.graphql_name()) {
+            ty.make_mut().description = text(leaf::description(scalar));
+        }
+    }
+    let mut standard = std::mem::take(&mut schema.directive_definitions);
+    let mut take = |name: &str, description: &str, argument: Option<&str>| {
+        let mut definition = standard
+            .shift_remove(name)
+            .expect("apollo-compiler defines the standard directives");
+        let changed = definition.make_mut();
+        changed.description = text(description);
+        if let (Some(description), Some(argument)) = (argument, changed.arguments.first_mut()) {
+            argument.make_mut().description = text(description);
+        }
+        definition
+    };
+    let include = "Directs the executor to include this field or fragment only when the `if` \
+                   argument is true";
+    let skip =
+        "Directs the executor to skip this field or fragment when the `if`'argument is true.";
+    let deprecated = "Marks the field, argument, input field or enum value as deprecated";
+    let specified_by = "Exposes a URL that specifies the behaviour of this scalar.";
+    let url = "The URL that specifies the behaviour of this scalar.";
+    let ordered = [
+        take("include", include, None),
+        take("skip", skip, None),
+        descr(),
+        name_alias(),
+        constraints(),
+        take(
+            "deprecated",
+            deprecated,
+            Some("The reason for the deprecation"),
+        ),
+        take("specifiedBy", specified_by, Some(url)),
+    ];
+    let definitions: IndexMap<_, _> = ordered.into_iter().map(|d| (d.name.clone(), d)).collect();
+    schema.directive_definitions = definitions;
+    schema.directive_definitions.extend(standard);
+}
+
+fn descr() -> Node<DirectiveDefinition> {
+    Node::new(DirectiveDefinition {
+        description: None,
+        name: name!("descr"),
+        arguments: vec![input(&name!("_"), None, required(&name!("String")))],
+        repeatable: false,
+        locations: vec![
+            DirectiveLocation::Object,
+            DirectiveLocation::FieldDefinition,
+            DirectiveLocation::Interface,
+        ],
+    })
+}
+
+fn name_alias() -> Node<DirectiveDefinition> {
+    Node::new(DirectiveDefinition {
+        description: None,
+        name: name!("nameAlias"),
+        arguments: Vec::new(),
+        repeatable: false,
+        locations: vec![
+            DirectiveLocation::FieldDefinition,
+            DirectiveLocation::VariableDefinition,
+        ],
+    })
+}
+
+fn constraints() -> Node<DirectiveDefinition> {
+    Node::new(DirectiveDefinition {
+        description: text("Constraints on semantic object properties."),
+        name: name!("constraints"),
+        arguments: vec![
+            input(&name!("minCount"), None, named(&name!("Int"))),
+            input(&name!("maxCount"), None, named(&name!("Int"))),
+            input(&name!("valuesIn"), None, named(&name!("String"))),
+            input(
+                &name!("valuesListExclusive"),
+                None,
+                named(&name!("Boolean")),
+            ),
+        ],
+        repeatable: false,
+        locations: vec![DirectiveLocation::FieldDefinition],
+    })
+}

@@ -1,0 +1,98 @@
+//! Why a SOML schema has no GraphQL API.
+
+use std::fmt;
+
+use soml_core::span::Span;
+
+/// All reasons why no API can be generated from a schema.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct ApiError {
+    /// What was found, in the order of the document where that is known.
+    pub problems: Vec<Problem>,
+}
+
+/// One reason, with the places in the SOML document that cause it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What sort of problem it is.
+    pub kind: ProblemKind,
+    /// What is wrong, as a sentence fragment in lower case.
+    pub message: String,
+    /// The place to change; `None` where the problem has no single place.
+    pub span: Option<Span>,
+    /// Further places with what each contributes.
+    pub related: Vec<(Span, String)>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+/// The sorts of [`Problem`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ProblemKind {
+    /// Two types of the API would have the same name.
+    TypeNameTaken,
+    /// Two fields of a type would have the same name.
+    FieldNameTaken,
+    /// Two root fields would have the same name.
+    RootFieldTaken,
+    /// A name cannot be a GraphQL name.
+    NameInvalid,
+    /// A subclass redefines a property in a way that its interface forbids.
+    NotCovariant,
+    /// The generated schema is not valid GraphQL; a fault of this crate.
+    SchemaInvalid,
+}
+
+impl ProblemKind {
+    /// Returns the stable code.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            ProblemKind::TypeNameTaken => "API_TYPE_NAME_TAKEN",
+            ProblemKind::FieldNameTaken => "API_FIELD_NAME_TAKEN",
+            ProblemKind::RootFieldTaken => "API_ROOT_FIELD_TAKEN",
+            ProblemKind::NameInvalid => "API_NAME_INVALID",
+            ProblemKind::NotCovariant => "API_NOT_COVARIANT",
+            ProblemKind::SchemaInvalid => "API_SCHEMA_INVALID",
+        }
+    }
+}
+
+impl Problem {
+    pub(super) fn new(kind: ProblemKind, message: String, span: Option<Span>) -> Self {
+        Problem {
+            kind,
+            message,
+            span,
+            related: Vec::new(),
+            help: None,
+        }
+    }
+
+    pub(super) fn related(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.related.push((span, text.into()));
+        self
+    }
+
+    pub(super) fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.code(), self.message)
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the schema has no GraphQL API")?;
+        for problem in &self.problems {
+            write!(f, "\n  {problem}")?;
+        }
+        Ok(())
+    }
+}

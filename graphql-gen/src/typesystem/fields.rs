@@ -1,0 +1,287 @@
+//! The output fields of one object, and the filter and order keys that go with them.
+
+use apollo_compiler::Name;
+use apollo_compiler::ast::FieldDefinition;
+use apollo_compiler::collections::IndexMap;
+use apollo_compiler::schema::{Component, Type};
+use soml_core::schema::{ObjectId, Property, PropertyId, Range, Schema};
+
+use super::api::Field;
+use super::builtin::CommonFields;
+use super::error::{Problem, ProblemKind};
+use super::nodes::{Argument, Fields, Text, input, text};
+use super::targets::{Namer, Target, Targets};
+
+/// Everything that the types of one object share: concrete type, interface and inputs.
+pub(super) struct ObjectShape {
+    /// Output fields.
+    pub(super) fields: Fields,
+    /// What each output field reads.
+    pub(super) meaning: IndexMap<Name, Field>,
+    /// One key per property for `T_Where`.
+    pub(super) where_keys: Vec<Argument>,
+    /// One key per orderable property for `T_OrderBy`.
+    pub(super) order_keys: Vec<Argument>,
+    /// `where_keys` and `order_keys` by property, for subclasses that take them over.
+    keys: IndexMap<Name, (Argument, Option<Argument>)>,
+}
+
+/// Builds the shape of each object; superclasses come first.
+pub(super) struct ShapeBuilder<'a> {
+    pub(super) soml: &'a Schema,
+    pub(super) targets: &'a Targets,
+    pub(super) common: &'a CommonFields,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl ShapeBuilder<'_> {
+    /// Builds the shape of `object`, given that of its superclass.
+    pub(super) fn build(&mut self, object: ObjectId, parent: Option<&ObjectShape>) -> ObjectShape {
+        let props = &self.soml[object].props;
+        let mut shape = ObjectShape::with_capacity(props.len());
+        shape.add(self.common.id.clone(), Field::Id);
+        shape.add(self.common.ty.clone(), Field::Type);
+        let nameable = self.soml.is_nameable(object);
+        if nameable {
+            shape.add(self.name_field(object), Field::Name);
+        }
+        for &id in props {
+            let property = &self.soml[id];
+            if nameable && property.name.graphql == "name" {
+                continue;
+            }
+            self.add_property(&mut shape, id, parent);
+        }
+        for (where_key, order_key) in shape.keys.values() {
+            shape.where_keys.push(where_key.clone());
+            shape.order_keys.extend(order_key.clone());
+        }
+        shape
+    }
+
+    /// Returns field `name`, described by the object's own property `name` if there is one.
+    fn name_field(&self, object: ObjectId) -> Component<FieldDefinition> {
+        let props = &self.soml[object].props;
+        let own = props
+            .iter()
+            .map(|&id| &self.soml[id])
+            .find(|p| p.name.graphql == "name");
+        match own.and_then(|p| p.label.as_deref().or(p.descr.as_deref())) {
+            None => self.common.name.clone(),
+            Some(label) => {
+                let mut field = self.common.name.clone();
+                field.make_mut().description = text(label);
+                field
+            }
+        }
+    }
+
+    fn add_property(
+        &mut self,
+        shape: &mut ObjectShape,
+        id: PropertyId,
+        parent: Option<&ObjectShape>,
+    ) {
+        let property = &self.soml[id];
+        let graphql = property.name.graphql.as_str();
+        if shape.meaning.contains_key(graphql) {
+            self.field_taken(shape, property);
+            return;
+        }
+        let inherited = parent.and_then(|p| Some((p, p.inherited(graphql)?)));
+        if let Some((parent, above)) = inherited {
+            let above_property = &self.soml[above];
+            if same_shape(property, above_property) {
+                let (name, field) = parent
+                    .fields
+                    .get_key_value(graphql)
+                    .expect("a field with a meaning exists");
+                shape
+                    .keys
+                    .insert(name.clone(), parent.keys[graphql].clone());
+                shape.add(field.clone(), Field::Property(id));
+                return;
+            }
+            self.check_covariance(property, above_property);
+        }
+        let name = Namer {
+            problems: &mut self.problems,
+        }
+        .name(graphql, &property.name.written, property.span);
+        let target = self.targets.range(property.range);
+        let multiple = property.max.is_multiple();
+        // Arguments must be those of the interface, even if the range is narrower here.
+        let arguments = match inherited {
+            Some((parent, _)) => parent.fields[graphql].arguments.clone(),
+            None if multiple => target.list_args.clone(),
+            None => target.single_args.clone(),
+        };
+        let field = FieldDefinition {
+            description: text(field_description(property)),
+            name: name.clone(),
+            arguments,
+            ty: output_type(property, target),
+            directives: Default::default(),
+        };
+        shape
+            .keys
+            .insert(name.clone(), keys(property, &name, target));
+        shape.add(Component::new(field), Field::Property(id));
+    }
+
+    fn field_taken(&mut self, shape: &ObjectShape, property: &Property) {
+        let graphql = &property.name.graphql;
+        let owner = &self.soml[property.owner].name;
+        let message = format!(
+            "property `{}` of `{owner}` gives the field `{graphql}`",
+            property.name
+        );
+        let (message, related) = match shape.meaning.get(graphql.as_str()) {
+            Some(&Field::Property(first)) => {
+                let first = &self.soml[first];
+                (
+                    format!("{message}, as does `{}`", first.name),
+                    Some(first.span),
+                )
+            }
+            _ => (format!("{message}, which every object has"), None),
+        };
+        let mut problem = Problem::new(ProblemKind::FieldNameTaken, message, Some(property.span))
+            .help("rename it and give its old IRI with `rdfProp`, or write it with a prefix");
+        if let Some(span) = related {
+            problem = problem.related(span, "the other property");
+        }
+        self.problems.push(problem);
+    }
+
+    /// Reports a property whose values do not fit what the superclass promises.
+    fn check_covariance(&mut self, property: &Property, above: &Property) {
+        let reason = if property.max.is_multiple() != above.max.is_multiple() {
+            let number = |p: &Property| {
+                if p.max.is_multiple() {
+                    "a list"
+                } else {
+                    "one value"
+                }
+            };
+            format!("is {} here and {} there", number(property), number(above))
+        } else if above.non_nullable && !property.non_nullable {
+            "may be null here and may not there".to_owned()
+        } else if above.max.is_multiple()
+            && above.non_nullable_elements
+            && !property.non_nullable_elements
+        {
+            "may have null elements here and may not there".to_owned()
+        } else if !self.range_fits(property.range, above.range) {
+            let target = |range| &self.targets.range(range).ty;
+            let (here, there) = (target(property.range), target(above.range));
+            format!("has values of `{here}` here and of `{there}` there")
+        } else {
+            return;
+        };
+        let owner = |p: &Property| &self.soml[p.owner].name;
+        let message = format!(
+            "property `{}` of `{}` does not fit that of its superclass `{}`: it {reason}",
+            property.name,
+            owner(property),
+            owner(above),
+        );
+        self.problems.push(
+            Problem::new(ProblemKind::NotCovariant, message, Some(property.span))
+                .related(above.span, "the superclass declares it here")
+                .help("a subclass may narrow an object range to a subclass or promise non-null"),
+        );
+    }
+
+    fn range_fits(&self, range: Range, above: Range) -> bool {
+        match (range, above) {
+            (Range::Object(own), Range::Object(above)) => self.soml.is_a(own, above),
+            _ => self.targets.range(range).ty == self.targets.range(above).ty,
+        }
+    }
+}
+
+impl ObjectShape {
+    fn with_capacity(properties: usize) -> Self {
+        let capacity = properties + 3;
+        ObjectShape {
+            fields: Fields::with_capacity_and_hasher(capacity, Default::default()),
+            meaning: IndexMap::with_capacity_and_hasher(capacity, Default::default()),
+            where_keys: Vec::with_capacity(properties),
+            order_keys: Vec::with_capacity(properties),
+            keys: IndexMap::with_capacity_and_hasher(properties, Default::default()),
+        }
+    }
+
+    fn add(&mut self, field: Component<FieldDefinition>, meaning: Field) {
+        self.meaning.insert(field.name.clone(), meaning);
+        self.fields.insert(field.name.clone(), field);
+    }
+
+    fn inherited(&self, graphql: &str) -> Option<PropertyId> {
+        match self.meaning.get(graphql) {
+            Some(&Field::Property(id)) => Some(id),
+            _ => None,
+        }
+    }
+}
+
+/// Tells whether two entries of one property give the same field and keys.
+fn same_shape(a: &Property, b: &Property) -> bool {
+    a.range == b.range
+        && a.max.is_multiple() == b.max.is_multiple()
+        && a.non_nullable == b.non_nullable
+        && a.non_nullable_elements == b.non_nullable_elements
+        && a.implied_by_name == b.implied_by_name
+        && a.label == b.label
+        && a.descr == b.descr
+        && a.name.graphql == b.name.graphql
+}
+
+/// Returns the text that introspection shows for the field of a property.
+pub(super) fn field_description(property: &Property) -> &str {
+    let written = property.label.as_deref().or(property.descr.as_deref());
+    match written {
+        Some(text) => text,
+        None if property.implied_by_name => "Name",
+        None => &property.name.graphql,
+    }
+}
+
+fn output_type(property: &Property, target: &Target) -> Type {
+    let ty = target.ty.clone();
+    match (property.max.is_multiple(), property.non_nullable) {
+        (false, false) => Type::Named(ty),
+        (false, true) => Type::NonNullNamed(ty),
+        (true, outer) => {
+            let element = Box::new(if property.non_nullable_elements {
+                Type::NonNullNamed(ty)
+            } else {
+                Type::Named(ty)
+            });
+            if outer {
+                Type::NonNullList(element)
+            } else {
+                Type::List(element)
+            }
+        }
+    }
+}
+
+/// The key of a property in `T_Where`, and that in `T_OrderBy` if it can be ordered by.
+fn keys(property: &Property, name: &Name, target: &Target) -> (Argument, Option<Argument>) {
+    let comparisons = describe_key(name);
+    if property.max.is_multiple() {
+        return (input(name, comparisons, target.where_multi.clone()), None);
+    }
+    let order = (!property.implied_by_name).then(|| input(name, None, target.order_by.clone()));
+    (input(name, comparisons, target.where_single.clone()), order)
+}
+
+/// `p comparisons`
+fn describe_key(name: &Name) -> Text {
+    let mut description = String::with_capacity(name.len() + 12);
+    description.push_str(name);
+    description.push_str(" comparisons");
+    text(&description)
+}

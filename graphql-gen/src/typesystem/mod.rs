@@ -1,0 +1,26 @@
+//! The GraphQL type system of a SOML schema.
+//!
+//! [`Api::new`] turns a valid SOML schema into a validated [`apollo_compiler::Schema`] and keeps what
+//! a planner needs to find its way back: which object a GraphQL type stands for, which property a
+//! field reads, and which concrete types an interface has. Types are built directly as nodes; no
+//! SDL is printed or parsed on the way. Nothing here reads data or knows SPARQL.
+
+mod api;
+mod builtin;
+mod error;
+mod fields;
+mod hierarchy;
+mod inputs;
+mod lang_spec;
+mod leaf;
+mod nodes;
+mod objects;
+mod options;
+mod query;
+mod subscription;
+mod table;
+mod targets;
+
+pub use api::{Api, Field, RootField, TypeRef};
+pub use error::{ApiError, Problem, ProblemKind};
+pub use options::{ApiOptions, FederationMode};

@@ -1,0 +1,124 @@
+//! The GraphQL types of the document's objects.
+
+use apollo_compiler::Name;
+use apollo_compiler::collections::IndexSet;
+use apollo_compiler::name;
+use apollo_compiler::schema::ComponentName;
+use soml_core::schema::{ObjectId, Schema};
+
+use super::fields::ObjectShape;
+use super::hierarchy::{Hierarchy, index};
+use super::inputs::{BuiltInKeys, CommonKeys};
+use super::nodes::{Text, interface_type, object_type, text};
+use super::table::{Origin, TypeTable};
+use super::targets::{Target, Targets};
+
+/// What the types of all objects are made from.
+pub(super) struct ObjectTypes<'a> {
+    pub(super) soml: &'a Schema,
+    pub(super) hierarchy: &'a Hierarchy,
+    pub(super) targets: &'a Targets,
+    pub(super) keys: &'a CommonKeys,
+    pub(super) shapes: &'a [ObjectShape],
+}
+
+impl ObjectTypes<'_> {
+    /// Adds types, interfaces and inputs of every object, and the inputs of `Object` and `Nameable`.
+    pub(super) fn add(&self, table: &mut TypeTable<'_>, nameable: &[ObjectId], all: &[ObjectId]) {
+        let targets = self.targets;
+        let built_in = Origin::BuiltIn;
+        let object = BuiltInKeys {
+            object: true,
+            name: false,
+        };
+        self.keys
+            .add_where(table, built_in, &targets.any_object, object, &[], all);
+        self.keys
+            .add_order(table, built_in, &targets.any_object, false, &[]);
+        let named = BuiltInKeys {
+            object: false,
+            name: true,
+        };
+        self.keys
+            .add_where(table, built_in, &targets.nameable, named, &[], nameable);
+        for (position, shape) in self.shapes.iter().enumerate() {
+            let id = ObjectId(u32::try_from(position).expect("objects are counted in 32 bits"));
+            self.add_object(table, id, shape);
+        }
+    }
+
+    fn add_object(&self, table: &mut TypeTable<'_>, id: ObjectId, shape: &ObjectShape) {
+        let targets = self.targets.object(id);
+        let description = self.description(id);
+        let origin = Origin::Object(id);
+        let mut interfaces = self.inherited_interfaces(id);
+        if let Some(target) = &targets.interface {
+            let ty = interface_type(
+                target.ty.clone(),
+                description.clone(),
+                interfaces.clone(),
+                shape.fields.clone(),
+            );
+            table.add(origin, ty);
+            self.add_inputs(table, id, target, &self.hierarchy.concrete[index(id)]);
+            interfaces.insert(ComponentName::from(&target.ty));
+        }
+        if let Some(target) = &targets.concrete {
+            let fields = shape.fields.clone();
+            table.add(
+                origin,
+                object_type(target.ty.clone(), description, interfaces, fields),
+            );
+            self.add_inputs(table, id, target, &[]);
+        }
+    }
+
+    fn add_inputs(
+        &self,
+        table: &mut TypeTable<'_>,
+        id: ObjectId,
+        target: &Target,
+        narrowed: &[ObjectId],
+    ) {
+        let origin = Origin::Object(id);
+        let shape = &self.shapes[index(id)];
+        let nameable = self.soml.is_nameable(id);
+        let built_in = BuiltInKeys {
+            object: true,
+            name: nameable,
+        };
+        self.keys
+            .add_where(table, origin, target, built_in, &shape.where_keys, narrowed);
+        self.keys
+            .add_order(table, origin, target, nameable, &shape.order_keys);
+    }
+
+    /// Returns `Object`, `Nameable`, and the interfaces of all superclasses, root first.
+    fn inherited_interfaces(&self, id: ObjectId) -> IndexSet<ComponentName> {
+        let mut names: IndexSet<ComponentName> = IndexSet::default();
+        names.insert(name!("Object").into());
+        if self.soml.is_nameable(id) {
+            names.insert(name!("Nameable").into());
+        }
+        let above = &self.hierarchy.ancestors[index(id)];
+        names.extend(
+            above
+                .iter()
+                .map(|&a| ComponentName::from(self.interface_name(a))),
+        );
+        names
+    }
+
+    fn interface_name(&self, ancestor: ObjectId) -> &Name {
+        let target = self.targets.object(ancestor).interface.as_ref();
+        &target
+            .expect("an object with subclasses has an interface")
+            .ty
+    }
+
+    fn description(&self, id: ObjectId) -> Text {
+        let object = &self.soml[id];
+        let written = object.label.as_deref().or(object.descr.as_deref());
+        text(written.unwrap_or(&object.name.graphql))
+    }
+}

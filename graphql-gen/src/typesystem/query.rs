@@ -1,0 +1,144 @@
+//! Type `Query`: one root field per object, and `object` over all of them.
+
+use apollo_compiler::collections::{IndexMap, IndexSet};
+use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition};
+use apollo_compiler::{Name, name};
+use soml_core::schema::{ObjectId, ObjectKind, Schema};
+
+use super::api::{RootField, TypeRef};
+use super::error::{Problem, ProblemKind};
+use super::hierarchy::Hierarchy;
+use super::nodes::{
+    Argument, Fields, field, input, list_of_required, named, object_type, required_list, text,
+};
+use super::targets::{Target, Targets};
+
+/// The fields of `Query` with what they select.
+pub(super) struct QueryType {
+    fields: Fields,
+    pub(super) roots: IndexMap<Name, RootField>,
+    pub(super) problems: Vec<Problem>,
+}
+
+/// Returns the name of an object with its first letter lowered, as root fields and read-backs use.
+pub(super) fn lower_first(name: &str) -> String {
+    let mut letters = name.chars();
+    let mut lowered: String = letters
+        .next()
+        .into_iter()
+        .flat_map(char::to_lowercase)
+        .collect();
+    lowered.push_str(letters.as_str());
+    lowered
+}
+
+impl QueryType {
+    pub(super) fn new(soml: &Schema, hierarchy: &Hierarchy, targets: &Targets) -> Self {
+        let mut query = QueryType {
+            fields: Fields::with_capacity_and_hasher(soml.objects.len() + 1, Default::default()),
+            roots: IndexMap::with_capacity_and_hasher(soml.objects.len() + 1, Default::default()),
+            problems: Vec::new(),
+        };
+        let tail = tail_arguments();
+        let prefix = soml.config.query_pfx.as_str();
+        let field = root_field(prefix, "Object", &targets.any_object, targets, &tail);
+        query.add(soml, field, TypeRef::AnyObject);
+        for (id, object) in soml.objects() {
+            let interface = object.kind == ObjectKind::Abstract || hierarchy.is_dual(id);
+            let target = if interface {
+                TypeRef::Interface(id)
+            } else {
+                TypeRef::Concrete(id)
+            };
+            let name = object.name.graphql.as_str();
+            let field = root_field(prefix, name, targets.object_range(id), targets, &tail);
+            query.add(soml, field, target);
+        }
+        query
+    }
+
+    fn add(&mut self, soml: &Schema, field: Component<FieldDefinition>, target: TypeRef) {
+        let name = field.name.clone();
+        if let Some(first) = self.roots.get(&name) {
+            self.problems.push(taken(soml, &name, first.target, target));
+            return;
+        }
+        self.roots.insert(name.clone(), RootField { target });
+        self.fields.insert(name, field);
+    }
+
+    pub(super) fn into_type(self) -> (ExtendedType, IndexMap<Name, RootField>) {
+        let ty = object_type(
+            name!("Query"),
+            text("Root queries"),
+            IndexSet::default(),
+            self.fields,
+        );
+        (ty, self.roots)
+    }
+}
+
+fn taken(soml: &Schema, name: &Name, first: TypeRef, second: TypeRef) -> Problem {
+    let object = |target: TypeRef| -> Option<ObjectId> { target.object() };
+    let owner = |target| object(target).map_or("Object", |id| soml[id].name.written.as_str());
+    let message = format!(
+        "object `{}` gives the root field `{name}`, as does `{}`",
+        owner(second),
+        owner(first)
+    );
+    let span = object(second).map(|id| soml[id].span);
+    let mut problem = Problem::new(ProblemKind::RootFieldTaken, message, span)
+        .help("root fields are object names with the first letter lowered; rename one");
+    if let Some(id) = object(first) {
+        problem = problem.related(soml[id].span, "the other object");
+    }
+    problem
+}
+
+fn root_field(
+    prefix: &str,
+    object: &str,
+    target: &Target,
+    targets: &Targets,
+    tail: &[Argument],
+) -> Component<FieldDefinition> {
+    let mut name = String::with_capacity(prefix.len() + object.len());
+    name.push_str(prefix);
+    name.push_str(&lower_first(object));
+    let args = &targets.args;
+    let mut arguments = Vec::with_capacity(6 + tail.len());
+    arguments.extend([
+        args.ids.clone(),
+        target.order_arg.clone(),
+        target.where_arg.clone(),
+        args.limit.clone(),
+        args.offset.clone(),
+        args.lang.clone(),
+    ]);
+    arguments.extend(tail.iter().cloned());
+    let description = text(&format!("Query for {object}"));
+    field(
+        &Name::new_unchecked(&name),
+        description,
+        arguments,
+        required_list(&target.ty),
+    )
+}
+
+/// Arguments that say how the store is read.
+fn tail_arguments() -> [Argument; 4] {
+    let boolean = name!("Boolean");
+    let string = name!("String");
+    let inferred = text("Include inferred data in results");
+    let same_as = text("Expand results over owl:sameAs");
+    [
+        input(&name!("includeInferred"), inferred, named(&boolean)),
+        input(&name!("expandOwlSameAs"), same_as, named(&boolean)),
+        input(
+            &name!("repository"),
+            text("Overrides the default repository"),
+            named(&string),
+        ),
+        input(&name!("from"), None, list_of_required(&string)),
+    ]
+}

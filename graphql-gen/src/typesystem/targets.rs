@@ -1,0 +1,284 @@
+//! What a field that points at a range needs: names of the range's types, and shared arguments.
+
+use apollo_compiler::collections::HashSet;
+use apollo_compiler::schema::Type;
+use apollo_compiler::{Name, Node, name};
+use soml_core::datatype::Scalar;
+use soml_core::schema::{LiteralRange, ObjectId, ObjectKind, Range, Schema};
+
+use super::error::{Problem, ProblemKind};
+use super::hierarchy::{Hierarchy, index};
+use super::nodes::{Argument, input, list_of_required, named};
+
+/// A range, or anything else that lists and filters are made of.
+pub(super) struct Target {
+    /// The output type.
+    pub(super) ty: Name,
+    /// `T_Where`.
+    pub(super) where_single: Node<Type>,
+    /// `T_Where_Multi`.
+    pub(super) where_multi: Node<Type>,
+    /// Type of the key that orders by a single value.
+    pub(super) order_by: Node<Type>,
+    /// Arguments of a single-valued field.
+    pub(super) single_args: Vec<Argument>,
+    /// Arguments of a list field.
+    pub(super) list_args: Vec<Argument>,
+    /// The arguments `orderBy` and `where` of a list.
+    pub(super) order_arg: Argument,
+    pub(super) where_arg: Argument,
+}
+
+impl Target {
+    pub(super) fn where_name(&self) -> &Name {
+        self.where_single.inner_named_type()
+    }
+
+    pub(super) fn where_multi_name(&self) -> &Name {
+        self.where_multi.inner_named_type()
+    }
+
+    pub(super) fn order_name(&self) -> &Name {
+        self.order_by.inner_named_type()
+    }
+}
+
+/// The two forms of an object in the API.
+pub(super) struct ObjectTargets {
+    /// The concrete type.
+    pub(super) concrete: Option<Target>,
+    /// The interface of an abstract object or a concrete superclass.
+    pub(super) interface: Option<Target>,
+}
+
+/// Arguments that are the same wherever they stand.
+pub(super) struct Arguments {
+    pub(super) ids: Argument,
+    pub(super) lang: Argument,
+    pub(super) limit: Argument,
+    pub(super) offset: Argument,
+    pub(super) scalar_order: Argument,
+}
+
+/// All targets of a schema.
+pub(super) struct Targets {
+    scalars: Vec<Target>,
+    enums: Vec<Target>,
+    lang_string: Target,
+    literal: Target,
+    pub(super) any_object: Target,
+    pub(super) nameable: Target,
+    objects: Vec<ObjectTargets>,
+    pub(super) args: Arguments,
+}
+
+impl Targets {
+    /// Names everything; names that are no GraphQL names are added to `problems`.
+    pub(super) fn new(soml: &Schema, hierarchy: &Hierarchy, problems: &mut Vec<Problem>) -> Self {
+        let args = Arguments::new();
+        let mut namer = Namer { problems };
+        let leaf = |ty: Name| Target::leaf(ty, &args);
+        let scalars = Scalar::ALL
+            .iter()
+            .map(|s| leaf(Name::new_static_unchecked(s.graphql_name())))
+            .collect();
+        let enums = soml
+            .enums
+            .iter()
+            .map(|e| leaf(namer.name(&e.name.graphql, &e.name.written, e.span)))
+            .collect();
+        let taken: HashSet<&str> = soml
+            .objects
+            .iter()
+            .map(|o| o.name.graphql.as_str())
+            .collect();
+        let objects = (0u32..)
+            .map(ObjectId)
+            .zip(&soml.objects)
+            .map(|(id, object)| {
+                let ty = namer.name(&object.name.graphql, &object.name.written, object.span);
+                if object.kind == ObjectKind::Abstract {
+                    let interface = Some(Target::object(ty, &args));
+                    return ObjectTargets {
+                        concrete: None,
+                        interface,
+                    };
+                }
+                let interface = hierarchy
+                    .is_dual(id)
+                    .then(|| Target::object(Name::new_unchecked(&dual_name(&ty, &taken)), &args));
+                ObjectTargets {
+                    concrete: Some(Target::object(ty, &args)),
+                    interface,
+                }
+            })
+            .collect();
+        Targets {
+            scalars,
+            enums,
+            lang_string: Target::literal(name!("LangString_OrderBy"), &args),
+            literal: Target::literal(name!("Literal_OrderBy"), &args),
+            any_object: Target::object(name!("Object"), &args),
+            nameable: Target::object(name!("Nameable"), &args),
+            objects,
+            args,
+        }
+    }
+
+    pub(super) fn object(&self, id: ObjectId) -> &ObjectTargets {
+        &self.objects[index(id)]
+    }
+
+    /// Returns what fields with this object as range point at: its interface if it has one.
+    pub(super) fn object_range(&self, id: ObjectId) -> &Target {
+        let targets = self.object(id);
+        targets
+            .interface
+            .as_ref()
+            .or(targets.concrete.as_ref())
+            .expect("an object is an interface, a type or both")
+    }
+
+    pub(super) fn scalar(&self, scalar: Scalar) -> &Target {
+        // `Scalar::ALL` is in the order of the enum.
+        &self.scalars[scalar as usize]
+    }
+
+    pub(super) fn leaves(&self) -> impl Iterator<Item = &Target> {
+        self.scalars.iter()
+    }
+
+    pub(super) fn enum_at(&self, position: usize) -> &Target {
+        &self.enums[position]
+    }
+
+    pub(super) fn range(&self, range: Range) -> &Target {
+        match range {
+            Range::Scalar(scalar) => self.scalar(scalar),
+            Range::Enum(id) => &self.enums[id.0 as usize],
+            Range::Literal(LiteralRange::LangString) => &self.lang_string,
+            Range::Literal(_) => &self.literal,
+            Range::Object(id) => self.object_range(id),
+        }
+    }
+}
+
+/// `XInterface`, or `X_Interface` when the document has an `XInterface` of its own.
+fn dual_name(ty: &Name, taken: &HashSet<&str>) -> String {
+    let name = format!("{ty}Interface");
+    if taken.contains(name.as_str()) {
+        format!("{ty}_Interface")
+    } else {
+        name
+    }
+}
+
+impl Arguments {
+    fn new() -> Self {
+        let id = Scalar::Iri.graphql_name();
+        Arguments {
+            ids: input(
+                &name!("ID"),
+                None,
+                list_of_required(&Name::new_static_unchecked(id)),
+            ),
+            lang: input(&name!("lang"), None, named(&name!("String"))),
+            limit: input(&name!("limit"), None, named(&name!("PositiveInteger"))),
+            offset: input(&name!("offset"), None, named(&name!("NonNegativeInteger"))),
+            scalar_order: input(&name!("orderBy"), None, named(&name!("_OrderBy"))),
+        }
+    }
+}
+
+impl Target {
+    fn new(ty: Name, order: Name) -> Self {
+        let suffixed = |suffix: &str| {
+            let mut text = String::with_capacity(ty.len() + suffix.len());
+            text.push_str(&ty);
+            text.push_str(suffix);
+            Node::new(Type::Named(Name::new_unchecked(&text)))
+        };
+        let where_single = suffixed("_Where");
+        let where_multi = suffixed("_Where_Multi");
+        let order_by = Node::new(Type::Named(order));
+        Target {
+            order_arg: input(&name!("orderBy"), None, order_by.clone()),
+            where_arg: input(&name!("where"), None, where_multi.clone()),
+            ty,
+            where_single,
+            where_multi,
+            order_by,
+            single_args: Vec::new(),
+            list_args: Vec::new(),
+        }
+    }
+
+    fn leaf(ty: Name, args: &Arguments) -> Self {
+        let mut target = Target::new(ty, name!("_OrderBy"));
+        target.order_arg = args.scalar_order.clone();
+        target.list_args = vec![
+            target.order_arg.clone(),
+            args.limit.clone(),
+            args.offset.clone(),
+            target.where_arg.clone(),
+        ];
+        target
+    }
+
+    fn literal(order: Name, args: &Arguments) -> Self {
+        let mut target = Target::new(name!("Literal"), order);
+        target.order_arg = input(&name!("orderBy"), None, named(&name!("Literal_OrderBy")));
+        target.single_args = vec![
+            input(&name!("value"), None, named(&name!("String_Where"))),
+            args.lang.clone(),
+        ];
+        target.list_args = vec![
+            target.order_arg.clone(),
+            args.limit.clone(),
+            args.offset.clone(),
+            target.where_arg.clone(),
+            args.lang.clone(),
+        ];
+        target
+    }
+
+    fn object(ty: Name, args: &Arguments) -> Self {
+        let order = Name::new_unchecked(&format!("{ty}_OrderBy"));
+        let mut target = Target::new(ty, order);
+        target.single_args = vec![args.lang.clone()];
+        target.list_args = vec![
+            args.lang.clone(),
+            args.ids.clone(),
+            target.order_arg.clone(),
+            args.limit.clone(),
+            args.offset.clone(),
+            target.where_arg.clone(),
+        ];
+        target
+    }
+}
+
+/// Makes GraphQL names and notes those that cannot be one.
+pub(super) struct Namer<'a> {
+    pub(super) problems: &'a mut Vec<Problem>,
+}
+
+impl Namer<'_> {
+    pub(super) fn name(
+        &mut self,
+        graphql: &str,
+        written: &str,
+        span: soml_core::span::Span,
+    ) -> Name {
+        if !Name::is_valid_syntax(graphql) || graphql.starts_with("__") {
+            let message = format!("`{written}` would be `{graphql}`, which is no GraphQL name");
+            self.problems.push(
+                Problem::new(ProblemKind::NameInvalid, message, Some(span)).help(
+                    "GraphQL names are letters, digits and `_`, start with no digit, \
+                     and two leading `_` are reserved",
+                ),
+            );
+        }
+        Name::new_unchecked(graphql)
+    }
+}
