@@ -1,0 +1,198 @@
+//! Loading RDF files into the embedded store.
+//!
+//! Files are read as streams, in one thread, while another puts the statements into the store;
+//! either all files get in or nothing does. How malformed data is treated is in `docs/loading.md`.
+
+mod check;
+mod format;
+mod parse;
+mod report;
+mod source;
+
+pub use format::{DataFormat, UnknownFormat};
+pub use report::{Finding, FindingKind, LoadError, LoadSummary, thousands};
+
+use std::io::{self, BufRead};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+use std::time::Instant;
+
+use oxigraph::store::{BulkLoader, StorageError, Store};
+
+use parse::{Input, Parsed};
+
+/// Batches that may wait for the store; bounds the memory between the two threads.
+const QUEUE: usize = 4;
+
+/// How to read data files.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// Base of relative IRIs; by default each file's own IRI.
+    pub base: Option<String>,
+    /// Syntax of all files; by default each file's extension tells.
+    pub format: Option<DataFormat>,
+    /// Makes every finding fatal.
+    pub strict: bool,
+}
+
+/// Somebody who watches a load.
+pub trait LoadObserver {
+    /// Reports a finding as it is met.
+    fn finding(&mut self, finding: &Finding);
+
+    /// Reports progress: bytes read of all files, statements stored.
+    fn progress(&mut self, bytes: u64, statements: u64);
+}
+
+/// Loads `files` into `store`.
+///
+/// # Errors
+///
+/// Fails on the first file that cannot be read, on a malformed JSON-LD or RDF/XML document, and with
+/// [`LoadOptions::strict`] on the first finding; the store is then as before.
+pub fn load_files(
+    store: &Store,
+    files: &[PathBuf],
+    options: &LoadOptions,
+    observer: &mut dyn LoadObserver,
+) -> Result<LoadSummary, LoadError> {
+    let mut load = Load::begin(store, options, observer)?;
+    for path in files {
+        let format = options
+            .format
+            .or_else(|| DataFormat::from_path(path))
+            .ok_or_else(|| LoadError::FormatUnknown { path: path.clone() })?;
+        let base = match &options.base {
+            Some(base) => base.clone(),
+            None => file_iri(path).map_err(|e| unreadable(path, e))?,
+        };
+        let read = Arc::clone(&load.bytes);
+        load.read(&Input { path, format, base: &base }, move |path| source::open(path, read))?;
+    }
+    load.finish(store)
+}
+
+/// Loads data that the program carries with it; `name` stands for the file in findings.
+///
+/// # Errors
+///
+/// As [`load_files`].
+pub fn load_embedded(
+    store: &Store,
+    name: &str,
+    data: &'static [u8],
+    options: &LoadOptions,
+    observer: &mut dyn LoadObserver,
+) -> Result<LoadSummary, LoadError> {
+    let path = Path::new(name);
+    let format = options
+        .format
+        .or_else(|| DataFormat::from_path(path))
+        .ok_or_else(|| LoadError::FormatUnknown { path: path.to_owned() })?;
+    let base = options.base.clone().unwrap_or_else(|| format!("file:///{name}"));
+    let mut load = Load::begin(store, options, observer)?;
+    load.read(&Input { path, format, base: &base }, move |_| source::from_reader(data))?;
+    load.finish(store)
+}
+
+struct Load<'a> {
+    loader: BulkLoader<'a>,
+    observer: &'a mut dyn LoadObserver,
+    strict: bool,
+    bytes: Arc<AtomicU64>,
+    summary: LoadSummary,
+    started: Instant,
+    before: u64,
+}
+
+impl<'a> Load<'a> {
+    fn begin(
+        store: &'a Store,
+        options: &LoadOptions,
+        observer: &'a mut dyn LoadObserver,
+    ) -> Result<Self, LoadError> {
+        Ok(Load {
+            before: store.len().map_err(LoadError::Store)? as u64,
+            loader: store.bulk_loader(),
+            observer,
+            strict: options.strict,
+            bytes: Arc::default(),
+            summary: LoadSummary::default(),
+            started: Instant::now(),
+        })
+    }
+
+    fn read(
+        &mut self,
+        input: &Input<'_>,
+        open: impl FnOnce(&Path) -> io::Result<Box<dyn BufRead>> + Send,
+    ) -> Result<(), LoadError> {
+        let (sender, receiver) = sync_channel(QUEUE);
+        thread::scope(|scope| {
+            let reading = scope.spawn(move || {
+                let source = open(input.path).map_err(|e| unreadable(input.path, e))?;
+                parse::parse(input, source, &sender)
+            });
+            let stored = self.store(receiver);
+            let read = reading
+                .join()
+                .unwrap_or_else(|_| Err(LoadError::Parser { path: input.path.to_owned() }));
+            stored.and(read)
+        })?;
+        self.summary.files += 1;
+        Ok(())
+    }
+
+    fn store(&mut self, receiver: Receiver<Parsed>) -> Result<(), LoadError> {
+        for parsed in receiver {
+            match parsed {
+                Parsed::Quads(quads) => {
+                    self.summary.statements += quads.len() as u64;
+                    let stored: Result<(), StorageError> = self.loader.load_quads(quads);
+                    stored.map_err(LoadError::Store)?;
+                    let bytes = self.bytes.load(Ordering::Relaxed);
+                    self.observer.progress(bytes, self.summary.statements);
+                }
+                Parsed::Finding(finding) if self.strict => return Err(LoadError::Strict(finding)),
+                Parsed::Finding(finding) => {
+                    match finding.kind {
+                        FindingKind::LanguageTagKept => self.summary.language_tags_kept += 1,
+                        FindingKind::StatementSkipped => self.summary.statements_skipped += 1,
+                    }
+                    self.observer.finding(&finding);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self, store: &Store) -> Result<LoadSummary, LoadError> {
+        let Load { loader, mut summary, started, before, .. } = self;
+        loader.commit().map_err(LoadError::Store)?;
+        summary.added = store.len().map_err(LoadError::Store)? as u64 - before;
+        summary.elapsed = started.elapsed();
+        Ok(summary)
+    }
+}
+
+fn unreadable(path: &Path, source: io::Error) -> LoadError {
+    LoadError::Read { path: path.to_owned(), source }
+}
+
+/// Returns the `file:` IRI of `path`, its symbolic links resolved.
+fn file_iri(path: &Path) -> io::Result<String> {
+    let absolute = path.canonicalize()?;
+    let mut iri = String::from("file://");
+    for byte in absolute.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                iri.push(char::from(*byte));
+            }
+            _ => iri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    Ok(iri)
+}

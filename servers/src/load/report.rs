@@ -1,0 +1,160 @@
+//! What loading found: single findings while it runs, and a summary at the end.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use oxigraph::store::StorageError;
+
+/// Something wrong in a data file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// File that holds it.
+    pub file: PathBuf,
+    /// Line, from 1, where the syntax allows to tell.
+    pub line: Option<u64>,
+    /// What was done about it.
+    pub kind: FindingKind,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// What is done about a [`Finding`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FindingKind {
+    /// A malformed language tag; the literal is kept as it is.
+    LanguageTagKept,
+    /// A malformed statement; it is left out.
+    StatementSkipped,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        write!(f, ": {}", self.message)?;
+        match self.kind {
+            FindingKind::LanguageTagKept => f.write_str(" (literal kept)"),
+            FindingKind::StatementSkipped => f.write_str(" (statement skipped)"),
+        }
+    }
+}
+
+/// Totals of a load.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoadSummary {
+    /// Number of files read.
+    pub files: usize,
+    /// Statements read and handed to the store, repeated ones counted each time.
+    pub statements: u64,
+    /// Statements that the store did not have before.
+    pub added: u64,
+    /// Malformed language tags; their literals were kept.
+    pub language_tags_kept: u64,
+    /// Malformed statements that were left out.
+    pub statements_skipped: u64,
+    /// Time from the first byte to the commit.
+    pub elapsed: Duration,
+}
+
+impl LoadSummary {
+    /// Returns the statements read per second.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.statements as f64 / self.elapsed.as_secs_f64().max(1e-6)
+    }
+}
+
+impl fmt::Display for LoadSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files = if self.files == 1 { "file" } else { "files" };
+        write!(
+            f,
+            "loaded {} triples from {} {files} in {:.2} s ({} triples/s), {} new",
+            thousands(self.statements),
+            self.files,
+            self.elapsed.as_secs_f64(),
+            thousands(self.rate() as u64),
+            thousands(self.added),
+        )?;
+        if self.language_tags_kept > 0 {
+            write!(f, "; {} malformed language tags kept", thousands(self.language_tags_kept))?;
+        }
+        if self.statements_skipped > 0 {
+            write!(f, "; {} malformed statements skipped", thousands(self.statements_skipped))?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes `n` with a comma between groups of three digits.
+#[must_use]
+pub fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Why loading stopped. Nothing of the files is in the store then.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The extension says nothing about the syntax.
+    #[error("cannot tell the format of {path} from its name; say it with --data-format")]
+    FormatUnknown {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The base IRI is not an absolute IRI.
+    #[error("the base `{iri}` is not an absolute IRI")]
+    BaseInvalid {
+        /// The base as given.
+        iri: String,
+    },
+    /// The file cannot be read.
+    #[error("failed to read {path}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// The document is malformed, and its syntax has no place to go on from.
+    #[error("{0}")]
+    Document(String),
+    /// A finding, with `--strict`.
+    #[error("{0}")]
+    Strict(Finding),
+    /// The store refused the statements.
+    #[error("the store failed to take the data")]
+    Store(#[source] StorageError),
+    /// The reading thread ended early.
+    #[error("failed to read {path}: the parser stopped unexpectedly")]
+    Parser {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!(thousands(0), "0");
+        assert_eq!(thousands(999), "999");
+        assert_eq!(thousands(68_981), "68,981");
+        assert_eq!(thousands(1_234_567), "1,234,567");
+    }
+}
