@@ -4,4 +4,5 @@
 //! environment and the clock, and speaks HTTP. The binaries are thin: they hand their arguments to
 //! [`cli`] and turn its answer into an exit code.
 
+pub mod config;
 pub mod load;

@@ -1,0 +1,15 @@
+//! Configuration: one table of properties, read from defaults, a file, the environment and flags.
+//!
+//! Later sources win: defaults, then the file, then the environment, then the command line. Names
+//! compare by letters and digits alone, so `graphql.limits.whereDepth`,
+//! `GRAPHQL_LIMITS_WHEREDEPTH` and `graphql_limits_where_depth` are one property.
+
+mod docs;
+mod settings;
+mod sources;
+mod table;
+
+pub use docs::{help, markdown};
+pub use settings::{LogFormat, Settings};
+pub use sources::{ConfigError, Sources, read};
+pub use table::{PROPERTIES, Property};

@@ -1,0 +1,142 @@
+//! The typed settings that the properties fill, with their defaults.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use graphql_gen::limits::Limits;
+
+/// Everything that can be configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Name of the service (`application.name`).
+    pub name: String,
+    /// Address to listen on (`application.host`).
+    pub host: IpAddr,
+    /// Port to listen on; 0 takes a free one (`application.port`).
+    pub port: u16,
+    /// Bounds on a GraphQL request (`graphql.limits.*`).
+    pub limits: Limits,
+    /// Time for one GraphQL request (`graphql.requestTimeout`).
+    pub request_timeout: Duration,
+    /// Whether `GET /` shows GraphiQL (`graphql.graphiql.enabled`).
+    pub graphiql: bool,
+    /// Greatest size of a request body (`http.maxBodyBytes`).
+    pub max_body_bytes: usize,
+    /// Time for open requests to end at shutdown (`http.shutdownTimeout`).
+    pub shutdown_timeout: Duration,
+    /// Age up to which a health record is served again (`health.cacheTime`).
+    pub health_cache: Duration,
+    /// Shape of log lines (`logging.format`).
+    pub log_format: LogFormat,
+    /// Which log lines are written (`logging.level`).
+    pub log_level: String,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            name: "object-service".to_owned(),
+            host: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            port: 9995,
+            limits: Limits::default(),
+            request_timeout: Duration::from_secs(60),
+            graphiql: true,
+            max_body_bytes: 8 << 20,
+            shutdown_timeout: Duration::from_secs(10),
+            health_cache: Duration::from_secs(30),
+            log_format: LogFormat::Text,
+            log_level: "info".to_owned(),
+        }
+    }
+}
+
+/// The shape of log lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+/// A type that a property can have.
+pub(super) trait Setting: Sized {
+    /// What the documentation calls the type.
+    const TYPE: &'static str;
+
+    /// Reads a value; the error completes "expected …".
+    fn parse(text: &str) -> Result<Self, &'static str>;
+
+    /// Writes the value as it would be configured.
+    fn show(&self) -> String;
+}
+
+macro_rules! from_str_setting {
+    ($($type:ty, $name:literal, $expected:literal;)*) => {$(
+        impl Setting for $type {
+            const TYPE: &'static str = $name;
+
+            fn parse(text: &str) -> Result<Self, &'static str> {
+                text.parse().map_err(|_| $expected)
+            }
+
+            fn show(&self) -> String {
+                self.to_string()
+            }
+        }
+    )*};
+}
+
+from_str_setting! {
+    usize, "number", "a whole number that is not negative";
+    u16, "port", "a port between 0 and 65535";
+    IpAddr, "address", "an IP address such as 127.0.0.1 or ::1";
+    bool, "boolean", "true or false";
+    String, "text", "text";
+}
+
+impl Setting for Option<u64> {
+    const TYPE: &'static str = "number or `none`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "none" => Ok(None),
+            _ => text.parse().map(Some).map_err(|_| "a whole number or `none`"),
+        }
+    }
+
+    fn show(&self) -> String {
+        self.map_or_else(|| "none".to_owned(), |n| n.to_string())
+    }
+}
+
+impl Setting for Duration {
+    const TYPE: &'static str = "milliseconds";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        text.parse().map(Duration::from_millis).map_err(|_| "a whole number of milliseconds")
+    }
+
+    fn show(&self) -> String {
+        self.as_millis().to_string()
+    }
+}
+
+impl Setting for LogFormat {
+    const TYPE: &'static str = "`text` or `json`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "text" => Ok(LogFormat::Text),
+            "json" => Ok(LogFormat::Json),
+            _ => Err("`text` or `json`"),
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            LogFormat::Text => "text".to_owned(),
+            LogFormat::Json => "json".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The table of properties. Whatever is documented, accepted or suggested comes from here.
+
+use super::settings::{Setting, Settings};
+
+/// A property that can be configured.
+pub struct Property {
+    /// Name, as documented.
+    pub key: &'static str,
+    /// What the documentation calls its type.
+    pub kind: &'static str,
+    /// What it does, for the documentation.
+    pub doc: &'static str,
+    /// The value must not be shown; `<KEY>_FILE` in the environment names a file that holds it.
+    pub secret: bool,
+    pub(super) set: fn(&mut Settings, &str) -> Result<(), &'static str>,
+    pub(super) get: fn(&Settings) -> String,
+}
+
+impl Property {
+    /// Returns the default as it would be configured.
+    #[must_use]
+    pub fn default(&self) -> String {
+        (self.get)(&Settings::default())
+    }
+
+    /// Returns the value in `settings`, masked when it is secret.
+    #[must_use]
+    pub fn shown(&self, settings: &Settings) -> String {
+        if self.secret { "***".to_owned() } else { (self.get)(settings) }
+    }
+
+    /// Finds the property that `name` stands for; letters and digits alone count.
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Property> {
+        let wanted = normalized(name);
+        PROPERTIES.iter().find(|property| normalized(property.key) == wanted)
+    }
+
+    /// Returns the known key that `name` was probably meant to be.
+    #[must_use]
+    pub fn nearest(name: &str) -> Option<&'static str> {
+        let wanted = normalized(name);
+        let scored = PROPERTIES.iter().map(|p| {
+            (strsim::normalized_damerau_levenshtein(&normalized(p.key), &wanted), p.key)
+        });
+        scored.filter(|(score, _)| *score > 0.6).max_by(|a, b| a.0.total_cmp(&b.0)).map(|b| b.1)
+    }
+}
+
+fn normalized(name: &str) -> String {
+    name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+fn kind_of<T: Setting>(_: fn(&Settings) -> &T) -> &'static str {
+    T::TYPE
+}
+
+macro_rules! properties {
+    ($($key:literal => $($field:ident).+, $doc:literal;)*) => {
+        /// All properties, in the order of the documentation.
+        pub static PROPERTIES: std::sync::LazyLock<Vec<Property>> =
+            std::sync::LazyLock::new(|| vec![$(Property {
+                key: $key,
+                kind: kind_of(|settings| &settings.$($field).+),
+                doc: $doc,
+                secret: false,
+                set: |settings, text| {
+                    settings.$($field).+ = Setting::parse(text)?;
+                    Ok(())
+                },
+                get: |settings| settings.$($field).+.show(),
+            }),*]);
+    };
+}
+
+properties! {
+    "application.name" => name, "Name of the service in health records and `/__about`.";
+    "application.host" => host, "Address to listen on. Anything but a loopback address needs `--insecure`.";
+    "application.port" => port, "Port to listen on; 0 takes any free port.";
+    "graphql.requestTimeout" => request_timeout, "Time for one GraphQL request; the answer is then `DEADLINE_EXCEEDED`.";
+    "graphql.graphiql.enabled" => graphiql, "Shows GraphiQL to browsers at `/`.";
+    "graphql.limits.depth" => limits.depth, "Greatest nesting of selection sets.";
+    "graphql.limits.fields" => limits.fields, "Greatest number of fields, fragments counted where they are used.";
+    "graphql.limits.aliases" => limits.aliases, "Greatest number of aliases.";
+    "graphql.limits.tokens" => limits.tokens, "Greatest number of tokens of a document.";
+    "graphql.limits.page" => limits.page, "Greatest number of objects of one list; a list that may exceed it is refused, never cut.";
+    "graphql.limits.whereDepth" => limits.where_depth, "Greatest nesting of a filter.";
+    "graphql.limits.whereConditions" => limits.where_conditions, "Greatest number of conditions of one filter.";
+    "graphql.limits.listLength" => limits.list_length, "Greatest length of a list in a filter.";
+    "graphql.limits.regexLength" => limits.regex_length, "Greatest length of a regular expression, in characters.";
+    "graphql.limits.planLevels" => limits.plan_levels, "Greatest number of steps that a document may lead to.";
+    "graphql.limits.responseBytes" => limits.response_bytes, "Greatest size of an answer, in bytes.";
+    "http.maxBodyBytes" => max_body_bytes, "Greatest size of a request body, in bytes.";
+    "http.shutdownTimeout" => shutdown_timeout, "Time for open requests to end at shutdown.";
+    "health.cacheTime" => health_cache, "Age up to which a health record is served again; `?cache=false` asks for a fresh one.";
+    "logging.format" => log_format, "Shape of the log lines on standard error.";
+    "logging.level" => log_level, "Which log lines are written: a level, or directives such as `info,servers=debug`.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_compare_by_letters_and_digits() {
+        for name in ["graphql.limits.whereDepth", "GRAPHQL_LIMITS_WHEREDEPTH", "graphql-limits-where-depth"] {
+            assert_eq!(Property::find(name).unwrap().key, "graphql.limits.whereDepth");
+        }
+    }
+
+    #[test]
+    fn names_are_distinct_and_defaults_are_accepted() {
+        let mut settings = Settings::default();
+        for property in PROPERTIES.iter() {
+            assert_eq!(Property::find(property.key).unwrap().key, property.key);
+            (property.set)(&mut settings, &property.default()).unwrap();
+        }
+        assert_eq!(settings, Settings::default());
+    }
+}
