@@ -1,0 +1,90 @@
+//! Request bodies: read within bounds of size and time.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
+use axum::http::{HeaderMap, Request};
+use bytes::Bytes;
+use tokio_stream::StreamExt;
+
+use super::error::{HttpCode, HttpError};
+
+/// How much of a body that is too large is read and thrown away, so that a client that is still
+/// sending gets the answer instead of a closed connection.
+const DRAINED_BYTES: usize = 256 << 20;
+
+/// Bounds on a body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BodyLimits {
+    pub(crate) bytes: usize,
+    pub(crate) time: Duration,
+}
+
+/// Reads the body; memory stays within `limits.bytes` whatever is sent.
+pub(crate) async fn read(request: Request<Body>, limits: BodyLimits) -> Result<Bytes, HttpError> {
+    let declared = declared_length(request.headers());
+    let waits = request.headers().contains_key(EXPECT);
+    if waits && declared.is_some_and(|n| n > limits.bytes as u64) {
+        return Err(too_large(limits));
+    }
+    match tokio::time::timeout(limits.time, collect(request.into_body(), limits)).await {
+        Ok(result) => result,
+        Err(_) => Err(HttpError::new(HttpCode::BodyTimeout, "the body did not arrive in time")),
+    }
+}
+
+async fn collect(body: Body, limits: BodyLimits) -> Result<Bytes, HttpError> {
+    let mut stream = body.into_data_stream();
+    let mut kept = Vec::new();
+    let mut seen = 0_usize;
+    while let Some(piece) = stream.next().await {
+        let piece = piece.map_err(|_| {
+            HttpError::new(HttpCode::RequestMalformed, "the body ended before its time")
+        })?;
+        seen = seen.saturating_add(piece.len());
+        if seen <= limits.bytes {
+            kept.extend_from_slice(&piece);
+        } else {
+            kept = Vec::new();
+            if seen > DRAINED_BYTES {
+                break;
+            }
+        }
+    }
+    if seen > limits.bytes { Err(too_large(limits)) } else { Ok(kept.into()) }
+}
+
+/// Checks that the body is of one of `media_types`, in UTF-8 and not compressed.
+pub(crate) fn require_type(headers: &HeaderMap, media_types: &[&str]) -> Result<(), HttpError> {
+    let refused = |message: String| Err(HttpError::new(HttpCode::UnsupportedMediaType, message));
+    let expected = media_types.join(" or ");
+    let Some(value) = headers.get(CONTENT_TYPE) else {
+        return refused(format!("the request has no Content-Type, expected {expected}"));
+    };
+    let value = value.to_str().unwrap_or_default().to_ascii_lowercase();
+    let mut parts = value.split(';').map(str::trim);
+    let media_type = parts.next().unwrap_or_default();
+    if !media_types.contains(&media_type) {
+        return refused(format!("the Content-Type is not {expected}"));
+    }
+    let charset = parts.find_map(|p| p.strip_prefix("charset=")).map(|c| c.trim_matches('"'));
+    if charset.is_some_and(|c| c != "utf-8" && c != "utf8") {
+        return refused("the character set is not utf-8".to_owned());
+    }
+    match headers.get(CONTENT_ENCODING) {
+        Some(encoding) if encoding != "identity" => {
+            refused("compressed request bodies are not supported".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn declared_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn too_large(limits: BodyLimits) -> HttpError {
+    let message = format!("the body is larger than {} bytes", limits.bytes);
+    HttpError::new(HttpCode::BodyTooLarge, message)
+}

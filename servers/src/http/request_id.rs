@@ -1,0 +1,71 @@
+//! One identifier and one log line per request.
+
+use std::time::Instant;
+
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue};
+use axum::middleware::Next;
+use axum::response::Response;
+use tracing::Instrument;
+use uuid::Uuid;
+
+/// The header that carries the identifier in both directions.
+pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+const MAX_LENGTH: usize = 128;
+
+/// Identifier of a request: the client's own when it is fit for logs, else a new one.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestId(pub(crate) String);
+
+impl RequestId {
+    fn of(request: &Request) -> Self {
+        let given = request.headers().get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
+        match given {
+            Some(id) if is_fit(id) => RequestId(id.to_owned()),
+            _ => RequestId(Uuid::new_v4().to_string()),
+        }
+    }
+}
+
+fn is_fit(id: &str) -> bool {
+    let fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+    (1..=MAX_LENGTH).contains(&id.len()) && id.chars().all(fit)
+}
+
+/// Gives the request its identifier, returns it, and logs how the request went.
+pub(crate) async fn track(mut request: Request, next: Next) -> Response {
+    let id = RequestId::of(&request);
+    let method = request.method().clone();
+    let path = request.uri().path().to_owned();
+    let span = tracing::info_span!("request", request_id = id.0);
+    let header = HeaderValue::from_str(&id.0).expect("letters, digits, `_`, `.` and `-` only");
+    request.extensions_mut().insert(id);
+    let started = Instant::now();
+    let mut response = next.run(request).instrument(span.clone()).await;
+    response.headers_mut().insert(X_REQUEST_ID, header);
+    let _entered = span.enter();
+    let status = response.status().as_u16();
+    let ms = started.elapsed().as_millis() as u64;
+    // Probes come every few seconds and say nothing new.
+    if path.starts_with("/__") {
+        tracing::debug!(%method, path, status, ms, "answered");
+    } else {
+        tracing::info!(%method, path, status, ms, "answered");
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_short_plain_identifiers_are_taken() {
+        assert!(is_fit("a-B_9.z"));
+        assert!(is_fit(&"x".repeat(128)));
+        for unfit in ["", "a b", "é", "a\u{7f}", &"x".repeat(129)] {
+            assert!(!is_fit(unfit), "{unfit:?}");
+        }
+    }
+}
