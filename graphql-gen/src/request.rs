@@ -7,6 +7,8 @@ use bytes::Bytes;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
+use crate::store::StoreError;
+
 /// A GraphQL request.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -46,6 +48,25 @@ pub struct RequestContext {
     pub request_id: String,
     /// Languages that the client accepts, best first.
     pub accept_language: Vec<String>,
+}
+
+impl RequestContext {
+    /// Checks that somebody still waits for the answer.
+    ///
+    /// # Errors
+    /// When the deadline has passed or the request was cancelled.
+    pub fn check(&self) -> Result<(), StoreError> {
+        if self.cancellation.is_cancelled() {
+            return Err(StoreError::Cancelled);
+        }
+        if self
+            .deadline
+            .is_some_and(|deadline| Instant::now() >= deadline)
+        {
+            return Err(StoreError::Deadline);
+        }
+        Ok(())
+    }
 }
 
 /// How far a request came.

@@ -1,11 +1,13 @@
 //! The graph store: where objects and their values come from.
 
 mod hydration;
+#[cfg(feature = "oxigraph")]
+pub mod oxigraph;
 
 use async_trait::async_trait;
 use oxrdf::NamedNode;
 
-pub use hydration::{Column, Hydrated, HydrationRequest, Slot};
+pub use hydration::{Column, Hydrated, HydrationRequest, Slot, SlotPage};
 
 use crate::plan::Selection;
 use crate::request::RequestContext;

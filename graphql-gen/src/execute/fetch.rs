@@ -1,0 +1,214 @@
+//! Fetches the levels of a plan, parents first, all levels of one depth together.
+
+use std::collections::HashMap;
+
+use futures::future::try_join_all;
+use indexmap::IndexSet;
+use oxrdf::{NamedNode, Term};
+use soml_core::schema::ObjectId;
+
+use super::Execution;
+use crate::plan::{Level, RootValue, Typing};
+use crate::store::{Hydrated, HydrationRequest, StoreError};
+
+/// Everything that a plan needs from the store.
+pub(super) struct Fetched {
+    /// Objects of each root field, as positions in their level.
+    pub(super) roots: Vec<Vec<u32>>,
+    /// Levels in the order of the plan.
+    pub(super) levels: Vec<FetchedLevel>,
+}
+
+/// The objects of a level and their values.
+#[derive(Default)]
+pub(super) struct FetchedLevel {
+    pub(super) nodes: Vec<NamedNode>,
+    /// Concrete type of each object; empty when it is the same for all.
+    pub(super) objects: Vec<Option<ObjectId>>,
+    pub(super) hydrated: Hydrated,
+    /// For each edge and each value of its slot: the position of the object in the further level.
+    pub(super) targets: Vec<Vec<u32>>,
+}
+
+/// Stands in [`FetchedLevel::targets`] for a value that is no object.
+pub(super) const NOT_AN_OBJECT: u32 = u32::MAX;
+
+/// Objects of a level that are still being collected.
+type Nodes = IndexSet<NamedNode>;
+
+pub(super) async fn fetch(execution: &Execution<'_>) -> Result<Fetched, StoreError> {
+    let plan = execution.plan;
+    let mut pending: Vec<Nodes> = plan.levels.iter().map(|_| Nodes::new()).collect();
+    let roots = select_roots(execution, &mut pending).await?;
+    let mut levels: Vec<FetchedLevel> = Vec::with_capacity(plan.levels.len());
+    while levels.len() < plan.levels.len() {
+        let first = levels.len();
+        let depth = plan.levels[first].depth;
+        let together: Vec<&Level> = plan.levels[first..]
+            .iter()
+            .take_while(|level| level.depth == depth)
+            .collect();
+        let nodes: Vec<Vec<NamedNode>> = (first..first + together.len())
+            .map(|level| std::mem::take(&mut pending[level]).into_iter().collect())
+            .collect();
+        let fetches = together
+            .iter()
+            .zip(&nodes)
+            .map(|(level, nodes)| hydrate(execution, level, nodes));
+        let hydrated = try_join_all(fetches).await?;
+        for ((level, nodes), mut hydrated) in together.into_iter().zip(nodes).zip(hydrated) {
+            let objects = concrete_types(level, nodes.len(), &hydrated);
+            let targets = follow_edges(level, &objects, &mut hydrated, &mut pending);
+            levels.push(FetchedLevel {
+                nodes,
+                objects,
+                hydrated,
+                targets,
+            });
+        }
+    }
+    Ok(Fetched { roots, levels })
+}
+
+async fn select_roots(
+    execution: &Execution<'_>,
+    pending: &mut [Nodes],
+) -> Result<Vec<Vec<u32>>, StoreError> {
+    let selections = execution
+        .plan
+        .roots
+        .iter()
+        .map(async |root| match &root.value {
+            RootValue::Introspection => Ok(Vec::new()),
+            RootValue::Objects(objects) => {
+                execution
+                    .store
+                    .select(&objects.selection, execution.context)
+                    .await
+            }
+        });
+    let selected = try_join_all(selections).await?;
+    let positions = execution
+        .plan
+        .roots
+        .iter()
+        .zip(selected)
+        .map(|(root, nodes)| {
+            let RootValue::Objects(objects) = &root.value else {
+                return Vec::new();
+            };
+            let pending = &mut pending[objects.level.0 as usize];
+            nodes
+                .into_iter()
+                .map(|node| position(pending, node))
+                .collect()
+        });
+    Ok(positions.collect())
+}
+
+fn position(nodes: &mut Nodes, node: NamedNode) -> u32 {
+    let (position, _) = nodes.insert_full(node);
+    u32::try_from(position).expect("a level holds fewer than 2^32 objects")
+}
+
+async fn hydrate(
+    execution: &Execution<'_>,
+    level: &Level,
+    nodes: &[NamedNode],
+) -> Result<Hydrated, StoreError> {
+    if nodes.is_empty() || level.slots.is_empty() {
+        let mut hydrated = Hydrated::default();
+        for _ in &level.slots {
+            hydrated
+                .columns
+                .push(crate::store::Column::with_capacity(0));
+        }
+        return Ok(hydrated);
+    }
+    let request = HydrationRequest {
+        nodes,
+        slots: &level.slots,
+        dataset: &level.dataset,
+    };
+    execution.store.hydrate(&request, execution.context).await
+}
+
+fn concrete_types(level: &Level, nodes: usize, hydrated: &Hydrated) -> Vec<Option<ObjectId>> {
+    let Typing::Stored { slots, index, .. } = &level.typing else {
+        return Vec::new();
+    };
+    (0..nodes)
+        .map(|node| {
+            let types = slots.iter().enumerate().flat_map(|(property, &slot)| {
+                hydrated.columns[slot]
+                    .of(node)
+                    .iter()
+                    .filter_map(move |term| match term {
+                        Term::NamedNode(ty) => Some((property, ty)),
+                        _ => None,
+                    })
+            });
+            index.resolve(types)
+        })
+        .collect()
+}
+
+/// Hands the objects that the edges of a level lead to on to their levels.
+fn follow_edges(
+    level: &Level,
+    objects: &[Option<ObjectId>],
+    hydrated: &mut Hydrated,
+    pending: &mut [Nodes],
+) -> Vec<Vec<u32>> {
+    let used = edge_users(level);
+    level
+        .edges
+        .iter()
+        .enumerate()
+        .map(|(edge, to)| {
+            let column = &hydrated.columns[to.slot];
+            let nodes = &mut pending[to.level.0 as usize];
+            let mut targets = Vec::with_capacity(column.values.len());
+            for node in 0..column.offsets.len() - 1 {
+                let follows = match (&used, objects.get(node)) {
+                    (Some(used), Some(object)) => {
+                        object.is_some_and(|object| used[&object].contains(&edge))
+                    }
+                    _ => true,
+                };
+                targets.extend(column.of(node).iter().map(|value| match value {
+                    Term::NamedNode(target) if follows => position(nodes, target.clone()),
+                    _ => NOT_AN_OBJECT,
+                }));
+            }
+            targets
+        })
+        .collect()
+}
+
+/// Returns the edges that objects of each type follow; `None` when all follow all.
+fn edge_users(level: &Level) -> Option<HashMap<ObjectId, Vec<usize>>> {
+    let Typing::Stored { variants, .. } = &level.typing else {
+        return None;
+    };
+    if level.edges.is_empty() {
+        return None;
+    }
+    let edges: Vec<Vec<usize>> = level
+        .variants
+        .iter()
+        .map(|fields| {
+            let edges = fields.iter().filter_map(|field| match field.value {
+                crate::plan::Output::Objects { edge, .. } => Some(edge),
+                _ => None,
+            });
+            edges.collect()
+        })
+        .collect();
+    Some(
+        variants
+            .iter()
+            .map(|(object, &variant)| (*object, edges[variant].clone()))
+            .collect(),
+    )
+}

@@ -1,0 +1,46 @@
+//! Runs plans: fetches level by level, then writes the answer in the order of the operation.
+
+mod fetch;
+mod list;
+mod write;
+
+use apollo_compiler::response::JsonMap;
+use soml_core::schema::Schema;
+
+use crate::error::GraphqlError;
+use crate::limits::Limits;
+use crate::plan::Plan;
+use crate::request::RequestContext;
+use crate::store::{GraphStore, StoreError};
+use crate::value::Numbers;
+
+/// What an execution works with.
+pub(crate) struct Execution<'a> {
+    pub(crate) schema: &'a Schema,
+    pub(crate) plan: &'a Plan,
+    pub(crate) store: &'a dyn GraphStore,
+    pub(crate) context: &'a RequestContext,
+    pub(crate) limits: &'a Limits,
+    pub(crate) numbers: Numbers,
+    /// The introspection part of the answer.
+    pub(crate) introspection: JsonMap,
+}
+
+/// The answer of an execution.
+pub(crate) struct Answer {
+    /// JSON text of `data`.
+    pub(crate) data: Vec<u8>,
+    /// What went wrong on the way.
+    pub(crate) errors: Vec<GraphqlError>,
+}
+
+impl Execution<'_> {
+    /// Fetches and writes.
+    ///
+    /// # Errors
+    /// When the store fails or nobody waits any more: then there is no data at all.
+    pub(crate) async fn run(&self) -> Result<Answer, StoreError> {
+        let fetched = fetch::fetch(self).await?;
+        Ok(write::write(self, &fetched))
+    }
+}

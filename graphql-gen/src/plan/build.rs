@@ -1,0 +1,846 @@
+//! Operations to plans.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use apollo_compiler::ExecutableDocument;
+use apollo_compiler::Node;
+use apollo_compiler::executable::{self, Operation, SelectionSet};
+use apollo_compiler::response::JsonMap;
+use oxrdf::NamedNode;
+use soml_core::datatype::Scalar;
+use soml_core::lang::LangSpec;
+use soml_core::schema::{ObjectId, Property, Range, Schema};
+
+use super::condition::{
+    Domain, NodeCondition, Operator, Step, TermCondition, ValueCondition, ValueTest,
+};
+use super::filter::{FilterBuilder, step, type_property, type_test};
+use super::input::{Arguments, Input, location};
+use super::order::{OrderBuilder, descending, literal_keys, name_spec, type_index};
+use super::selection::{Dataset, Page, Selection, SortBy};
+use super::{
+    Edge, Level, LevelId, ListOutput, LiteralField, LiteralOutput, LiteralPart, OutField, Output,
+    Plan, RootField, RootObjects, RootValue, ScalarKind, ScalarOutput, Typing,
+};
+use crate::error::{ErrorCode, GraphqlError, Location};
+use crate::limits::Limits;
+use crate::store::{Slot, SlotPage};
+use crate::typesystem::{Api, Field, TypeRef};
+
+type Result<T> = std::result::Result<T, GraphqlError>;
+
+/// What a plan is made from.
+pub(crate) struct PlanInput<'a> {
+    pub(crate) api: &'a Api,
+    pub(crate) limits: &'a Limits,
+    pub(crate) document: &'a ExecutableDocument,
+    pub(crate) operation: &'a Operation,
+    pub(crate) variables: &'a JsonMap,
+}
+
+/// Plans a validated query.
+///
+/// # Errors
+/// When an argument has a value that validation cannot check, or a limit is exceeded.
+pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
+    let mut planner = Planner {
+        input,
+        levels: Vec::new(),
+        known: HashMap::new(),
+    };
+    let mut roots = Vec::new();
+    let mut fields = Fields::default();
+    collect(
+        input,
+        &Parent::Root,
+        &[&input.operation.selection_set],
+        &mut fields,
+    );
+    for (key, nodes) in fields.entries {
+        let field = nodes[0];
+        let root = match input.api.root_field(&field.name) {
+            None => RootValue::Introspection,
+            Some(root) => RootValue::Objects(Box::new(planner.root(field, &nodes, root.target)?)),
+        };
+        let location = location(field.name.location(), &input.document.sources);
+        roots.push(RootField {
+            key,
+            location,
+            value: root,
+        });
+    }
+    planner.finish(roots)
+}
+
+/// Fields of a selection set after fragments are put in, by response key.
+#[derive(Default)]
+struct Fields<'a> {
+    entries: Vec<(String, Vec<&'a Node<executable::Field>>)>,
+    positions: HashMap<&'a str, usize>,
+    visited: Vec<&'a str>,
+}
+
+/// The type whose fields are collected.
+enum Parent {
+    Root,
+    Object(ObjectId),
+}
+
+/// Collects the fields that apply to an object of a concrete type, in the order of the specification.
+fn collect<'a>(
+    input: &PlanInput<'a>,
+    parent: &Parent,
+    sets: &[&'a SelectionSet],
+    fields: &mut Fields<'a>,
+) {
+    for selection in sets.iter().flat_map(|set| &set.selections) {
+        if !is_included(selection.directives(), input.variables) {
+            continue;
+        }
+        match selection {
+            executable::Selection::Field(field) => {
+                let key = field.response_key().as_str();
+                match fields.positions.get(key) {
+                    Some(&position) => fields.entries[position].1.push(field),
+                    None => {
+                        fields.positions.insert(key, fields.entries.len());
+                        fields.entries.push((key.to_owned(), vec![field]));
+                    }
+                }
+            }
+            executable::Selection::FragmentSpread(spread) => {
+                let name = spread.fragment_name.as_str();
+                let Some(fragment) = input.document.fragments.get(name) else {
+                    continue;
+                };
+                if !fields.visited.contains(&name) {
+                    fields.visited.push(name);
+                    if applies(input.api, parent, Some(fragment.type_condition().as_str())) {
+                        collect(input, parent, &[&fragment.selection_set], fields);
+                    }
+                }
+            }
+            executable::Selection::InlineFragment(inline) => {
+                let condition = inline.type_condition.as_ref().map(|name| name.as_str());
+                if applies(input.api, parent, condition) {
+                    collect(input, parent, &[&inline.selection_set], fields);
+                }
+            }
+        }
+    }
+}
+
+fn applies(api: &Api, parent: &Parent, condition: Option<&str>) -> bool {
+    match (parent, condition) {
+        (Parent::Root, _) | (_, None) => true,
+        (Parent::Object(object), Some(name)) => api
+            .type_ref(name)
+            .is_some_and(|ty| api.possible_types(ty).contains(object)),
+    }
+}
+
+/// Evaluates `@skip` and `@include`.
+fn is_included(directives: &executable::DirectiveList, variables: &JsonMap) -> bool {
+    let condition = |name: &str| {
+        let argument = directives.get(name)?.specified_argument_by_name("if")?;
+        match Input::from_ast(argument, variables)? {
+            Input::Boolean(value) => Some(value),
+            _ => None,
+        }
+    };
+    condition("skip") != Some(true) && condition("include") != Some(false)
+}
+
+/// What makes two levels the same.
+#[derive(PartialEq, Eq, Hash)]
+struct LevelKey {
+    target: TypeRef,
+    /// Addresses of the selection sets, which the document keeps in place.
+    sets: Vec<*const SelectionSet>,
+    lang: Option<LangSpec>,
+    dataset: Arc<Dataset>,
+}
+
+struct Planner<'p, 'a> {
+    input: &'p PlanInput<'a>,
+    levels: Vec<Option<Level>>,
+    known: HashMap<LevelKey, LevelId>,
+}
+
+/// What a level inherits from the fields that lead to it.
+#[derive(Clone)]
+struct Scope {
+    lang: Option<LangSpec>,
+    dataset: Arc<Dataset>,
+}
+
+impl<'p, 'a> Planner<'p, 'a> {
+    fn api(&self) -> &'a Api {
+        self.input.api
+    }
+
+    fn schema(&self) -> &'a Schema {
+        self.input.api.soml()
+    }
+
+    fn arguments(&self, field: &'a executable::Field) -> Arguments<'a> {
+        Arguments::new(
+            &field.arguments,
+            self.input.variables,
+            &self.input.document.sources,
+        )
+    }
+
+    fn root(
+        &mut self,
+        field: &'a Node<executable::Field>,
+        nodes: &[&'a Node<executable::Field>],
+        target: TypeRef,
+    ) -> Result<RootObjects> {
+        let arguments = self.arguments(field);
+        let mut conditions = vec![NodeCondition::Instance(type_test(self.api(), target))];
+        if self.is_open(target) {
+            conditions.push(NodeCondition::Instance(
+                type_index(self.api(), target).test(),
+            ));
+        }
+        conditions.extend(self.object_conditions(&arguments, target)?);
+        self.check_store_arguments(&arguments)?;
+        let dataset = Arc::new(self.dataset(&arguments)?);
+        let lang = self.lang(&arguments)?;
+        let order = self.object_order(&arguments, target, lang.as_ref())?;
+        let scope = Scope {
+            lang,
+            dataset: Arc::clone(&dataset),
+        };
+        let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
+        Ok(RootObjects {
+            selection: Selection {
+                condition: NodeCondition::all(conditions),
+                order,
+                page: self.page(&arguments)?,
+                dataset: (*dataset).clone(),
+            },
+            level: self.level(target, &sets, &scope)?,
+        })
+    }
+
+    /// Tells whether the own test of a type lets through objects of no known concrete type.
+    fn is_open(&self, target: TypeRef) -> bool {
+        matches!(target, TypeRef::Interface(object)
+            if !self.api().possible_types(target).contains(&object)
+                && !self.schema()[object].types.is_empty())
+    }
+
+    /// Translates `ID` and `where`.
+    fn object_conditions(
+        &self,
+        arguments: &Arguments<'_>,
+        target: TypeRef,
+    ) -> Result<Vec<NodeCondition>> {
+        let mut conditions = Vec::new();
+        if let Some((ids, place)) = arguments.get("ID") {
+            conditions.push(NodeCondition::OneOf(self.ids(&ids, place)?));
+        }
+        if let Some((filter, place)) = arguments.get("where") {
+            let mut builder = FilterBuilder::new(self.api(), self.input.limits, place);
+            conditions.push(builder.objects(target, &filter)?);
+        }
+        Ok(conditions)
+    }
+
+    fn ids(&self, input: &Input, place: Option<Location>) -> Result<Vec<NamedNode>> {
+        let ids = input.as_list();
+        if ids.len() > self.input.limits.list_length {
+            return Err(GraphqlError::new(
+                ErrorCode::LimitListLength,
+                "the list of ids has too many elements",
+            )
+            .at(place)
+            .with("limit", self.input.limits.list_length));
+        }
+        // A text that no IRI can have is the id of nothing.
+        Ok(ids
+            .iter()
+            .filter_map(|id| NamedNode::new(id.as_text()?).ok())
+            .collect())
+    }
+
+    fn object_order(
+        &self,
+        arguments: &Arguments<'_>,
+        target: TypeRef,
+        lang: Option<&LangSpec>,
+    ) -> Result<Vec<super::OrderKey>> {
+        match arguments.get("orderBy") {
+            None => Ok(Vec::new()),
+            Some((order, place)) => OrderBuilder::objects(self.api(), target, &order, lang, place),
+        }
+    }
+
+    /// Refuses what a store without inference and without a choice of repositories cannot do.
+    fn check_store_arguments(&self, arguments: &Arguments<'_>) -> Result<()> {
+        if let Some((repository, place)) = arguments.get("repository") {
+            return Err(GraphqlError::new(
+                ErrorCode::StoreUnsupported,
+                format!(
+                    "the store has one repository; it cannot read `{}`",
+                    repository.as_text().unwrap_or_default()
+                ),
+            )
+            .at(place));
+        }
+        Ok(())
+    }
+
+    fn dataset(&self, arguments: &Arguments<'_>) -> Result<Dataset> {
+        let Some((from, place)) = arguments.get("from") else {
+            return Ok(Dataset::default());
+        };
+        let graphs = from.as_list().iter().map(|graph| {
+            let text = graph.as_text().unwrap_or_default();
+            NamedNode::new(text).map_err(|_| {
+                GraphqlError::new(
+                    ErrorCode::ArgumentInvalid,
+                    format!("`{text}` is not the IRI of a graph"),
+                )
+                .at(place)
+            })
+        });
+        Ok(Dataset {
+            graphs: Some(graphs.collect::<Result<_>>()?),
+        })
+    }
+
+    fn lang(&self, arguments: &Arguments<'_>) -> Result<Option<LangSpec>> {
+        let Some((spec, place)) = arguments.get("lang") else {
+            return Ok(None);
+        };
+        let text = spec.as_text().unwrap_or_default();
+        let spec = LangSpec::parse(text).map_err(|error| {
+            GraphqlError::new(
+                ErrorCode::LangSpecInvalid,
+                format!("`{text}` is not a language specification: {error}"),
+            )
+            .at(place)
+        })?;
+        Ok(Some(spec))
+    }
+
+    fn page(&self, arguments: &Arguments<'_>) -> Result<Page> {
+        let number = |name: &str, least: u64| match arguments.get(name) {
+            None => Ok(None),
+            Some((input, place)) => {
+                let value = input.as_text().and_then(|text| text.parse::<u64>().ok());
+                value
+                    .filter(|&n| n >= least)
+                    .map(|n| Some((n, place)))
+                    .ok_or_else(|| {
+                        GraphqlError::new(
+                            ErrorCode::ScalarInvalid,
+                            format!("`{name}` must be a whole number of at least {least}"),
+                        )
+                        .at(place)
+                    })
+            }
+        };
+        let limit = number("limit", 1)?;
+        if let (Some((n, place)), Some(greatest)) = (limit, self.input.limits.page)
+            && n > greatest
+        {
+            return Err(
+                GraphqlError::new(ErrorCode::LimitPage, "the page is too large")
+                    .at(place)
+                    .with("limit", greatest),
+            );
+        }
+        Ok(Page {
+            limit: limit.map(|(n, _)| n),
+            offset: number("offset", 0)?.map_or(0, |(n, _)| n),
+        })
+    }
+
+    fn level(
+        &mut self,
+        target: TypeRef,
+        sets: &[&'a SelectionSet],
+        scope: &Scope,
+    ) -> Result<LevelId> {
+        let key = LevelKey {
+            target,
+            sets: sets.iter().map(|&set| std::ptr::from_ref(set)).collect(),
+            lang: scope.lang.clone(),
+            dataset: Arc::clone(&scope.dataset),
+        };
+        if let Some(&known) = self.known.get(&key) {
+            return Ok(known);
+        }
+        if self.levels.len() >= self.input.limits.plan_levels {
+            return Err(GraphqlError::new(
+                ErrorCode::LimitPlan,
+                "the operation needs too many steps",
+            )
+            .with("limit", self.input.limits.plan_levels));
+        }
+        let id = LevelId(u32::try_from(self.levels.len()).expect("the limit is below 2^32"));
+        self.levels.push(None);
+        self.known.insert(key, id);
+
+        let mut builder = LevelBuilder {
+            slots: Vec::new(),
+            edges: Vec::new(),
+            variants: Vec::new(),
+        };
+        let typing = match target {
+            TypeRef::Concrete(object) => {
+                let fields = self.variant(object, sets, scope, &mut builder)?;
+                builder.variants.push(fields);
+                Typing::Static {
+                    name: self.api().type_name(object).to_string(),
+                }
+            }
+            TypeRef::Interface(_) | TypeRef::AnyObject | TypeRef::Nameable => {
+                self.stored_types(target, sets, scope, &mut builder)?
+            }
+        };
+        self.levels[id.0 as usize] = Some(Level {
+            dataset: Arc::clone(&scope.dataset),
+            slots: builder.slots,
+            typing,
+            variants: builder.variants,
+            edges: builder.edges,
+            depth: 0,
+        });
+        Ok(id)
+    }
+
+    fn stored_types(
+        &mut self,
+        target: TypeRef,
+        sets: &[&'a SelectionSet],
+        scope: &Scope,
+        builder: &mut LevelBuilder,
+    ) -> Result<Typing> {
+        let index = type_index(self.api(), target);
+        let slots = index
+            .properties()
+            .map(|property| builder.slot(Step::forward(property.clone()), None, None))
+            .collect();
+        let mut variants = HashMap::new();
+        for &object in self.api().possible_types(target) {
+            let fields = self.variant(object, sets, scope, builder)?;
+            let position = builder.variants.iter().position(|known| *known == fields);
+            let position = position.unwrap_or_else(|| {
+                builder.variants.push(fields);
+                builder.variants.len() - 1
+            });
+            variants.insert(object, position);
+        }
+        Ok(Typing::Stored {
+            slots,
+            index: Arc::new(index),
+            variants,
+        })
+    }
+
+    fn variant(
+        &mut self,
+        object: ObjectId,
+        sets: &[&'a SelectionSet],
+        scope: &Scope,
+        builder: &mut LevelBuilder,
+    ) -> Result<Vec<OutField>> {
+        let mut fields = Fields::default();
+        collect(self.input, &Parent::Object(object), sets, &mut fields);
+        let mut out = Vec::with_capacity(fields.entries.len());
+        for (key, nodes) in fields.entries {
+            let field = nodes[0];
+            let location = location(field.name.location(), &self.input.document.sources);
+            let value = self.output(object, field, &nodes, scope, builder)?;
+            let non_null = field.definition.ty.is_non_null();
+            out.push(OutField {
+                key,
+                name: field.name.to_string(),
+                location,
+                non_null,
+                value,
+            });
+        }
+        Ok(out)
+    }
+
+    fn output(
+        &mut self,
+        object: ObjectId,
+        field: &'a Node<executable::Field>,
+        nodes: &[&'a Node<executable::Field>],
+        scope: &Scope,
+        builder: &mut LevelBuilder,
+    ) -> Result<Output> {
+        if field.name == "__typename" {
+            return Ok(Output::TypeName);
+        }
+        let arguments = self.arguments(field);
+        match self.api().field(TypeRef::Concrete(object), &field.name) {
+            Some(Field::Id) => Ok(Output::Id),
+            Some(Field::Type) => self.types(object, &arguments, builder),
+            Some(Field::Name) => self.name(object, &arguments, scope, builder),
+            Some(Field::Property(property)) => {
+                let property = &self.schema()[property];
+                self.property(property, field, nodes, scope, builder)
+            }
+            _ => Err(GraphqlError::new(
+                ErrorCode::Internal,
+                format!("the field `{}` has no meaning", field.name),
+            )),
+        }
+    }
+
+    fn types(
+        &mut self,
+        object: ObjectId,
+        arguments: &Arguments<'_>,
+        builder: &mut LevelBuilder,
+    ) -> Result<Output> {
+        let property = type_property(self.api(), TypeRef::Concrete(object));
+        let mut conditions = Vec::new();
+        if let Some((ids, place)) = arguments.get("ID") {
+            let ids = self.ids(&ids, place)?;
+            let operator = Operator::In(ids.into_iter().map(super::Constant::Iri).collect());
+            conditions.push(TermCondition::Value(ValueTest {
+                domain: Domain::Iri,
+                operator,
+            }));
+        }
+        let kind = ScalarKind::Scalar(Scalar::Iri);
+        conditions.extend(self.scalar_condition(kind, arguments)?);
+        let slot = builder.slot(Step::forward(property), terms(conditions), None);
+        let list = Some(self.scalar_list(kind, arguments, false)?);
+        Ok(Output::Scalar(ScalarOutput {
+            slot,
+            kind,
+            lang: None,
+            list,
+        }))
+    }
+
+    fn name(
+        &mut self,
+        object: ObjectId,
+        arguments: &Arguments<'_>,
+        scope: &Scope,
+        builder: &mut LevelBuilder,
+    ) -> Result<Output> {
+        let schema = self.schema();
+        let config = &schema.config.lang;
+        let property = schema[object]
+            .name_property
+            .expect("only nameable objects have `name`");
+        let given = self.lang(arguments)?.or_else(|| scope.lang.clone());
+        let spec = name_spec(config, given.as_ref());
+        let slot = builder.slot(step(&schema[property].path), None, None);
+        let kind = ScalarKind::Scalar(Scalar::String);
+        Ok(Output::Scalar(ScalarOutput {
+            slot,
+            kind,
+            lang: Some(spec),
+            list: None,
+        }))
+    }
+
+    fn property(
+        &mut self,
+        property: &'a Property,
+        field: &'a Node<executable::Field>,
+        nodes: &[&'a Node<executable::Field>],
+        scope: &Scope,
+        builder: &mut LevelBuilder,
+    ) -> Result<Output> {
+        let arguments = self.arguments(field);
+        let non_null_elements = property.non_nullable_elements;
+        let multiple = property.max.is_multiple();
+        let step = step(&property.path);
+        let given = self.lang(&arguments)?.or_else(|| scope.lang.clone());
+        let lang = || {
+            given
+                .clone()
+                .or_else(|| property.lang.fetch.clone())
+                .or_else(|| self.schema().config.lang.fetch.clone())
+        };
+        let kind = match property.range {
+            Range::Scalar(scalar) => ScalarKind::Scalar(scalar),
+            Range::Enum(id) => ScalarKind::Enum(id),
+            Range::Literal(range) => {
+                let condition = self.literal_condition(&arguments)?;
+                let slot = builder.slot(step, terms(condition), None);
+                let list = multiple.then(|| self.literal_list(&arguments, non_null_elements));
+                let fields = literal_fields(self.input, nodes);
+                let list = list.transpose()?;
+                return Ok(Output::Literal(LiteralOutput {
+                    slot,
+                    range,
+                    lang: lang(),
+                    list,
+                    fields,
+                }));
+            }
+            Range::Object(object) => {
+                let target = self.api().range_type(object);
+                let scope = Scope {
+                    lang: given,
+                    dataset: Arc::clone(&scope.dataset),
+                };
+                let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
+                let slot =
+                    self.objects_slot(property, target, &arguments, scope.lang.as_ref(), builder)?;
+                let level = self.level(target, &sets, &scope)?;
+                let edge = builder.edge(Edge { slot, level });
+                let list = multiple.then(|| ListOutput {
+                    non_null_elements,
+                    ..ListOutput::default()
+                });
+                return Ok(Output::Objects { edge, list });
+            }
+        };
+        let condition = self.scalar_condition(kind, &arguments)?;
+        let slot = builder.slot(step, terms(condition), None);
+        let is_text = kind == ScalarKind::Scalar(Scalar::String);
+        let lang = if is_text { lang() } else { None };
+        let list = multiple.then(|| self.scalar_list(kind, &arguments, non_null_elements));
+        Ok(Output::Scalar(ScalarOutput {
+            slot,
+            kind,
+            lang,
+            list: list.transpose()?,
+        }))
+    }
+
+    fn objects_slot(
+        &self,
+        property: &Property,
+        target: TypeRef,
+        arguments: &Arguments<'_>,
+        lang: Option<&LangSpec>,
+        builder: &mut LevelBuilder,
+    ) -> Result<usize> {
+        let mut conditions = Vec::new();
+        if property.range_check {
+            conditions.push(NodeCondition::Instance(type_test(self.api(), target)));
+        }
+        conditions.extend(self.object_conditions(arguments, target)?);
+        let page = SlotPage {
+            order: self.object_order(arguments, target, lang)?,
+            page: self.page(arguments)?,
+        };
+        let paged = !page.page.is_whole();
+        if paged && !matches!(target, TypeRef::Concrete(_)) {
+            // Objects of no known type are left out of lists, so pages must not count them.
+            let test = type_index(self.api(), target).test();
+            let known = NodeCondition::Instance(test);
+            if !conditions.contains(&known) {
+                conditions.push(known);
+            }
+        }
+        let condition = NodeCondition::all(conditions);
+        let condition = (!condition.is_true()).then_some(ValueCondition::Node(condition));
+        let page = (paged || !page.order.is_empty()).then_some(page);
+        Ok(builder.slot(step(&property.path), condition, page))
+    }
+
+    fn scalar_condition(
+        &self,
+        kind: ScalarKind,
+        arguments: &Arguments<'_>,
+    ) -> Result<Option<TermCondition>> {
+        let Some((filter, place)) = arguments.get("where") else {
+            return Ok(None);
+        };
+        let mut builder = FilterBuilder::new(self.api(), self.input.limits, place);
+        Ok(Some(match kind {
+            ScalarKind::Scalar(scalar) => builder.scalars(scalar, &filter)?,
+            ScalarKind::Enum(id) => builder.enums(id, &filter)?,
+        }))
+    }
+
+    fn literal_condition(&self, arguments: &Arguments<'_>) -> Result<Vec<TermCondition>> {
+        let mut conditions = Vec::new();
+        if let Some((filter, place)) = arguments.get("where") {
+            let mut builder = FilterBuilder::new(self.api(), self.input.limits, place);
+            conditions.push(builder.literals(&filter)?);
+        }
+        if let Some((filter, place)) = arguments.get("value") {
+            let mut builder = FilterBuilder::new(self.api(), self.input.limits, place);
+            conditions.push(builder.literal_value(&filter)?);
+        }
+        Ok(conditions)
+    }
+
+    fn scalar_list(
+        &self,
+        kind: ScalarKind,
+        arguments: &Arguments<'_>,
+        non_null_elements: bool,
+    ) -> Result<ListOutput> {
+        let by = match kind {
+            ScalarKind::Scalar(scalar) => SortBy::Scalar(scalar),
+            ScalarKind::Enum(_) => SortBy::Text(None),
+        };
+        let order = match arguments.get("orderBy") {
+            None => Vec::new(),
+            Some((direction, place)) => {
+                let descending = descending(&direction).ok_or_else(|| {
+                    GraphqlError::new(ErrorCode::ArgumentInvalid, "`orderBy` must be ASC or DESC")
+                        .at(place)
+                })?;
+                vec![(by, descending)]
+            }
+        };
+        Ok(ListOutput {
+            non_null_elements,
+            order,
+            page: self.page(arguments)?,
+        })
+    }
+
+    fn literal_list(
+        &self,
+        arguments: &Arguments<'_>,
+        non_null_elements: bool,
+    ) -> Result<ListOutput> {
+        let mut order = Vec::new();
+        if let Some((input, place)) = arguments.get("orderBy") {
+            let invalid = || {
+                GraphqlError::new(ErrorCode::ArgumentInvalid, "`orderBy` has an unknown key")
+                    .at(place)
+            };
+            for (by, direction) in literal_keys(&input).ok_or_else(invalid)? {
+                order.push((by, descending(&direction).ok_or_else(invalid)?));
+            }
+        }
+        Ok(ListOutput {
+            non_null_elements,
+            order,
+            page: self.page(arguments)?,
+        })
+    }
+
+    /// Orders the levels so that those that lead to a level come before it.
+    fn finish(self, mut roots: Vec<RootField>) -> Result<Plan> {
+        let mut levels: Vec<Level> = self
+            .levels
+            .into_iter()
+            .map(|level| level.expect("every level is built before its parent is"))
+            .collect();
+        // A level is numbered before those that it leads to, but one that is shared may be
+        // reached from a level of a higher number; depths settle the order.
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for parent in 0..levels.len() {
+                let depth = levels[parent].depth + 1;
+                for edge in levels[parent].edges.clone() {
+                    let child = &mut levels[edge.level.0 as usize];
+                    if child.depth < depth {
+                        child.depth = depth;
+                        changed = true;
+                    }
+                }
+            }
+        }
+        let mut order: Vec<usize> = (0..levels.len()).collect();
+        order.sort_by_key(|&level| levels[level].depth);
+        let mut places = vec![LevelId(0); levels.len()];
+        for (place, &level) in (0u32..).zip(&order) {
+            places[level] = LevelId(place);
+        }
+        for level in &mut levels {
+            for edge in &mut level.edges {
+                edge.level = places[edge.level.0 as usize];
+            }
+        }
+        for root in &mut roots {
+            if let RootValue::Objects(objects) = &mut root.value {
+                objects.level = places[objects.level.0 as usize];
+            }
+        }
+        levels.sort_by_key(|level| level.depth);
+        let null_empty_lists = self.input.api.soml().config.null_json_arrays;
+        Ok(Plan {
+            roots,
+            levels,
+            null_empty_lists,
+        })
+    }
+}
+
+/// Parts of a level that are still growing.
+struct LevelBuilder {
+    slots: Vec<Slot>,
+    edges: Vec<Edge>,
+    variants: Vec<Vec<OutField>>,
+}
+
+impl LevelBuilder {
+    /// Returns the position of a slot, adding it when it is new.
+    fn slot(
+        &mut self,
+        step: Step,
+        condition: Option<ValueCondition>,
+        page: Option<SlotPage>,
+    ) -> usize {
+        let slot = Slot {
+            step,
+            condition,
+            page,
+        };
+        self.slots
+            .iter()
+            .position(|known| *known == slot)
+            .unwrap_or_else(|| {
+                self.slots.push(slot);
+                self.slots.len() - 1
+            })
+    }
+
+    /// Returns the position of an edge, adding it when it is new.
+    fn edge(&mut self, edge: Edge) -> usize {
+        self.edges
+            .iter()
+            .position(|known| *known == edge)
+            .unwrap_or_else(|| {
+                self.edges.push(edge);
+                self.edges.len() - 1
+            })
+    }
+}
+
+/// Joins conditions on values into that of a slot.
+fn terms(conditions: impl IntoIterator<Item = TermCondition>) -> Option<ValueCondition> {
+    let condition = TermCondition::all(conditions);
+    (!condition.is_true()).then_some(ValueCondition::Term(condition))
+}
+
+/// Collects the fields of a `Literal`.
+fn literal_fields<'a>(
+    input: &PlanInput<'a>,
+    nodes: &[&'a Node<executable::Field>],
+) -> Vec<LiteralField> {
+    let mut fields = Fields::default();
+    let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
+    collect(input, &Parent::Root, &sets, &mut fields);
+    let part = |name: &str| match name {
+        "value" => LiteralPart::Value,
+        "lang" => LiteralPart::Lang,
+        "type" => LiteralPart::Type,
+        _ => LiteralPart::TypeName,
+    };
+    fields
+        .entries
+        .into_iter()
+        .map(|(key, nodes)| LiteralField {
+            key,
+            part: part(&nodes[0].name),
+        })
+        .collect()
+}

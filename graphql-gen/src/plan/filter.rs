@@ -1,0 +1,530 @@
+//! `where` inputs to conditions.
+
+use oxrdf::NamedNode;
+use soml_core::datatype::Scalar;
+use soml_core::lang::{LangHead, LangItem, LangRange, LangSpec};
+use soml_core::schema::{EnumId, ObjectId, Path, PropertyId, Range, Schema};
+
+use super::condition::{
+    Comparison, Constant, Domain, NodeCondition, Operator, Step, TagRange, TermCondition, TypeTest,
+    ValueTest,
+};
+use super::constant::{OperandError, constant, domain};
+use super::input::Input;
+use super::regex::{Regex, RegexError};
+use super::set_where::{Combine, SetWhere};
+use super::types::TypeIndex;
+use crate::error::{ErrorCode, GraphqlError, Location};
+use crate::limits::Limits;
+use crate::typesystem::{Api, Field, TypeRef};
+
+type Result<T> = std::result::Result<T, GraphqlError>;
+
+/// What the values of a scalar input are compared as.
+#[derive(Clone, Copy)]
+enum Operands {
+    Scalar(Scalar),
+    Enum(EnumId),
+    /// The text of any literal, for `Literal_Where.value`.
+    AnyText,
+}
+
+impl Operands {
+    fn domain(self) -> Domain {
+        match self {
+            Operands::Scalar(scalar) => domain(scalar),
+            Operands::Enum(_) => Domain::Text,
+            Operands::AnyText => Domain::Lexical,
+        }
+    }
+
+    fn scalar(self) -> Scalar {
+        match self {
+            Operands::Scalar(scalar) => scalar,
+            Operands::Enum(_) | Operands::AnyText => Scalar::String,
+        }
+    }
+}
+
+/// Translates the `where` input of one argument.
+pub(crate) struct FilterBuilder<'a> {
+    api: &'a Api,
+    limits: &'a Limits,
+    /// Place of the argument, for errors.
+    location: Option<Location>,
+    /// Keys from the argument to the operand at hand, for errors.
+    keys: Vec<String>,
+    conditions: usize,
+}
+
+impl<'a> FilterBuilder<'a> {
+    pub(crate) fn new(api: &'a Api, limits: &'a Limits, location: Option<Location>) -> Self {
+        FilterBuilder {
+            api,
+            limits,
+            location,
+            keys: vec!["where".to_owned()],
+            conditions: 0,
+        }
+    }
+
+    fn schema(&self) -> &'a Schema {
+        self.api.soml()
+    }
+
+    fn error(&self, code: ErrorCode, message: impl Into<String>) -> GraphqlError {
+        GraphqlError::new(code, message)
+            .at(self.location)
+            .with("argumentPath", self.keys.join("."))
+    }
+
+    /// Translates a condition on objects of type `ty`.
+    pub(crate) fn objects(&mut self, ty: TypeRef, input: &Input) -> Result<NodeCondition> {
+        Ok(self.node(ty, input)?.of_one())
+    }
+
+    /// Translates a condition on the values of a list of scalars.
+    pub(crate) fn scalars(&mut self, scalar: Scalar, input: &Input) -> Result<TermCondition> {
+        Ok(self.terms(Operands::Scalar(scalar), input)?.of_one())
+    }
+
+    /// Translates a condition on the values of a list of enum values.
+    pub(crate) fn enums(&mut self, id: EnumId, input: &Input) -> Result<TermCondition> {
+        Ok(self.terms(Operands::Enum(id), input)?.of_one())
+    }
+
+    /// Translates a condition on the values of a list of literals.
+    pub(crate) fn literals(&mut self, input: &Input) -> Result<TermCondition> {
+        Ok(self.literal(input)?.of_one())
+    }
+
+    /// Translates a condition on the text of a literal.
+    pub(crate) fn literal_value(&mut self, input: &Input) -> Result<TermCondition> {
+        Ok(self.terms(Operands::AnyText, input)?.of_one())
+    }
+
+    /// Goes through the keys of an object input, within the limits.
+    fn each_key<C: Combine>(
+        &mut self,
+        input: &Input,
+        mut apply: impl FnMut(&mut Self, &mut SetWhere<C>, &str, &Input) -> Result<()>,
+    ) -> Result<SetWhere<C>> {
+        let mut set = SetWhere::empty();
+        let Input::Object(fields) = input else {
+            return Err(self.error(
+                ErrorCode::ArgumentInvalid,
+                "a filter must be an input object",
+            ));
+        };
+        if self.keys.len() > self.limits.where_depth {
+            return Err(self
+                .error(ErrorCode::LimitWhereDepth, "the filter nests too deeply")
+                .with("limit", self.limits.where_depth));
+        }
+        for (key, value) in fields {
+            self.conditions += 1;
+            if self.conditions > self.limits.where_conditions {
+                return Err(self
+                    .error(
+                        ErrorCode::LimitWhereConditions,
+                        "the filter has too many conditions",
+                    )
+                    .with("limit", self.limits.where_conditions));
+            }
+            self.keys.push(key.clone());
+            if *value == Input::Null {
+                return Err(self.error(
+                    ErrorCode::NullOperand,
+                    format!("the operand of `{key}` is null; leave the key out, or use NOT to ask for absence"),
+                ));
+            }
+            apply(self, &mut set, key, value)?;
+            self.keys.pop();
+        }
+        Ok(set)
+    }
+
+    fn each_element<T>(
+        &mut self,
+        input: &Input,
+        mut translate: impl FnMut(&mut Self, &Input) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let items = input.as_list();
+        self.check_length(items.len())?;
+        items.iter().map(|item| translate(self, item)).collect()
+    }
+
+    fn check_length(&self, length: usize) -> Result<()> {
+        if length > self.limits.list_length {
+            return Err(self
+                .error(ErrorCode::LimitListLength, "the list has too many elements")
+                .with("limit", self.limits.list_length));
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, ty: TypeRef, input: &Input) -> Result<SetWhere<NodeCondition>> {
+        self.each_key(input, |this, set, key, value| {
+            match key {
+                "AND" => set.and_all(this.each_element(value, |t, v| t.node(ty, v))?),
+                "OR" => set.and_any(this.each_element(value, |t, v| t.node(ty, v))?),
+                "NOT" => set.and_not(this.node(ty, value)?),
+                "ALL" => set.and_every(this.node(ty, value)?),
+                "ALL_EXISTS" => set.and_every_and_some(this.node(ty, value)?),
+                "ID" => set.and_each(this.one_of(value)?),
+                _ => set.and_each(this.node_key(ty, key, value)?),
+            }
+            Ok(())
+        })
+    }
+
+    fn node_key(&mut self, ty: TypeRef, key: &str, value: &Input) -> Result<NodeCondition> {
+        match self.api.field(ty, key) {
+            Some(Field::Id) => {
+                let set = self.terms(Operands::Scalar(Scalar::Iri), value)?;
+                Ok(on_iri(set.of_one()))
+            }
+            Some(Field::Type) => {
+                let set = self.terms(Operands::Scalar(Scalar::Iri), value)?;
+                Ok(set.along(&Step::forward(type_property(self.api, ty))))
+            }
+            Some(Field::Name) => self.name(ty, value),
+            Some(Field::Property(property)) => self.property(property, value),
+            None => self.narrowed(ty, key, value),
+            #[expect(
+                unreachable_patterns,
+                reason = "the enum may grow fields that no filter has"
+            )]
+            Some(_) => Err(self.unknown_key(key)),
+        }
+    }
+
+    /// Translates `_if<Type>`: the object is of that type and satisfies the condition.
+    fn narrowed(&mut self, ty: TypeRef, key: &str, value: &Input) -> Result<NodeCondition> {
+        let narrow = key
+            .strip_prefix("_if")
+            .and_then(|name| self.api.type_ref(name));
+        let Some(narrow) = narrow else {
+            return Err(self.unknown_key(key));
+        };
+        let test = if narrow == ty {
+            None
+        } else {
+            Some(type_test(self.api, narrow))
+        };
+        let condition = self.node(narrow, value)?.of_one();
+        Ok(NodeCondition::all(
+            test.map(NodeCondition::Instance)
+                .into_iter()
+                .chain([condition]),
+        ))
+    }
+
+    fn unknown_key(&self, key: &str) -> GraphqlError {
+        self.error(
+            ErrorCode::ArgumentInvalid,
+            format!("`{key}` is not a key of this filter"),
+        )
+    }
+
+    fn property(&mut self, property: PropertyId, value: &Input) -> Result<NodeCondition> {
+        let schema = self.schema();
+        let property = &schema[property];
+        let step = step(&property.path);
+        Ok(match property.range {
+            Range::Scalar(scalar) => self.terms(Operands::Scalar(scalar), value)?.along(&step),
+            Range::Enum(id) => self.terms(Operands::Enum(id), value)?.along(&step),
+            Range::Literal(_) => self.literal(value)?.along(&step),
+            Range::Object(object) => {
+                let range = self.api.range_type(object);
+                let mut set = self.node(range, value)?;
+                if property.range_check {
+                    set = checked(set, type_test(self.api, range));
+                }
+                set.along(&step)
+            }
+        })
+    }
+
+    fn name(&mut self, ty: TypeRef, value: &Input) -> Result<NodeCondition> {
+        let condition = self.terms(Operands::Scalar(Scalar::String), value)?;
+        let groups = name_groups(self.api, ty);
+        let mut parts = Vec::new();
+        let single = groups.len() == 1;
+        for (step, objects) in groups {
+            let named = condition.clone().along(&step);
+            if single {
+                return Ok(named);
+            }
+            let test = objects_test(self.schema(), &objects);
+            parts.push(NodeCondition::all([NodeCondition::Instance(test), named]));
+        }
+        Ok(NodeCondition::Any(parts))
+    }
+
+    fn one_of(&mut self, value: &Input) -> Result<NodeCondition> {
+        let ids = value.as_list();
+        self.check_length(ids.len())?;
+        let ids = ids
+            .iter()
+            .filter_map(|id| NamedNode::new(id.as_text()?).ok());
+        Ok(NodeCondition::OneOf(ids.collect()))
+    }
+
+    fn terms(&mut self, operands: Operands, input: &Input) -> Result<SetWhere<TermCondition>> {
+        let mut set = self.each_key(input, |this, set, key, value| {
+            match key {
+                "AND" => set.and_all(this.each_element(value, |t, v| t.terms(operands, v))?),
+                "OR" => set.and_any(this.each_element(value, |t, v| t.terms(operands, v))?),
+                "ALL" => set.and_every(this.terms(operands, value)?),
+                "ALL_EXISTS" => set.and_every_and_some(this.terms(operands, value)?),
+                _ => set.and_each(this.operator(operands, key, value)?),
+            }
+            Ok(())
+        })?;
+        if matches!(input, Input::Object(fields) if fields.is_empty()) {
+            set.and_each(TermCondition::TRUE);
+        }
+        Ok(set)
+    }
+
+    fn operator(&mut self, operands: Operands, key: &str, value: &Input) -> Result<TermCondition> {
+        let comparison = match key {
+            "EQ" => Comparison::Equal,
+            "NEQ" => Comparison::NotEqual,
+            "LT" => Comparison::Less,
+            "LTE" => Comparison::LessOrEqual,
+            "GT" => Comparison::Greater,
+            "GTE" => Comparison::GreaterOrEqual,
+            "IN" => {
+                return Ok(test(
+                    operands,
+                    Operator::In(self.constants(operands, value)?),
+                ));
+            }
+            "NIN" => {
+                return Ok(test(
+                    operands,
+                    Operator::NotIn(self.constants(operands, value)?),
+                ));
+            }
+            "RE" | "IRE" | "NRE" | "NIRE" => return self.matches(operands, key, value),
+            _ => return Err(self.unknown_key(key)),
+        };
+        let constant = self.constant(operands, value)?;
+        Ok(test(
+            operands,
+            match (constant, comparison) {
+                (Some(constant), _) => Operator::Compare(comparison, constant),
+                (None, Comparison::NotEqual) => Operator::NotIn(Vec::new()),
+                (None, _) => Operator::In(Vec::new()),
+            },
+        ))
+    }
+
+    fn constants(&mut self, operands: Operands, value: &Input) -> Result<Vec<Constant>> {
+        let constants = self.each_element(value, |this, item| this.constant(operands, item))?;
+        Ok(constants.into_iter().flatten().collect())
+    }
+
+    fn constant(&self, operands: Operands, value: &Input) -> Result<Option<Constant>> {
+        if let (Operands::Enum(id), Some(text)) = (operands, value.as_text())
+            && !self.schema()[id].values.iter().any(|v| v.name == text)
+        {
+            let name = &self.schema()[id].name.graphql;
+            return Err(self.error(
+                ErrorCode::ScalarInvalid,
+                format!("{text} is not a value of the enum {name}"),
+            ));
+        }
+        constant(operands.scalar(), value).map_err(|error| match error {
+            OperandError::Invalid(message) => self.error(ErrorCode::ScalarInvalid, message),
+            OperandError::Unsupported(message) => self.error(ErrorCode::StoreUnsupported, message),
+        })
+    }
+
+    fn matches(&self, operands: Operands, key: &str, value: &Input) -> Result<TermCondition> {
+        let pattern = value.as_text().unwrap_or_default();
+        let (negated, rest) = match key.strip_prefix('N') {
+            Some(rest) => (true, rest),
+            None => (false, key),
+        };
+        let regex = Regex::new(pattern, rest.starts_with('I'), self.limits.regex_length).map_err(
+            |error| {
+                let code = match error {
+                    RegexError::Invalid { .. } => ErrorCode::RegexInvalid,
+                    RegexError::Unsupported { .. } => ErrorCode::RegexUnsupported,
+                    RegexError::TooLarge(_) => ErrorCode::LimitRegex,
+                };
+                self.error(code, error.to_string())
+            },
+        )?;
+        Ok(test(operands, Operator::Matches(regex, negated)))
+    }
+
+    fn literal(&mut self, input: &Input) -> Result<SetWhere<TermCondition>> {
+        self.each_key(input, |this, set, key, value| {
+            match key {
+                "AND" => set.and_all(this.each_element(value, Self::literal)?),
+                "OR" => set.and_any(this.each_element(value, Self::literal)?),
+                "NOT" => set.and_not(this.literal(value)?),
+                "ALL" => set.and_every(this.literal(value)?),
+                "ALL_EXISTS" => set.and_every_and_some(this.literal(value)?),
+                "value" => set.and_each(this.terms(Operands::AnyText, value)?.of_one()),
+                "lang" => set.and_each(this.lang(value)?),
+                "type" => {
+                    let types = this.terms(Operands::Scalar(Scalar::Iri), value)?;
+                    set.and_each(on_datatype(types.of_one()));
+                }
+                // A literal is none of any IRIs.
+                "ID" => set.and_each(TermCondition::Any(Vec::new())),
+                _ => return Err(this.unknown_key(key)),
+            }
+            Ok(())
+        })
+    }
+
+    fn lang(&self, value: &Input) -> Result<TermCondition> {
+        let text = value.as_text().unwrap_or_default();
+        let spec = LangSpec::parse(text).map_err(|error| {
+            self.error(
+                ErrorCode::LangSpecInvalid,
+                format!("`{text}` is not a language specification: {error}"),
+            )
+        })?;
+        lang_condition(&spec).map_err(|message| self.error(ErrorCode::LangSpecInvalid, message))
+    }
+}
+
+fn test(operands: Operands, operator: Operator) -> TermCondition {
+    TermCondition::Value(ValueTest {
+        domain: operands.domain(),
+        operator,
+    })
+}
+
+/// Turns a specification into a condition on one value: preference means nothing in a filter.
+fn lang_condition(spec: &LangSpec) -> std::result::Result<TermCondition, String> {
+    let mut include = Vec::new();
+    let mut exclude = Vec::new();
+    let mut any = spec.head == LangHead::All;
+    for item in &spec.items {
+        match item {
+            LangItem::Include(range) => include.push(tag_range(range)),
+            LangItem::Exclude(range) => exclude.push(tag_range(range)),
+            LangItem::Any => any = true,
+            LangItem::Browser => {
+                return Err("`BROWSER` cannot be used in a filter; name the languages".to_owned());
+            }
+        }
+    }
+    if any {
+        include.clear();
+    }
+    Ok(TermCondition::Lang { include, exclude })
+}
+
+fn tag_range(range: &LangRange) -> TagRange {
+    match range {
+        LangRange::Tag(tag) => TagRange::Tag(tag.to_ascii_lowercase()),
+        LangRange::Dialects(tag) => TagRange::Dialects(tag.to_ascii_lowercase()),
+        LangRange::Untagged => TagRange::Untagged,
+    }
+}
+
+/// Makes a condition on a value one on the IRI of an object.
+fn on_iri(condition: TermCondition) -> NodeCondition {
+    let each = |parts: Vec<TermCondition>| parts.into_iter().map(on_iri).collect::<Vec<_>>();
+    match condition {
+        TermCondition::All(parts) => NodeCondition::all(each(parts)),
+        TermCondition::Any(parts) => NodeCondition::Any(each(parts)),
+        TermCondition::Not(inner) => NodeCondition::Not(Box::new(on_iri(*inner))),
+        TermCondition::Value(test) => NodeCondition::Iri(test),
+        TermCondition::Lang { .. } | TermCondition::Datatype(_) => NodeCondition::Any(Vec::new()),
+    }
+}
+
+/// Makes a condition on a value one on its datatype.
+fn on_datatype(condition: TermCondition) -> TermCondition {
+    let each = |parts: Vec<TermCondition>| parts.into_iter().map(on_datatype).collect::<Vec<_>>();
+    match condition {
+        TermCondition::All(parts) => TermCondition::all(each(parts)),
+        TermCondition::Any(parts) => TermCondition::Any(each(parts)),
+        TermCondition::Not(inner) => TermCondition::Not(Box::new(on_datatype(*inner))),
+        TermCondition::Value(test) => TermCondition::Datatype(test),
+        other @ (TermCondition::Lang { .. } | TermCondition::Datatype(_)) => other,
+    }
+}
+
+fn checked(set: SetWhere<NodeCondition>, test: TypeTest) -> SetWhere<NodeCondition> {
+    set.on_instances(NodeCondition::Instance(test))
+}
+
+/// Returns the step that a property walks.
+pub(crate) fn step(path: &Path) -> Step {
+    Step {
+        predicate: NamedNode::new_unchecked(path.iri()),
+        inverse: matches!(path, Path::Inverse { .. }),
+    }
+}
+
+/// Returns the property that tells the types of objects of type `ty`: theirs when all agree, else
+/// `rdf:type`.
+pub(crate) fn type_property(api: &Api, ty: TypeRef) -> NamedNode {
+    let schema: &Schema = api.soml();
+    let mut properties: Vec<&str> = api
+        .possible_types(ty)
+        .iter()
+        .map(|&o| schema[o].type_prop.as_str())
+        .collect();
+    properties.dedup();
+    match properties.as_slice() {
+        [single] => NamedNode::new_unchecked(*single),
+        _ => oxrdf::vocab::rdf::TYPE.into_owned(),
+    }
+}
+
+/// Returns the ways to the names of objects of type `ty`, each with the object types that have it.
+pub(crate) fn name_groups(api: &Api, ty: TypeRef) -> Vec<(Step, Vec<ObjectId>)> {
+    let schema: &Schema = api.soml();
+    let mut groups: Vec<(Step, Vec<ObjectId>)> = Vec::new();
+    for &object in api.possible_types(ty) {
+        let Some(property) = schema[object].name_property else {
+            continue;
+        };
+        let step = step(&schema[property].path);
+        match groups.iter_mut().find(|(s, _)| *s == step) {
+            Some((_, objects)) => objects.push(object),
+            None => groups.push((step, vec![object])),
+        }
+    }
+    groups
+}
+
+/// Returns the test that instances of some of `objects` pass.
+pub(crate) fn objects_test(schema: &Schema, objects: &[ObjectId]) -> TypeTest {
+    TypeIndex::new(schema, objects.iter().map(|&o| (o, ""))).test()
+}
+
+/// Returns the test that objects of type `ty` pass: its own types when it is abstract and writes
+/// some, else those of its concrete object types.
+pub(crate) fn type_test(api: &Api, ty: TypeRef) -> TypeTest {
+    let schema: &Schema = api.soml();
+    match ty {
+        TypeRef::Interface(object) if !api.possible_types(ty).contains(&object) => {
+            let own = &schema[object];
+            if !own.types.is_empty() {
+                let types = own
+                    .types
+                    .iter()
+                    .map(|t| NamedNode::new_unchecked(t.as_str()));
+                let property = NamedNode::new_unchecked(own.type_prop.as_str());
+                return TypeTest {
+                    alternatives: vec![(property, types.collect())],
+                };
+            }
+            objects_test(schema, api.possible_types(ty))
+        }
+        _ => objects_test(schema, api.possible_types(ty)),
+    }
+}

@@ -1,0 +1,233 @@
+//! Plans: what an operation fetches and how the answer is put together.
+//!
+//! Planning is pure. A plan has one [`Selection`] per root field, which tells the objects, and a
+//! graph of [`Level`]s, which tell the values of these objects and of the objects they lead to.
+//! Fields that select the same things of the same type share a level, however they are reached,
+//! so the number of levels is bounded by the text of the operation.
+
+mod build;
+mod condition;
+mod constant;
+mod filter;
+mod input;
+mod order;
+mod regex;
+mod selection;
+mod set_where;
+mod types;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use soml_core::datatype::Scalar;
+use soml_core::lang::LangSpec;
+use soml_core::schema::{EnumId, LiteralRange, ObjectId};
+
+pub(crate) use build::{PlanInput, build};
+pub use condition::{
+    Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, Step, TagRange,
+    TermCondition, TypeTest, ValueCondition, ValueTest,
+};
+pub(crate) use constant::is_lexical;
+pub(crate) use input::location;
+pub(crate) use order::any_language;
+pub use regex::{Regex, RegexError};
+pub use selection::{Dataset, OrderKey, Page, Selection, SortBy};
+pub use types::TypeIndex;
+
+use crate::error::Location;
+use crate::store::Slot;
+
+/// Index of a [`Level`] in its [`Plan`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LevelId(pub u32);
+
+/// A planned operation.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Root fields in the order of the answer.
+    pub roots: Vec<RootField>,
+    /// Levels; those that lead to a level come before it.
+    pub levels: Vec<Level>,
+    /// The graphs of each level are those of the root fields that lead to it.
+    pub null_empty_lists: bool,
+}
+
+/// A root field.
+#[derive(Clone, Debug)]
+pub struct RootField {
+    /// Key in the answer.
+    pub key: String,
+    /// Place in the document.
+    pub location: Option<Location>,
+    /// What the field gives.
+    pub value: RootValue,
+}
+
+/// What a root field gives.
+#[derive(Clone, Debug)]
+pub enum RootValue {
+    /// Objects.
+    Objects(Box<RootObjects>),
+    /// Part of the introspection answer, which is computed apart.
+    Introspection,
+}
+
+/// The objects of a root field.
+#[derive(Clone, Debug)]
+pub struct RootObjects {
+    /// Which objects.
+    pub selection: Selection,
+    /// What is wanted of them.
+    pub level: LevelId,
+}
+
+/// Objects of one type whose values are fetched together.
+#[derive(Clone, Debug)]
+pub struct Level {
+    /// The graphs to read.
+    pub dataset: Arc<Dataset>,
+    /// Values to fetch.
+    pub slots: Vec<Slot>,
+    /// How the concrete type of each object is found.
+    pub typing: Typing,
+    /// The different lists of fields that objects have, depending on their concrete type.
+    pub variants: Vec<Vec<OutField>>,
+    /// Slots that lead to objects of further levels.
+    pub edges: Vec<Edge>,
+    /// Greatest number of edges between a root field and this level.
+    pub depth: u32,
+}
+
+/// How the concrete type of an object is found.
+#[derive(Clone, Debug)]
+pub enum Typing {
+    /// Every object is of this type.
+    Static {
+        /// The GraphQL type name.
+        name: String,
+    },
+    /// By the values of type properties.
+    Stored {
+        /// Slot of each type property of the index, in its order.
+        slots: Vec<usize>,
+        /// Which types mean which object type.
+        index: Arc<TypeIndex>,
+        /// Position in [`Level::variants`] for each object type.
+        variants: HashMap<ObjectId, usize>,
+    },
+}
+
+/// Values that are objects of a further level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The slot that holds them.
+    pub slot: usize,
+    /// Their level.
+    pub level: LevelId,
+}
+
+/// A field of the answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutField {
+    /// Key in the answer.
+    pub key: String,
+    /// Name in the schema.
+    pub name: String,
+    /// Place in the document.
+    pub location: Option<Location>,
+    /// May not be null.
+    pub non_null: bool,
+    /// Where the value comes from.
+    pub value: Output,
+}
+
+/// Where the value of a field comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// The GraphQL type name.
+    TypeName,
+    /// The IRI of the object.
+    Id,
+    /// Scalar values.
+    Scalar(ScalarOutput),
+    /// Literals as objects.
+    Literal(LiteralOutput),
+    /// Objects.
+    Objects {
+        /// Position in [`Level::edges`].
+        edge: usize,
+        /// A list rather than a single object.
+        list: Option<ListOutput>,
+    },
+}
+
+/// Scalar values of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScalarOutput {
+    /// Position in [`Level::slots`].
+    pub slot: usize,
+    /// How values are converted.
+    pub kind: ScalarKind,
+    /// Which language variants of strings are wanted.
+    pub lang: Option<LangSpec>,
+    /// A list rather than a single value.
+    pub list: Option<ListOutput>,
+}
+
+/// How stored values become values of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScalarKind {
+    /// To a scalar.
+    Scalar(Scalar),
+    /// To a value of an enumeration.
+    Enum(EnumId),
+}
+
+/// Literals of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiteralOutput {
+    /// Position in [`Level::slots`].
+    pub slot: usize,
+    /// Which literals are well typed.
+    pub range: LiteralRange,
+    /// Which language variants are wanted.
+    pub lang: Option<LangSpec>,
+    /// A list rather than a single literal.
+    pub list: Option<ListOutput>,
+    /// Fields of each literal.
+    pub fields: Vec<LiteralField>,
+}
+
+/// A field of the GraphQL type `Literal`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiteralField {
+    /// Key in the answer.
+    pub key: String,
+    /// Which part of the literal.
+    pub part: LiteralPart,
+}
+
+/// A part of a literal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LiteralPart {
+    /// The text.
+    Value,
+    /// The language tag.
+    Lang,
+    /// The datatype, unless there is a language tag.
+    Type,
+    /// The name of the GraphQL type.
+    TypeName,
+}
+
+/// How a list is put together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListOutput {
+    /// Elements may not be null.
+    pub non_null_elements: bool,
+    /// Keys of the order of values that are not objects, and whether each is greatest first.
+    pub order: Vec<(SortBy, bool)>,
+    /// The part of the values that is wanted; for objects the store has cut it already.
+    pub page: Page,
+}

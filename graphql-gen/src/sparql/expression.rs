@@ -1,0 +1,287 @@
+//! Conditions as filter expressions.
+
+use oxrdf::vocab::{rdf, xsd};
+use oxrdf::{Literal, NamedNode, Variable};
+use spargebra::algebra::{Expression, Function, GraphPattern};
+
+use super::{Builder, and, bgp, triple};
+use crate::plan::{
+    Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, TagRange, TermCondition,
+    TypeTest, ValueCondition, ValueTest,
+};
+
+/// Returns the IRI of a constant.
+pub(super) fn iri(constant: &Constant) -> Option<NamedNode> {
+    match constant {
+        Constant::Iri(iri) => Some(iri.clone()),
+        Constant::Literal(_) => None,
+    }
+}
+
+pub(super) fn is_iri(variable: &Variable) -> Expression {
+    call(Function::IsIri, [variable.clone().into()])
+}
+
+fn call<const N: usize>(function: Function, arguments: [Expression; N]) -> Expression {
+    Expression::FunctionCall(function, arguments.into())
+}
+
+fn boolean(value: bool) -> Expression {
+    Expression::Literal(Literal::from(value))
+}
+
+fn or(left: Expression, right: Expression) -> Expression {
+    Expression::Or(Box::new(left), Box::new(right))
+}
+
+/// Negates; an error counts as false before the negation, so as true after it.
+fn not(expression: Expression) -> Expression {
+    let total = match expression {
+        exists @ Expression::Exists(_) => exists,
+        other => Expression::Coalesce(vec![other, boolean(false)]),
+    };
+    Expression::Not(Box::new(total))
+}
+
+fn equal(left: Expression, right: Expression) -> Expression {
+    Expression::Equal(Box::new(left), Box::new(right))
+}
+
+fn all(expressions: impl IntoIterator<Item = Expression>) -> Option<Expression> {
+    expressions.into_iter().reduce(and)
+}
+
+fn any(expressions: impl IntoIterator<Item = Expression>) -> Expression {
+    expressions
+        .into_iter()
+        .reduce(or)
+        .unwrap_or_else(|| boolean(false))
+}
+
+/// Returns the expression of a condition on a value; `None` when every value satisfies it.
+pub(super) fn value_condition(
+    builder: &mut Builder,
+    value: &Variable,
+    condition: &ValueCondition,
+) -> Option<Expression> {
+    match condition {
+        ValueCondition::Node(inner) => {
+            let inner = node_condition(builder, value, inner);
+            Some(inner.into_iter().fold(is_iri(value), and))
+        }
+        ValueCondition::Term(inner) => term_condition(value, inner),
+    }
+}
+
+/// Returns the expression of a condition on a node; `None` when every node satisfies it.
+pub(super) fn node_condition(
+    builder: &mut Builder,
+    node: &Variable,
+    condition: &NodeCondition,
+) -> Option<Expression> {
+    Some(match condition {
+        NodeCondition::All(parts) => {
+            let parts: Vec<_> = parts
+                .iter()
+                .filter_map(|part| node_condition(builder, node, part))
+                .collect();
+            return all(parts);
+        }
+        NodeCondition::Any(parts) => {
+            let parts: Vec<_> = parts
+                .iter()
+                .map(|part| node_condition(builder, node, part).unwrap_or_else(|| boolean(true)))
+                .collect();
+            any(parts)
+        }
+        NodeCondition::Not(inner) => {
+            not(node_condition(builder, node, inner).unwrap_or_else(|| boolean(true)))
+        }
+        NodeCondition::OneOf(ids) => is_one_of(node.clone().into(), ids),
+        NodeCondition::Iri(test) => value_test(node.clone().into(), test),
+        NodeCondition::Instance(test) => instance(builder, node, test),
+        NodeCondition::Values {
+            step,
+            quantifier,
+            condition,
+        } => {
+            let value = builder.variable();
+            let inner = value_condition(builder, &value, condition);
+            let pattern = triple(node, step, &value);
+            match quantifier {
+                Quantifier::Some => exists(pattern, inner),
+                Quantifier::Every => not(exists(
+                    pattern,
+                    Some(not(inner.unwrap_or_else(|| boolean(true)))),
+                )),
+            }
+        }
+    })
+}
+
+fn exists(pattern: GraphPattern, filter: Option<Expression>) -> Expression {
+    let pattern = match filter {
+        None => pattern,
+        Some(expr) => GraphPattern::Filter {
+            expr,
+            inner: Box::new(pattern),
+        },
+    };
+    Expression::Exists(Box::new(pattern))
+}
+
+fn is_one_of(subject: Expression, ids: &[NamedNode]) -> Expression {
+    if ids.is_empty() {
+        return boolean(false);
+    }
+    let ids = ids.iter().cloned().map(Expression::NamedNode).collect();
+    Expression::In(Box::new(subject), ids)
+}
+
+fn instance(builder: &mut Builder, node: &Variable, test: &TypeTest) -> Expression {
+    any(test.alternatives.iter().map(|(property, types)| {
+        if let [single] = types.as_slice() {
+            return exists(bgp(node, property, single.clone().into()), None);
+        }
+        let ty = builder.variable();
+        let filter = is_one_of(ty.clone().into(), types);
+        exists(bgp(node, property, ty.into()), Some(filter))
+    }))
+}
+
+fn term_condition(value: &Variable, condition: &TermCondition) -> Option<Expression> {
+    let subject = || Expression::from(value.clone());
+    Some(match condition {
+        TermCondition::All(parts) => {
+            return all(parts.iter().filter_map(|part| term_condition(value, part)));
+        }
+        TermCondition::Any(parts) => any(parts
+            .iter()
+            .map(|part| term_condition(value, part).unwrap_or_else(|| boolean(true)))),
+        TermCondition::Not(inner) => {
+            not(term_condition(value, inner).unwrap_or_else(|| boolean(true)))
+        }
+        TermCondition::Value(test) => value_test(subject(), test),
+        TermCondition::Lang { include, exclude } => {
+            let literal = call(Function::IsLiteral, [subject()]);
+            let wanted = (!include.is_empty()).then(|| any(include.iter().map(|r| tag(value, r))));
+            let unwanted = exclude.iter().map(|range| not(tag(value, range)));
+            return all([literal].into_iter().chain(wanted).chain(unwanted));
+        }
+        TermCondition::Datatype(test) => {
+            // A literal with a language tag shows no datatype.
+            let untagged = equal(call(Function::Lang, [subject()]), text(""));
+            and(
+                untagged,
+                value_test(call(Function::Datatype, [subject()]), test),
+            )
+        }
+    })
+}
+
+fn tag(value: &Variable, range: &TagRange) -> Expression {
+    let lang = || call(Function::Lang, [value.clone().into()]);
+    match range {
+        TagRange::Tag(tag) => equal(call(Function::LCase, [lang()]), text(tag)),
+        TagRange::Dialects(tag) => call(Function::LangMatches, [lang(), text(tag)]),
+        TagRange::Untagged => equal(lang(), text("")),
+    }
+}
+
+fn text(value: &str) -> Expression {
+    Expression::Literal(Literal::new_simple_literal(value))
+}
+
+fn value_test(subject: Expression, test: &ValueTest) -> Expression {
+    let guard = guard(&subject, test.domain);
+    let compared = match test.domain {
+        Domain::Text | Domain::Lexical => call(Function::Str, [subject.clone()]),
+        _ => subject.clone(),
+    };
+    let operation = match &test.operator {
+        Operator::Present => return guard,
+        Operator::Compare(comparison, constant) => compare(&compared, *comparison, constant),
+        Operator::In(constants) => equals_some(&compared, constants),
+        Operator::NotIn(constants) if constants.is_empty() => return guard,
+        Operator::NotIn(constants) => not(equals_some(&compared, constants)),
+        Operator::Matches(regex, negated) => {
+            let mut arguments = vec![call(Function::Str, [subject]), text(&regex.pattern)];
+            if regex.case_insensitive {
+                arguments.push(text("i"));
+            }
+            let matches = Expression::FunctionCall(Function::Regex, arguments);
+            if *negated { not(matches) } else { matches }
+        }
+    };
+    and(guard, operation)
+}
+
+/// Tests whether a term belongs to a domain at all.
+fn guard(subject: &Expression, domain: Domain) -> Expression {
+    let datatype = || call(Function::Datatype, [subject.clone()]);
+    match domain {
+        Domain::Iri => call(Function::IsIri, [subject.clone()]),
+        Domain::Text => is_one_of(
+            datatype(),
+            &[xsd::STRING.into_owned(), rdf::LANG_STRING.into_owned()],
+        ),
+        Domain::Lexical => call(Function::IsLiteral, [subject.clone()]),
+        Domain::Number => call(Function::IsNumeric, [subject.clone()]),
+        Domain::Typed(scalar) => equal(
+            datatype(),
+            NamedNode::new_unchecked(scalar.datatype_iri()).into(),
+        ),
+    }
+}
+
+fn equals_some(subject: &Expression, constants: &[Constant]) -> Expression {
+    any(constants
+        .iter()
+        .map(|constant| compare(subject, Comparison::Equal, constant)))
+}
+
+fn compare(subject: &Expression, comparison: Comparison, constant: &Constant) -> Expression {
+    match constant {
+        Constant::Iri(iri) => operation(subject.clone(), comparison, iri.clone().into()),
+        Constant::Literal(literal) => match as_single(literal) {
+            None => operation(subject.clone(), comparison, literal.clone().into()),
+            // A stored `xsd:float` shows as the shortest number that names it, so it is compared
+            // with the float that the constant names.
+            Some(single) => Expression::If(
+                Box::new(equal(
+                    call(Function::Datatype, [subject.clone()]),
+                    xsd::FLOAT.into_owned().into(),
+                )),
+                Box::new(operation(subject.clone(), comparison, single.into())),
+                Box::new(operation(
+                    subject.clone(),
+                    comparison,
+                    literal.clone().into(),
+                )),
+            ),
+        },
+    }
+}
+
+/// Returns the `xsd:float` that a number names, unless it is exactly that number.
+fn as_single(literal: &Literal) -> Option<Literal> {
+    let datatype = literal.datatype();
+    if datatype != xsd::DOUBLE && datatype != xsd::DECIMAL {
+        return None;
+    }
+    let double: f64 = literal.value().parse().ok()?;
+    let single: f32 = literal.value().parse().ok()?;
+    (f64::from(single) != double).then(|| Literal::from(single))
+}
+
+fn operation(left: Expression, comparison: Comparison, right: Expression) -> Expression {
+    let (left, right) = (Box::new(left), Box::new(right));
+    match comparison {
+        Comparison::Equal => Expression::Equal(left, right),
+        Comparison::NotEqual => not(Expression::Equal(left, right)),
+        Comparison::Less => Expression::Less(left, right),
+        Comparison::LessOrEqual => Expression::LessOrEqual(left, right),
+        Comparison::Greater => Expression::Greater(left, right),
+        Comparison::GreaterOrEqual => Expression::GreaterOrEqual(left, right),
+    }
+}

@@ -1,0 +1,220 @@
+//! Conditions to SPARQL algebra.
+//!
+//! Nothing here pastes text: patterns and expressions are built as algebra, so an operand can never
+//! become syntax. What must hold is a join; everything else is a filter whose `EXISTS` hold one
+//! triple pattern each and nest along paths, a form that stores evaluate well.
+
+mod expression;
+
+use oxrdf::{NamedNode, Term, Variable};
+use spargebra::Query;
+use spargebra::algebra::{Expression, GraphPattern, QueryDataset};
+use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
+
+use crate::plan::{
+    Dataset, NodeCondition, Operator, Quantifier, Step, TypeTest, ValueCondition, ValueTest,
+};
+use expression::{is_iri, value_condition};
+
+/// Name of the variable that holds what a query selects.
+pub const RESULT: &str = "id";
+
+/// Returns the query for the objects that satisfy a condition.
+///
+/// The condition must tell where objects come from, as a type test or a list of ids does.
+#[must_use]
+pub fn select_nodes(condition: &NodeCondition, dataset: &Dataset) -> Query {
+    let mut builder = Builder::default();
+    let id = Variable::new_unchecked(RESULT);
+    let mut parts = Parts::default();
+    builder.require(&id, condition, &mut parts);
+    parts.filters.push(is_iri(&id));
+    query(parts.into_pattern(), &id, dataset)
+}
+
+/// Returns the query for those of `values` that satisfy a condition.
+#[must_use]
+pub fn select_values<'v>(
+    values: impl IntoIterator<Item = &'v Term>,
+    condition: &ValueCondition,
+    dataset: &Dataset,
+) -> Query {
+    let mut builder = Builder::default();
+    let id = Variable::new_unchecked(RESULT);
+    let mut parts = Parts::default();
+    let bindings = values
+        .into_iter()
+        .filter_map(ground)
+        .map(|value| vec![Some(value)])
+        .collect();
+    parts.patterns.push(GraphPattern::Values {
+        variables: vec![id.clone()],
+        bindings,
+    });
+    parts
+        .filters
+        .extend(value_condition(&mut builder, &id, condition));
+    query(parts.into_pattern(), &id, dataset)
+}
+
+fn ground(term: &Term) -> Option<GroundTerm> {
+    match term {
+        Term::NamedNode(node) => Some(node.clone().into()),
+        Term::Literal(literal) => Some(literal.clone().into()),
+        _ => None,
+    }
+}
+
+fn query(pattern: GraphPattern, id: &Variable, dataset: &Dataset) -> Query {
+    let project = GraphPattern::Project {
+        inner: Box::new(pattern),
+        variables: vec![id.clone()],
+    };
+    Query::Select {
+        dataset: dataset.graphs.as_ref().map(|graphs| QueryDataset {
+            default: graphs.clone(),
+            named: None,
+        }),
+        pattern: GraphPattern::Distinct {
+            inner: Box::new(project),
+        },
+        base_iri: None,
+    }
+}
+
+/// Hands out variables.
+#[derive(Default)]
+struct Builder {
+    variables: usize,
+}
+
+/// What is joined, and what filters the join.
+#[derive(Default)]
+struct Parts {
+    patterns: Vec<GraphPattern>,
+    filters: Vec<Expression>,
+}
+
+impl Parts {
+    fn into_pattern(self) -> GraphPattern {
+        let joined = self
+            .patterns
+            .into_iter()
+            .reduce(|left, right| match (left, right) {
+                (GraphPattern::Bgp { patterns: mut l }, GraphPattern::Bgp { patterns: r }) => {
+                    l.extend(r);
+                    GraphPattern::Bgp { patterns: l }
+                }
+                (left, right) => GraphPattern::Join {
+                    left: Box::new(left),
+                    right: Box::new(right),
+                },
+            })
+            .unwrap_or(GraphPattern::Bgp {
+                patterns: Vec::new(),
+            });
+        match self.filters.into_iter().reduce(and) {
+            None => joined,
+            Some(expr) => GraphPattern::Filter {
+                expr,
+                inner: Box::new(joined),
+            },
+        }
+    }
+}
+
+fn and(left: Expression, right: Expression) -> Expression {
+    Expression::And(Box::new(left), Box::new(right))
+}
+
+impl Builder {
+    fn variable(&mut self) -> Variable {
+        self.variables += 1;
+        Variable::new_unchecked(format!("v{}", self.variables))
+    }
+
+    /// Adds what the node in `node` must satisfy: joins where the condition is positive.
+    fn require(&mut self, node: &Variable, condition: &NodeCondition, parts: &mut Parts) {
+        match condition {
+            NodeCondition::All(inner) => {
+                for condition in inner {
+                    self.require(node, condition, parts);
+                }
+            }
+            NodeCondition::OneOf(ids) => parts.patterns.push(one_of(node, ids)),
+            NodeCondition::Iri(ValueTest {
+                operator: Operator::In(constants),
+                ..
+            }) => {
+                let ids: Vec<_> = constants.iter().filter_map(expression::iri).collect();
+                parts.patterns.push(one_of(node, &ids));
+            }
+            NodeCondition::Instance(test) => parts.patterns.push(self.instance(node, test)),
+            NodeCondition::Values {
+                step,
+                quantifier: Quantifier::Some,
+                condition,
+            } => {
+                let value = self.variable();
+                parts.patterns.push(triple(node, step, &value));
+                match condition.as_ref() {
+                    ValueCondition::Node(inner) => {
+                        self.require(&value, inner, parts);
+                        parts.filters.push(is_iri(&value));
+                    }
+                    term @ ValueCondition::Term(_) => {
+                        parts.filters.extend(value_condition(self, &value, term));
+                    }
+                }
+            }
+            other => parts
+                .filters
+                .extend(expression::node_condition(self, node, other)),
+        }
+    }
+
+    fn instance(&mut self, node: &Variable, test: &TypeTest) -> GraphPattern {
+        let branches = test.alternatives.iter().map(|(property, types)| {
+            if let [single] = types.as_slice() {
+                return bgp(node, property, single.clone().into());
+            }
+            let ty = self.variable();
+            GraphPattern::Join {
+                left: Box::new(one_of(&ty, types)),
+                right: Box::new(bgp(node, property, ty.into())),
+            }
+        });
+        branches
+            .reduce(|left, right| GraphPattern::Union {
+                left: Box::new(left),
+                right: Box::new(right),
+            })
+            .unwrap_or_else(|| one_of(node, &[]))
+    }
+}
+
+fn one_of(variable: &Variable, ids: &[NamedNode]) -> GraphPattern {
+    GraphPattern::Values {
+        variables: vec![variable.clone()],
+        bindings: ids.iter().map(|id| vec![Some(id.clone().into())]).collect(),
+    }
+}
+
+fn bgp(node: &Variable, property: &NamedNode, object: TermPattern) -> GraphPattern {
+    let pattern = TriplePattern {
+        subject: node.clone().into(),
+        predicate: NamedNodePattern::NamedNode(property.clone()),
+        object,
+    };
+    GraphPattern::Bgp {
+        patterns: vec![pattern],
+    }
+}
+
+fn triple(node: &Variable, step: &Step, value: &Variable) -> GraphPattern {
+    if step.inverse {
+        bgp(value, &step.predicate, node.clone().into())
+    } else {
+        bgp(node, &step.predicate, value.clone().into())
+    }
+}

@@ -1,0 +1,468 @@
+//! The embedded store: Oxigraph, in memory by default.
+//!
+//! Objects are selected by SPARQL; values are read by walking the index, which costs no query.
+//! Ordering is done here, since the store would sort everything before it cuts a page.
+
+use std::collections::{HashMap, HashSet};
+
+use async_trait::async_trait;
+use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
+use oxigraph::store::{StorageError, Store};
+use oxrdf::{GraphName, GraphNameRef, NamedNode, NamedOrBlankNodeRef, Term, TermRef};
+use spargebra::Query;
+
+use super::{
+    Column, GraphStore, Hydrated, HydrationRequest, Slot, SlotPage, StoreError, StoreInfo,
+};
+use crate::plan::{Dataset, OrderKey, Page, Selection, SortBy, Step, ValueCondition};
+use crate::request::RequestContext;
+use crate::sparql;
+use crate::value::{SortValue, sort_value, text_sort_value};
+
+/// How many objects are read between two looks at the deadline.
+const CHECK_EVERY: usize = 256;
+
+/// An Oxigraph store.
+pub struct OxigraphStore {
+    store: Store,
+}
+
+impl OxigraphStore {
+    /// Wraps a store, whatever is loaded into it.
+    #[must_use]
+    pub fn new(store: Store) -> Self {
+        OxigraphStore { store }
+    }
+
+    /// Returns the store itself.
+    #[must_use]
+    pub fn inner(&self) -> &Store {
+        &self.store
+    }
+}
+
+#[async_trait]
+impl GraphStore for OxigraphStore {
+    async fn select(
+        &self,
+        selection: &Selection,
+        context: &RequestContext,
+    ) -> Result<Vec<NamedNode>, StoreError> {
+        let walker = Walker::new(&self.store, &selection.dataset, context);
+        let query = sparql::select_nodes(&selection.condition, &selection.dataset);
+        let terms = walker.evaluate(query, &selection.dataset)?;
+        let nodes: Vec<NamedNode> = terms
+            .into_iter()
+            .filter_map(|term| match term {
+                Term::NamedNode(node) => Some(node),
+                _ => None,
+            })
+            .collect();
+        if selection.order.is_empty() && selection.page.is_whole() {
+            return Ok(nodes);
+        }
+        let mut cache = KeyCache::default();
+        walker.sorted_page(nodes, &selection.order, selection.page, &mut cache)
+    }
+
+    async fn hydrate(
+        &self,
+        request: &HydrationRequest<'_>,
+        context: &RequestContext,
+    ) -> Result<Hydrated, StoreError> {
+        let walker = Walker::new(&self.store, request.dataset, context);
+        let columns = request
+            .slots
+            .iter()
+            .map(|slot| walker.column(request.nodes, slot, request.dataset))
+            .collect::<Result<_, _>>()?;
+        Ok(Hydrated { columns })
+    }
+
+    fn is_blocking(&self) -> bool {
+        true
+    }
+
+    async fn probe(&self, _context: &RequestContext) -> Result<StoreInfo, StoreError> {
+        let statements = self.store.len().map_err(failed)?;
+        Ok(StoreInfo {
+            provider: "in-memory".to_owned(),
+            statements: Some(statements as u64),
+        })
+    }
+}
+
+fn failed(error: StorageError) -> StoreError {
+    StoreError::Failed(Box::new(error))
+}
+
+/// Sort keys that are known already.
+type KeyCache = HashMap<NamedNode, Vec<SortValue>>;
+
+/// Reads one dataset for one request.
+struct Walker<'a> {
+    store: &'a Store,
+    context: &'a RequestContext,
+    /// Exactly these graphs; `None` for all.
+    graphs: Option<Vec<GraphName>>,
+    /// A triple may occur in several of the graphs.
+    may_repeat: bool,
+}
+
+impl<'a> Walker<'a> {
+    fn new(store: &'a Store, dataset: &Dataset, context: &'a RequestContext) -> Self {
+        let graphs = dataset.graphs.as_ref().map(|graphs| {
+            graphs
+                .iter()
+                .cloned()
+                .map(GraphName::NamedNode)
+                .collect::<Vec<_>>()
+        });
+        let may_repeat = match &graphs {
+            Some(graphs) => graphs.len() > 1,
+            None => store.named_graphs().next().is_some(),
+        };
+        Walker {
+            store,
+            context,
+            graphs,
+            may_repeat,
+        }
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        self.context.check()
+    }
+
+    /// Runs a query with one column and returns its terms.
+    fn evaluate(&self, query: Query, dataset: &Dataset) -> Result<Vec<Term>, StoreError> {
+        self.check()?;
+        let token = CancellationToken::new();
+        let _watch = Watch::start(self.context, token.clone());
+        let mut prepared = SparqlEvaluator::new()
+            .with_cancellation_token(token)
+            .for_query(query);
+        if dataset.graphs.is_none() {
+            prepared.dataset_mut().set_default_graph_as_union();
+        }
+        let results = prepared
+            .on_store(self.store)
+            .execute()
+            .map_err(|e| self.query_error(e))?;
+        let QueryResults::Solutions(solutions) = results else {
+            return Err(StoreError::Failed("the query is not a SELECT".into()));
+        };
+        let mut terms = Vec::new();
+        for solution in solutions {
+            let solution = solution.map_err(|e| self.query_error(e))?;
+            terms.extend(solution.get(0).cloned());
+        }
+        Ok(terms)
+    }
+
+    fn query_error(&self, error: QueryEvaluationError) -> StoreError {
+        match error {
+            QueryEvaluationError::Cancelled => self.check().err().unwrap_or(StoreError::Cancelled),
+            other => StoreError::Failed(Box::new(other)),
+        }
+    }
+
+    /// Appends the distinct values of one step, blank nodes left out.
+    fn walk(
+        &self,
+        node: &NamedNode,
+        step: &Step,
+        values: &mut Vec<Term>,
+    ) -> Result<(), StoreError> {
+        let start = values.len();
+        match &self.graphs {
+            None => self.walk_graph(node, step, None, values)?,
+            Some(graphs) => {
+                for graph in graphs {
+                    self.walk_graph(node, step, Some(graph.as_ref()), values)?;
+                }
+            }
+        }
+        if self.may_repeat && values.len() - start > 1 {
+            drop_repeated(values, start);
+        }
+        Ok(())
+    }
+
+    fn walk_graph(
+        &self,
+        node: &NamedNode,
+        step: &Step,
+        graph: Option<GraphNameRef<'_>>,
+        values: &mut Vec<Term>,
+    ) -> Result<(), StoreError> {
+        let subject: NamedOrBlankNodeRef<'_> = node.into();
+        let object: TermRef<'_> = node.into();
+        let (subject, object) = if step.inverse {
+            (None, Some(object))
+        } else {
+            (Some(subject), None)
+        };
+        let predicate = Some(step.predicate.as_ref());
+        for quad in self
+            .store
+            .quads_for_pattern(subject, predicate, object, graph)
+        {
+            let quad = quad.map_err(failed)?;
+            let value = if step.inverse {
+                quad.subject.into()
+            } else {
+                quad.object
+            };
+            if !matches!(value, Term::BlankNode(_)) {
+                values.push(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn column(
+        &self,
+        nodes: &[NamedNode],
+        slot: &Slot,
+        dataset: &Dataset,
+    ) -> Result<Column, StoreError> {
+        let mut column = Column::with_capacity(nodes.len());
+        for (position, node) in nodes.iter().enumerate() {
+            if position % CHECK_EVERY == 0 {
+                self.check()?;
+            }
+            self.walk(node, &slot.step, &mut column.values)?;
+            column.end_node();
+        }
+        if let Some(condition) = &slot.condition {
+            column = self.filtered(column, condition, dataset)?;
+        }
+        if let Some(page) = &slot.page {
+            column = self.paged(column, page)?;
+        }
+        Ok(column)
+    }
+
+    fn filtered(
+        &self,
+        column: Column,
+        condition: &ValueCondition,
+        dataset: &Dataset,
+    ) -> Result<Column, StoreError> {
+        let distinct: HashSet<&Term> = column.values.iter().collect();
+        if distinct.is_empty() {
+            return Ok(column);
+        }
+        let query = sparql::select_values(distinct, condition, dataset);
+        let kept: HashSet<Term> = self.evaluate(query, dataset)?.into_iter().collect();
+        rebuilt(column, |mut values| {
+            values.retain(|value| kept.contains(value));
+            Ok(values)
+        })
+    }
+
+    fn paged(&self, column: Column, page: &SlotPage) -> Result<Column, StoreError> {
+        let mut cache = KeyCache::default();
+        rebuilt(column, |values| {
+            let mut nodes = Vec::with_capacity(values.len());
+            let mut rest = Vec::new();
+            for value in values {
+                match value {
+                    Term::NamedNode(node) => nodes.push(node),
+                    other => rest.push(other),
+                }
+            }
+            // Literals where objects should be come last; the executor reports them.
+            let objects = nodes.len();
+            let range = page.page.range(objects + rest.len());
+            let nodes = self.sorted_page(nodes, &page.order, page.page, &mut cache)?;
+            rest.sort_by_cached_key(ToString::to_string);
+            let skip = range.start.saturating_sub(objects);
+            let take = range.len() - nodes.len();
+            Ok(nodes
+                .into_iter()
+                .map(Term::from)
+                .chain(rest.into_iter().skip(skip).take(take))
+                .collect())
+        })
+    }
+
+    /// Sorts objects by keys, then by IRI, and cuts a page out.
+    fn sorted_page(
+        &self,
+        nodes: Vec<NamedNode>,
+        order: &[OrderKey],
+        page: Page,
+        cache: &mut KeyCache,
+    ) -> Result<Vec<NamedNode>, StoreError> {
+        let range = page.range(nodes.len());
+        if range.is_empty() {
+            return Ok(Vec::new());
+        }
+        if order.is_empty() {
+            return Ok(page_of(nodes, range, NamedNode::cmp));
+        }
+        for (position, node) in nodes.iter().enumerate() {
+            if position % CHECK_EVERY == 0 {
+                self.check()?;
+            }
+            if !cache.contains_key(node) {
+                cache.insert(node.clone(), self.keys(node, order)?);
+            }
+        }
+        let cache = &*cache;
+        Ok(page_of(nodes, range, |a, b| {
+            let keys = order.iter().zip(&cache[a]).zip(&cache[b]);
+            for ((key, a), b) in keys {
+                let ordering = if key.descending { b.cmp(a) } else { a.cmp(b) };
+                if ordering.is_ne() {
+                    return ordering;
+                }
+            }
+            a.cmp(b)
+        }))
+    }
+
+    fn keys(&self, node: &NamedNode, order: &[OrderKey]) -> Result<Vec<SortValue>, StoreError> {
+        order.iter().map(|key| self.key(node, key)).collect()
+    }
+
+    fn key(&self, node: &NamedNode, key: &OrderKey) -> Result<SortValue, StoreError> {
+        let mut at = node.clone();
+        let (last, way) = match (&key.by, key.path.split_last()) {
+            // The value is the node at the end of the path.
+            (SortBy::Iri | SortBy::TypeName(_), _) | (_, None) => (None, key.path.as_slice()),
+            (_, Some((last, way))) => (Some(last), way),
+        };
+        let mut values = Vec::new();
+        for step in way {
+            values.clear();
+            self.walk(&at, step, &mut values)?;
+            let next = values.drain(..).filter_map(|value| match value {
+                Term::NamedNode(node) => Some(node),
+                _ => None,
+            });
+            match next.min() {
+                Some(next) => at = next,
+                None => return Ok(SortValue::Missing),
+            }
+        }
+        values.clear();
+        if let Some(step) = last {
+            self.walk(&at, step, &mut values)?;
+        }
+        self.value(at, values, &key.by)
+    }
+
+    fn value(
+        &self,
+        node: NamedNode,
+        values: Vec<Term>,
+        by: &SortBy,
+    ) -> Result<SortValue, StoreError> {
+        let smallest =
+            |values: Vec<SortValue>| values.into_iter().min().unwrap_or(SortValue::Missing);
+        Ok(match by {
+            SortBy::Iri => SortValue::Text(node.into_string()),
+            SortBy::TypeName(index) => {
+                let mut types = Vec::new();
+                for (position, property) in index.properties().enumerate() {
+                    let mut found = Vec::new();
+                    self.walk(&node, &Step::forward(property.clone()), &mut found)?;
+                    types.extend(found.into_iter().map(|ty| (position, ty)));
+                }
+                let types = types.iter().filter_map(|(position, ty)| match ty {
+                    Term::NamedNode(ty) => Some((*position, ty)),
+                    _ => None,
+                });
+                let name = index
+                    .resolve(types)
+                    .and_then(|object| index.type_name(object));
+                name.map_or(SortValue::Missing, |name| SortValue::Text(name.to_owned()))
+            }
+            SortBy::Scalar(scalar) => smallest(
+                values
+                    .iter()
+                    .map(|value| sort_value(*scalar, value))
+                    .collect(),
+            ),
+            SortBy::Text(_) | SortBy::Lang | SortBy::Datatype => text_sort_value(by, &values),
+        })
+    }
+}
+
+/// Rebuilds a column from the changed values of each object.
+fn rebuilt(
+    column: Column,
+    mut change: impl FnMut(Vec<Term>) -> Result<Vec<Term>, StoreError>,
+) -> Result<Column, StoreError> {
+    let mut out = Column::with_capacity(column.offsets.len());
+    let mut values = column.values.into_iter();
+    for pair in column.offsets.windows(2) {
+        let length = (pair[1] - pair[0]) as usize;
+        out.values
+            .extend(change(values.by_ref().take(length).collect())?);
+        out.end_node();
+    }
+    Ok(out)
+}
+
+/// Returns the elements of `range` as if all were sorted.
+fn page_of(
+    mut nodes: Vec<NamedNode>,
+    range: std::ops::Range<usize>,
+    compare: impl Fn(&NamedNode, &NamedNode) -> std::cmp::Ordering,
+) -> Vec<NamedNode> {
+    if range.end < nodes.len() {
+        nodes.select_nth_unstable_by(range.end, &compare);
+        nodes.truncate(range.end);
+    }
+    nodes.sort_unstable_by(&compare);
+    nodes.drain(..range.start);
+    nodes
+}
+
+/// Drops repeated values from `start` on; the first of each stays.
+fn drop_repeated(values: &mut Vec<Term>, start: usize) {
+    let mut seen = HashSet::new();
+    let tail: Vec<Term> = values.drain(start..).collect();
+    for value in tail {
+        if seen.insert(value.clone()) {
+            values.push(value);
+        }
+    }
+}
+
+/// Passes the deadline and the cancellation of a request on to a running query.
+struct Watch(Option<tokio::task::AbortHandle>);
+
+impl Watch {
+    fn start(context: &RequestContext, token: CancellationToken) -> Self {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return Watch(None);
+        };
+        let cancellation = context.cancellation.clone();
+        let deadline = context.deadline;
+        let task = runtime.spawn(async move {
+            match deadline {
+                None => cancellation.cancelled().await,
+                Some(deadline) => {
+                    let ended = cancellation.cancelled();
+                    // Either way the query is to stop.
+                    let _ = tokio::time::timeout_at(deadline.into(), ended).await;
+                }
+            }
+            token.cancel();
+        });
+        Watch(Some(task.abort_handle()))
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some(task) = &self.0 {
+            task.abort();
+        }
+    }
+}

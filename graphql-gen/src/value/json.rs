@@ -1,0 +1,304 @@
+//! Stored terms as JSON.
+
+use std::str::FromStr;
+
+use oxrdf::vocab::{rdf, xsd};
+use oxrdf::{Literal, Term};
+use oxsdatatypes::{Date, DateTime, TimezoneOffset};
+use soml_core::datatype::Scalar;
+use soml_core::schema::{EnumType, LiteralMember, LiteralRange, Schema};
+
+use super::number::Number;
+use crate::plan::is_lexical;
+
+/// How numbers look that JSON readers may not hold exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Numbers {
+    /// As strings, so that no digit is ever lost.
+    #[default]
+    Exact,
+    /// As numbers where a reader with 64-bit binary numbers loses no digit, else as strings.
+    Number,
+}
+
+/// Whole numbers up to this one are exact in 64-bit binary.
+const MAX_SAFE_INTEGER: u64 = 9_007_199_254_740_991;
+/// Decimal numbers of up to this many digits survive a way through 64-bit binary.
+const MAX_SAFE_DIGITS: usize = 15;
+
+/// Writes a string with its quotes.
+pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
+    serde_json::to_writer(out, text).expect("writing to memory does not fail");
+}
+
+/// Writes a stored term as a value of `scalar`; writes nothing and returns false when it is none.
+pub(crate) fn write_scalar(
+    out: &mut Vec<u8>,
+    scalar: Scalar,
+    term: &Term,
+    numbers: Numbers,
+) -> bool {
+    match (scalar, term) {
+        (Scalar::Iri, Term::NamedNode(node)) => {
+            write_string(out, node.as_str());
+            true
+        }
+        (_, Term::Literal(literal)) => write_literal(out, scalar, literal, numbers),
+        _ => false,
+    }
+}
+
+/// Writes a stored term as a value of an enumeration; false when it is none.
+pub(crate) fn write_enum(out: &mut Vec<u8>, ty: &EnumType, term: &Term) -> bool {
+    let Term::Literal(literal) = term else {
+        return false;
+    };
+    let known = is_text(literal) && ty.values.iter().any(|v| v.name == literal.value());
+    if known {
+        write_string(out, literal.value());
+    }
+    known
+}
+
+/// Tells whether a literal is a string, with or without a language tag.
+pub(crate) fn is_text(literal: &Literal) -> bool {
+    literal.language().is_some() || literal.datatype() == xsd::STRING
+}
+
+fn write_literal(out: &mut Vec<u8>, scalar: Scalar, literal: &Literal, numbers: Numbers) -> bool {
+    if scalar == Scalar::String {
+        let fits = is_text(literal);
+        if fits {
+            write_string(out, literal.value());
+        }
+        return fits;
+    }
+    let text = if scalar.is_numeric() {
+        number_text(scalar, literal, numbers)
+    } else if literal.datatype().as_str() == scalar.datatype_iri() {
+        other_text(scalar, literal.value())
+    } else {
+        None
+    };
+    match text {
+        None => false,
+        Some(Text::Bare(text)) => {
+            out.extend_from_slice(text.as_bytes());
+            true
+        }
+        Some(Text::Quoted(text)) => {
+            write_string(out, &text);
+            true
+        }
+    }
+}
+
+/// The text of a JSON value.
+enum Text {
+    Bare(String),
+    Quoted(String),
+}
+
+fn number_text(scalar: Scalar, literal: &Literal, numbers: Numbers) -> Option<Text> {
+    let number = Number::from_literal(literal)?;
+    if scalar.is_float() {
+        return float_text(scalar, number.to_double(), numbers);
+    }
+    if scalar == Scalar::Decimal {
+        let text = number.to_decimal_text()?;
+        let digits = text.bytes().filter(u8::is_ascii_digit).count();
+        let bare = numbers == Numbers::Number && digits <= MAX_SAFE_DIGITS;
+        return Some(if bare {
+            Text::Bare(text)
+        } else {
+            Text::Quoted(text)
+        });
+    }
+    let number = number.into_integer()?;
+    let text = number.to_decimal_text()?;
+    let value = i128::from_str(&text).ok();
+    let (least, greatest) = scalar.integer_bounds()?;
+    let fits = match value {
+        Some(value) => least.is_none_or(|l| value >= l) && greatest.is_none_or(|g| value <= g),
+        // Beyond 128 bits only an open bound lets it through.
+        None if text.starts_with('-') => least.is_none(),
+        None => greatest.is_none(),
+    };
+    if !fits {
+        return None;
+    }
+    let bare = match scalar {
+        Scalar::Int | Scalar::Short | Scalar::Byte | Scalar::Long => true,
+        _ => {
+            numbers == Numbers::Number
+                && value.is_some_and(|v| v.unsigned_abs() <= u128::from(MAX_SAFE_INTEGER))
+        }
+    };
+    Some(if bare {
+        Text::Bare(text)
+    } else {
+        Text::Quoted(text)
+    })
+}
+
+fn float_text(scalar: Scalar, value: f64, numbers: Numbers) -> Option<Text> {
+    if !value.is_finite() || !scalar.float_in_bounds(value) {
+        return None;
+    }
+    let text = serde_json::to_string(&value).ok()?;
+    let bare = scalar == Scalar::Double || numbers == Numbers::Number;
+    Some(if bare {
+        Text::Bare(text)
+    } else {
+        Text::Quoted(text)
+    })
+}
+
+fn other_text(scalar: Scalar, text: &str) -> Option<Text> {
+    match scalar {
+        Scalar::Boolean => match text {
+            "true" | "1" => Some(Text::Bare("true".to_owned())),
+            "false" | "0" => Some(Text::Bare("false".to_owned())),
+            _ => None,
+        },
+        Scalar::DateTime => date_time(text).map(Text::Quoted),
+        _ => is_lexical(scalar, text).then(|| Text::Quoted(text.to_owned())),
+    }
+}
+
+/// Brings a `dateTime` with a zone to UTC with at least three digits of fraction.
+fn date_time(text: &str) -> Option<String> {
+    let value = DateTime::from_str(text).ok()?;
+    if value.timezone_offset().is_none() {
+        return Some(text.to_owned());
+    }
+    let utc = value.adjust(Some(TimezoneOffset::UTC))?.to_string();
+    let (seconds, zone) = utc.split_at(utc.len() - 1);
+    debug_assert_eq!(zone, "Z", "UTC is written as Z");
+    Some(match seconds.split_once('.') {
+        None => format!("{seconds}.000Z"),
+        Some((whole, fraction)) => format!("{whole}.{fraction:0<3}Z"),
+    })
+}
+
+/// Tells whether a literal belongs to a literal range.
+#[must_use]
+pub fn literal_range_accepts(schema: &Schema, range: LiteralRange, literal: &Literal) -> bool {
+    let has_type = |scalar: Scalar| {
+        literal.language().is_none()
+            && literal.datatype().as_str() == scalar.datatype_iri()
+            && (!matches!(scalar, Scalar::Date | Scalar::Year | Scalar::YearMonth)
+                || is_lexical(scalar, literal.value())
+                || (scalar == Scalar::Date && Date::from_str(literal.value()).is_ok()))
+    };
+    match range {
+        LiteralRange::LangString => literal.datatype() == rdf::LANG_STRING,
+        LiteralRange::StringOrLangString => is_text(literal),
+        LiteralRange::Any => true,
+        LiteralRange::DateOrYearOrMonth => {
+            has_type(Scalar::Date) || has_type(Scalar::Year) || has_type(Scalar::YearMonth)
+        }
+        LiteralRange::Union(id) => schema[id].members.iter().any(|member| match member {
+            LiteralMember::Scalar(Scalar::String) => literal.datatype() == xsd::STRING,
+            LiteralMember::Scalar(scalar) => has_type(*scalar),
+            LiteralMember::LangString => literal.language().is_some(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oxrdf::{Literal, NamedNode, Term};
+    use soml_core::datatype::Scalar;
+
+    use super::{Numbers, write_scalar};
+
+    fn shown(scalar: Scalar, text: &str, datatype: &str, numbers: Numbers) -> Option<String> {
+        let iri = format!("http://www.w3.org/2001/XMLSchema#{datatype}");
+        let term = Term::from(Literal::new_typed_literal(
+            text,
+            NamedNode::new_unchecked(iri),
+        ));
+        let mut out = Vec::new();
+        write_scalar(&mut out, scalar, &term, numbers)
+            .then(|| String::from_utf8(out).expect("JSON is UTF-8"))
+    }
+
+    #[test]
+    fn values_are_converted_where_they_fit() {
+        let exact = |scalar, text, datatype| shown(scalar, text, datatype, Numbers::Exact);
+        let cases = [
+            (Scalar::Decimal, "1.72", "float", Some("\"1.72\"")),
+            (Scalar::Decimal, "+01.50", "decimal", Some("\"1.5\"")),
+            (Scalar::Decimal, "7", "integer", Some("\"7\"")),
+            (Scalar::Decimal, "INF", "double", None),
+            (Scalar::Integer, "5.0", "decimal", Some("\"5\"")),
+            (Scalar::Integer, "none", "integer", None),
+            (Scalar::Integer, "none", "string", None),
+            (
+                Scalar::Integer,
+                "0012345678901234567890123456789012345678901",
+                "integer",
+                Some("\"12345678901234567890123456789012345678901\""),
+            ),
+            (Scalar::Int, "3000000000", "long", None),
+            (Scalar::Int, "-7", "byte", Some("-7")),
+            (
+                Scalar::Long,
+                "9223372036854775807",
+                "integer",
+                Some("9223372036854775807"),
+            ),
+            (Scalar::Double, "1.72", "float", Some("1.72")),
+            (Scalar::Double, "2", "integer", Some("2.0")),
+            (Scalar::PositiveFloat, "2.5", "double", Some("\"2.5\"")),
+            (Scalar::PositiveFloat, "-2.5", "double", None),
+            (Scalar::Boolean, "1", "boolean", Some("true")),
+            (
+                Scalar::DateTime,
+                "2020-01-01T02:00:00+02:00",
+                "dateTime",
+                Some("\"2020-01-01T00:00:00.000Z\""),
+            ),
+            (
+                Scalar::DateTime,
+                "2020-01-01T02:00:00.1234Z",
+                "dateTime",
+                Some("\"2020-01-01T02:00:00.1234Z\""),
+            ),
+            (
+                Scalar::DateTime,
+                "2020-01-01T02:00:00",
+                "dateTime",
+                Some("\"2020-01-01T02:00:00\""),
+            ),
+            (Scalar::Date, "2020-02-30", "date", None),
+            (Scalar::Year, "1999", "gYear", Some("\"1999\"")),
+            (Scalar::String, "5", "integer", None),
+        ];
+        for (scalar, text, datatype, expected) in cases {
+            assert_eq!(
+                exact(scalar, text, datatype).as_deref(),
+                expected,
+                "{text}^^{datatype}"
+            );
+        }
+    }
+
+    #[test]
+    fn numbers_are_bare_only_where_no_digit_is_lost() {
+        let number = |scalar, text, datatype| shown(scalar, text, datatype, Numbers::Number);
+        assert_eq!(
+            number(Scalar::Integer, "5", "integer").as_deref(),
+            Some("5")
+        );
+        assert_eq!(
+            number(Scalar::Integer, "9007199254740993", "integer").as_deref(),
+            Some("\"9007199254740993\"")
+        );
+        assert_eq!(
+            number(Scalar::Decimal, "0.1", "decimal").as_deref(),
+            Some("0.1")
+        );
+    }
+}

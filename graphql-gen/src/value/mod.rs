@@ -1,0 +1,10 @@
+//! Stored terms in value space: what they are worth, how they sort, how they look in JSON.
+
+mod json;
+mod number;
+mod sort;
+
+pub use json::{Numbers, literal_range_accepts};
+pub(crate) use json::{is_text, write_enum, write_scalar, write_string};
+pub(crate) use sort::text_sort_value;
+pub use sort::{SortValue, sort_value};

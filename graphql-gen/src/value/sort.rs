@@ -1,0 +1,223 @@
+//! The order of values: numbers by value, times by instant, texts by code point.
+
+use std::cmp::Ordering;
+use std::str::FromStr;
+
+use oxrdf::{Literal, Term};
+use oxsdatatypes::{Date, DateTime, Decimal, GYear, GYearMonth, Time};
+use soml_core::datatype::Scalar;
+
+use super::number::Number;
+use crate::plan::SortBy;
+
+/// A value that can be sorted. Missing values come first.
+#[derive(Clone, Debug)]
+pub enum SortValue {
+    /// No value.
+    Missing,
+    /// A value that does not belong to the scalar, by its text.
+    IllTyped(String),
+    /// A truth value.
+    Boolean(bool),
+    /// A number: its approximation, and its exact value among equal approximations.
+    Number(f64, Option<Decimal>),
+    /// An instant in seconds; a time without a zone counts as UTC.
+    Instant(Decimal),
+    /// A text.
+    Text(String),
+}
+
+impl SortValue {
+    fn rank(&self) -> u8 {
+        match self {
+            SortValue::Missing => 0,
+            SortValue::IllTyped(_) => 1,
+            SortValue::Boolean(_) => 2,
+            SortValue::Number(..) => 3,
+            SortValue::Instant(_) => 4,
+            SortValue::Text(_) => 5,
+        }
+    }
+}
+
+impl Ord for SortValue {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (SortValue::Boolean(a), SortValue::Boolean(b)) => a.cmp(b),
+            (SortValue::Number(a, exact_a), SortValue::Number(b, exact_b)) => {
+                // Zero has one value, whatever its sign.
+                (a + 0.0)
+                    .total_cmp(&(b + 0.0))
+                    .then_with(|| exact_a.cmp(exact_b))
+            }
+            (SortValue::Instant(a), SortValue::Instant(b)) => a.cmp(b),
+            (SortValue::Text(a), SortValue::Text(b))
+            | (SortValue::IllTyped(a), SortValue::IllTyped(b)) => a.cmp(b),
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+}
+
+impl PartialOrd for SortValue {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for SortValue {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for SortValue {}
+
+/// Returns the sort value of a stored term as a value of `scalar`.
+#[must_use]
+pub fn sort_value(scalar: Scalar, term: &Term) -> SortValue {
+    let value = match (scalar, term) {
+        (Scalar::Iri, Term::NamedNode(node)) => Some(SortValue::Text(node.as_str().to_owned())),
+        (_, Term::Literal(literal)) => of_literal(scalar, literal),
+        _ => None,
+    };
+    value.unwrap_or_else(|| SortValue::IllTyped(term.to_string()))
+}
+
+fn of_literal(scalar: Scalar, literal: &Literal) -> Option<SortValue> {
+    let text = literal.value();
+    if scalar.is_numeric() {
+        let number = Number::from_literal(literal)?;
+        return Some(SortValue::Number(number.to_double(), number.to_decimal()));
+    }
+    if scalar == Scalar::String {
+        return super::is_text(literal).then(|| SortValue::Text(text.to_owned()));
+    }
+    if literal.datatype().as_str() != scalar.datatype_iri() {
+        return None;
+    }
+    match scalar {
+        Scalar::Boolean => match text {
+            "true" | "1" => Some(SortValue::Boolean(true)),
+            "false" | "0" => Some(SortValue::Boolean(false)),
+            _ => None,
+        },
+        _ => instant(scalar, text).map(SortValue::Instant),
+    }
+}
+
+/// Returns the sort value of a part of literals, among several the smallest of the wanted languages.
+#[must_use]
+pub(crate) fn text_sort_value(by: &SortBy, values: &[Term]) -> SortValue {
+    let literals: Vec<&Literal> = values
+        .iter()
+        .filter_map(|value| match value {
+            Term::Literal(literal) => Some(literal),
+            _ => None,
+        })
+        .collect();
+    let part = |literal: &&Literal| match by {
+        SortBy::Lang => literal
+            .language()
+            .map(|tag| SortValue::Text(tag.to_ascii_lowercase())),
+        SortBy::Datatype if literal.language().is_some() => None,
+        SortBy::Datatype => Some(SortValue::Text(literal.datatype().as_str().to_owned())),
+        _ => Some(SortValue::Text(literal.value().to_owned())),
+    };
+    let smallest = match by {
+        SortBy::Text(Some(spec)) => spec
+            .pick(literals.iter().map(|literal| literal.language()), &[])
+            .into_iter()
+            .filter_map(|wanted| part(&literals[wanted]))
+            .min(),
+        _ => literals.iter().filter_map(part).min(),
+    };
+    smallest.unwrap_or(SortValue::Missing)
+}
+
+/// Returns the place of a date or time on the time line.
+fn instant(scalar: Scalar, text: &str) -> Option<Decimal> {
+    // The first sixteen bytes of the serialized form are the instant, the rest is the zone.
+    let bytes: [u8; 18] = match scalar {
+        Scalar::DateTime => DateTime::from_str(text).ok()?.to_be_bytes(),
+        Scalar::Date => Date::from_str(text).ok()?.to_be_bytes(),
+        Scalar::Time => Time::from_str(text).ok()?.to_be_bytes(),
+        Scalar::Year => GYear::from_str(text).ok()?.to_be_bytes(),
+        Scalar::YearMonth => GYearMonth::from_str(text).ok()?.to_be_bytes(),
+        _ => return None,
+    };
+    let instant: [u8; 16] = bytes[..16].try_into().ok()?;
+    Some(Decimal::from_be_bytes(instant))
+}
+
+#[cfg(test)]
+mod tests {
+    use oxrdf::{Literal, NamedNode, Term};
+    use soml_core::datatype::Scalar;
+
+    use super::sort_value;
+
+    fn typed(text: &str, datatype: &str) -> Term {
+        let iri = format!("http://www.w3.org/2001/XMLSchema#{datatype}");
+        Literal::new_typed_literal(text, NamedNode::new_unchecked(iri)).into()
+    }
+
+    #[test]
+    fn values_sort_by_worth() {
+        let ascending = [
+            (
+                Scalar::Decimal,
+                vec![
+                    typed("-1", "integer"),
+                    typed("0.5", "float"),
+                    typed("1e2", "double"),
+                ],
+            ),
+            (
+                Scalar::DateTime,
+                vec![
+                    typed("2020-01-01T00:00:00+02:00", "dateTime"),
+                    typed("2020-01-01T00:00:00Z", "dateTime"),
+                    typed("2020-01-01T01:00:00.5Z", "dateTime"),
+                ],
+            ),
+            (
+                Scalar::Year,
+                vec![typed("0999", "gYear"), typed("2020", "gYear")],
+            ),
+            (
+                Scalar::String,
+                vec![
+                    typed("B", "string"),
+                    typed("a", "string"),
+                    typed("é", "string"),
+                ],
+            ),
+            (
+                Scalar::Boolean,
+                vec![typed("0", "boolean"), typed("true", "boolean")],
+            ),
+        ];
+        for (scalar, terms) in ascending {
+            for pair in terms.windows(2) {
+                assert!(
+                    sort_value(scalar, &pair[0]) < sort_value(scalar, &pair[1]),
+                    "{} < {}",
+                    pair[0],
+                    pair[1]
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn equal_worth_is_equal_whatever_the_text() {
+        assert_eq!(
+            sort_value(Scalar::Decimal, &typed("1.50", "decimal")),
+            sort_value(Scalar::Decimal, &typed("1.5", "float"))
+        );
+        assert_eq!(
+            sort_value(Scalar::Double, &typed("-0", "double")),
+            sort_value(Scalar::Double, &typed("0", "integer"))
+        );
+    }
+}
