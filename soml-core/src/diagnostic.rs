@@ -140,6 +140,8 @@ pub(crate) struct Finding {
     message: String,
     help: Option<String>,
     labels: Vec<(Span, String)>,
+    /// Part of the report, and not one too many.
+    kept: bool,
 }
 
 impl Finding {
@@ -150,6 +152,7 @@ impl Finding {
             message,
             help: None,
             labels: Vec::new(),
+            kept: true,
         }
     }
 
@@ -159,10 +162,12 @@ impl Finding {
         self
     }
 
-    /// Sets what to do about it when that is known.
-    pub(crate) fn help_opt(&mut self, help: Option<String>) -> &mut Finding {
-        if help.is_some() {
-            self.help = help;
+    /// Sets what to do about it when that can be found out. Not asked for findings that are not kept.
+    pub(crate) fn help_with(&mut self, find: impl FnOnce() -> Option<String>) -> &mut Finding {
+        if self.kept
+            && let Some(help) = find()
+        {
+            self.help = Some(help);
         }
         self
     }
@@ -214,6 +219,7 @@ impl Findings {
 
     fn discard(&mut self) -> &mut Finding {
         self.discarded.labels.clear();
+        self.discarded.kept = false;
         &mut self.discarded
     }
 

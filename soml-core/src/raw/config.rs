@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::fields::Fields;
-use super::{RawProperty, RawSchema, RawSearch, Spanned, Text, nearest, value};
+use super::{RawProperty, RawSchema, RawSearch, Spanned, Text, did_you_mean, value};
 use crate::codes::Code;
 use crate::config::Config;
 use crate::diagnostic::Findings;
@@ -99,12 +99,10 @@ fn disabled_checks(fields: &mut Fields<'_, '_>, findings: &mut Findings) -> Vec<
     };
     for check in &checks.value {
         if !keys::CHECKS.contains(&check.value) {
-            let help = nearest(check.value, keys::CHECKS.iter().copied())
-                .map(|near| format!("did you mean `{near}`?"));
             let message = format!("there is no check `{}`", value::shorten(check.value));
             findings
                 .add(Code::UnknownCheck, check.span, message)
-                .help_opt(help);
+                .help_with(|| did_you_mean(check.value, keys::CHECKS.iter().copied()));
         }
     }
     checks

@@ -1,6 +1,6 @@
 //! Takes a mapping apart by the table of its keys.
 
-use super::{Spanned, Text, nearest, value};
+use super::{Spanned, Text, did_you_mean, value};
 use crate::codes::Code;
 use crate::diagnostic::Findings;
 use crate::keys::Table;
@@ -98,17 +98,17 @@ impl<'d, 't> Fields<'d, 't> {
 }
 
 fn unknown(written: &str, span: Span, table: &Table, findings: &mut Findings) {
-    let known = table
-        .keys
-        .iter()
-        .filter(|k| k.instead.is_none())
-        .map(|k| k.name);
-    let help = nearest(written, known).map(|near| format!("did you mean `{near}`?"));
-    findings
-        .add(
-            Code::UnknownKey,
-            span,
-            format!("{} has no key `{written}`; it is ignored", table.what),
-        )
-        .help_opt(help);
+    let message = format!(
+        "{} has no key `{}`; it is ignored",
+        table.what,
+        value::shorten(written)
+    );
+    findings.add(Code::UnknownKey, span, message).help_with(|| {
+        let known = table
+            .keys
+            .iter()
+            .filter(|k| k.instead.is_none())
+            .map(|k| k.name);
+        did_you_mean(written, known)
+    });
 }

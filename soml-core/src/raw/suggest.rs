@@ -1,9 +1,9 @@
 //! "Did you mean": the candidate that differs least from what was written.
 
 /// Longer names are not compared, so that a suggestion has a bounded cost.
-const MAX_LEN: usize = 80;
+const MAX_LEN: usize = 64;
 /// Greatest number of candidates that are looked at.
-const MAX_CANDIDATES: usize = 20_000;
+const MAX_CANDIDATES: usize = 5_000;
 
 /// Returns the candidate nearest to `written`, when one is near enough to be meant.
 pub(crate) fn nearest<'c>(
@@ -28,6 +28,14 @@ pub(crate) fn nearest<'c>(
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, c)| c)
+}
+
+/// Returns the hint "did you mean …?", when some candidate is near enough.
+pub(crate) fn did_you_mean<'c>(
+    written: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+) -> Option<String> {
+    nearest(written, candidates).map(|near| format!("did you mean `{near}`?"))
 }
 
 #[cfg(test)]

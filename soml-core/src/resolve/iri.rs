@@ -9,6 +9,11 @@ pub(crate) fn is_absolute(text: &str) -> bool {
     is_scheme(scheme) && !rest.is_empty() && rest.chars().all(allowed)
 }
 
+/// Tells whether `text` can stand behind a namespace.
+pub(crate) fn is_local(text: &str) -> bool {
+    text.chars().all(allowed)
+}
+
 fn is_scheme(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text

@@ -22,7 +22,7 @@ use crate::raw::RawSchema;
 use crate::rbac::{Action, Rbac, Role};
 use crate::schema::{LiteralRange, Metadata, ObjectId, PropertyId, Range, Schema};
 
-pub(crate) use iri::is_absolute;
+pub(crate) use iri::{is_absolute, is_local};
 pub(crate) use namespaces::{Namespaces, Unresolved};
 pub(crate) use slots::{Slot, Slots};
 

@@ -124,6 +124,15 @@ impl Namespaces {
         self.expand_in(written, &self.prefixes.base_iri)
     }
 
+    /// Splits a written name into a declared prefix and the rest; the prefix is `None` when the name
+    /// has none or is a full IRI.
+    pub(crate) fn split<'n>(&self, written: &'n str) -> (Option<&'n str>, &'n str) {
+        match written.split_once(':') {
+            Some((prefix, local)) if self.by_prefix.contains_key(prefix) => (Some(prefix), local),
+            _ => (None, written),
+        }
+    }
+
     fn expand_in<'n>(&self, written: &'n str, namespace: &str) -> Result<String, Unresolved<'n>> {
         let Some((prefix, local)) = written.split_once(':').filter(|(p, _)| !p.contains('/'))
         else {

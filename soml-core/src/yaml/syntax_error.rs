@@ -31,7 +31,7 @@ pub(super) fn report(
     }
     let (message, help) = explain(error, last, text);
     let finding = findings.add(Code::YamlSyntax, span, message);
-    finding.help_opt(help.text);
+    finding.help_with(|| help.text);
     if let Some((span, label)) = help.label {
         finding.label(span, label);
     }

@@ -1,0 +1,258 @@
+//! Names that are taken: by the language, by GraphQL, or by another element.
+
+use std::collections::HashMap;
+
+use super::{Cx, Own, quoted};
+use crate::codes::Code;
+use crate::config::Config;
+use crate::datatype::Scalar;
+use crate::raw::{Named, RawProperty, Text};
+use crate::resolve::literal;
+use crate::resolve::namespaces::{is_reserved, sanitize};
+use crate::schema::ObjectId;
+use crate::span::Span;
+
+/// GraphQL types that every generated schema has, besides the scalars.
+const BUILT_IN: [&str; 9] = [
+    "Object",
+    "Nameable",
+    "Literal",
+    "Query",
+    "Mutation",
+    "Subscription",
+    "_Service",
+    "_Entity",
+    "_Any",
+];
+/// Endings of the names of types that are generated for an object.
+const GENERATED: [&str; 3] = ["_Where", "_Where_Multi", "_OrderBy"];
+
+pub(super) fn check(cx: &mut Cx<'_, '_>) {
+    type_names(cx);
+    root_fields(cx);
+    indexes(cx);
+    let raw = cx.raw;
+    property_keys(cx, &raw.properties);
+    for object in &raw.objects {
+        property_keys(cx, &object.body.props);
+    }
+    fields(cx);
+}
+
+fn type_names(cx: &mut Cx<'_, '_>) {
+    let raw = cx.raw;
+    let scope = cx.scope();
+    let types = raw.types.iter().map(|named| (named.name, "the type"));
+    let objects = raw.objects.iter().map(|named| (named.name, "the object"));
+    let mut taken: HashMap<String, (Text<'_>, &str)> = HashMap::new();
+    for (name, what) in types.chain(objects) {
+        let graphql = sanitize(scope.names.key(name.value));
+        if Scalar::from_soml_name(name.value).is_some() || literal(name.value).is_some() {
+            let message = format!("{} is the name of a datatype", quoted(name));
+            cx.add(Code::ReservedName, name.span, message)
+                .help("give it another name");
+        } else if BUILT_IN.contains(&graphql.as_str())
+            || Scalar::from_graphql_name(&graphql).is_some()
+        {
+            let message = format!(
+                "{} is the name of a type that every GraphQL schema here has",
+                quoted(name)
+            );
+            cx.add(Code::NameCollision, name.span, message)
+                .help("give it another name");
+        } else if graphql.starts_with("__") {
+            let message = format!(
+                "{} would be `{graphql}` in GraphQL, and `__` is reserved",
+                quoted(name)
+            );
+            cx.add(Code::ReservedName, name.span, message);
+        }
+        if let Some((first, of)) = taken.get(&graphql) {
+            let message = format!(
+                "{} and {} are both `{graphql}` in GraphQL",
+                quoted(name),
+                quoted(*first)
+            );
+            cx.add(Code::NameCollision, name.span, message)
+                .label(first.span, format!("{of} with the same name"))
+                .help("rename one of them");
+        } else {
+            taken.insert(graphql, (name, what));
+        }
+    }
+    for (graphql, (name, _)) in &taken {
+        for ending in GENERATED {
+            if let Some((base, _)) = graphql
+                .strip_suffix(ending)
+                .and_then(|base| taken.get(base))
+            {
+                let message = format!(
+                    "`{graphql}` is the name of a type that is generated for {}",
+                    quoted(*base)
+                );
+                cx.add(Code::NameCollision, name.span, message)
+                    .label(base.span, "generated for this one");
+            }
+        }
+    }
+}
+
+fn root_fields(cx: &mut Cx<'_, '_>) {
+    let schema = cx.schema();
+    let mut taken: HashMap<String, (&str, Span)> = HashMap::new();
+    for (_, object) in schema.objects() {
+        let field = lower_first(&object.name.graphql);
+        let name = &object.name.written;
+        if field == "object" {
+            let message =
+                format!("the query field of `{name}` would be `object`, which reads all objects");
+            cx.add(Code::NameCollision, object.span, message)
+                .help("give it another name");
+            continue;
+        }
+        match taken.get(&field) {
+            // One GraphQL name for both is reported with the type names.
+            Some((graphql, _)) if *graphql == object.name.graphql => {}
+            Some((_, first)) => {
+                let message = format!("the query field of `{name}` is `{field}`, which is taken");
+                cx.add(Code::NameCollision, object.span, message)
+                    .label(*first, "by this object")
+                    .help(
+                        "names of objects must differ in more than the case of their first letter",
+                    );
+            }
+            None => {
+                taken.insert(field, (&object.name.graphql, object.span));
+            }
+        }
+    }
+}
+
+fn lower_first(name: &str) -> String {
+    let mut chars = name.chars();
+    match chars.next() {
+        Some(first) => first.to_ascii_lowercase().to_string() + chars.as_str(),
+        None => String::new(),
+    }
+}
+
+fn indexes(cx: &mut Cx<'_, '_>) {
+    let schema = cx.schema();
+    let mut taken: HashMap<String, (&str, Span)> = HashMap::new();
+    for (_, object) in schema.objects() {
+        if !object.search.as_ref().is_some_and(|search| search.index) {
+            continue;
+        }
+        let index = object.name.graphql.to_lowercase();
+        match taken.get(&index) {
+            Some((graphql, first)) if *graphql != object.name.graphql => {
+                let message = format!(
+                    "the search index of `{}` is `{index}`, which is taken",
+                    object.name
+                );
+                cx.add(Code::IndexCollision, object.span, message)
+                    .label(*first, "by this object");
+            }
+            Some(_) => {}
+            None => {
+                taken.insert(index, (&object.name.graphql, object.span));
+            }
+        }
+    }
+}
+
+/// Rules about the keys of one mapping of properties.
+fn property_keys(cx: &mut Cx<'_, '_>, props: &[Named<'_, RawProperty<'_>>]) {
+    let scope = cx.scope();
+    let vocab = &scope.names.prefixes().vocab_prefix;
+    let mut seen: HashMap<&str, Text<'_>> = HashMap::new();
+    for Named { name, .. } in props {
+        let key = scope.names.key(name.value);
+        let has_prefix = key.len() != name.value.len();
+        if !has_prefix && key != "name" && is_reserved(&sanitize(key)) {
+            cx.add(
+                Code::ReservedName,
+                name.span,
+                format!("{} is a reserved name", quoted(*name)),
+            )
+            .help(format!(
+                "write `{vocab}:{key}`; its GraphQL field is `{}`",
+                sanitize(&format!("{vocab}:{key}"))
+            ));
+        }
+        match seen.get(key) {
+            Some(first) => {
+                let message = format!(
+                    "{} and {} are the same property",
+                    quoted(*name),
+                    quoted(*first)
+                );
+                cx.add(Code::NameCollision, name.span, message)
+                    .label(first.span, "first written here")
+                    .help("keep one of them");
+            }
+            None => {
+                seen.insert(key, *name);
+            }
+        }
+    }
+}
+
+/// Fields of one GraphQL type that would have one name.
+fn fields(cx: &mut Cx<'_, '_>) {
+    let mut of: HashMap<ObjectId, Vec<Own<'_, '_>>> = HashMap::new();
+    for own in cx.own_properties() {
+        of.entry(own.object).or_default().push(own);
+    }
+    let schema = cx.schema();
+    for (object, own) in of {
+        let props = &schema[object].props;
+        let mut by_name: HashMap<&str, Vec<_>> = HashMap::with_capacity(props.len());
+        for id in props {
+            by_name
+                .entry(&schema[*id].name.graphql)
+                .or_default()
+                .push(*id);
+        }
+        for Own { id, property, .. } in own {
+            let graphql = &property.name.graphql;
+            let first = by_name.get(graphql.as_str()).map_or(id, |ids| ids[0]);
+            if first != id {
+                let other = &schema[first];
+                let message = format!(
+                    "`{}` and `{}` are both `{graphql}` in GraphQL",
+                    property.name, other.name
+                );
+                cx.add(Code::NameCollision, property.span, message)
+                    .label(other.span, "the other property")
+                    .help("rename one of them; `rdfProp` keeps the RDF property");
+            }
+            for ending in companions(&cx.raw.config) {
+                let base = graphql
+                    .strip_suffix(ending)
+                    .and_then(|base| by_name.get(base));
+                if let Some(base) = base.map(|ids| &schema[ids[0]])
+                    && base.max.is_multiple()
+                {
+                    let message = format!(
+                        "`{graphql}` is the field that is generated beside `{}`",
+                        base.name
+                    );
+                    cx.add(Code::NameCollision, property.span, message)
+                        .label(base.span, "generated for this property")
+                        .help("rename one of them; `rdfProp` keeps the RDF property");
+                }
+            }
+        }
+    }
+}
+
+/// Endings of fields that are generated beside lists.
+fn companions(config: &Config) -> impl Iterator<Item = &'static str> + use<> {
+    [
+        (config.enable_collection_count, "_count"),
+        (config.enable_aggregates, "_aggregate"),
+    ]
+    .into_iter()
+    .filter_map(|(on, ending)| on.then_some(ending))
+}
