@@ -1,10 +1,7 @@
-//! GraphQL over RDF: the object service as a library.
-//!
-//! A SOML schema becomes a GraphQL API ([`typesystem`]); an operation becomes a plan ([`plan`]),
-//! the plan a SPARQL selection ([`sparql`]) and walks over values ([`store`]), and these the bytes
-//! of a JSON answer. [`service::ObjectService`] is all of it behind one call.
+#![doc = include_str!("../README.md")]
 
 mod complexity;
+mod diagnostics;
 pub mod error;
 mod execute;
 pub mod limits;

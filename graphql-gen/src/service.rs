@@ -15,7 +15,8 @@ use moka::sync::Cache;
 use soml_core::schema::Schema;
 
 use crate::complexity;
-use crate::error::{ErrorCode, GraphqlError, Location};
+use crate::diagnostics;
+use crate::error::{ErrorCode, GraphqlError};
 use crate::execute::{Answer, Execution};
 use crate::limits::Limits;
 use crate::plan::{self, Plan, PlanInput, location};
@@ -78,6 +79,7 @@ impl ObjectService {
         store: Arc<dyn GraphStore>,
         options: ServiceOptions,
     ) -> Result<Self, ApiError> {
+        report_unenforced(&schema);
         let api = Api::new(schema, &options.api)?;
         let implementers = api.schema().implementers_map();
         let documents = Cache::builder()
@@ -221,23 +223,27 @@ impl Inner {
                 limits.depth,
             )]);
         }
-        let parsed = parsed.map_err(|e| diagnostics(&e.errors, ErrorCode::GraphqlParseFailed))?;
+        let parsed = parsed.map_err(|e| self.findings(&e.errors, ErrorCode::GraphqlParseFailed))?;
         let document = match parsed.to_executable(self.api.schema()) {
             Ok(document) => document,
             Err(with_errors) => {
                 complexity::check(&with_errors.partial, limits).map_err(|error| vec![error])?;
                 let code = ErrorCode::GraphqlValidationFailed;
-                return Err(diagnostics(&with_errors.errors, code));
+                return Err(self.findings(&with_errors.errors, code));
             }
         };
         // Validation of what nests or fans out too much would cost more than it is worth.
         complexity::check(&document, limits).map_err(|error| vec![error])?;
         let valid = document
             .validate(self.api.schema())
-            .map_err(|e| diagnostics(&e.errors, ErrorCode::GraphqlValidationFailed))?;
+            .map_err(|e| self.findings(&e.errors, ErrorCode::GraphqlValidationFailed))?;
         let valid = Arc::new(valid);
         self.documents.insert(text.to_owned(), Arc::clone(&valid));
         Ok(valid)
+    }
+
+    fn findings(&self, list: &DiagnosticList, code: ErrorCode) -> Refusal {
+        diagnostics::errors(list, code, self.api.schema())
     }
 
     fn operation<'d>(
@@ -287,25 +293,46 @@ impl Inner {
     }
 }
 
+/// Says once what a schema asks for and the service does not do.
+fn report_unenforced(schema: &Schema) {
+    let config = &schema.config;
+    let any_property =
+        |holds: fn(&soml_core::schema::Property) -> bool| schema.properties.iter().any(holds);
+    let asked = [
+        ("rbac", !schema.rbac.roles.is_empty()),
+        ("config.repository", config.repository.is_some()),
+        (
+            "config.enableCollectionCount",
+            config.enable_collection_count,
+        ),
+        ("config.enableTypeCount", config.enable_type_count),
+        ("config.enableAggregates", config.enable_aggregates),
+        ("config.enableConnections", config.enable_connections),
+        ("typeCast", any_property(|property| property.type_cast)),
+        (
+            "sparqlFederatedService",
+            any_property(|p| p.sparql_federated_service.is_some()),
+        ),
+    ];
+    let ignored: Vec<&str> = asked
+        .iter()
+        .filter(|(_, asked)| *asked)
+        .map(|(key, _)| *key)
+        .collect();
+    if !ignored.is_empty() {
+        tracing::warn!(
+            schema = %schema.id,
+            keys = %ignored.join(", "),
+            "the schema holds keys that are checked and not enforced"
+        );
+    }
+}
+
 /// Nesting at which the parser stops; far above what any limit on selections or filters allows.
 const PARSER_RECURSION: usize = 300;
 
 fn limit(code: ErrorCode, message: &str, limit: usize) -> GraphqlError {
     GraphqlError::new(code, message).with("limit", limit)
-}
-
-/// Turns the diagnostics of the GraphQL library into errors of ours.
-fn diagnostics(list: &DiagnosticList, code: ErrorCode) -> Refusal {
-    list.iter()
-        .map(|diagnostic| {
-            let range = diagnostic.line_column_range();
-            let place = range.map(|r| Location {
-                line: r.start.line,
-                column: r.start.column,
-            });
-            GraphqlError::new(code, diagnostic.error.to_string()).at(place)
-        })
-        .collect()
 }
 
 fn store_error(error: &StoreError, request_id: &str) -> GraphqlError {

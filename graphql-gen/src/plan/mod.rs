@@ -49,7 +49,7 @@ pub struct Plan {
     pub roots: Vec<RootField>,
     /// Levels; those that lead to a level come before it.
     pub levels: Vec<Level>,
-    /// The graphs of each level are those of the root fields that lead to it.
+    /// Answers null for a list without values, instead of an empty list.
     pub null_empty_lists: bool,
 }
 
