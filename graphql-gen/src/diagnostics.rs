@@ -36,7 +36,12 @@ fn suggestion(message: &str, schema: &Schema) -> Option<String> {
     let mut quoted = message.split('"').skip(1).step_by(2);
     let unknown = quoted.next()?;
     let context = quoted.next();
-    let known: Vec<&str> = if message.starts_with("Cannot query field") {
+    let of_member = [
+        "Cannot query field ",
+        "\" is not defined by type ",
+        "\" does not exist in ",
+    ];
+    let known: Vec<&str> = if of_member.iter().any(|part| message.contains(part)) {
         field_names(schema.types.get(context?)?)
     } else if message.starts_with("Unknown argument") {
         let (ty, field) = context?.split_once('.')?;
@@ -46,10 +51,6 @@ fn suggestion(message: &str, schema: &Schema) -> Option<String> {
             .iter()
             .map(|argument| argument.name.as_str())
             .collect()
-    } else if message.starts_with("Field") && message.contains("is not defined by type") {
-        field_names(schema.types.get(context?)?)
-    } else if message.starts_with("Value") && message.contains("does not exist in") {
-        field_names(schema.types.get(context?)?)
     } else if message.starts_with("Unknown type") {
         schema.types.keys().map(|name| name.as_str()).collect()
     } else {

@@ -143,7 +143,7 @@ pub struct GraphqlError {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<PathSegment>,
     /// The code, under `code`, and further members.
-    pub extensions: JsonMap,
+    pub extensions: Box<JsonMap>,
 }
 
 /// A place in a GraphQL document; line and column count from 1.
@@ -175,7 +175,7 @@ impl GraphqlError {
             message: message.into(),
             locations: Vec::new(),
             path: Vec::new(),
-            extensions,
+            extensions: Box::new(extensions),
         }
     }
 
