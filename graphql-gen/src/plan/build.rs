@@ -3,27 +3,27 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use apollo_compiler::ExecutableDocument;
-use apollo_compiler::Node;
 use apollo_compiler::executable::{self, Operation, SelectionSet};
 use apollo_compiler::response::JsonMap;
-use oxrdf::NamedNode;
+use apollo_compiler::{ExecutableDocument, Node};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{ObjectId, Property, Range, Schema};
 
+use super::arguments::FieldArguments;
+use super::collect::{Fields, Parent, collect, literal_fields};
 use super::condition::{
-    Domain, NodeCondition, Operator, Step, TermCondition, ValueCondition, ValueTest,
+    Constant, Domain, NodeCondition, Operator, Step, TermCondition, ValueCondition, ValueTest,
 };
-use super::filter::{FilterBuilder, step, type_property, type_test};
-use super::input::{Arguments, Input, location};
-use super::order::{OrderBuilder, descending, literal_keys, name_spec, type_index};
-use super::selection::{Dataset, Page, Selection, SortBy};
+use super::filter::{step, type_property, type_test};
+use super::input::{Arguments, location};
+use super::order::{name_spec, type_index};
+use super::selection::{Dataset, Selection};
 use super::{
-    Edge, Level, LevelId, ListOutput, LiteralField, LiteralOutput, LiteralPart, OutField, Output,
-    Plan, RootField, RootObjects, RootValue, ScalarKind, ScalarOutput, Typing,
+    Edge, Level, LevelId, ListOutput, LiteralOutput, OutField, Output, Plan, RootField,
+    RootObjects, RootValue, ScalarKind, ScalarOutput, Typing,
 };
-use crate::error::{ErrorCode, GraphqlError, Location};
+use crate::error::{ErrorCode, GraphqlError};
 use crate::limits::Limits;
 use crate::store::{Slot, SlotPage};
 use crate::typesystem::{Api, Field, TypeRef};
@@ -73,85 +73,6 @@ pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
     planner.finish(roots)
 }
 
-/// Fields of a selection set after fragments are put in, by response key.
-#[derive(Default)]
-struct Fields<'a> {
-    entries: Vec<(String, Vec<&'a Node<executable::Field>>)>,
-    positions: HashMap<&'a str, usize>,
-    visited: Vec<&'a str>,
-}
-
-/// The type whose fields are collected.
-enum Parent {
-    Root,
-    Object(ObjectId),
-}
-
-/// Collects the fields that apply to an object of a concrete type, in the order of the specification.
-fn collect<'a>(
-    input: &PlanInput<'a>,
-    parent: &Parent,
-    sets: &[&'a SelectionSet],
-    fields: &mut Fields<'a>,
-) {
-    for selection in sets.iter().flat_map(|set| &set.selections) {
-        if !is_included(selection.directives(), input.variables) {
-            continue;
-        }
-        match selection {
-            executable::Selection::Field(field) => {
-                let key = field.response_key().as_str();
-                match fields.positions.get(key) {
-                    Some(&position) => fields.entries[position].1.push(field),
-                    None => {
-                        fields.positions.insert(key, fields.entries.len());
-                        fields.entries.push((key.to_owned(), vec![field]));
-                    }
-                }
-            }
-            executable::Selection::FragmentSpread(spread) => {
-                let name = spread.fragment_name.as_str();
-                let Some(fragment) = input.document.fragments.get(name) else {
-                    continue;
-                };
-                if !fields.visited.contains(&name) {
-                    fields.visited.push(name);
-                    if applies(input.api, parent, Some(fragment.type_condition().as_str())) {
-                        collect(input, parent, &[&fragment.selection_set], fields);
-                    }
-                }
-            }
-            executable::Selection::InlineFragment(inline) => {
-                let condition = inline.type_condition.as_ref().map(|name| name.as_str());
-                if applies(input.api, parent, condition) {
-                    collect(input, parent, &[&inline.selection_set], fields);
-                }
-            }
-        }
-    }
-}
-
-fn applies(api: &Api, parent: &Parent, condition: Option<&str>) -> bool {
-    match (parent, condition) {
-        (Parent::Root, _) | (_, None) => true,
-        (Parent::Object(object), Some(name)) => api
-            .type_ref(name)
-            .is_some_and(|ty| api.possible_types(ty).contains(object)),
-    }
-}
-
-/// Evaluates `@skip` and `@include`.
-fn is_included(directives: &executable::DirectiveList, variables: &JsonMap) -> bool {
-    let condition = |name: &str| {
-        let argument = directives.get(name)?.specified_argument_by_name("if")?;
-        match Input::from_ast(argument, variables)? {
-            Input::Boolean(value) => Some(value),
-            _ => None,
-        }
-    };
-    condition("skip") != Some(true) && condition("include") != Some(false)
-}
-
 /// What makes two levels the same.
 #[derive(PartialEq, Eq, Hash)]
 struct LevelKey {
@@ -184,12 +105,13 @@ impl<'p, 'a> Planner<'p, 'a> {
         self.input.api.soml()
     }
 
-    fn arguments(&self, field: &'a executable::Field) -> Arguments<'a> {
-        Arguments::new(
-            &field.arguments,
-            self.input.variables,
-            &self.input.document.sources,
-        )
+    fn arguments(&self, field: &'a executable::Field) -> FieldArguments<'a> {
+        let (variables, document) = (self.input.variables, self.input.document);
+        FieldArguments {
+            api: self.input.api,
+            limits: self.input.limits,
+            values: Arguments::new(&field.arguments, variables, &document.sources),
+        }
     }
 
     fn root(
@@ -205,11 +127,11 @@ impl<'p, 'a> Planner<'p, 'a> {
                 type_index(self.api(), target).test(),
             ));
         }
-        conditions.extend(self.object_conditions(&arguments, target)?);
-        self.check_store_arguments(&arguments)?;
-        let dataset = Arc::new(self.dataset(&arguments)?);
-        let lang = self.lang(&arguments)?;
-        let order = self.object_order(&arguments, target, lang.as_ref())?;
+        conditions.extend(arguments.object_conditions(target)?);
+        arguments.check_store_arguments()?;
+        let dataset = Arc::new(arguments.dataset()?);
+        let lang = arguments.lang()?;
+        let order = arguments.object_order(target, lang.as_ref())?;
         let scope = Scope {
             lang,
             dataset: Arc::clone(&dataset),
@@ -219,7 +141,7 @@ impl<'p, 'a> Planner<'p, 'a> {
             selection: Selection {
                 condition: NodeCondition::all(conditions),
                 order,
-                page: self.page(&arguments)?,
+                page: arguments.page()?,
                 dataset: (*dataset).clone(),
             },
             level: self.level(target, &sets, &scope)?,
@@ -231,134 +153,6 @@ impl<'p, 'a> Planner<'p, 'a> {
         matches!(target, TypeRef::Interface(object)
             if !self.api().possible_types(target).contains(&object)
                 && !self.schema()[object].types.is_empty())
-    }
-
-    /// Translates `ID` and `where`.
-    fn object_conditions(
-        &self,
-        arguments: &Arguments<'_>,
-        target: TypeRef,
-    ) -> Result<Vec<NodeCondition>> {
-        let mut conditions = Vec::new();
-        if let Some((ids, place)) = arguments.get("ID") {
-            conditions.push(NodeCondition::OneOf(self.ids(&ids, place)?));
-        }
-        if let Some((filter, place)) = arguments.get("where") {
-            let mut builder = FilterBuilder::new(self.api(), self.input.limits, place);
-            conditions.push(builder.objects(target, &filter)?);
-        }
-        Ok(conditions)
-    }
-
-    fn ids(&self, input: &Input, place: Option<Location>) -> Result<Vec<NamedNode>> {
-        let ids = input.as_list();
-        if ids.len() > self.input.limits.list_length {
-            return Err(GraphqlError::new(
-                ErrorCode::LimitListLength,
-                "the list of ids has too many elements",
-            )
-            .at(place)
-            .with("limit", self.input.limits.list_length));
-        }
-        // A text that no IRI can have is the id of nothing.
-        Ok(ids
-            .iter()
-            .filter_map(|id| NamedNode::new(id.as_text()?).ok())
-            .collect())
-    }
-
-    fn object_order(
-        &self,
-        arguments: &Arguments<'_>,
-        target: TypeRef,
-        lang: Option<&LangSpec>,
-    ) -> Result<Vec<super::OrderKey>> {
-        match arguments.get("orderBy") {
-            None => Ok(Vec::new()),
-            Some((order, place)) => OrderBuilder::objects(self.api(), target, &order, lang, place),
-        }
-    }
-
-    /// Refuses what a store without inference and without a choice of repositories cannot do.
-    fn check_store_arguments(&self, arguments: &Arguments<'_>) -> Result<()> {
-        if let Some((repository, place)) = arguments.get("repository") {
-            return Err(GraphqlError::new(
-                ErrorCode::StoreUnsupported,
-                format!(
-                    "the store has one repository; it cannot read `{}`",
-                    repository.as_text().unwrap_or_default()
-                ),
-            )
-            .at(place));
-        }
-        Ok(())
-    }
-
-    fn dataset(&self, arguments: &Arguments<'_>) -> Result<Dataset> {
-        let Some((from, place)) = arguments.get("from") else {
-            return Ok(Dataset::default());
-        };
-        let graphs = from.as_list().iter().map(|graph| {
-            let text = graph.as_text().unwrap_or_default();
-            NamedNode::new(text).map_err(|_| {
-                GraphqlError::new(
-                    ErrorCode::ArgumentInvalid,
-                    format!("`{text}` is not the IRI of a graph"),
-                )
-                .at(place)
-            })
-        });
-        Ok(Dataset {
-            graphs: Some(graphs.collect::<Result<_>>()?),
-        })
-    }
-
-    fn lang(&self, arguments: &Arguments<'_>) -> Result<Option<LangSpec>> {
-        let Some((spec, place)) = arguments.get("lang") else {
-            return Ok(None);
-        };
-        let text = spec.as_text().unwrap_or_default();
-        let spec = LangSpec::parse(text).map_err(|error| {
-            GraphqlError::new(
-                ErrorCode::LangSpecInvalid,
-                format!("`{text}` is not a language specification: {error}"),
-            )
-            .at(place)
-        })?;
-        Ok(Some(spec))
-    }
-
-    fn page(&self, arguments: &Arguments<'_>) -> Result<Page> {
-        let number = |name: &str, least: u64| match arguments.get(name) {
-            None => Ok(None),
-            Some((input, place)) => {
-                let value = input.as_text().and_then(|text| text.parse::<u64>().ok());
-                value
-                    .filter(|&n| n >= least)
-                    .map(|n| Some((n, place)))
-                    .ok_or_else(|| {
-                        GraphqlError::new(
-                            ErrorCode::ScalarInvalid,
-                            format!("`{name}` must be a whole number of at least {least}"),
-                        )
-                        .at(place)
-                    })
-            }
-        };
-        let limit = number("limit", 1)?;
-        if let (Some((n, place)), Some(greatest)) = (limit, self.input.limits.page)
-            && n > greatest
-        {
-            return Err(
-                GraphqlError::new(ErrorCode::LimitPage, "the page is too large")
-                    .at(place)
-                    .with("limit", greatest),
-            );
-        }
-        Ok(Page {
-            limit: limit.map(|(n, _)| n),
-            offset: number("offset", 0)?.map_or(0, |(n, _)| n),
-        })
     }
 
     fn level(
@@ -500,23 +294,22 @@ impl<'p, 'a> Planner<'p, 'a> {
     fn types(
         &mut self,
         object: ObjectId,
-        arguments: &Arguments<'_>,
+        arguments: &FieldArguments<'_>,
         builder: &mut LevelBuilder,
     ) -> Result<Output> {
         let property = type_property(self.api(), TypeRef::Concrete(object));
         let mut conditions = Vec::new();
-        if let Some((ids, place)) = arguments.get("ID") {
-            let ids = self.ids(&ids, place)?;
-            let operator = Operator::In(ids.into_iter().map(super::Constant::Iri).collect());
+        if let Some(ids) = arguments.ids()? {
+            let operator = Operator::In(ids.into_iter().map(Constant::Iri).collect());
             conditions.push(TermCondition::Value(ValueTest {
                 domain: Domain::Iri,
                 operator,
             }));
         }
         let kind = ScalarKind::Scalar(Scalar::Iri);
-        conditions.extend(self.scalar_condition(kind, arguments)?);
+        conditions.extend(arguments.scalar_condition(kind)?);
         let slot = builder.slot(Step::forward(property), terms(conditions), None);
-        let list = Some(self.scalar_list(kind, arguments, false)?);
+        let list = Some(arguments.scalar_list(kind, false)?);
         Ok(Output::Scalar(ScalarOutput {
             slot,
             kind,
@@ -528,7 +321,7 @@ impl<'p, 'a> Planner<'p, 'a> {
     fn name(
         &mut self,
         object: ObjectId,
-        arguments: &Arguments<'_>,
+        arguments: &FieldArguments<'_>,
         scope: &Scope,
         builder: &mut LevelBuilder,
     ) -> Result<Output> {
@@ -537,7 +330,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         let property = schema[object]
             .name_property
             .expect("only nameable objects have `name`");
-        let given = self.lang(arguments)?.or_else(|| scope.lang.clone());
+        let given = arguments.lang()?.or_else(|| scope.lang.clone());
         let spec = name_spec(config, given.as_ref());
         let slot = builder.slot(step(&schema[property].path), None, None);
         let kind = ScalarKind::Scalar(Scalar::String);
@@ -561,7 +354,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         let non_null_elements = property.non_nullable_elements;
         let multiple = property.max.is_multiple();
         let step = step(&property.path);
-        let given = self.lang(&arguments)?.or_else(|| scope.lang.clone());
+        let given = arguments.lang()?.or_else(|| scope.lang.clone());
         let lang = || {
             given
                 .clone()
@@ -572,9 +365,9 @@ impl<'p, 'a> Planner<'p, 'a> {
             Range::Scalar(scalar) => ScalarKind::Scalar(scalar),
             Range::Enum(id) => ScalarKind::Enum(id),
             Range::Literal(range) => {
-                let condition = self.literal_condition(&arguments)?;
+                let condition = arguments.literal_condition()?;
                 let slot = builder.slot(step, terms(condition), None);
-                let list = multiple.then(|| self.literal_list(&arguments, non_null_elements));
+                let list = multiple.then(|| arguments.literal_list(non_null_elements));
                 let fields = literal_fields(self.input, nodes);
                 let list = list.transpose()?;
                 return Ok(Output::Literal(LiteralOutput {
@@ -603,11 +396,11 @@ impl<'p, 'a> Planner<'p, 'a> {
                 return Ok(Output::Objects { edge, list });
             }
         };
-        let condition = self.scalar_condition(kind, &arguments)?;
+        let condition = arguments.scalar_condition(kind)?;
         let slot = builder.slot(step, terms(condition), None);
         let is_text = kind == ScalarKind::Scalar(Scalar::String);
         let lang = if is_text { lang() } else { None };
-        let list = multiple.then(|| self.scalar_list(kind, &arguments, non_null_elements));
+        let list = multiple.then(|| arguments.scalar_list(kind, non_null_elements));
         Ok(Output::Scalar(ScalarOutput {
             slot,
             kind,
@@ -620,7 +413,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         &self,
         property: &Property,
         target: TypeRef,
-        arguments: &Arguments<'_>,
+        arguments: &FieldArguments<'_>,
         lang: Option<&LangSpec>,
         builder: &mut LevelBuilder,
     ) -> Result<usize> {
@@ -628,10 +421,10 @@ impl<'p, 'a> Planner<'p, 'a> {
         if property.range_check {
             conditions.push(NodeCondition::Instance(type_test(self.api(), target)));
         }
-        conditions.extend(self.object_conditions(arguments, target)?);
+        conditions.extend(arguments.object_conditions(target)?);
         let page = SlotPage {
-            order: self.object_order(arguments, target, lang)?,
-            page: self.page(arguments)?,
+            order: arguments.object_order(target, lang)?,
+            page: arguments.page()?,
         };
         let paged = !page.page.is_whole();
         if paged && !matches!(target, TypeRef::Concrete(_)) {
@@ -646,83 +439,6 @@ impl<'p, 'a> Planner<'p, 'a> {
         let condition = (!condition.is_true()).then_some(ValueCondition::Node(condition));
         let page = (paged || !page.order.is_empty()).then_some(page);
         Ok(builder.slot(step(&property.path), condition, page))
-    }
-
-    fn scalar_condition(
-        &self,
-        kind: ScalarKind,
-        arguments: &Arguments<'_>,
-    ) -> Result<Option<TermCondition>> {
-        let Some((filter, place)) = arguments.get("where") else {
-            return Ok(None);
-        };
-        let mut builder = FilterBuilder::new(self.api(), self.input.limits, place);
-        Ok(Some(match kind {
-            ScalarKind::Scalar(scalar) => builder.scalars(scalar, &filter)?,
-            ScalarKind::Enum(id) => builder.enums(id, &filter)?,
-        }))
-    }
-
-    fn literal_condition(&self, arguments: &Arguments<'_>) -> Result<Vec<TermCondition>> {
-        let mut conditions = Vec::new();
-        if let Some((filter, place)) = arguments.get("where") {
-            let mut builder = FilterBuilder::new(self.api(), self.input.limits, place);
-            conditions.push(builder.literals(&filter)?);
-        }
-        if let Some((filter, place)) = arguments.get("value") {
-            let mut builder = FilterBuilder::new(self.api(), self.input.limits, place);
-            conditions.push(builder.literal_value(&filter)?);
-        }
-        Ok(conditions)
-    }
-
-    fn scalar_list(
-        &self,
-        kind: ScalarKind,
-        arguments: &Arguments<'_>,
-        non_null_elements: bool,
-    ) -> Result<ListOutput> {
-        let by = match kind {
-            ScalarKind::Scalar(scalar) => SortBy::Scalar(scalar),
-            ScalarKind::Enum(_) => SortBy::Text(None),
-        };
-        let order = match arguments.get("orderBy") {
-            None => Vec::new(),
-            Some((direction, place)) => {
-                let descending = descending(&direction).ok_or_else(|| {
-                    GraphqlError::new(ErrorCode::ArgumentInvalid, "`orderBy` must be ASC or DESC")
-                        .at(place)
-                })?;
-                vec![(by, descending)]
-            }
-        };
-        Ok(ListOutput {
-            non_null_elements,
-            order,
-            page: self.page(arguments)?,
-        })
-    }
-
-    fn literal_list(
-        &self,
-        arguments: &Arguments<'_>,
-        non_null_elements: bool,
-    ) -> Result<ListOutput> {
-        let mut order = Vec::new();
-        if let Some((input, place)) = arguments.get("orderBy") {
-            let invalid = || {
-                GraphqlError::new(ErrorCode::ArgumentInvalid, "`orderBy` has an unknown key")
-                    .at(place)
-            };
-            for (by, direction) in literal_keys(&input).ok_or_else(invalid)? {
-                order.push((by, descending(&direction).ok_or_else(invalid)?));
-            }
-        }
-        Ok(ListOutput {
-            non_null_elements,
-            order,
-            page: self.page(arguments)?,
-        })
     }
 
     /// Orders the levels so that those that lead to a level come before it.
@@ -819,28 +535,4 @@ impl LevelBuilder {
 fn terms(conditions: impl IntoIterator<Item = TermCondition>) -> Option<ValueCondition> {
     let condition = TermCondition::all(conditions);
     (!condition.is_true()).then_some(ValueCondition::Term(condition))
-}
-
-/// Collects the fields of a `Literal`.
-fn literal_fields<'a>(
-    input: &PlanInput<'a>,
-    nodes: &[&'a Node<executable::Field>],
-) -> Vec<LiteralField> {
-    let mut fields = Fields::default();
-    let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
-    collect(input, &Parent::Root, &sets, &mut fields);
-    let part = |name: &str| match name {
-        "value" => LiteralPart::Value,
-        "lang" => LiteralPart::Lang,
-        "type" => LiteralPart::Type,
-        _ => LiteralPart::TypeName,
-    };
-    fields
-        .entries
-        .into_iter()
-        .map(|(key, nodes)| LiteralField {
-            key,
-            part: part(&nodes[0].name),
-        })
-        .collect()
 }

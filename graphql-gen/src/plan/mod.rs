@@ -5,7 +5,9 @@
 //! Fields that select the same things of the same type share a level, however they are reached,
 //! so the number of levels is bounded by the text of the operation.
 
+mod arguments;
 mod build;
+mod collect;
 mod condition;
 mod constant;
 mod filter;

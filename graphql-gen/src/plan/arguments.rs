@@ -1,0 +1,231 @@
+//! The arguments of a field, read and translated.
+
+use oxrdf::NamedNode;
+use soml_core::lang::LangSpec;
+
+use super::condition::{NodeCondition, TermCondition};
+use super::filter::FilterBuilder;
+use super::input::{Arguments, Input};
+use super::order::{OrderBuilder, descending, literal_keys};
+use super::selection::{Dataset, OrderKey, Page, SortBy};
+use super::{ListOutput, ScalarKind};
+use crate::error::{ErrorCode, GraphqlError, Location};
+use crate::limits::Limits;
+use crate::typesystem::{Api, TypeRef};
+
+type Result<T> = std::result::Result<T, GraphqlError>;
+
+/// The arguments of one field.
+pub(super) struct FieldArguments<'a> {
+    pub(super) api: &'a Api,
+    pub(super) limits: &'a Limits,
+    pub(super) values: Arguments<'a>,
+}
+
+impl FieldArguments<'_> {
+    /// Translates `ID` of a list of IRIs.
+    pub(super) fn ids(&self) -> Result<Option<Vec<NamedNode>>> {
+        let Some((ids, place)) = self.values.get("ID") else {
+            return Ok(None);
+        };
+        self.id_list(&ids, place).map(Some)
+    }
+
+    /// Translates `ID` and `where`.
+    pub(super) fn object_conditions(&self, target: TypeRef) -> Result<Vec<NodeCondition>> {
+        let mut conditions = Vec::new();
+        conditions.extend(self.ids()?.map(NodeCondition::OneOf));
+        if let Some((filter, place)) = self.values.get("where") {
+            let mut builder = FilterBuilder::new(self.api, self.limits, place);
+            conditions.push(builder.objects(target, &filter)?);
+        }
+        Ok(conditions)
+    }
+
+    /// Reads a list of ids.
+    fn id_list(&self, input: &Input, place: Option<Location>) -> Result<Vec<NamedNode>> {
+        let ids = input.as_list();
+        if ids.len() > self.limits.list_length {
+            return Err(GraphqlError::new(
+                ErrorCode::LimitListLength,
+                "the list of ids has too many elements",
+            )
+            .at(place)
+            .with("limit", self.limits.list_length));
+        }
+        // A text that no IRI can have is the id of nothing.
+        Ok(ids
+            .iter()
+            .filter_map(|id| NamedNode::new(id.as_text()?).ok())
+            .collect())
+    }
+
+    /// Translates `orderBy` of objects.
+    pub(super) fn object_order(
+        &self,
+        target: TypeRef,
+        lang: Option<&LangSpec>,
+    ) -> Result<Vec<OrderKey>> {
+        match self.values.get("orderBy") {
+            None => Ok(Vec::new()),
+            Some((order, place)) => OrderBuilder::objects(self.api, target, &order, lang, place),
+        }
+    }
+
+    /// Refuses what a store without inference and without a choice of repositories cannot do.
+    pub(super) fn check_store_arguments(&self) -> Result<()> {
+        if let Some((repository, place)) = self.values.get("repository") {
+            return Err(GraphqlError::new(
+                ErrorCode::StoreUnsupported,
+                format!(
+                    "the store has one repository; it cannot read `{}`",
+                    repository.as_text().unwrap_or_default()
+                ),
+            )
+            .at(place));
+        }
+        Ok(())
+    }
+
+    /// Reads `from`.
+    pub(super) fn dataset(&self) -> Result<Dataset> {
+        let Some((from, place)) = self.values.get("from") else {
+            return Ok(Dataset::default());
+        };
+        let graphs = from.as_list().iter().map(|graph| {
+            let text = graph.as_text().unwrap_or_default();
+            NamedNode::new(text).map_err(|_| {
+                GraphqlError::new(
+                    ErrorCode::ArgumentInvalid,
+                    format!("`{text}` is not the IRI of a graph"),
+                )
+                .at(place)
+            })
+        });
+        Ok(Dataset {
+            graphs: Some(graphs.collect::<Result<_>>()?),
+        })
+    }
+
+    /// Reads `lang`.
+    pub(super) fn lang(&self) -> Result<Option<LangSpec>> {
+        let Some((spec, place)) = self.values.get("lang") else {
+            return Ok(None);
+        };
+        let text = spec.as_text().unwrap_or_default();
+        let spec = LangSpec::parse(text).map_err(|error| {
+            GraphqlError::new(
+                ErrorCode::LangSpecInvalid,
+                format!("`{text}` is not a language specification: {error}"),
+            )
+            .at(place)
+        })?;
+        Ok(Some(spec))
+    }
+
+    /// Reads `limit` and `offset`.
+    pub(super) fn page(&self) -> Result<Page> {
+        let number = |name: &str, least: u64| match self.values.get(name) {
+            None => Ok(None),
+            Some((input, place)) => {
+                let value = input.as_text().and_then(|text| text.parse::<u64>().ok());
+                value
+                    .filter(|&n| n >= least)
+                    .map(|n| Some((n, place)))
+                    .ok_or_else(|| {
+                        GraphqlError::new(
+                            ErrorCode::ScalarInvalid,
+                            format!("`{name}` must be a whole number of at least {least}"),
+                        )
+                        .at(place)
+                    })
+            }
+        };
+        let limit = number("limit", 1)?;
+        if let (Some((n, place)), Some(greatest)) = (limit, self.limits.page)
+            && n > greatest
+        {
+            return Err(
+                GraphqlError::new(ErrorCode::LimitPage, "the page is too large")
+                    .at(place)
+                    .with("limit", greatest),
+            );
+        }
+        Ok(Page {
+            limit: limit.map(|(n, _)| n),
+            offset: number("offset", 0)?.map_or(0, |(n, _)| n),
+        })
+    }
+
+    /// Translates `where` on scalars.
+    pub(super) fn scalar_condition(&self, kind: ScalarKind) -> Result<Option<TermCondition>> {
+        let Some((filter, place)) = self.values.get("where") else {
+            return Ok(None);
+        };
+        let mut builder = FilterBuilder::new(self.api, self.limits, place);
+        Ok(Some(match kind {
+            ScalarKind::Scalar(scalar) => builder.scalars(scalar, &filter)?,
+            ScalarKind::Enum(id) => builder.enums(id, &filter)?,
+        }))
+    }
+
+    /// Translates `where` and `value` on literals.
+    pub(super) fn literal_condition(&self) -> Result<Vec<TermCondition>> {
+        let mut conditions = Vec::new();
+        if let Some((filter, place)) = self.values.get("where") {
+            let mut builder = FilterBuilder::new(self.api, self.limits, place);
+            conditions.push(builder.literals(&filter)?);
+        }
+        if let Some((filter, place)) = self.values.get("value") {
+            let mut builder = FilterBuilder::new(self.api, self.limits, place);
+            conditions.push(builder.literal_value(&filter)?);
+        }
+        Ok(conditions)
+    }
+
+    /// Reads how a list of scalars is put together.
+    pub(super) fn scalar_list(
+        &self,
+        kind: ScalarKind,
+        non_null_elements: bool,
+    ) -> Result<ListOutput> {
+        let by = match kind {
+            ScalarKind::Scalar(scalar) => SortBy::Scalar(scalar),
+            ScalarKind::Enum(_) => SortBy::Text(None),
+        };
+        let order = match self.values.get("orderBy") {
+            None => Vec::new(),
+            Some((direction, place)) => {
+                let descending = descending(&direction).ok_or_else(|| {
+                    GraphqlError::new(ErrorCode::ArgumentInvalid, "`orderBy` must be ASC or DESC")
+                        .at(place)
+                })?;
+                vec![(by, descending)]
+            }
+        };
+        Ok(ListOutput {
+            non_null_elements,
+            order,
+            page: self.page()?,
+        })
+    }
+
+    /// Reads how a list of literals is put together.
+    pub(super) fn literal_list(&self, non_null_elements: bool) -> Result<ListOutput> {
+        let mut order = Vec::new();
+        if let Some((input, place)) = self.values.get("orderBy") {
+            let invalid = || {
+                GraphqlError::new(ErrorCode::ArgumentInvalid, "`orderBy` has an unknown key")
+                    .at(place)
+            };
+            for (by, direction) in literal_keys(&input).ok_or_else(invalid)? {
+                order.push((by, descending(&direction).ok_or_else(invalid)?));
+            }
+        }
+        Ok(ListOutput {
+            non_null_elements,
+            order,
+            page: self.page()?,
+        })
+    }
+}
