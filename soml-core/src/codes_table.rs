@@ -115,9 +115,10 @@ codes! {
     MinWithoutMax "MIN_WITHOUT_MAX" Warning "`min` is greater than the default of `max`"
         "`max` is 1 unless written, so a property that needs several values must say how many it may have."
         "objects:\n  Film: {props: {director: {min: 2}}}\n";
-    PropertyNearMiss "PROPERTY_NEAR_MISS" Warning "an empty property that is nearly a declared one"
-        "An empty entry under `props` takes everything from the global property of the same name. There is \
-         none with this name, but one that differs little."
+    PropertyNearMiss "PROPERTY_NEAR_MISS" Warning "a name that is nearly a declared one"
+        "An empty entry under `props` takes everything from the global property of the same name, and \
+         `name` of an object makes a property that is not declared. Nothing has this name, but something \
+         has one that differs little."
         "properties:\n  title: {min: 1}\nobjects:\n  Film: {props: {titel: {}}}\n";
     NameProperty "NAME_PROPERTY" Error "a property that cannot supply names"
         "`name` of an object is a property with text or other literal values; references to objects, \

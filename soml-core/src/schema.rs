@@ -352,22 +352,30 @@ impl Path {
     }
 }
 
-macro_rules! index {
+macro_rules! dense {
     ($($id:ident),*) => {
         $(impl $id {
             /// The id of the `index`-th element; a schema never holds more than `u32::MAX`.
             pub(crate) fn at(index: usize) -> $id {
                 $id(u32::try_from(index).expect("the number of elements of a schema is bounded"))
             }
-
-            pub(crate) fn index(self) -> usize {
-                self.0 as usize
-            }
         })*
     };
 }
 
-index!(ObjectId, PropertyId, EnumId, UnionId);
+dense!(ObjectId, PropertyId, EnumId, UnionId);
+
+impl ObjectId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl PropertyId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 impl Index<ObjectId> for Schema {
     type Output = Object;

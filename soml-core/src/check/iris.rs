@@ -1,4 +1,4 @@
-//! Prefixes and what they expand to.
+//! The identifier, prefixes, and what names expand to.
 
 use super::{Cx, quoted};
 use crate::codes::Code;
@@ -7,6 +7,7 @@ use crate::resolve::{Unresolved, is_absolute, is_local};
 
 pub(super) fn check(cx: &mut Cx<'_, '_>) {
     let raw = cx.raw;
+    identifier(cx);
     let special = &raw.special;
     for iri in [
         special.base_iri,
@@ -44,6 +45,27 @@ pub(super) fn check(cx: &mut Cx<'_, '_>) {
             name(cx, prop.name);
             property(cx, &prop.body);
         }
+    }
+}
+
+fn identifier(cx: &mut Cx<'_, '_>) {
+    let Some(id) = cx.raw.id else { return };
+    if !id
+        .value
+        .strip_prefix("/soml/")
+        .is_some_and(|name| !name.is_empty())
+    {
+        let last = id
+            .value
+            .rsplit('/')
+            .find(|part| !part.is_empty())
+            .unwrap_or("my-schema");
+        cx.add(
+            Code::IdForm,
+            id.span,
+            format!("{} does not begin with `/soml/`", quoted(id)),
+        )
+        .help(format!("write `/soml/{}`", shorten(last)));
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::span::Span;
+use crate::diagnostic::{Diagnostic, Findings};
+use crate::load::LoadOptions;
+use crate::span::{LineIndex, Span};
 
 /// A YAML document as a tree.
 #[derive(Clone, Debug, Default)]
@@ -64,6 +66,29 @@ pub struct NodeRef<'d, 't> {
 }
 
 impl<'t> Document<'t> {
+    /// Parses a YAML text under the default bounds.
+    ///
+    /// # Errors
+    /// Says what is not YAML, and which keys occur twice.
+    ///
+    /// ```
+    /// use soml_core::yaml::Document;
+    ///
+    /// let document = Document::parse("title: Films").unwrap();
+    /// let (key, value) = document.root().unwrap().entries().unwrap().next().unwrap();
+    /// assert_eq!((key.text(), value.text()), (Some("title"), Some("Films")));
+    /// assert_eq!(value.span().range(), 7..12);
+    /// ```
+    pub fn parse(text: &'t str) -> Result<Document<'t>, Vec<Diagnostic>> {
+        let options = LoadOptions::default();
+        let mut findings = Findings::new(options.max_findings);
+        let document = super::parse(text, &options, &mut findings);
+        match document.filter(|_| !findings.has_errors()) {
+            Some(document) => Ok(document),
+            None => Err(findings.finish(&LineIndex::new(text)).0),
+        }
+    }
+
     /// Returns the root; `None` for an empty text.
     #[must_use]
     pub fn root(&self) -> Option<NodeRef<'_, 't>> {

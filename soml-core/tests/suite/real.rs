@@ -1,5 +1,6 @@
 //! Schemas that were published by others.
 
+use flate2::read::GzDecoder;
 use soml_core::{Loaded, Schema, Severity, Valid, load};
 
 fn read(name: &str) -> String {
@@ -80,4 +81,28 @@ fn the_broken_star_wars_schema_has_one_error_at_the_colon() {
             .is_some_and(|h| h.contains("line 23 lacks its colon")),
         "{error}"
     );
+}
+
+#[test]
+fn repeated_keys_are_reported_once_each_with_their_number() {
+    let packed = std::fs::File::open(format!(
+        "{}/tests/data/graphdb-workbench/big-swapi-schema-broken.yaml.gz",
+        env!("CARGO_MANIFEST_DIR")
+    ));
+    let mut text = String::new();
+    std::io::Read::read_to_string(
+        &mut GzDecoder::new(packed.expect("the file is there")),
+        &mut text,
+    )
+    .expect("the file is compressed text");
+    let start = std::time::Instant::now();
+    let loaded = load(&text);
+    let took = start.elapsed();
+    assert_eq!(loaded.diagnostics.len(), 64, "{}", say(&loaded));
+    for d in &loaded.diagnostics {
+        assert_eq!(d.code, soml_core::Code::DuplicateKey);
+        assert!(d.message.contains("224 times"), "{d}");
+        assert!(d.labels.len() <= 5, "{d}");
+    }
+    assert!(took < std::time::Duration::from_secs(5), "{took:?}");
 }
