@@ -42,7 +42,7 @@ impl Default for Limits {
             list_length: 10_000,
             regex_length: 1_000,
             plan_levels: 1_000,
-            response_bytes: 1 << 30,
+            response_bytes: 128 << 20,
         }
     }
 }

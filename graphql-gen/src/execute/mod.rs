@@ -41,6 +41,6 @@ impl Execution<'_> {
     /// When the store fails or nobody waits any more: then there is no data at all.
     pub(crate) async fn run(&self) -> Result<Answer, StoreError> {
         let fetched = fetch::fetch(self).await?;
-        Ok(write::write(self, &fetched))
+        write::write(self, &fetched)
     }
 }

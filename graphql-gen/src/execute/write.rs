@@ -13,12 +13,16 @@ use crate::plan::{
     Edge, Level, LevelId, ListOutput, LiteralOutput, LiteralPart, OutField, Output, RootValue,
     ScalarKind, ScalarOutput, Typing, any_language,
 };
+use crate::store::StoreError;
 use crate::value::{literal_range_accepts, write_enum, write_scalar, write_string};
 
 /// Greatest number of errors in one answer; one more says that there were others.
 const MAX_ERRORS: usize = 1_000;
 
-pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Answer {
+/// How many objects are written between two looks at the deadline.
+const CHECK_EVERY: u32 = 1_024;
+
+pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Result<Answer, StoreError> {
     let mut writer = Writer {
         execution,
         fetched,
@@ -27,9 +31,15 @@ pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Answer {
         suppressed: 0,
         path: Vec::new(),
         warned: HashSet::new(),
-        overflow: false,
+        objects: 0,
+        stopped: None,
+        halted: false,
     };
-    if writer.roots().is_err() {
+    let written = writer.roots();
+    if let Some(error) = writer.stopped {
+        return Err(error);
+    }
+    if written.is_err() {
         writer.out.clear();
         writer.out.extend_from_slice(b"null");
     }
@@ -39,10 +49,10 @@ pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Answer {
             .errors
             .push(GraphqlError::new(ErrorCode::ValueIllTyped, message));
     }
-    Answer {
+    Ok(Answer {
         data: writer.out,
         errors: writer.errors,
-    }
+    })
 }
 
 /// A null where none may be: the nearest field around it that may be null becomes null.
@@ -66,8 +76,12 @@ struct Writer<'a> {
     path: Vec<Place<'a>>,
     /// Fields that were warned of already.
     warned: HashSet<*const OutField>,
-    /// The answer has become too large.
-    overflow: bool,
+    /// Objects written so far.
+    objects: u32,
+    /// Nobody waits for the answer any more.
+    stopped: Option<StoreError>,
+    /// The answer has become too large, or is not wanted any more: nothing is worth writing.
+    halted: bool,
 }
 
 impl<'a> Writer<'a> {
@@ -151,7 +165,7 @@ impl<'a> Writer<'a> {
     /// Replaces what was written since `start` by null, unless null is not allowed.
     fn null_from(&mut self, start: usize, non_null: bool) -> Written {
         self.out.truncate(start);
-        if non_null || self.overflow {
+        if non_null || self.halted {
             return Err(Bubble);
         }
         self.out.extend_from_slice(b"null");
@@ -161,10 +175,7 @@ impl<'a> Writer<'a> {
     fn object(&mut self, level: LevelId, node: u32) -> Written {
         let (plan, data) = self.level(level);
         let fields = variant(plan, data, node).expect("the caller saw the type");
-        if self.out.len() > self.execution.limits.response_bytes {
-            self.overflowed();
-            return Err(Bubble);
-        }
+        self.check_size_and_time()?;
         self.out.push(b'{');
         for (position, field) in fields.iter().enumerate() {
             self.key(position, &field.key);
@@ -188,14 +199,21 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn overflowed(&mut self) {
-        if !self.overflow {
-            self.overflow = true;
-            let limit = self.execution.limits.response_bytes;
-            let error = GraphqlError::new(ErrorCode::LimitResponse, "the answer is too large")
-                .with("limit", limit);
-            self.errors.push(error);
+    fn check_size_and_time(&mut self) -> Written {
+        let limit = self.execution.limits.response_bytes;
+        if !self.halted && self.out.len() > limit {
+            self.halted = true;
+            let error = GraphqlError::new(ErrorCode::LimitResponse, "the answer is too large");
+            self.errors.push(error.with("limit", limit));
         }
+        self.objects = self.objects.wrapping_add(1);
+        if self.objects % CHECK_EVERY == 0
+            && let Err(error) = self.execution.context.check()
+        {
+            self.halted = true;
+            self.stopped = Some(error);
+        }
+        if self.halted { Err(Bubble) } else { Ok(()) }
     }
 
     fn field(

@@ -1,6 +1,6 @@
 //! Fields of selection sets, fragments put in.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use apollo_compiler::Node;
 use apollo_compiler::executable::{self, SelectionSet};
@@ -17,7 +17,7 @@ use crate::typesystem::Api;
 pub(super) struct Fields<'a> {
     pub(super) entries: Vec<(String, Vec<&'a Node<executable::Field>>)>,
     positions: HashMap<&'a str, usize>,
-    visited: Vec<&'a str>,
+    visited: HashSet<&'a str>,
 }
 
 /// The type whose fields are collected.
@@ -53,11 +53,10 @@ pub(super) fn collect<'a>(
                 let Some(fragment) = input.document.fragments.get(name) else {
                     continue;
                 };
-                if !fields.visited.contains(&name) {
-                    fields.visited.push(name);
-                    if applies(input.api, parent, Some(fragment.type_condition().as_str())) {
-                        collect(input, parent, &[&fragment.selection_set], fields);
-                    }
+                if fields.visited.insert(name)
+                    && applies(input.api, parent, Some(fragment.type_condition().as_str()))
+                {
+                    collect(input, parent, &[&fragment.selection_set], fields);
                 }
             }
             executable::Selection::InlineFragment(inline) => {

@@ -4,7 +4,7 @@ use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{Literal, NamedNode, Variable};
 use spargebra::algebra::{Expression, Function, GraphPattern};
 
-use super::{Builder, and, bgp, triple};
+use super::{Builder, and, balanced, bgp, triple};
 use crate::plan::{
     Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, TagRange, TermCondition,
     TypeTest, ValueCondition, ValueTest,
@@ -48,14 +48,11 @@ fn equal(left: Expression, right: Expression) -> Expression {
 }
 
 fn all(expressions: impl IntoIterator<Item = Expression>) -> Option<Expression> {
-    expressions.into_iter().reduce(and)
+    balanced(expressions.into_iter().collect(), and)
 }
 
 fn any(expressions: impl IntoIterator<Item = Expression>) -> Expression {
-    expressions
-        .into_iter()
-        .reduce(or)
-        .unwrap_or_else(|| boolean(false))
+    balanced(expressions.into_iter().collect(), or).unwrap_or_else(|| boolean(false))
 }
 
 /// Returns the expression of a condition on a value; `None` when every value satisfies it.
@@ -235,9 +232,21 @@ fn guard(subject: &Expression, domain: Domain) -> Expression {
 }
 
 fn equals_some(subject: &Expression, constants: &[Constant]) -> Expression {
-    any(constants
-        .iter()
-        .map(|constant| compare(subject, Comparison::Equal, constant)))
+    // Most constants can stand in one list; the others need an expression each.
+    let (mut listed, mut others) = (Vec::new(), Vec::new());
+    for constant in constants {
+        match constant {
+            Constant::Iri(iri) => listed.push(iri.clone().into()),
+            Constant::Literal(literal) if as_single(literal).is_none() => {
+                listed.push(literal.clone().into());
+            }
+            Constant::Literal(_) => others.push(compare(subject, Comparison::Equal, constant)),
+        }
+    }
+    if !listed.is_empty() {
+        others.push(Expression::In(Box::new(subject.clone()), listed));
+    }
+    any(others)
 }
 
 fn compare(subject: &Expression, comparison: Comparison, constant: &Constant) -> Expression {

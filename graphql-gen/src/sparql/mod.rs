@@ -97,27 +97,26 @@ struct Parts {
 
 impl Parts {
     fn into_pattern(self) -> GraphPattern {
-        let joined = self
-            .patterns
-            .into_iter()
-            .reduce(|left, right| match (left, right) {
-                (GraphPattern::Bgp { patterns: mut l }, GraphPattern::Bgp { patterns: r }) => {
-                    l.extend(r);
-                    GraphPattern::Bgp { patterns: l }
-                }
-                (left, right) => GraphPattern::Join {
-                    left: Box::new(left),
-                    right: Box::new(right),
-                },
-            })
-            .unwrap_or(GraphPattern::Bgp {
-                patterns: Vec::new(),
-            });
-        match self.filters.into_iter().reduce(and) {
-            None => joined,
+        let (mut triples, mut joined) = (Vec::new(), Vec::new());
+        for pattern in self.patterns {
+            match pattern {
+                GraphPattern::Bgp { patterns } => triples.extend(patterns),
+                other => joined.push(other),
+            }
+        }
+        if !triples.is_empty() || joined.is_empty() {
+            joined.push(GraphPattern::Bgp { patterns: triples });
+        }
+        let inner = balanced(joined, |left, right| GraphPattern::Join {
+            left: Box::new(left),
+            right: Box::new(right),
+        })
+        .expect("there is a pattern");
+        match balanced(self.filters, and) {
+            None => inner,
             Some(expr) => GraphPattern::Filter {
                 expr,
-                inner: Box::new(joined),
+                inner: Box::new(inner),
             },
         }
     }
@@ -125,6 +124,23 @@ impl Parts {
 
 fn and(left: Expression, right: Expression) -> Expression {
     Expression::And(Box::new(left), Box::new(right))
+}
+
+/// Combines operands into a tree whose depth is logarithmic, so that no evaluator runs out of stack.
+fn balanced<T>(operands: Vec<T>, combine: impl Fn(T, T) -> T + Copy) -> Option<T> {
+    let mut layer = operands;
+    while layer.len() > 1 {
+        let mut next = Vec::with_capacity(layer.len().div_ceil(2));
+        let mut rest = layer.into_iter();
+        while let Some(left) = rest.next() {
+            next.push(match rest.next() {
+                Some(right) => combine(left, right),
+                None => left,
+            });
+        }
+        layer = next;
+    }
+    layer.pop()
 }
 
 impl Builder {
@@ -184,12 +200,11 @@ impl Builder {
                 right: Box::new(bgp(node, property, ty.into())),
             }
         });
-        branches
-            .reduce(|left, right| GraphPattern::Union {
-                left: Box::new(left),
-                right: Box::new(right),
-            })
-            .unwrap_or_else(|| one_of(node, &[]))
+        let union = |left, right| GraphPattern::Union {
+            left: Box::new(left),
+            right: Box::new(right),
+        };
+        balanced(branches.collect(), union).unwrap_or_else(|| one_of(node, &[]))
     }
 }
 
