@@ -18,7 +18,7 @@ use super::options::ApiOptions;
 use super::query::QueryType;
 use super::table::{Origin, TypeTable};
 use super::targets::Targets;
-use super::{lang_spec, leaf, subscription};
+use super::{leaf, subscription};
 
 /// The GraphQL API of a SOML schema.
 ///
@@ -110,7 +110,7 @@ impl Api {
         let hierarchy = Hierarchy::new(document);
         let mut problems = Vec::new();
         let targets = Targets::new(document, &hierarchy, &mut problems);
-        let name_lang = lang_spec::print(&document.config.lang.default_name_fetch);
+        let name_lang = document.config.lang.default_name_fetch.to_string();
         let common = CommonFields::new(&targets, &name_lang);
         let mut builder = ShapeBuilder {
             soml: document,

@@ -41,15 +41,10 @@ impl ShapeBuilder<'_> {
         let mut shape = ObjectShape::with_capacity(props.len());
         shape.add(self.common.id.clone(), Field::Id);
         shape.add(self.common.ty.clone(), Field::Type);
-        let nameable = self.soml.is_nameable(object);
-        if nameable {
+        if self.soml.is_nameable(object) {
             shape.add(self.name_field(object), Field::Name);
         }
         for &id in props {
-            let property = &self.soml[id];
-            if nameable && property.name.graphql == "name" {
-                continue;
-            }
             self.add_property(&mut shape, id, parent);
         }
         for (where_key, order_key) in shape.keys.values() {
@@ -59,21 +54,18 @@ impl ShapeBuilder<'_> {
         shape
     }
 
-    /// Returns field `name`, described by the object's own property `name` if there is one.
+    /// Returns field `name`, described by the object's own entry for it if there is one.
     fn name_field(&self, object: ObjectId) -> Component<FieldDefinition> {
-        let props = &self.soml[object].props;
-        let own = props
-            .iter()
-            .map(|&id| &self.soml[id])
-            .find(|p| p.name.graphql == "name");
-        match own.and_then(|p| p.label.as_deref().or(p.descr.as_deref())) {
-            None => self.common.name.clone(),
-            Some(label) => {
-                let mut field = self.common.name.clone();
-                field.make_mut().description = text(label);
-                field
-            }
+        let object = &self.soml[object];
+        let mut field = self.common.name.clone();
+        if let Some(label) = object
+            .name_label
+            .as_deref()
+            .or(object.name_descr.as_deref())
+        {
+            field.make_mut().description = text(label);
         }
+        field
     }
 
     fn add_property(
@@ -243,7 +235,6 @@ pub(super) fn field_description(property: &Property) -> &str {
     let written = property.label.as_deref().or(property.descr.as_deref());
     match written {
         Some(text) => text,
-        None if property.implied_by_name => "Name",
         None => &property.name.graphql,
     }
 }

@@ -11,7 +11,6 @@ mod error;
 mod fields;
 mod hierarchy;
 mod inputs;
-mod lang_spec;
 mod leaf;
 mod nodes;
 mod objects;
