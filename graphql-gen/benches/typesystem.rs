@@ -3,20 +3,10 @@
 
 use std::fmt::Write as _;
 use std::hint::black_box;
-use std::io::Read;
 use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use graphql_gen::typesystem::{Api, ApiOptions};
-
-fn cim() -> String {
-    let compressed = include_bytes!("../tests/data/cim/cim-subset-pretty-ontology.yaml.gz");
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(&compressed[..])
-        .read_to_string(&mut text)
-        .expect("the file is compressed text");
-    text
-}
 
 /// A document in which every tenth object is abstract and has nine subclasses, and every object has
 /// three properties of its own.
@@ -49,7 +39,12 @@ fn bench(c: &mut Criterion) {
         mutations: true,
         ..ApiOptions::default()
     };
-    for (name, text) in [("cim-359", cim()), ("synthetic-1000", synthetic(1000))] {
+    let cim =
+        include_str!("../../soml-core/tests/data/talk2powersystem/cim-subset-pretty-ontology.yaml");
+    for (name, text) in [
+        ("cim-359", cim.to_owned()),
+        ("synthetic-1000", synthetic(1000)),
+    ] {
         let loaded = soml_core::load(&text);
         let soml = Arc::new(loaded.schema.expect("the document is valid"));
         let api = Api::new(Arc::clone(&soml), &options).expect("the document has an API");

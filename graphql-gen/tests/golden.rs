@@ -110,7 +110,8 @@ fn differences(
 }
 
 fn introspect() -> Value {
-    let text = include_str!("data/bsdd/bsdd-graphql-soml-refact.yaml");
+    let text =
+        include_str!("../../soml-core/tests/data/bsdd/bsdd-graphql-soml-refact@fd10ed32.yaml");
     let loaded = soml_core::load(text);
     let soml = Arc::new(loaded.schema.expect("the document is valid"));
     let api = Api::new(soml, &ApiOptions::default()).expect("the document has an API");
