@@ -2,23 +2,17 @@
 
 use std::sync::Arc;
 
-use apollo_compiler::collections::{HashMap, IndexMap};
-use apollo_compiler::schema::ComponentName;
+use apollo_compiler::collections::{HashMap, HashSet, IndexMap};
 use apollo_compiler::validation::Valid;
-use apollo_compiler::{Name, Schema, name};
-use soml_core::schema::{ObjectId, ObjectKind, PropertyId};
+use apollo_compiler::{Name, Schema};
+use soml_core::schema::{ObjectId, PropertyId};
 
-use super::builtin::{self, CommonFields};
-use super::error::{ApiError, Problem, ProblemKind};
-use super::fields::{ObjectShape, ShapeBuilder};
-use super::hierarchy::{Hierarchy, index};
-use super::inputs::CommonKeys;
-use super::objects::ObjectTypes;
-use super::options::ApiOptions;
-use super::query::QueryType;
-use super::table::{Origin, TypeTable};
-use super::targets::Targets;
-use super::{lang_spec, leaf, subscription};
+use super::annotate::Annotator;
+use super::error::ApiError;
+use super::generate::Generated;
+use super::hierarchy::index;
+use super::options::{ApiOptions, FederationMode};
+use super::subgraph::Subgraph;
 
 /// The GraphQL API of a SOML schema.
 ///
@@ -33,22 +27,18 @@ pub struct Api {
     roots: IndexMap<Name, RootField>,
     type_refs: HashMap<Name, TypeRef>,
     fields: Vec<IndexMap<Name, Field>>,
-    types: ObjectTypeNames,
-    possible: PossibleTypes,
+    types: ObjectTypes,
+    mutation_types: HashSet<Name>,
 }
 
-/// The names of the concrete type and the interface of each object.
-struct ObjectTypeNames {
-    type_names: Vec<Name>,
-    dual: Vec<bool>,
-}
-
-/// Concrete objects of each type.
-struct PossibleTypes {
-    all: Vec<ObjectId>,
-    nameable: Vec<ObjectId>,
-    below: Vec<Vec<ObjectId>>,
-    ids: Vec<ObjectId>,
+/// The GraphQL types of the objects, and the concrete objects behind each.
+pub(super) struct ObjectTypes {
+    pub(super) type_names: Vec<Name>,
+    pub(super) range_types: Vec<TypeRef>,
+    pub(super) all: Vec<ObjectId>,
+    pub(super) nameable: Vec<ObjectId>,
+    pub(super) below: Vec<Vec<ObjectId>>,
+    pub(super) ids: Vec<ObjectId>,
 }
 
 /// A GraphQL type that stands for objects.
@@ -87,13 +77,27 @@ pub enum Field {
     Name,
     /// The values of a property.
     Property(PropertyId),
+    /// The number of values of a property.
+    Count(PropertyId),
 }
 
 /// What a root field of `Query` selects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RootField {
-    /// The objects that the field lists.
+    /// The objects that the field is about.
     pub target: TypeRef,
+    /// Whether it lists or counts them.
+    pub kind: RootKind,
+}
+
+/// What a root field answers about its objects.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum RootKind {
+    /// The objects.
+    Objects,
+    /// Their number.
+    Count,
 }
 
 impl Api {
@@ -106,54 +110,16 @@ impl Api {
         soml: Arc<soml_core::Valid<soml_core::schema::Schema>>,
         options: &ApiOptions,
     ) -> Result<Api, ApiError> {
-        let document: &soml_core::schema::Schema = &soml;
-        let hierarchy = Hierarchy::new(document);
-        let mut problems = Vec::new();
-        let targets = Targets::new(document, &hierarchy, &mut problems);
-        let name_lang = lang_spec::print(&document.config.lang.default_name_fetch);
-        let common = CommonFields::new(&targets, &name_lang);
-        let mut builder = ShapeBuilder {
-            soml: document,
-            targets: &targets,
-            common: &common,
-            problems,
-        };
-        let shapes = build_shapes(&mut builder, &hierarchy);
-        let query = QueryType::new(document, &hierarchy, &targets);
-
-        let mut table = TypeTable::new(document);
-        table.problems.append(&mut builder.problems);
-        table.problems.extend(query.problems.iter().cloned());
-        let possible = PossibleTypes::new(document, &hierarchy);
-        leaf::add(&mut table, document, &targets);
-        builtin::add(&mut table, &common);
-        let keys = CommonKeys::new(&targets, document.objects.len());
-        let objects = ObjectTypes {
-            soml: document,
-            hierarchy: &hierarchy,
-            targets: &targets,
-            keys: &keys,
-            shapes: &shapes,
-        };
-        objects.add(&mut table, &possible.nameable, &possible.all);
-        subscription::add(&mut table, document, &targets);
-        let (query, roots) = query.into_type();
-        table.add(Origin::BuiltIn, query);
-
-        let schema = assemble(table)?;
-        let type_refs = type_refs(document, &targets);
-        let types = ObjectTypeNames::new(document, &targets, &hierarchy);
-        let fields = shapes.into_iter().map(|s| s.meaning).collect();
-        let options = options.clone();
+        let generated = Generated::new(&soml, options)?;
         Ok(Api {
             soml,
-            options,
-            schema,
-            roots,
-            type_refs,
-            fields,
-            types,
-            possible,
+            options: options.clone(),
+            schema: generated.schema,
+            roots: generated.roots,
+            type_refs: generated.type_refs,
+            fields: generated.fields,
+            types: generated.types,
+            mutation_types: generated.mutation_types,
         })
     }
 
@@ -175,7 +141,7 @@ impl Api {
         &self.options
     }
 
-    /// Finds a field of `Query` that lists objects.
+    /// Finds a field of `Query` that lists or counts objects.
     #[must_use]
     pub fn root_field(&self, name: &str) -> Option<RootField> {
         self.roots.get(name).copied()
@@ -213,22 +179,17 @@ impl Api {
     #[must_use]
     pub fn possible_types(&self, ty: TypeRef) -> &[ObjectId] {
         match ty {
-            TypeRef::AnyObject => &self.possible.all,
-            TypeRef::Nameable => &self.possible.nameable,
-            TypeRef::Concrete(id) => std::slice::from_ref(&self.possible.ids[index(id)]),
-            TypeRef::Interface(id) => &self.possible.below[index(id)],
+            TypeRef::AnyObject => &self.types.all,
+            TypeRef::Nameable => &self.types.nameable,
+            TypeRef::Concrete(id) => std::slice::from_ref(&self.types.ids[index(id)]),
+            TypeRef::Interface(id) => &self.types.below[index(id)],
         }
     }
 
     /// Returns the type of a field whose range is `object`.
     #[must_use]
     pub fn range_type(&self, object: ObjectId) -> TypeRef {
-        let is_abstract = self.soml[object].kind == ObjectKind::Abstract;
-        if is_abstract || self.types.dual[index(object)] {
-            TypeRef::Interface(object)
-        } else {
-            TypeRef::Concrete(object)
-        }
+        self.types.range_types[index(object)]
     }
 
     /// Prints the API in the GraphQL schema definition language.
@@ -236,91 +197,51 @@ impl Api {
     pub fn sdl(&self) -> String {
         self.schema.to_string()
     }
-}
 
-fn build_shapes(builder: &mut ShapeBuilder<'_>, hierarchy: &Hierarchy) -> Vec<ObjectShape> {
-    let soml = builder.soml;
-    let mut shapes: Vec<Option<ObjectShape>> = Vec::new();
-    shapes.resize_with(soml.objects.len(), || None);
-    for &id in &hierarchy.superclass_first {
-        let parent = soml[id].inherits.and_then(|p| shapes[index(p)].as_ref());
-        let shape = builder.build(id, parent);
-        shapes[index(id)] = Some(shape);
-    }
-    shapes
-        .into_iter()
-        .map(|s| s.expect("every object is built once"))
-        .collect()
-}
-
-fn assemble(mut table: TypeTable<'_>) -> Result<Valid<Schema>, ApiError> {
-    if !table.problems.is_empty() {
-        let mut problems = std::mem::take(&mut table.problems);
-        problems.sort_by_key(|p| p.span);
-        return Err(ApiError { problems });
-    }
-    let mut schema = Schema::new();
-    builtin::prepare(&mut schema);
-    schema.types = table.finish(std::mem::take(&mut schema.types));
-    schema.schema_definition.make_mut().query = Some(ComponentName::from(name!("Query")));
-    schema.validate().map_err(|invalid| {
-        let message = format!("the generated schema is not valid: {}", invalid.errors);
-        ApiError {
-            problems: vec![Problem::new(ProblemKind::SchemaInvalid, message, None)],
+    /// Prints the API as a federated service answers it in `_service { sdl }`, in the given form;
+    /// with [`FederationMode::Off`] that is [`Api::sdl`].
+    ///
+    /// Federation has no mutations, so what is only about writing is left out, as are the fields
+    /// and types of federation itself. Every object type has `@key(fields: "id")`. An object with
+    /// `extend: true` is printed as `extend type`.
+    #[must_use]
+    pub fn subgraph_sdl(&self, mode: FederationMode) -> String {
+        if mode == FederationMode::Off {
+            return self.sdl();
         }
-    })
-}
-
-fn type_refs(soml: &soml_core::schema::Schema, targets: &Targets) -> HashMap<Name, TypeRef> {
-    let mut refs = HashMap::default();
-    refs.insert(name!("Object"), TypeRef::AnyObject);
-    refs.insert(name!("Nameable"), TypeRef::Nameable);
-    for (id, _) in soml.objects() {
-        let forms = targets.object(id);
-        if let Some(target) = &forms.concrete {
-            refs.insert(target.ty.clone(), TypeRef::Concrete(id));
-        }
-        if let Some(target) = &forms.interface {
-            refs.insert(target.ty.clone(), TypeRef::Interface(id));
-        }
-    }
-    refs
-}
-
-impl ObjectTypeNames {
-    fn new(soml: &soml_core::schema::Schema, targets: &Targets, hierarchy: &Hierarchy) -> Self {
-        let name = |id| {
-            let forms = targets.object(id);
-            let target = forms.concrete.as_ref().or(forms.interface.as_ref());
-            target
-                .expect("an object is an interface, a type or both")
-                .ty
-                .clone()
+        let extended = self.soml.objects().filter(|(_, object)| object.extend);
+        let extended = extended.map(|(id, _)| self.type_name(id).clone()).collect();
+        let mut keyed: HashSet<Name> = self.type_refs.keys().cloned().collect();
+        keyed.remove("Nameable");
+        let mutation_types = &self.mutation_types;
+        let subgraph = Subgraph {
+            mutation_types,
+            extended: &extended,
+            keyed: &keyed,
         };
-        ObjectTypeNames {
-            type_names: soml.objects().map(|(id, _)| name(id)).collect(),
-            dual: soml
-                .objects()
-                .map(|(id, _)| hierarchy.is_dual(id))
-                .collect(),
+        subgraph.print(&self.schema, mode)
+    }
+
+    /// Returns the value of `_service { sdl }`: `None` when the API takes part in no federation.
+    #[must_use]
+    pub fn service_sdl(&self) -> Option<String> {
+        match self.options.federation {
+            FederationMode::Off => None,
+            mode => Some(self.subgraph_sdl(mode)),
         }
     }
-}
 
-impl PossibleTypes {
-    fn new(soml: &soml_core::schema::Schema, hierarchy: &Hierarchy) -> Self {
-        let concrete =
-            |(_, o): &(ObjectId, &soml_core::schema::Object)| o.kind == ObjectKind::Concrete;
-        let all: Vec<_> = soml.objects().filter(concrete).map(|(id, _)| id).collect();
-        PossibleTypes {
-            nameable: all
-                .iter()
-                .copied()
-                .filter(|&id| soml.is_nameable(id))
-                .collect(),
-            all,
-            below: hierarchy.concrete.clone(),
-            ids: soml.objects().map(|(id, _)| id).collect(),
-        }
+    /// Prints the API with all directives that tell what the document says about objects and
+    /// properties: `@descr`, `@nameAlias`, `@constraints`, and `@hasRole` where it declares roles.
+    #[must_use]
+    pub fn full_sdl(&self) -> String {
+        let mut schema = self.schema.clone().into_inner();
+        let annotator = Annotator {
+            soml: &self.soml,
+            type_refs: &self.type_refs,
+            fields: &self.fields,
+        };
+        annotator.describe(&mut schema);
+        schema.to_string()
     }
 }

@@ -1,12 +1,12 @@
 //! Types, scalars' descriptions and directives that every API has, whatever its schema.
 
 use apollo_compiler::Schema;
-use apollo_compiler::ast::{DirectiveDefinition, DirectiveLocation};
 use apollo_compiler::collections::{IndexMap, IndexSet};
 use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition, Value};
 use apollo_compiler::{Name, Node, name};
 use soml_core::datatype::Scalar;
 
+use super::directives;
 use super::leaf;
 use super::nodes::{
     Text, enum_type, field, fields, input, input_type, input_with_default, interface_type, list,
@@ -206,9 +206,9 @@ pub(super) fn prepare(schema: &mut Schema) {
     let ordered = [
         take("include", include, None),
         take("skip", skip, None),
-        descr(),
-        name_alias(),
-        constraints(),
+        directives::descr(),
+        directives::name_alias(),
+        directives::constraints(),
         take(
             "deprecated",
             deprecated,
@@ -219,50 +219,4 @@ pub(super) fn prepare(schema: &mut Schema) {
     let definitions: IndexMap<_, _> = ordered.into_iter().map(|d| (d.name.clone(), d)).collect();
     schema.directive_definitions = definitions;
     schema.directive_definitions.extend(standard);
-}
-
-fn descr() -> Node<DirectiveDefinition> {
-    Node::new(DirectiveDefinition {
-        description: None,
-        name: name!("descr"),
-        arguments: vec![input(&name!("_"), None, required(&name!("String")))],
-        repeatable: false,
-        locations: vec![
-            DirectiveLocation::Object,
-            DirectiveLocation::FieldDefinition,
-            DirectiveLocation::Interface,
-        ],
-    })
-}
-
-fn name_alias() -> Node<DirectiveDefinition> {
-    Node::new(DirectiveDefinition {
-        description: None,
-        name: name!("nameAlias"),
-        arguments: Vec::new(),
-        repeatable: false,
-        locations: vec![
-            DirectiveLocation::FieldDefinition,
-            DirectiveLocation::VariableDefinition,
-        ],
-    })
-}
-
-fn constraints() -> Node<DirectiveDefinition> {
-    Node::new(DirectiveDefinition {
-        description: text("Constraints on semantic object properties."),
-        name: name!("constraints"),
-        arguments: vec![
-            input(&name!("minCount"), None, named(&name!("Int"))),
-            input(&name!("maxCount"), None, named(&name!("Int"))),
-            input(&name!("valuesIn"), None, named(&name!("String"))),
-            input(
-                &name!("valuesListExclusive"),
-                None,
-                named(&name!("Boolean")),
-            ),
-        ],
-        repeatable: false,
-        locations: vec![DirectiveLocation::FieldDefinition],
-    })
 }

@@ -1,15 +1,16 @@
 //! The output fields of one object, and the filter and order keys that go with them.
 
-use apollo_compiler::Name;
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::collections::IndexMap;
 use apollo_compiler::schema::{Component, Type};
+use apollo_compiler::{Name, name};
 use soml_core::schema::{ObjectId, Property, PropertyId, Range, Schema};
 
 use super::api::Field;
 use super::builtin::CommonFields;
 use super::error::{Problem, ProblemKind};
-use super::nodes::{Argument, Fields, Text, input, text};
+use super::nodes::{self, Argument, Fields, Text, input, text};
+use super::reserved::FilterKeys;
 use super::targets::{Namer, Target, Targets};
 
 /// Everything that the types of one object share: concrete type, interface and inputs.
@@ -31,6 +32,9 @@ pub(super) struct ShapeBuilder<'a> {
     pub(super) soml: &'a Schema,
     pub(super) targets: &'a Targets,
     pub(super) common: &'a CommonFields,
+    pub(super) reserved: &'a FilterKeys<'a>,
+    /// Adds a count beside each list field.
+    pub(super) counts: bool,
     pub(super) problems: Vec<Problem>,
 }
 
@@ -41,16 +45,14 @@ impl ShapeBuilder<'_> {
         let mut shape = ObjectShape::with_capacity(props.len());
         shape.add(self.common.id.clone(), Field::Id);
         shape.add(self.common.ty.clone(), Field::Type);
-        let nameable = self.soml.is_nameable(object);
-        if nameable {
+        if self.soml.is_nameable(object) {
             shape.add(self.name_field(object), Field::Name);
         }
         for &id in props {
-            let property = &self.soml[id];
-            if nameable && property.name.graphql == "name" {
-                continue;
-            }
             self.add_property(&mut shape, id, parent);
+        }
+        if self.counts {
+            self.add_counts(&mut shape, parent);
         }
         for (where_key, order_key) in shape.keys.values() {
             shape.where_keys.push(where_key.clone());
@@ -59,21 +61,18 @@ impl ShapeBuilder<'_> {
         shape
     }
 
-    /// Returns field `name`, described by the object's own property `name` if there is one.
+    /// Returns field `name`, described by the object's own entry for it if there is one.
     fn name_field(&self, object: ObjectId) -> Component<FieldDefinition> {
-        let props = &self.soml[object].props;
-        let own = props
-            .iter()
-            .map(|&id| &self.soml[id])
-            .find(|p| p.name.graphql == "name");
-        match own.and_then(|p| p.label.as_deref().or(p.descr.as_deref())) {
-            None => self.common.name.clone(),
-            Some(label) => {
-                let mut field = self.common.name.clone();
-                field.make_mut().description = text(label);
-                field
-            }
+        let object = &self.soml[object];
+        let mut field = self.common.name.clone();
+        if let Some(label) = object
+            .name_label
+            .as_deref()
+            .or(object.name_descr.as_deref())
+        {
+            field.make_mut().description = text(label);
         }
+        field
     }
 
     fn add_property(
@@ -104,6 +103,9 @@ impl ShapeBuilder<'_> {
             }
             self.check_covariance(property, above_property);
         }
+        if inherited.is_none() {
+            self.problems.extend(self.reserved.check(property));
+        }
         let name = Namer {
             problems: &mut self.problems,
         }
@@ -127,6 +129,60 @@ impl ShapeBuilder<'_> {
             .keys
             .insert(name.clone(), keys(property, &name, target));
         shape.add(Component::new(field), Field::Property(id));
+    }
+
+    /// Adds `<field>_count` behind each list field.
+    fn add_counts(&mut self, shape: &mut ObjectShape, parent: Option<&ObjectShape>) {
+        let plain = std::mem::replace(shape, ObjectShape::with_capacity(shape.fields.len()));
+        shape.keys = plain.keys;
+        for (name, field) in plain.fields {
+            let meaning = plain.meaning[&name];
+            shape.add(field, meaning);
+            let Field::Property(id) = meaning else {
+                continue;
+            };
+            if !self.soml[id].max.is_multiple() {
+                continue;
+            }
+            let count = Name::new_unchecked(&format!("{name}_count"));
+            if plain.meaning.contains_key(&count) {
+                self.count_taken(id, &count);
+                continue;
+            }
+            let above = parent.and_then(|p| p.fields.get(&count));
+            let arguments = match above {
+                Some(above) => above.arguments.clone(),
+                None => self
+                    .targets
+                    .range(self.soml[id].range)
+                    .count_args(&self.targets.args),
+            };
+            let description = text(&format!("Number of values of {name}"));
+            let ty = Type::NonNullNamed(name!("Int"));
+            shape.add(
+                nodes::field(&count, description, arguments, ty),
+                Field::Count(id),
+            );
+        }
+    }
+
+    fn count_taken(&mut self, id: PropertyId, count: &Name) {
+        let property = &self.soml[id];
+        let message = format!(
+            "the count of property `{}` would be `{count}`",
+            property.name
+        );
+        let other = self.soml[property.owner]
+            .props
+            .iter()
+            .map(|&id| &self.soml[id]);
+        let other = other.into_iter().find(|p| p.name.graphql == count.as_str());
+        let mut problem = Problem::new(ProblemKind::FieldNameTaken, message, Some(property.span))
+            .help("rename the other property or switch `enableCollectionCount` off");
+        if let Some(other) = other {
+            problem = problem.related(other.span, "a property of this name is here");
+        }
+        self.problems.push(problem);
     }
 
     fn field_taken(&mut self, shape: &ObjectShape, property: &Property) {
@@ -243,7 +299,6 @@ pub(super) fn field_description(property: &Property) -> &str {
     let written = property.label.as_deref().or(property.descr.as_deref());
     match written {
         Some(text) => text,
-        None if property.implied_by_name => "Name",
         None => &property.name.graphql,
     }
 }

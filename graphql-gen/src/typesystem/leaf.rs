@@ -121,7 +121,7 @@ fn add_inputs(table: &mut TypeTable<'_>, origin: Origin, target: &Target, operat
         let description = text(&format!("{ty} comparisons for {number}-value fields"));
         table.add(origin, input_type(own_name.clone(), description, fields));
     }
-    table.add(origin, multi_value(ty));
+    table.add(origin, multi_value_input(ty, ty));
 }
 
 /// `ALL` and `ALL_EXISTS` of a multi-valued filter of type `own`.
@@ -184,17 +184,17 @@ fn comparisons(ty: &Name, operators: Operators) -> Vec<Argument> {
 }
 
 /// The input that changes the values of a multi-valued property.
-fn multi_value(ty: &Name) -> ExtendedType {
+pub(super) fn multi_value_input(ty: &Name, element: &Name) -> ExtendedType {
     let fields = [
         input(
             &name!("value"),
             text("Values to add to the affected property"),
-            list_of_required(ty),
+            list_of_required(element),
         ),
         input(
             &name!("patch"),
             text("Replace values matching this property. Cannot be combined with replace"),
-            named(ty),
+            named(element),
         ),
         input_with_default(
             &name!("replace"),

@@ -5,22 +5,29 @@
 //! field reads, and which concrete types an interface has. Types are built directly as nodes; no
 //! SDL is printed or parsed on the way. Nothing here reads data or knows SPARQL.
 
+mod annotate;
 mod api;
 mod builtin;
+mod directives;
 mod error;
+mod federation;
 mod fields;
+mod generate;
 mod hierarchy;
 mod inputs;
-mod lang_spec;
 mod leaf;
+mod mutation;
 mod nodes;
 mod objects;
 mod options;
 mod query;
+mod reserved;
+mod roles;
+mod subgraph;
 mod subscription;
 mod table;
 mod targets;
 
-pub use api::{Api, Field, RootField, TypeRef};
+pub use api::{Api, Field, RootField, RootKind, TypeRef};
 pub use error::{ApiError, Problem, ProblemKind};
 pub use options::{ApiOptions, FederationMode};

@@ -14,7 +14,7 @@ use super::table::{Origin, TypeTable};
 use super::targets::{Target, Targets};
 
 /// What the types of all objects are made from.
-pub(super) struct ObjectTypes<'a> {
+pub(super) struct TypeBuilder<'a> {
     pub(super) soml: &'a Schema,
     pub(super) hierarchy: &'a Hierarchy,
     pub(super) targets: &'a Targets,
@@ -22,7 +22,7 @@ pub(super) struct ObjectTypes<'a> {
     pub(super) shapes: &'a [ObjectShape],
 }
 
-impl ObjectTypes<'_> {
+impl TypeBuilder<'_> {
     /// Adds types, interfaces and inputs of every object, and the inputs of `Object` and `Nameable`.
     pub(super) fn add(&self, table: &mut TypeTable<'_>, nameable: &[ObjectId], all: &[ObjectId]) {
         let targets = self.targets;

@@ -5,11 +5,12 @@ use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition};
 use apollo_compiler::{Name, name};
 use soml_core::schema::{ObjectId, ObjectKind, Schema};
 
-use super::api::{RootField, TypeRef};
+use super::api::{RootField, RootKind, TypeRef};
 use super::error::{Problem, ProblemKind};
 use super::hierarchy::Hierarchy;
 use super::nodes::{
-    Argument, Fields, field, input, list_of_required, named, object_type, required_list, text,
+    Argument, Fields, field, input, list_of_required, named, object_type, required, required_list,
+    text,
 };
 use super::targets::{Target, Targets};
 
@@ -33,7 +34,13 @@ pub(super) fn lower_first(name: &str) -> String {
 }
 
 impl QueryType {
-    pub(super) fn new(soml: &Schema, hierarchy: &Hierarchy, targets: &Targets) -> Self {
+    /// Builds the fields; with `counts`, a count for each object too.
+    pub(super) fn new(
+        soml: &Schema,
+        hierarchy: &Hierarchy,
+        targets: &Targets,
+        counts: bool,
+    ) -> Self {
         let mut query = QueryType {
             fields: Fields::with_capacity_and_hasher(soml.objects.len() + 1, Default::default()),
             roots: IndexMap::with_capacity_and_hasher(soml.objects.len() + 1, Default::default()),
@@ -42,7 +49,14 @@ impl QueryType {
         let tail = tail_arguments();
         let prefix = soml.config.query_pfx.as_str();
         let field = root_field(prefix, "Object", &targets.any_object, targets, &tail);
-        query.add(soml, field, TypeRef::AnyObject);
+        query.add(
+            soml,
+            field,
+            RootField {
+                target: TypeRef::AnyObject,
+                kind: RootKind::Objects,
+            },
+        );
         for (id, object) in soml.objects() {
             let interface = object.kind == ObjectKind::Abstract || hierarchy.is_dual(id);
             let target = if interface {
@@ -51,20 +65,45 @@ impl QueryType {
                 TypeRef::Concrete(id)
             };
             let name = object.name.graphql.as_str();
-            let field = root_field(prefix, name, targets.object_range(id), targets, &tail);
-            query.add(soml, field, target);
+            let range = targets.object_range(id);
+            let field = root_field(prefix, name, range, targets, &tail);
+            let count = counts.then(|| count_field(&field, range, targets));
+            query.add(
+                soml,
+                field,
+                RootField {
+                    target,
+                    kind: RootKind::Objects,
+                },
+            );
+            if let Some(count) = count {
+                query.add(
+                    soml,
+                    count,
+                    RootField {
+                        target,
+                        kind: RootKind::Count,
+                    },
+                );
+            }
         }
         query
     }
 
-    fn add(&mut self, soml: &Schema, field: Component<FieldDefinition>, target: TypeRef) {
+    fn add(&mut self, soml: &Schema, field: Component<FieldDefinition>, root: RootField) {
         let name = field.name.clone();
         if let Some(first) = self.roots.get(&name) {
-            self.problems.push(taken(soml, &name, first.target, target));
+            self.problems
+                .push(taken(soml, &name, first.target, root.target));
             return;
         }
-        self.roots.insert(name.clone(), RootField { target });
+        self.roots.insert(name.clone(), root);
         self.fields.insert(name, field);
+    }
+
+    /// Adds a field that selects no objects.
+    pub(super) fn add_other(&mut self, field: Component<FieldDefinition>) {
+        self.fields.insert(field.name.clone(), field);
     }
 
     pub(super) fn into_type(self) -> (ExtendedType, IndexMap<Name, RootField>) {
@@ -123,6 +162,18 @@ fn root_field(
         arguments,
         required_list(&target.ty),
     )
+}
+
+/// `<root field>_count`
+fn count_field(
+    list: &FieldDefinition,
+    target: &Target,
+    targets: &Targets,
+) -> Component<FieldDefinition> {
+    let name = Name::new_unchecked(&format!("{}_count", list.name));
+    let description = text(&format!("Number of objects in {}", list.name));
+    let arguments = target.count_args(&targets.args);
+    field(&name, description, arguments, required(&name!("Int")))
 }
 
 /// Arguments that say how the store is read.

@@ -89,6 +89,16 @@ impl<'a> TypeTable<'a> {
         self.problems.push(problem);
     }
 
+    /// Returns the number of types so far.
+    pub(super) fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    /// Returns the names of the types added after the first `skipped`.
+    pub(super) fn names_from(&self, skipped: usize) -> impl Iterator<Item = &Name> {
+        self.types[skipped..].iter().map(|(name, _)| name)
+    }
+
     /// Returns all types, those of `built_in` included, in the order of their names.
     pub(super) fn finish(
         self,

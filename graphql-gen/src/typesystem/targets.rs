@@ -30,16 +30,20 @@ pub(super) struct Target {
 }
 
 impl Target {
-    pub(super) fn where_name(&self) -> &Name {
-        self.where_single.inner_named_type()
-    }
-
-    pub(super) fn where_multi_name(&self) -> &Name {
-        self.where_multi.inner_named_type()
-    }
-
     pub(super) fn order_name(&self) -> &Name {
         self.order_by.inner_named_type()
+    }
+
+    /// Arguments of the count beside a list field: what decides which values are in the list.
+    pub(super) fn count_args(&self, args: &Arguments) -> Vec<Argument> {
+        let of_list = |name: &str| self.list_args.iter().any(|a| a.name == name);
+        let mut count = vec![self.where_arg.clone()];
+        if of_list("ID") {
+            count.push(args.ids.clone());
+        } else if of_list("lang") {
+            count.push(args.lang.clone());
+        }
+        count
     }
 }
 
@@ -142,6 +146,11 @@ impl Targets {
     pub(super) fn scalar(&self, scalar: Scalar) -> &Target {
         // `Scalar::ALL` is in the order of the enum.
         &self.scalars[scalar as usize]
+    }
+
+    /// Returns the concrete types, in document order.
+    pub(super) fn concrete(&self) -> impl Iterator<Item = &Target> {
+        self.objects.iter().filter_map(|o| o.concrete.as_ref())
     }
 
     pub(super) fn leaves(&self) -> impl Iterator<Item = &Target> {

@@ -1,0 +1,346 @@
+//! Type `Mutation`: creating, updating and deleting the instances of each concrete object.
+//!
+//! An object `T` has `create_T`, `update_T` and `delete_T`, each answering a `T_Mutation`. References
+//! to other objects are given by `R_Ref_Input`, which links existing objects by `ids` and creates new
+//! ones under the name of each concrete type of the range `R`.
+
+use apollo_compiler::collections::IndexSet;
+use apollo_compiler::schema::{Component, FieldDefinition, Type, Value};
+use apollo_compiler::{Name, Node, name};
+use soml_core::datatype::Scalar;
+use soml_core::schema::{ObjectId, Range, Schema};
+
+use super::fields::field_description;
+use super::hierarchy::{Hierarchy, index};
+use super::leaf::{describe, multi_value_input, multi_value_name};
+use super::nodes::{
+    Argument, Fields, field, fields, input, input_type, input_with_default, list_of_required,
+    named, object_type, required, required_list, text,
+};
+use super::query::lower_first;
+use super::table::{Origin, TypeTable};
+use super::targets::{Target, Targets};
+
+/// Generates everything about writing.
+pub(super) struct Mutations<'a> {
+    pub(super) soml: &'a Schema,
+    pub(super) hierarchy: &'a Hierarchy,
+    pub(super) targets: &'a Targets,
+}
+
+/// Arguments that all mutation fields share.
+struct MutationArguments {
+    dry_run: Argument,
+    allow_all: Argument,
+}
+
+impl Mutations<'_> {
+    /// Adds `Mutation` and its inputs and payloads; `false` when there is nothing to write.
+    pub(super) fn add(&self, table: &mut TypeTable<'_>) -> bool {
+        let arguments = MutationArguments::new();
+        let mut all = Fields::default();
+        add_shared(table);
+        let [count, objects] = payload_fields();
+        for (id, _) in self.soml.objects() {
+            self.add_references(table, id);
+            let Some(target) = &self.targets.object(id).concrete else {
+                continue;
+            };
+            self.add_inputs(table, id, target);
+            let payload = self.payload(id, target, [count.clone(), objects.clone()]);
+            table.add(Origin::Object(id), payload);
+            for field in self.root_fields(id, target, &arguments) {
+                all.insert(field.name.clone(), field);
+            }
+        }
+        if all.is_empty() {
+            return false;
+        }
+        let description = text("Root mutations");
+        let ty = object_type(name!("Mutation"), description, IndexSet::default(), all);
+        table.add(Origin::BuiltIn, ty);
+        true
+    }
+
+    fn root_fields(
+        &self,
+        id: ObjectId,
+        target: &Target,
+        arguments: &MutationArguments,
+    ) -> [Component<FieldDefinition>; 3] {
+        let ty = &target.ty;
+        let prefix = &self.soml.config.mutation_pfx;
+        let name = |verb: &str| Name::new_unchecked(&format!("{prefix}{verb}_{ty}"));
+        let payload = named(&suffixed(ty, "_Mutation"));
+        // Instances of subclasses are instances too, so filters are those of the interface.
+        let filter = &self.targets.object_range(id).where_arg;
+        let objects = |suffix: &str, description: &str| {
+            let each = Type::NonNullList(Box::new(required(&suffixed(ty, suffix))));
+            input(&name!("objects"), text(description), each)
+        };
+        let create = vec![
+            objects("_Create_Input", "Objects to create"),
+            arguments.dry_run.clone(),
+        ];
+        let update = vec![
+            objects(
+                "_Update_Input",
+                "Changes, each with the `id` of its object or under `where`",
+            ),
+            filter.clone(),
+            arguments.dry_run.clone(),
+        ];
+        let required_filter = input(
+            &name!("where"),
+            text("Which objects to delete"),
+            required(filter.ty.inner_named_type()),
+        );
+        let delete = vec![
+            required_filter,
+            arguments.allow_all.clone(),
+            arguments.dry_run.clone(),
+        ];
+        [
+            field(
+                &name("create"),
+                describe("Create", ty, " objects"),
+                create,
+                payload.clone(),
+            ),
+            field(
+                &name("update"),
+                describe("Update", ty, " objects"),
+                update,
+                payload.clone(),
+            ),
+            field(
+                &name("delete"),
+                describe("Delete", ty, " objects"),
+                delete,
+                payload,
+            ),
+        ]
+    }
+
+    /// `T_Mutation`, with a field to read back the objects.
+    fn payload(
+        &self,
+        id: ObjectId,
+        target: &Target,
+        [count, objects]: [Component<FieldDefinition>; 2],
+    ) -> apollo_compiler::schema::ExtendedType {
+        let args = &self.targets.args;
+        let range = self.targets.object_range(id);
+        let arguments = vec![
+            args.ids.clone(),
+            range.order_arg.clone(),
+            range.where_arg.clone(),
+            args.limit.clone(),
+            args.offset.clone(),
+            args.lang.clone(),
+        ];
+        let read_back = field(
+            &Name::new_unchecked(&lower_first(&target.ty)),
+            describe(
+                "The",
+                &target.ty,
+                " objects after the change; deleted ones as they were",
+            ),
+            arguments,
+            required_list(&range.ty),
+        );
+        let description = describe("Result of a change of", &target.ty, " objects");
+        object_type(
+            suffixed(&target.ty, "_Mutation"),
+            description,
+            IndexSet::default(),
+            fields([count, objects, read_back]),
+        )
+    }
+
+    /// `T_Create_Input` and `T_Update_Input`.
+    fn add_inputs(&self, table: &mut TypeTable<'_>, id: ObjectId, target: &Target) {
+        let iri = &self.targets.scalar(Scalar::Iri).ty;
+        let props = &self.soml[id].props;
+        let mut create = Vec::with_capacity(props.len() + 1);
+        let mut update = Vec::with_capacity(props.len() + 1);
+        let new_id = text("IRI of the new object; made up when absent");
+        create.push(input(&name!("id"), new_id, named(iri)));
+        update.push(input(
+            &name!("id"),
+            text("IRI of the object to change"),
+            named(iri),
+        ));
+        for &id in props {
+            let property = &self.soml[id];
+            let name = Name::new_unchecked(&property.name.graphql);
+            let description = text(field_description(property));
+            let multiple = property.max.is_multiple();
+            let (on_create, on_update) = self.value_types(property.range, multiple);
+            create.push(input(&name, description.clone(), on_create));
+            update.push(input(&name, description, on_update));
+        }
+        let origin = Origin::Object(id);
+        let description = describe("New object of", &target.ty, "");
+        table.add(
+            origin,
+            input_type(suffixed(&target.ty, "_Create_Input"), description, create),
+        );
+        let description = describe("Changes to an object of", &target.ty, "");
+        table.add(
+            origin,
+            input_type(suffixed(&target.ty, "_Update_Input"), description, update),
+        );
+    }
+
+    /// Returns the types of a property's values on create and on update.
+    fn value_types(&self, range: Range, multiple: bool) -> (Type, Type) {
+        let ty = &self.targets.range(range).ty;
+        match range {
+            Range::Object(_) => (
+                list_of_required(&suffixed(ty, "_Ref_Input")),
+                list_of_required(&suffixed(ty, "_Ref_Update_Input")),
+            ),
+            Range::Literal(_) if multiple => (
+                list_of_required(&name!("Literal_Input")),
+                named(&multi_value_name(ty)),
+            ),
+            Range::Literal(_) => (
+                named(&name!("Literal_Input")),
+                named(&name!("Literal_Input")),
+            ),
+            _ if multiple => (list_of_required(ty), named(&multi_value_name(ty))),
+            _ => (named(ty), named(ty)),
+        }
+    }
+
+    /// `R_Ref_Input` and `R_Ref_Update_Input` for the range that `id` is.
+    fn add_references(&self, table: &mut TypeTable<'_>, id: ObjectId) {
+        let iri = &self.targets.scalar(Scalar::Iri).ty;
+        let range = &self.targets.object_range(id).ty;
+        let concrete = &self.hierarchy.concrete[index(id)];
+        let mut keys = Vec::with_capacity(concrete.len() + 3);
+        keys.push(input(
+            &name!("ids"),
+            text("Existing objects"),
+            list_of_required(iri),
+        ));
+        keys.extend(concrete.iter().filter_map(|&id| {
+            let ty = &self.targets.object(id).concrete.as_ref()?.ty;
+            let new = list_of_required(&suffixed(ty, "_Create_Input"));
+            Some(input(ty, describe("New", ty, " objects"), new))
+        }));
+        let origin = Origin::Object(id);
+        let description = describe("References to", range, " objects");
+        let on_create = input_type(suffixed(range, "_Ref_Input"), description, keys.clone());
+        table.add(origin, on_create);
+        let patch = text("Replace the reference to this object. Cannot be combined with replace");
+        keys.push(input(&name!("patch"), patch, named(iri)));
+        keys.push(flag(
+            &name!("replace"),
+            "Overwrite all references. Defaults to false.",
+        ));
+        let description = describe("Changes to references to", range, " objects");
+        table.add(
+            origin,
+            input_type(suffixed(range, "_Ref_Update_Input"), description, keys),
+        );
+    }
+}
+
+impl MutationArguments {
+    fn new() -> Self {
+        MutationArguments {
+            dry_run: flag(&name!("dryRun"), "Check and answer, but write nothing"),
+            allow_all: flag(
+                &name!("allowAll"),
+                "Let an empty `where` stand for all objects",
+            ),
+        }
+    }
+}
+
+/// Adds the types that all mutations share.
+fn add_shared(table: &mut TypeTable<'_>) {
+    let id = name!("ID");
+    let string = name!("String");
+    let origin = Origin::BuiltIn;
+    let literal = [
+        input(&name!("value"), text("Value"), required(&string)),
+        input(&name!("lang"), text("Language tag"), named(&string)),
+        input(
+            &name!("type"),
+            text("Datatype, where the range allows several"),
+            named(&id),
+        ),
+    ];
+    let description = text("Literal value, with optional datatype or language tag");
+    table.add(
+        origin,
+        input_type(name!("Literal_Input"), description, literal),
+    );
+    let element = name!("Literal_Input");
+    table.add(origin, multi_value_input(&name!("Literal"), &element));
+
+    let kind = field(
+        &name!("kind"),
+        text("Type of the objects"),
+        Vec::new(),
+        required(&string),
+    );
+    let count = fields([
+        field(
+            &name!("count"),
+            text("Number of objects"),
+            Vec::new(),
+            required(&name!("Int")),
+        ),
+        kind.clone(),
+    ]);
+    let none = IndexSet::default;
+    let description = text("How many objects of a type were changed");
+    table.add(
+        origin,
+        object_type(name!("Affected_Count"), description, none(), count),
+    );
+    let ids = Type::NonNullList(Box::new(required(&id)));
+    let objects = fields([
+        field(&name!("ids"), text("IRIs of the objects"), Vec::new(), ids),
+        kind,
+    ]);
+    let description = text("Which objects of a type were changed");
+    table.add(
+        origin,
+        object_type(name!("Affected_Objects"), description, none(), objects),
+    );
+}
+
+fn payload_fields() -> [Component<FieldDefinition>; 2] {
+    let each = |ty: &Name| Type::NonNullList(Box::new(required(ty)));
+    [
+        field(
+            &name!("affected_count"),
+            text("Numbers of changed objects by type"),
+            Vec::new(),
+            each(&name!("Affected_Count")),
+        ),
+        field(
+            &name!("affected_objects"),
+            text("Changed objects by type"),
+            Vec::new(),
+            each(&name!("Affected_Objects")),
+        ),
+    ]
+}
+
+fn flag(name: &Name, description: &str) -> Argument {
+    let ty: Node<Type> = named(&name!("Boolean")).into();
+    input_with_default(name, text(description), ty, Some(Value::Boolean(false)))
+}
+
+fn suffixed(name: &Name, suffix: &str) -> Name {
+    let mut text = String::with_capacity(name.len() + suffix.len());
+    text.push_str(name);
+    text.push_str(suffix);
+    Name::new_unchecked(&text)
+}
