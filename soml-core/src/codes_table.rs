@@ -62,8 +62,8 @@ codes! {
         "`prefixes` and `specialPrefixes` bind the same prefix to different namespaces. \
          `specialPrefixes` wins."
         "prefixes: {voc: http://example.org/a#}\nspecialPrefixes: {vocab_prefix: voc, vocab_iri: http://example.org/b#}\n";
-    BadName "BAD_NAME" Error "an empty name"
-        "A name needs at least one character besides its prefix."
+    BadName "BAD_NAME" Error "a name that cannot be one"
+        "A name has at least one character besides its prefix, and at most 500 bytes."
         "objects:\n  'voc:': {}\n";
     ReservedName "RESERVED_NAME" Error "a name that is taken by the language"
         "`id`, `type`, `value`, `lang` and everything that begins with `__` are fields that every object \

@@ -17,10 +17,12 @@ pub struct LoadOptions {
     pub max_depth: usize,
     /// Keys, values, lists and mappings, each repeated by an alias counted again.
     pub max_nodes: usize,
-    /// Objects.
+    /// Objects, and as many types.
     pub max_objects: usize,
     /// Effective properties, inherited ones counted for each object.
     pub max_properties: usize,
+    /// Bytes of text in the schema, inherited text counted for each object that inherits it.
+    pub max_text: usize,
     /// Levels of superclasses above an object.
     pub max_inheritance: usize,
     /// Errors that are kept, and as many warnings; further ones are only counted.
@@ -35,6 +37,7 @@ impl Default for LoadOptions {
             max_nodes: 2_000_000,
             max_objects: 20_000,
             max_properties: 200_000,
+            max_text: 128 << 20,
             max_inheritance: 100,
             max_findings: 1_000,
         }

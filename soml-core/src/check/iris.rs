@@ -50,11 +50,7 @@ pub(super) fn check(cx: &mut Cx<'_, '_>) {
 
 fn identifier(cx: &mut Cx<'_, '_>) {
     let Some(id) = cx.raw.id else { return };
-    if !id
-        .value
-        .strip_prefix("/soml/")
-        .is_some_and(|name| !name.is_empty())
-    {
+    if id.value.strip_prefix("/soml/").is_none_or(str::is_empty) {
         let last = id
             .value
             .rsplit('/')

@@ -12,6 +12,8 @@ mod properties;
 mod rbac;
 mod types;
 
+use std::collections::HashSet;
+
 use crate::codes::Code;
 use crate::diagnostic::{Finding, Findings};
 use crate::raw::{RawSchema, Text, shorten};
@@ -24,6 +26,11 @@ pub(crate) fn check(raw: &RawSchema<'_>, resolved: &Resolved<'_>, findings: &mut
     let mut cx = Cx {
         raw,
         resolved,
+        globals: raw
+            .properties
+            .iter()
+            .map(|p| resolved.scope.names.key(p.name.value))
+            .collect(),
         findings,
     };
     iris::check(&mut cx);
@@ -40,6 +47,8 @@ pub(crate) fn check(raw: &RawSchema<'_>, resolved: &Resolved<'_>, findings: &mut
 struct Cx<'c, 'd> {
     raw: &'c RawSchema<'d>,
     resolved: &'c Resolved<'d>,
+    /// Keys of the global properties.
+    globals: HashSet<&'d str>,
     findings: &'c mut Findings,
 }
 

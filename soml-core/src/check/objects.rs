@@ -89,7 +89,7 @@ fn name(cx: &mut Cx<'_, '_>, id: ObjectId, named: &Named<'_, RawObject<'_>>) {
     if let Some(text) = named.body.name
         && property.implied_by_name
         && !text.value.contains(':')
-        && cx.raw.properties.iter().all(|p| p.name.value != text.value)
+        && !cx.globals.contains(text.value)
     {
         near_miss(cx, id, text);
     }

@@ -1,13 +1,14 @@
 //! Properties: ranges, cardinalities and hints.
 
-use std::collections::HashSet;
-
 use super::{Cx, quoted};
 use crate::codes::Code;
 use crate::datatype::Scalar;
 use crate::keys;
 use crate::raw::{Named, RawMax, RawProperty, Spanned, Text, did_you_mean};
 use crate::resolve::LITERALS;
+
+/// Greatest number of empty entries that are compared with all global properties.
+const LOOKED_UP: usize = 1_000;
 
 pub(super) fn check(cx: &mut Cx<'_, '_>) {
     let raw = cx.raw;
@@ -129,17 +130,16 @@ fn cardinality(cx: &mut Cx<'_, '_>, min: Spanned<u32>, max: Option<Spanned<RawMa
 
 /// Empty entries under `props` that miss their global property by a letter or two.
 fn near_misses(cx: &mut Cx<'_, '_>) {
-    let raw = cx.raw;
-    let scope = cx.scope();
-    let globals: HashSet<&str> = raw
-        .properties
-        .iter()
-        .map(|p| scope.names.key(p.name.value))
-        .collect();
+    let globals: Vec<_> = cx.globals.iter().copied().collect();
+    let mut looked_up = 0;
     for own in cx.own_properties() {
         let new = own.property.declared_by == own.object && !own.slot.implied;
-        if !new || !own.slot.raw.is_empty() || globals.contains(own.key) {
+        if !new || !own.slot.raw.is_empty() || cx.globals.contains(own.key) {
             continue;
+        }
+        looked_up += 1;
+        if looked_up > LOOKED_UP {
+            return;
         }
         if let Some(help) = did_you_mean(own.key, globals.iter().copied()) {
             let message = format!(

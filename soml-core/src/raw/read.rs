@@ -11,6 +11,11 @@ use crate::keys;
 use crate::span::Span;
 use crate::yaml::{Document, NodeRef};
 
+/// Longest namespace in bytes; each is repeated in many IRIs.
+const MAX_IRI: usize = 2_000;
+/// Longest name in bytes.
+const MAX_NAME: usize = 500;
+
 /// Reads a document. `None` when it is not a mapping at all.
 pub(crate) fn read<'d>(
     document: &'d Document<'_>,
@@ -113,10 +118,7 @@ fn section<'d, 't: 'd, T>(
     let Some(node) = node else { return Vec::new() };
     let entries = value::entries(node, what, findings);
     let named = |(key, node): (NodeRef<'d, 't>, NodeRef<'d, 't>)| {
-        let name = Spanned {
-            value: key.text()?,
-            span: key.span(),
-        };
+        let name = name(key, findings)?;
         Some(Named {
             name,
             body: read(node, findings),
@@ -125,29 +127,52 @@ fn section<'d, 't: 'd, T>(
     entries.into_iter().filter_map(named).collect()
 }
 
+/// The name of an entry; absurdly long ones would make every message about them as long.
+fn name<'d>(key: NodeRef<'d, '_>, findings: &mut Findings) -> Option<Text<'d>> {
+    let (value, span) = (key.text()?, key.span());
+    if value.len() > MAX_NAME {
+        let message = format!("a name of {} bytes; {MAX_NAME} are allowed", value.len());
+        findings.add(Code::BadName, span, message);
+        return None;
+    }
+    Some(Spanned { value, span })
+}
+
+fn iri<'d>(text: Option<Text<'d>>, findings: &mut Findings) -> Option<Text<'d>> {
+    let text = text?;
+    if text.value.len() > MAX_IRI {
+        let message = format!(
+            "an IRI of {} bytes; {MAX_IRI} are allowed",
+            text.value.len()
+        );
+        findings.add(Code::BadIri, text.span, message);
+        return None;
+    }
+    Some(text)
+}
+
 fn special_prefixes<'d>(node: NodeRef<'d, '_>, findings: &mut Findings) -> RawSpecialPrefixes<'d> {
     let mut fields = Fields::open(node, &keys::SPECIAL_PREFIXES, findings);
     RawSpecialPrefixes {
-        base_iri: fields.text("base_iri", findings),
-        vocab_iri: fields.text("vocab_iri", findings),
-        vocab_prefix: fields.text("vocab_prefix", findings),
-        ontology_iri: fields.text("ontology_iri", findings),
-        shape_iri: fields.text("shape_iri", findings),
+        base_iri: iri(fields.text("base_iri", findings), findings),
+        vocab_iri: iri(fields.text("vocab_iri", findings), findings),
+        vocab_prefix: fields
+            .text("vocab_prefix", findings)
+            .filter(|t| t.value.len() <= MAX_NAME),
+        ontology_iri: iri(fields.text("ontology_iri", findings), findings),
+        shape_iri: iri(fields.text("shape_iri", findings), findings),
     }
 }
 
 fn prefixes<'d>(node: NodeRef<'d, '_>, findings: &mut Findings) -> Vec<(Text<'d>, Text<'d>)> {
     let mut prefixes = Vec::new();
     for (key, node) in value::entries(node, "`prefixes`", findings) {
-        let Some(prefix) = key.text() else { continue };
-        if let Some(namespace) = value::text(node, prefix, findings) {
-            prefixes.push((
-                Spanned {
-                    value: prefix,
-                    span: key.span(),
-                },
-                namespace,
-            ));
+        let Some(prefix) = name(key, findings) else {
+            continue;
+        };
+        let namespace = value::text(node, prefix.value, findings);
+        if let Some(namespace) = iri(namespace, findings) {
+            prefixes.push((prefix, namespace));
         }
     }
     prefixes

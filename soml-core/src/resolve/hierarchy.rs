@@ -15,6 +15,13 @@ pub(crate) struct Hierarchy {
     pub(super) order: Vec<ObjectId>,
 }
 
+impl Hierarchy {
+    /// Returns an object and its superclasses, nearest first.
+    pub(super) fn lineage(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
+        std::iter::successors(Some(object), |id| self.parents[id.index()])
+    }
+}
+
 /// Follows `inherits`. `None` when an object has too many superclasses above it.
 pub(super) fn link(
     raw: &RawSchema<'_>,

@@ -3,6 +3,7 @@
 //! Resolution never stops at a mistake; it takes a default and goes on, and [`crate::check`] says
 //! what is wrong. Only what would make resolution itself impossible is reported here.
 
+mod budget;
 mod hierarchy;
 mod iri;
 pub(crate) mod namespaces;
@@ -18,7 +19,7 @@ use crate::codes::Code;
 use crate::datatype::Scalar;
 use crate::diagnostic::Findings;
 use crate::load::LoadOptions;
-use crate::raw::RawSchema;
+use crate::raw::{Named, RawSchema};
 use crate::rbac::{Action, Rbac, Role};
 use crate::schema::{LiteralRange, Metadata, ObjectId, PropertyId, Range, Schema};
 
@@ -92,12 +93,8 @@ pub(crate) fn resolve<'d>(
     options: &LoadOptions,
     findings: &mut Findings,
 ) -> Option<Resolved<'d>> {
-    if raw.objects.len() > options.max_objects {
-        let place = raw.objects[options.max_objects].name.span;
-        let message = format!("the document has more than {} objects", options.max_objects);
-        findings.add(Code::LimitExceeded, place, message);
-        return None;
-    }
+    bound("objects", &raw.objects, options, findings)?;
+    bound("types", &raw.types, options, findings)?;
     let names = Namespaces::new(raw, findings);
     let (enums, unions) = types::resolve(raw, &names);
     let mut ranges = HashMap::new();
@@ -110,6 +107,9 @@ pub(crate) fn resolve<'d>(
     let hierarchy = hierarchy::link(raw, &scope, options, findings)?;
     let slots = slots::collect(raw, &scope, &hierarchy, options, findings)?;
     let searches = search::collect(raw, &hierarchy);
+    budget::check(
+        raw, &scope, &hierarchy, &slots, &searches, options, findings,
+    )?;
     let mut schema = Schema {
         id: raw
             .id
@@ -131,6 +131,20 @@ pub(crate) fn resolve<'d>(
         scope,
         slots,
     })
+}
+
+fn bound<T>(
+    what: &str,
+    section: &[Named<'_, T>],
+    options: &LoadOptions,
+    findings: &mut Findings,
+) -> Option<()> {
+    let Some(first_too_many) = section.get(options.max_objects) else {
+        return Some(());
+    };
+    let message = format!("the document has more than {} {what}", options.max_objects);
+    findings.add(Code::LimitExceeded, first_too_many.name.span, message);
+    None
 }
 
 fn metadata(raw: &RawSchema<'_>) -> Metadata {

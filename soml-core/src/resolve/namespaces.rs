@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::iri;
 use crate::codes::Code;
 use crate::diagnostic::Findings;
-use crate::raw::RawSchema;
+use crate::raw::{RawSchema, shorten};
 use crate::schema::{Name, Prefixes};
 
 /// Prefixes that need no declaration.
@@ -65,8 +65,9 @@ impl Namespaces {
             && namespace.value != vocab_iri
         {
             let message = format!(
-                "`{}` is the vocabulary prefix and stands for `{vocab_iri}`",
-                prefix.value
+                "`{}` is the vocabulary prefix and stands for `{}`",
+                prefix.value,
+                shorten(&vocab_iri)
             );
             findings
                 .add(Code::PrefixConflict, namespace.span, message)

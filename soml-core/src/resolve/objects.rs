@@ -1,5 +1,7 @@
 //! Objects: what they inherit, and the IRIs of their types.
 
+use indexmap::IndexSet;
+
 use super::Scope;
 use super::hierarchy::Hierarchy;
 use super::search;
@@ -97,18 +99,16 @@ fn types(named: &Named<'_, RawObject<'_>>, kind: ObjectKind, scope: &Scope) -> V
             ObjectKind::Abstract => Vec::new(),
         };
     };
-    let mut iris: Vec<String> = Vec::with_capacity(types.value.len());
-    for text in &types.value {
-        let iri = type_iri(text.value, own_name, scope);
-        if !iris.contains(&iri) {
-            iris.push(iri);
-        }
-    }
-    iris
+    let iris: IndexSet<_> = types
+        .value
+        .iter()
+        .map(|text| type_iri(text.value, own_name, scope))
+        .collect();
+    iris.into_iter().collect()
 }
 
 /// The IRI of a type as written under an object. The object's own name is the default spelt out.
-pub(crate) fn type_iri(written: &str, object: &str, scope: &Scope) -> String {
+fn type_iri(written: &str, object: &str, scope: &Scope) -> String {
     if written == object {
         return scope.names.expand_or_default(written);
     }

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use indexmap::IndexMap;
 
-use super::Scope;
 use super::hierarchy::Hierarchy;
+use super::{Scope, budget};
 use crate::codes::Code;
 use crate::diagnostic::Findings;
 use crate::load::LoadOptions;
@@ -30,6 +30,30 @@ pub(crate) struct Slot<'d> {
     pub(crate) plain_name: bool,
     /// Not listed, or only as `name`, and the name property.
     pub(crate) implied: bool,
+    /// Bytes of text that the effective property holds.
+    pub(super) bytes: usize,
+}
+
+impl<'d> Slot<'d> {
+    fn new(
+        written: &'d str,
+        raw: RawProperty<'d>,
+        declared_by: ObjectId,
+        span: Span,
+        scope: &Scope,
+    ) -> Slot<'d> {
+        let bytes = budget::of_property(written, &raw, scope);
+        Slot {
+            written,
+            raw: Rc::new(raw),
+            declared_by,
+            span,
+            own: true,
+            plain_name: written == "name",
+            implied: false,
+            bytes,
+        }
+    }
 }
 
 /// The properties of one object in their order.
@@ -88,7 +112,7 @@ pub(super) fn collect<'d>(
         } else if slots.name.is_none() && slots.get("name").is_some_and(|slot| slot.plain_name) {
             slots.name = Some(("name".into(), id));
         }
-        settle_name(&mut slots, object.body.name, &globals);
+        settle_name(&mut slots, object.body.name, scope, &globals);
         total += slots.map.len();
         if total > options.max_properties {
             let message = format!(
@@ -125,6 +149,7 @@ fn add<'d>(
     if let Some(slot) = slots.map.get_mut(key) {
         if !entry.body.is_empty() {
             Rc::make_mut(&mut slot.raw).merge(&entry.body);
+            slot.bytes = budget::of_property(slot.written, &slot.raw, scope);
         }
         slot.span = entry.name.span;
         slot.own = true;
@@ -138,22 +163,17 @@ fn add<'d>(
         .map(|global| global.body.clone())
         .unwrap_or_default();
     raw.merge(&entry.body);
-    let slot = Slot {
-        written,
-        raw: Rc::new(raw),
-        declared_by: id,
-        span: entry.name.span,
-        own: true,
-        plain_name: written == "name",
-        implied: false,
-    };
-    slots.map.insert(key.into(), slot);
+    slots.map.insert(
+        key.into(),
+        Slot::new(written, raw, id, entry.name.span, scope),
+    );
 }
 
 /// Makes sure that the name property exists, and puts it last when no entry lists it as such.
 fn settle_name<'d>(
     slots: &mut Slots<'d>,
     written: Option<crate::raw::Text<'d>>,
+    scope: &Scope,
     globals: &Globals<'_, 'd>,
 ) {
     let Some((key, by)) = slots.name.clone() else {
@@ -176,14 +196,11 @@ fn settle_name<'d>(
             raw.merge(&global.body);
             span = global.name.span;
         }
+        let slot = Slot::new(written.value, raw, by, span, scope);
         let slot = Slot {
-            written: written.value,
-            raw: Rc::new(raw),
-            declared_by: by,
-            span,
-            own: true,
             plain_name: false,
             implied: true,
+            ..slot
         };
         slots.map.insert(Rc::clone(&key), slot);
     }

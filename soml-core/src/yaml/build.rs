@@ -10,6 +10,7 @@ use super::tree::{Document, Node, NodeId, NodeKind, Size};
 use crate::codes::Code;
 use crate::diagnostic::Findings;
 use crate::load::LoadOptions;
+use crate::raw::shorten;
 use crate::span::Span;
 
 /// How many places of a repeated key are kept beside the first two.
@@ -22,6 +23,7 @@ pub(crate) fn parse<'t>(
     findings: &mut Findings,
 ) -> Option<Document<'t>> {
     let mut builder = Builder {
+        text,
         document: Document::default(),
         open: Vec::new(),
         anchors: HashMap::new(),
@@ -66,6 +68,7 @@ pub(crate) fn parse<'t>(
 struct Stopped;
 
 struct Builder<'t, 'f> {
+    text: &'t str,
     document: Document<'t>,
     open: Vec<Open>,
     anchors: HashMap<usize, Anchor>,
@@ -94,10 +97,11 @@ impl<'t> Builder<'t, '_> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let plain = style == ScalarStyle::Plain && tag.is_none();
-                let span = if style == ScalarStyle::Plain {
-                    span
+                let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+                let span = if block {
+                    trim_end(span, self.text)
                 } else {
-                    trim_break(&text, style, span)
+                    span
                 };
                 self.complete(NodeKind::Scalar { text, plain }, span, Size::LEAF, anchor)
             }
@@ -110,7 +114,7 @@ impl<'t> Builder<'t, '_> {
                     .add(
                         Code::UnknownAlias,
                         span,
-                        format!("no value is marked `&{name}` before this place"),
+                        format!("no value is marked `&{}` before this place", shorten(&name)),
                     )
                     .help("text that begins with `*` must be quoted");
                 self.complete(NodeKind::Broken, span, Size::LEAF, 0)
@@ -359,6 +363,7 @@ fn report_repeat(findings: &mut Findings, key: &Node<'_>, repeat: &Repeat) {
     let NodeKind::Scalar { text, .. } = &key.kind else {
         return;
     };
+    let text = shorten(text);
     let count = repeat.count;
     let message = match count {
         2 => format!("`{text}` is written twice in this mapping"),
@@ -394,14 +399,11 @@ fn is_plain(event: &Event<'_>) -> bool {
     matches!(event, Event::Scalar(_, ScalarStyle::Plain, ..))
 }
 
-/// Leaves the line break after a block scalar out of its span.
-fn trim_break(text: &str, style: ScalarStyle, span: Span) -> Span {
-    let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
-    if block && text.ends_with('\n') && span.end > span.start + 1 {
-        return Span {
-            end: span.end - 1,
-            ..span
-        };
+/// Leaves what follows the last word of a block scalar out of its span.
+fn trim_end(span: Span, text: &str) -> Span {
+    let written = text.get(span.range()).unwrap_or_default().trim_end();
+    Span {
+        end: span.start + Span::new(0, written.len()).end,
+        ..span
     }
-    span
 }

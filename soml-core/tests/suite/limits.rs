@@ -42,6 +42,10 @@ fn bytes_nodes_depth_objects_properties_and_inheritance_are_bounded() {
             max_inheritance: 5,
             ..none.clone()
         },
+        LoadOptions {
+            max_text: 2_000,
+            ..none.clone()
+        },
     ] {
         let loaded = load_with(&chain, &options);
         assert_eq!(codes(&loaded), [Code::LimitExceeded], "{options:?}");
@@ -90,6 +94,42 @@ fn findings_are_bounded_and_the_rest_is_counted() {
     assert_eq!(loaded.diagnostics.len(), 1_000);
     assert_eq!(loaded.suppressed, 4_002);
     assert!(loaded.schema.is_some(), "warnings only");
+}
+
+#[test]
+fn inherited_text_is_not_multiplied_without_bound() {
+    let subclasses = |n: usize| {
+        (0..n)
+            .map(|i| format!("  S{i}: {{inherits: A}}\n"))
+            .collect::<String>()
+    };
+    let long = "x".repeat(1 << 20);
+    for text in [
+        format!(
+            "objects:\n  A: {{props: {{p: {{descr: {long}}}}}}}\n{}",
+            subclasses(5_000)
+        ),
+        format!("objects:\n  A: {{regex: {long}}}\n{}", subclasses(5_000)),
+        format!(
+            "prefixes: {{p: 'http://{long}'}}\nobjects:\n  A: {{type: [{}]}}\n",
+            (0..5_000).map(|i| format!("p:x{i}, ")).collect::<String>()
+        ),
+        format!(
+            "specialPrefixes: {{vocab_iri: 'http://{long}'}}\nobjects:\n  A:\n{}",
+            subclasses(5_000)
+        ),
+        format!(
+            "config: {{search: {{analysis: {{analyzer: {long}}}}}}}\nobjects:\n  A: {{props: {{p: }}}}\n{}",
+            subclasses(5_000)
+        ),
+    ] {
+        let found = codes(&load(&text));
+        assert!(
+            found.contains(&Code::LimitExceeded) || found.contains(&Code::BadIri),
+            "{}",
+            &text[..60]
+        );
+    }
 }
 
 #[test]
