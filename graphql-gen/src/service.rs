@@ -43,7 +43,10 @@ impl Default for ServiceOptions {
         ServiceOptions {
             limits: Limits::default(),
             numbers: Numbers::default(),
-            api: ApiOptions::default(),
+            api: ApiOptions {
+                counts: true,
+                ..ApiOptions::default()
+            },
             document_cache_bytes: 4 << 20,
         }
     }
@@ -301,11 +304,6 @@ fn report_unenforced(schema: &Schema) {
     let asked = [
         ("rbac", !schema.rbac.roles.is_empty()),
         ("config.repository", config.repository.is_some()),
-        (
-            "config.enableCollectionCount",
-            config.enable_collection_count,
-        ),
-        ("config.enableTypeCount", config.enable_type_count),
         ("config.enableAggregates", config.enable_aggregates),
         ("config.enableConnections", config.enable_connections),
         ("typeCast", any_property(|property| property.type_cast)),

@@ -8,15 +8,25 @@ use oxrdf::{NamedNode, Term};
 use soml_core::schema::ObjectId;
 
 use super::Execution;
-use crate::plan::{Level, RootValue, Typing};
+use crate::plan::{Level, LevelId, Output, RootValue, Typing};
 use crate::store::{Hydrated, HydrationRequest, StoreError};
 
 /// Everything that a plan needs from the store.
 pub(super) struct Fetched {
-    /// Objects of each root field, as positions in their level.
-    pub(super) roots: Vec<Vec<u32>>,
+    /// What each root field gives.
+    pub(super) roots: Vec<FetchedRoot>,
     /// Levels in the order of the plan.
     pub(super) levels: Vec<FetchedLevel>,
+}
+
+/// What a root field gives.
+pub(super) enum FetchedRoot {
+    /// Nothing that is stored.
+    Introspection,
+    /// Objects, as positions in their level.
+    Objects(Vec<u32>),
+    /// A number of objects.
+    Count(u64),
 }
 
 /// The objects of a level and their values.
@@ -73,37 +83,40 @@ pub(super) async fn fetch(execution: &Execution<'_>) -> Result<Fetched, StoreErr
 async fn select_roots(
     execution: &Execution<'_>,
     pending: &mut [Nodes],
-) -> Result<Vec<Vec<u32>>, StoreError> {
-    let selections = execution
-        .plan
-        .roots
-        .iter()
-        .map(async |root| match &root.value {
-            RootValue::Introspection => Ok(Vec::new()),
+) -> Result<Vec<FetchedRoot>, StoreError> {
+    let (store, context) = (execution.store, execution.context);
+    let selections = execution.plan.roots.iter().map(async |root| {
+        Ok(match &root.value {
+            RootValue::Introspection => Selected::Nothing,
+            RootValue::Count(selection) => Selected::Count(store.count(selection, context).await?),
             RootValue::Objects(objects) => {
-                execution
-                    .store
-                    .select(&objects.selection, execution.context)
-                    .await
+                let nodes = store.select(&objects.selection, context).await?;
+                Selected::Objects(objects.level, nodes)
             }
-        });
+        })
+    });
     let selected = try_join_all(selections).await?;
-    let positions = execution
-        .plan
-        .roots
-        .iter()
-        .zip(selected)
-        .map(|(root, nodes)| {
-            let RootValue::Objects(objects) = &root.value else {
-                return Vec::new();
-            };
-            let pending = &mut pending[objects.level.0 as usize];
-            nodes
-                .into_iter()
-                .map(|node| position(pending, node))
-                .collect()
-        });
-    Ok(positions.collect())
+    let roots = selected.into_iter().map(|selected| match selected {
+        Selected::Nothing => FetchedRoot::Introspection,
+        Selected::Count(count) => FetchedRoot::Count(count),
+        Selected::Objects(level, nodes) => {
+            let pending = &mut pending[level.0 as usize];
+            FetchedRoot::Objects(
+                nodes
+                    .into_iter()
+                    .map(|node| position(pending, node))
+                    .collect(),
+            )
+        }
+    });
+    Ok(roots.collect())
+}
+
+/// What the store gives for a root field.
+enum Selected {
+    Nothing,
+    Count(u64),
+    Objects(LevelId, Vec<NamedNode>),
 }
 
 fn position(nodes: &mut Nodes, node: NamedNode) -> u32 {
@@ -199,7 +212,7 @@ fn edge_users(level: &Level) -> Option<HashMap<ObjectId, Vec<usize>>> {
         .iter()
         .map(|fields| {
             let edges = fields.iter().filter_map(|field| match field.value {
-                crate::plan::Output::Objects { edge, .. } => Some(edge),
+                Output::Objects { edge, .. } => Some(edge),
                 _ => None,
             });
             edges.collect()

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use oxrdf::{Literal, Term};
 use soml_core::schema::Schema;
 
-use super::fetch::{Fetched, FetchedLevel, NOT_AN_OBJECT};
+use super::fetch::{Fetched, FetchedLevel, FetchedRoot, NOT_AN_OBJECT};
 use super::list::{Candidate, drop_equal, literal_sort, of_language, scalar_sort, sort_and_cut};
 use super::{Answer, Execution};
 use crate::error::{ErrorCode, GraphqlError, PathSegment};
@@ -100,22 +100,26 @@ impl<'a> Writer<'a> {
         self.out.push(b'{');
         for (position, root) in self.execution.plan.roots.iter().enumerate() {
             self.key(position, &root.key);
-            match &root.value {
-                RootValue::Introspection => {
+            match (&root.value, &self.fetched.roots[position]) {
+                (RootValue::Objects(objects), FetchedRoot::Objects(nodes)) => {
+                    self.path.push(Place::Key(&root.key));
+                    self.objects(objects.level, nodes, &ListOutput::default())?;
+                    self.path.pop();
+                }
+                (_, FetchedRoot::Count(count)) => self.number(*count),
+                _ => {
                     let value = self.execution.introspection.get(root.key.as_str());
                     serde_json::to_writer(&mut self.out, &value)
                         .expect("writing to memory does not fail");
-                }
-                RootValue::Objects(objects) => {
-                    self.path.push(Place::Key(&root.key));
-                    let list = ListOutput::default();
-                    self.objects(objects.level, &self.fetched.roots[position], &list)?;
-                    self.path.pop();
                 }
             }
         }
         self.out.push(b'}');
         Ok(())
+    }
+
+    fn number(&mut self, number: u64) {
+        serde_json::to_writer(&mut self.out, &number).expect("writing to memory does not fail");
     }
 
     fn key(&mut self, position: usize, key: &str) {
@@ -207,7 +211,7 @@ impl<'a> Writer<'a> {
             self.errors.push(error.with("limit", limit));
         }
         self.objects = self.objects.wrapping_add(1);
-        if self.objects % CHECK_EVERY == 0
+        if self.objects.is_multiple_of(CHECK_EVERY)
             && let Err(error) = self.execution.context.check()
         {
             self.halted = true;
@@ -240,6 +244,13 @@ impl<'a> Writer<'a> {
                     Some(list) => self.literals(field, literal, list, values),
                 };
             }
+            Output::ObjectCount { slot } => {
+                self.number(data.hydrated.columns[*slot].range(node).len() as u64);
+            }
+            Output::ValueCount(values) => {
+                let count = self.value_count(values, data, node);
+                self.number(count as u64);
+            }
             Output::Objects { edge, list } => {
                 let to = plan.edges[*edge];
                 let range = data.hydrated.columns[to.slot].range(node);
@@ -252,6 +263,23 @@ impl<'a> Writer<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Returns how many values a list field would give.
+    fn value_count(&self, values: &Output, data: &FetchedLevel, node: usize) -> usize {
+        let mut candidates = match values {
+            Output::Scalar(scalar) => {
+                let values = data.hydrated.columns[scalar.slot].of(node);
+                self.candidates(scalar, values, false)
+            }
+            Output::Literal(literal) => {
+                let values = data.hydrated.columns[literal.slot].of(node);
+                self.literal_candidates(literal, values, literal.lang.as_ref(), &[])
+            }
+            _ => Vec::new(),
+        };
+        drop_equal(&mut candidates);
+        candidates.len()
     }
 
     fn type_name(&mut self, plan: &Level, data: &FetchedLevel, node: usize) {

@@ -26,7 +26,7 @@ use super::{
 use crate::error::{ErrorCode, GraphqlError};
 use crate::limits::Limits;
 use crate::store::{Slot, SlotPage};
-use crate::typesystem::{Api, Field, TypeRef};
+use crate::typesystem::{Api, Field, RootField as ApiRoot, RootKind, TypeRef};
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 
@@ -61,7 +61,7 @@ pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
         let field = nodes[0];
         let root = match input.api.root_field(&field.name) {
             None => RootValue::Introspection,
-            Some(root) => RootValue::Objects(Box::new(planner.root(field, &nodes, root.target)?)),
+            Some(root) => planner.root(field, &nodes, root)?,
         };
         let location = location(field.name.location(), &input.document.sources);
         roots.push(RootField {
@@ -118,34 +118,39 @@ impl<'p, 'a> Planner<'p, 'a> {
         &mut self,
         field: &'a Node<executable::Field>,
         nodes: &[&'a Node<executable::Field>],
-        target: TypeRef,
-    ) -> Result<RootObjects> {
+        root: ApiRoot,
+    ) -> Result<RootValue> {
+        let target = root.target;
         let arguments = self.arguments(field);
         let mut conditions = vec![NodeCondition::Instance(type_test(self.api(), target))];
         if self.is_open(target) {
-            conditions.push(NodeCondition::Instance(
-                type_index(self.api(), target).test(),
-            ));
+            conditions.push(self.known_type(target));
         }
         conditions.extend(arguments.object_conditions(target)?);
         arguments.check_store_arguments()?;
         let dataset = Arc::new(arguments.dataset()?);
         let lang = arguments.lang()?;
-        let order = arguments.object_order(target, lang.as_ref())?;
-        let scope = Scope {
-            lang,
-            dataset: Arc::clone(&dataset),
+        let selection = Selection {
+            condition: NodeCondition::all(conditions),
+            order: arguments.object_order(target, lang.as_ref())?,
+            page: arguments.page()?,
+            dataset: (*dataset).clone(),
         };
+        if root.kind == RootKind::Count {
+            return Ok(RootValue::Count(Box::new(selection)));
+        }
+        let scope = Scope { lang, dataset };
         let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
-        Ok(RootObjects {
-            selection: Selection {
-                condition: NodeCondition::all(conditions),
-                order,
-                page: arguments.page()?,
-                dataset: (*dataset).clone(),
-            },
-            level: self.level(target, &sets, &scope)?,
-        })
+        let level = self.level(target, &sets, &scope)?;
+        Ok(RootValue::Objects(Box::new(RootObjects {
+            selection,
+            level,
+        })))
+    }
+
+    /// Returns the condition that the concrete type of an object is known.
+    fn known_type(&self, target: TypeRef) -> NodeCondition {
+        NodeCondition::Instance(type_index(self.api(), target).test())
     }
 
     /// Tells whether the own test of a type lets through objects of no known concrete type.
@@ -284,7 +289,11 @@ impl<'p, 'a> Planner<'p, 'a> {
                 let property = &self.schema()[property];
                 self.property(property, field, nodes, scope, builder)
             }
-            _ => Err(GraphqlError::new(
+            Some(Field::Count(property)) => {
+                let property = &self.schema()[property];
+                self.count(property, field, nodes, scope, builder)
+            }
+            None => Err(GraphqlError::new(
                 ErrorCode::Internal,
                 format!("the field `{}` has no meaning", field.name),
             )),
@@ -409,6 +418,43 @@ impl<'p, 'a> Planner<'p, 'a> {
         }))
     }
 
+    fn count(
+        &mut self,
+        property: &'a Property,
+        field: &'a Node<executable::Field>,
+        nodes: &[&'a Node<executable::Field>],
+        scope: &Scope,
+        builder: &mut LevelBuilder,
+    ) -> Result<Output> {
+        let Range::Object(object) = property.range else {
+            let values = self.property(property, field, nodes, scope, builder)?;
+            return Ok(Output::ValueCount(Box::new(values)));
+        };
+        let target = self.api().range_type(object);
+        let mut conditions = self.target_conditions(property, target, &self.arguments(field))?;
+        if !matches!(target, TypeRef::Concrete(_)) {
+            conditions.push(self.known_type(target));
+        }
+        let condition = Some(ValueCondition::Node(NodeCondition::all(conditions)));
+        let slot = builder.slot(step(&property.path), condition, None);
+        Ok(Output::ObjectCount { slot })
+    }
+
+    /// Returns what the objects that a property leads to satisfy.
+    fn target_conditions(
+        &self,
+        property: &Property,
+        target: TypeRef,
+        arguments: &FieldArguments<'_>,
+    ) -> Result<Vec<NodeCondition>> {
+        let mut conditions = Vec::new();
+        if property.range_check {
+            conditions.push(NodeCondition::Instance(type_test(self.api(), target)));
+        }
+        conditions.extend(arguments.object_conditions(target)?);
+        Ok(conditions)
+    }
+
     fn objects_slot(
         &self,
         property: &Property,
@@ -417,11 +463,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         lang: Option<&LangSpec>,
         builder: &mut LevelBuilder,
     ) -> Result<usize> {
-        let mut conditions = Vec::new();
-        if property.range_check {
-            conditions.push(NodeCondition::Instance(type_test(self.api(), target)));
-        }
-        conditions.extend(arguments.object_conditions(target)?);
+        let mut conditions = self.target_conditions(property, target, arguments)?;
         let page = SlotPage {
             order: arguments.object_order(target, lang)?,
             page: arguments.page()?,
@@ -429,8 +471,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         let paged = !page.page.is_whole();
         if paged && !matches!(target, TypeRef::Concrete(_)) {
             // Objects of no known type are left out of lists, so pages must not count them.
-            let test = type_index(self.api(), target).test();
-            let known = NodeCondition::Instance(test);
+            let known = self.known_type(target);
             if !conditions.contains(&known) {
                 conditions.push(known);
             }

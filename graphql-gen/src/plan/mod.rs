@@ -71,6 +71,8 @@ pub struct RootField {
 pub enum RootValue {
     /// Objects.
     Objects(Box<RootObjects>),
+    /// The number of objects.
+    Count(Box<Selection>),
     /// Part of the introspection answer, which is computed apart.
     Introspection,
 }
@@ -162,6 +164,13 @@ pub enum Output {
         /// A list rather than a single object.
         list: Option<ListOutput>,
     },
+    /// The number of objects that a list field would give.
+    ObjectCount {
+        /// Position in [`Level::slots`].
+        slot: usize,
+    },
+    /// The number of values that a list field would give.
+    ValueCount(Box<Output>),
 }
 
 /// Scalar values of a field.

@@ -9,7 +9,7 @@ use oxrdf::NamedNode;
 
 pub use hydration::{Column, Hydrated, HydrationRequest, Slot, SlotPage};
 
-use crate::plan::Selection;
+use crate::plan::{Page, Selection};
 use crate::request::RequestContext;
 
 /// A failure of a store. Its text may name addresses and never leaves the process.
@@ -45,6 +45,20 @@ pub trait GraphStore: Send + Sync + 'static {
         selection: &Selection,
         context: &RequestContext,
     ) -> Result<Vec<NamedNode>, StoreError>;
+
+    /// Returns how many objects `selection` would give without its page.
+    async fn count(
+        &self,
+        selection: &Selection,
+        context: &RequestContext,
+    ) -> Result<u64, StoreError> {
+        let whole = Selection {
+            order: Vec::new(),
+            page: Page::default(),
+            ..selection.clone()
+        };
+        Ok(self.select(&whole, context).await?.len() as u64)
+    }
 
     /// Returns, for each node and slot of `request`, the values that the slot asks for.
     async fn hydrate(
