@@ -1,13 +1,16 @@
 //! Small documents, each with the schema or the errors that it gives.
 //!
 //! A case is a folder below `data/typesystem` with `schema.yaml`, whose first comment says what it
-//! is about. Comments `# options:` and `# print:` choose what is generated and how it is printed.
-//! `UPDATE_EXPECT=1` rewrites the expectations. Types that every API has are left out of them.
+//! is about. Comments `# options:` and `# print:` choose what is generated and in which
+//! form it is printed; `# show:` names the definitions to look at.
+//! `UPDATE_EXPECT=1` rewrites the expectations.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use graphql_gen::typesystem::{Api, ApiError, ApiOptions, FederationMode};
+use graphql_gen::typesystem::{
+    Api, ApiError, ApiOptions, FederationMode, Field, RootKind, TypeRef,
+};
 use soml_core::span::{LineIndex, Span};
 
 fn manifest(path: &str) -> PathBuf {
@@ -67,7 +70,13 @@ fn each_document_gives_the_expected_schema_or_errors() {
         let folder = entry.expect("a folder can be listed").path();
         let text = read(&folder.join("schema.yaml"));
         let (actual, file) = match api(&text, &options(&text)) {
-            Ok(api) => (print(&api, header(&text, "print")), "expected.graphql"),
+            Ok(api) => {
+                let show: Vec<&str> = header(&text, "show").split_whitespace().collect();
+                (
+                    print(&api, header(&text, "print"), &show),
+                    "expected.graphql",
+                )
+            }
             Err(error) => (report(&error, &text), "expected.txt"),
         };
         cases += 1;
@@ -82,7 +91,7 @@ fn each_document_gives_the_expected_schema_or_errors() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-fn print(api: &Api, form: &str) -> String {
+fn print(api: &Api, form: &str, show: &[&str]) -> String {
     let printed = match form {
         "" => api.sdl(),
         "v1" => api.subgraph_sdl(FederationMode::V1),
@@ -90,14 +99,25 @@ fn print(api: &Api, form: &str) -> String {
         "full" => api.full_sdl(),
         other => panic!("no form {other}"),
     };
-    // Definitions that an empty document has too say nothing about the case.
-    let empty = self::api("id: /soml/empty\nobjects: {}\n", &ApiOptions::default());
-    let empty = empty.expect("an empty document has an API").sdl();
-    let common: std::collections::HashSet<&str> = definitions(&empty).collect();
-    let own: Vec<&str> = definitions(&printed)
-        .filter(|d| !common.contains(d))
+    let shown: Vec<&str> = definitions(&printed)
+        .filter(|d| show.contains(&defined(d).as_str()))
         .collect();
-    own.join("\n\n") + "\n"
+    shown.join("\n\n") + "\n"
+}
+
+/// Returns the name of what is defined; `@x` for a directive and `schema` for the schema.
+fn defined(definition: &str) -> String {
+    let line = definition
+        .lines()
+        .find(|line| !line.starts_with('"'))
+        .unwrap_or_default();
+    let mut words = line
+        .split([' ', '(', '{'])
+        .skip_while(|word| *word == "extend");
+    match words.next() {
+        Some("schema") => "schema".to_owned(),
+        _ => words.next().unwrap_or_default().to_owned(),
+    }
 }
 
 /// Splits printed definitions at the blank lines between them.
@@ -152,30 +172,89 @@ fn published_schemas_have_an_api_in_every_form() {
     ];
     for document in documents {
         let text = read(&manifest("../soml-core/tests/data").join(document));
-        for federation in [FederationMode::Off, FederationMode::V1, FederationMode::V2] {
-            let all = ApiOptions {
+        let alone = api(&text, &ApiOptions::default());
+        assert_eq!(
+            alone
+                .unwrap_or_else(|e| panic!("{document}: {e}"))
+                .service_sdl(),
+            None
+        );
+        for federation in [FederationMode::V1, FederationMode::V2] {
+            let options = ApiOptions {
                 mutations: true,
                 federation,
                 counts: true,
                 service: true,
             };
-            for options in [
-                ApiOptions {
-                    federation,
-                    ..ApiOptions::default()
-                },
-                all,
-            ] {
-                let api = api(&text, &options).unwrap_or_else(|e| panic!("{document}: {e}"));
-                for printed in [api.sdl(), api.full_sdl()] {
-                    apollo_compiler::Schema::parse_and_validate(printed, document)
-                        .unwrap_or_else(|e| panic!("{document}: {}", e.errors));
-                }
-                assert_eq!(
-                    api.service_sdl().is_some(),
-                    federation != FederationMode::Off
-                );
-            }
+            let api = api(&text, &options).unwrap_or_else(|e| panic!("{document}: {e}"));
+            assert!(api.service_sdl().is_some());
+            apollo_compiler::Schema::parse_and_validate(api.full_sdl(), document)
+                .unwrap_or_else(|e| panic!("{document}: {}", e.errors));
         }
     }
+}
+
+#[test]
+fn graphql_names_lead_back_to_objects_and_properties() {
+    let text = read(&manifest("tests/data/typesystem/dual/schema.yaml"));
+    let api = api(&text, &ApiOptions::default()).expect("the document has an API");
+    let soml = Arc::clone(api.soml());
+    let id = |name| soml.object_named(name).expect("the object exists");
+    let (agent, person, child) = (id("Agent"), id("Person"), id("Child"));
+
+    assert_eq!(api.type_ref("Object"), Some(TypeRef::AnyObject));
+    assert_eq!(api.type_ref("Nameable"), Some(TypeRef::Nameable));
+    assert_eq!(api.type_ref("Agent"), Some(TypeRef::Concrete(agent)));
+    assert_eq!(
+        api.type_ref("AgentInterface"),
+        Some(TypeRef::Interface(agent))
+    );
+    assert_eq!(api.type_ref("Literal"), None);
+    assert_eq!(api.type_name(agent), "Agent");
+    assert_eq!(api.range_type(person), TypeRef::Interface(person));
+    assert_eq!(api.range_type(child), TypeRef::Concrete(child));
+
+    let target = |field| api.root_field(field).map(|root| root.target);
+    assert_eq!(target("object"), Some(TypeRef::AnyObject));
+    assert_eq!(target("agent"), Some(TypeRef::Interface(agent)));
+    assert_eq!(target("child"), Some(TypeRef::Concrete(child)));
+    assert_eq!(target("agentInterface"), None);
+
+    assert_eq!(
+        api.possible_types(TypeRef::AnyObject),
+        [agent, person, child]
+    );
+    assert_eq!(
+        api.possible_types(TypeRef::Interface(person)),
+        [person, child]
+    );
+    assert_eq!(api.possible_types(TypeRef::Concrete(person)), [person]);
+    assert!(api.possible_types(TypeRef::Nameable).is_empty());
+
+    assert_eq!(api.field(TypeRef::AnyObject, "id"), Some(Field::Id));
+    assert_eq!(api.field(TypeRef::AnyObject, "name"), None);
+    assert_eq!(api.field(TypeRef::Interface(agent), "age"), None);
+    for (ty, owner) in [
+        (TypeRef::Interface(agent), agent),
+        (TypeRef::Concrete(child), child),
+    ] {
+        let Some(Field::Property(knows)) = api.field(ty, "knows") else {
+            panic!("no property")
+        };
+        assert_eq!(soml[knows].owner, owner);
+    }
+}
+
+#[test]
+fn counts_lead_back_to_what_they_count() {
+    let text = read(&manifest("tests/data/typesystem/counts/schema.yaml"));
+    let api = api(&text, &options(&text)).expect("the document has an API");
+    let shelf = api.type_ref("Shelf").expect("the interface exists");
+    let Some(Field::Property(boxes)) = api.field(shelf, "boxes") else {
+        panic!("no property")
+    };
+    assert_eq!(api.field(shelf, "boxes_count"), Some(Field::Count(boxes)));
+    assert_eq!(api.field(shelf, "size_count"), None);
+    let root = api.root_field("shelf_count").expect("the type is counted");
+    assert_eq!((root.target, root.kind), (shelf, RootKind::Count));
 }

@@ -16,9 +16,19 @@ use super::subgraph::Subgraph;
 
 /// The GraphQL API of a SOML schema.
 ///
-/// ```ignore
-/// let api = Api::new(soml, &ApiOptions::default())?;
-/// let planet = api.root_field("planet").expect("the schema has an object `Planet`");
+/// ```
+/// use std::sync::Arc;
+/// use graphql_gen::typesystem::{Api, ApiOptions, Field, TypeRef};
+///
+/// let text = "id: /soml/sky\nobjects:\n  Planet: {props: {mass: {range: decimal}}}\n";
+/// let soml = soml_core::load(text).schema.expect("the document is valid");
+/// let api = Api::new(Arc::new(soml), &ApiOptions::default())?;
+///
+/// let planets = api.root_field("planet").expect("each object has a root field");
+/// assert_eq!(api.type_ref("Planet"), Some(planets.target));
+/// assert!(matches!(api.field(planets.target, "mass"), Some(Field::Property(_))));
+/// assert!(api.sdl().contains("mass: Decimal"));
+/// # Ok::<(), graphql_gen::typesystem::ApiError>(())
 /// ```
 pub struct Api {
     soml: Arc<soml_core::Valid<soml_core::schema::Schema>>,

@@ -44,19 +44,34 @@ pub enum ProblemKind {
     SchemaInvalid,
 }
 
-impl ProblemKind {
-    /// Returns the stable code.
-    #[must_use]
-    pub fn code(self) -> &'static str {
-        match self {
-            ProblemKind::TypeNameTaken => "API_TYPE_NAME_TAKEN",
-            ProblemKind::FieldNameTaken => "API_FIELD_NAME_TAKEN",
-            ProblemKind::RootFieldTaken => "API_ROOT_FIELD_TAKEN",
-            ProblemKind::NameInvalid => "API_NAME_INVALID",
-            ProblemKind::NotCovariant => "API_NOT_COVARIANT",
-            ProblemKind::SchemaInvalid => "API_SCHEMA_INVALID",
+macro_rules! kinds {
+    ($($variant:ident $code:literal $meaning:literal;)*) => {
+        impl ProblemKind {
+            /// All kinds, in the order of the documentation.
+            pub const ALL: &'static [ProblemKind] = &[$(ProblemKind::$variant),*];
+
+            /// Returns the stable code.
+            #[must_use]
+            pub fn code(self) -> &'static str {
+                match self { $(ProblemKind::$variant => $code),* }
+            }
+
+            /// Returns one sentence for the documentation.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self { $(ProblemKind::$variant => $meaning),* }
+            }
         }
-    }
+    };
+}
+
+kinds! {
+    TypeNameTaken "API_TYPE_NAME_TAKEN" "Two types of the API would have the same name.";
+    FieldNameTaken "API_FIELD_NAME_TAKEN" "A field or an input key would have a name that is taken.";
+    RootFieldTaken "API_ROOT_FIELD_TAKEN" "Two root fields would have the same name.";
+    NameInvalid "API_NAME_INVALID" "A name of the document cannot be a GraphQL name.";
+    NotCovariant "API_NOT_COVARIANT" "A subclass redefines a property against its interface.";
+    SchemaInvalid "API_SCHEMA_INVALID" "The generated schema is not valid; a fault of the generator.";
 }
 
 impl Problem {

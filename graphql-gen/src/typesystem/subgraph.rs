@@ -37,7 +37,15 @@ impl Subgraph<'_> {
             }
             parts.push(self.print_type(name, ty, mode));
         }
-        parts.join("\n")
+        let mut printed = String::new();
+        for part in &parts {
+            if !printed.is_empty() {
+                printed.push_str("\n\n");
+            }
+            printed.push_str(part.trim_end());
+        }
+        printed.push('\n');
+        printed
     }
 
     fn print_type(&self, name: &Name, ty: &ExtendedType, mode: FederationMode) -> String {

@@ -29,7 +29,7 @@ impl Origin {
 
     fn describe(self, soml: &Schema) -> String {
         match self {
-            Origin::BuiltIn => "a type that every API has".to_owned(),
+            Origin::BuiltIn => "a type of every API".to_owned(),
             Origin::Object(id) => format!("object `{}`", soml[id].name),
             Origin::Enum(id) => format!("type `{}`", soml[id].name),
         }
@@ -77,7 +77,7 @@ impl<'a> TypeTable<'a> {
             (first, second)
         };
         let message = format!(
-            "{} gives the GraphQL type `{name}`, which {} has already",
+            "{} gives the GraphQL type `{name}`, a name that {} has",
             second.describe(self.soml),
             first.describe(self.soml),
         );
