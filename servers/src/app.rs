@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use arc_swap::ArcSwapOption;
+use graphql_gen::service::{ObjectService, ServiceOptions};
+use graphql_gen::store::GraphStore;
 use tokio::sync::Mutex;
 
 use crate::config::Settings;
 use crate::first_query::first_query;
 use crate::health::HealthCache;
-use crate::pending::{GraphStore, ObjectService, ServiceOptions};
 use crate::schema::{Checked, UsableSchema, check};
 use crate::schema_store::{SchemaStore, SchemaStoreError, StoredSchema};
 
@@ -170,12 +171,6 @@ impl App {
             types = usable.soml.objects.len(),
             "schema bound"
         );
-        if !usable.soml.rbac.roles.is_empty() {
-            tracing::warn!(
-                schema = id,
-                "the roles of the schema are read but not enforced yet"
-            );
-        }
         Ok((stored, checked))
     }
 
@@ -230,6 +225,7 @@ impl App {
     ) -> Result<Bound, SchemaChangeError> {
         let options = ServiceOptions {
             limits: self.settings.limits.clone(),
+            ..ServiceOptions::default()
         };
         let soml = Arc::clone(&usable.soml);
         let service = ObjectService::new(soml, Arc::clone(&self.store), options)
@@ -237,8 +233,8 @@ impl App {
         Ok(Bound {
             id: id.to_owned(),
             label: usable.soml.metadata.label.clone(),
+            first_query: query.map_or_else(|| first_query(service.api()), str::to_owned),
             service,
-            first_query: query.map_or_else(|| first_query(&usable.api), str::to_owned),
         })
     }
 

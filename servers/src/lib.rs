@@ -13,7 +13,6 @@ pub mod health;
 pub mod http;
 pub mod load;
 pub mod logging;
-mod pending;
 pub mod render;
 pub mod schema;
 pub mod schema_store;

@@ -80,10 +80,18 @@ fn visible(source: &str, place: Place) -> std::ops::Range<usize> {
 /// Returns the findings of a document named `file` as JSON.
 #[must_use]
 pub fn json(file: &str, checked: &Checked) -> Value {
+    let notes = |severity: Severity| -> Vec<&Note> {
+        checked
+            .notes
+            .iter()
+            .filter(|note| note.severity == severity)
+            .collect()
+    };
     json!({
         "file": file,
         "valid": checked.schema.is_some(),
-        "findings": checked.notes,
+        "errors": notes(Severity::Error),
+        "warnings": notes(Severity::Warning),
         "suppressed": checked.suppressed,
     })
 }

@@ -7,12 +7,13 @@ use std::time::Instant;
 
 use clap::Args;
 use graphql_gen::request::{Request, RequestContext};
+use graphql_gen::service::{ObjectService, ServiceOptions};
+use graphql_gen::store::oxigraph::OxigraphStore;
 use oxigraph::store::Store;
 
 use super::config_args::ConfigArgs;
 use super::input::{Input, usable};
 use super::{CliError, Console, Exit};
-use crate::pending::{ObjectService, OxigraphStore, ServiceOptions};
 
 #[derive(Debug, Args)]
 pub(super) struct Query {
@@ -47,6 +48,7 @@ impl Query {
         self.input.load(&store, console)?;
         let options = ServiceOptions {
             limits: settings.limits.clone(),
+            ..ServiceOptions::default()
         };
         let service = ObjectService::new(schema.soml, Arc::new(OxigraphStore::new(store)), options)
             .expect("the check made the same API from the same schema");

@@ -2,8 +2,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
+use graphql_gen::store::oxigraph::OxigraphStore;
 use oxigraph::store::Store;
 
 use super::config_args::ConfigArgs;
@@ -14,8 +16,10 @@ use crate::config::{PROPERTIES, Settings};
 use crate::http::Server;
 use crate::load::{LoadError, LoadSummary};
 use crate::logging;
-use crate::pending::OxigraphStore;
 use crate::schema_store::InMemorySchemaStore;
+
+/// Time for work off the async workers to notice that it is cancelled.
+const LAST_WORK: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
@@ -48,7 +52,10 @@ impl Serve {
             .enable_all()
             .build()
             .map_err(CliError::Start)?;
-        runtime.block_on(self.serve(settings, console))
+        let result = runtime.block_on(self.serve(settings, console));
+        // Work for clients that have gone must not keep the process.
+        runtime.shutdown_timeout(LAST_WORK);
+        result
     }
 
     fn settings(&self) -> Result<(Settings, Vec<String>), CliError> {

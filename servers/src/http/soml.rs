@@ -169,7 +169,7 @@ fn status(app: &App, status: StatusCode, stored: &StoredSchema, checked: &Checke
     let mut document = document_head("SOML", Some(&stored.id));
     document.insert("bound".to_owned(), app.is_bound(&stored.id).into());
     document.insert("input".to_owned(), stored.text.as_str().into());
-    insert_notes(&mut document, "warnings", checked, Severity::Warning);
+    insert_notes(&mut document, checked);
     answer(status, document, Some(stored))
 }
 
@@ -212,36 +212,33 @@ fn invalid(checked: &Checked, text: &str) -> Response {
     let code = HttpCode::SchemaInvalid;
     document.insert("hydra:statusCode".to_owned(), code.status().as_u16().into());
     document.insert("code".to_owned(), code.as_str().into());
-    insert_notes(&mut document, "errors", checked, Severity::Error);
-    insert_notes(&mut document, "warnings", checked, Severity::Warning);
+    insert_notes(&mut document, checked);
+
     document.insert("input".to_owned(), text.into());
     answer(code.status(), document, None)
 }
 
-fn insert_notes(
-    document: &mut Map<String, Value>,
-    key: &str,
-    checked: &Checked,
-    severity: Severity,
-) {
-    let notes: Vec<_> = checked
-        .notes
-        .iter()
-        .filter(|n| n.severity == severity)
-        .map(note)
-        .collect();
-    if !notes.is_empty() {
-        document.insert(key.to_owned(), notes.into());
-    }
+fn insert_notes(document: &mut Map<String, Value>, checked: &Checked) {
+    let notes = |severity: Severity| -> Value {
+        checked
+            .notes
+            .iter()
+            .filter(|n| n.severity == severity)
+            .map(note)
+            .collect()
+    };
+    document.insert("valid".to_owned(), checked.schema.is_some().into());
+    document.insert("errors".to_owned(), notes(Severity::Error));
+    document.insert("warnings".to_owned(), notes(Severity::Warning));
 }
 
-/// A finding in the shape of a GraphQL error.
+/// A finding that can also be read as a GraphQL error.
 fn note(note: &Note) -> Value {
-    let mut extensions = serde_json::to_value(note).unwrap_or_default();
-    if let Some(members) = extensions.as_object_mut() {
-        members.remove("message");
+    let mut value = serde_json::to_value(note).unwrap_or_default();
+    if let Some(members) = value.as_object_mut() {
+        members.insert("extensions".to_owned(), json!({ "code": note.code }));
     }
-    json!({ "message": note.message, "extensions": extensions })
+    value
 }
 
 fn document_head(kind: &str, id: Option<&str>) -> Map<String, Value> {

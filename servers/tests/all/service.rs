@@ -56,7 +56,11 @@ impl Service {
         settings.port = 0;
         settings.shutdown_timeout = Duration::from_secs(2);
         let store = Arc::new(OxigraphStore::new(store));
-        let app = Arc::new(App::new(settings, store, Arc::new(InMemorySchemaStore::default())));
+        let app = Arc::new(App::new(
+            settings,
+            store,
+            Arc::new(InMemorySchemaStore::default()),
+        ));
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -78,7 +82,12 @@ impl Service {
                 }))
                 .unwrap();
         });
-        Service { base, app, stop: Some(stop), thread: Some(thread) }
+        Service {
+            base,
+            app,
+            stop: Some(stop),
+            thread: Some(thread),
+        }
     }
 
     /// Stops the service and waits for it.
@@ -108,8 +117,17 @@ impl Service {
         let mut response = agent.run(request).unwrap();
         let headers = response.headers().clone();
         let status = response.status().as_u16();
-        let body = response.body_mut().with_config().limit(64 << 20).read_to_vec().unwrap();
-        Answer { status, headers, body }
+        let body = response
+            .body_mut()
+            .with_config()
+            .limit(64 << 20)
+            .read_to_vec()
+            .unwrap();
+        Answer {
+            status,
+            headers,
+            body,
+        }
     }
 
     pub fn get(&self, path: &str) -> Answer {
@@ -122,7 +140,10 @@ impl Service {
     }
 
     pub fn post_text(&self, body: &str) -> Answer {
-        let headers = [("content-type", "application/json"), ("accept", "application/json")];
+        let headers = [
+            ("content-type", "application/json"),
+            ("accept", "application/json"),
+        ];
         self.send("POST", "/graphql", &headers, body.as_bytes())
     }
 
@@ -156,15 +177,27 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("{e}: {}", self.text()))
     }
 
-    pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    /// Returns all values of a header, joined.
+    pub fn header(&self, name: &str) -> String {
+        let values = self
+            .headers
+            .get_all(name)
+            .iter()
+            .map(|value| value.to_str().unwrap());
+        values.collect::<Vec<_>>().join(", ")
     }
 
     /// Returns the code of the first error.
     pub fn code(&self) -> String {
         let json = self.json();
         let error = &json["errors"][0];
-        assert!(error["message"].is_string(), "every error has a message: {json}");
-        error["extensions"]["code"].as_str().unwrap_or_default().to_owned()
+        assert!(
+            error["message"].is_string(),
+            "every error has a message: {json}"
+        );
+        error["extensions"]["code"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     }
 }
