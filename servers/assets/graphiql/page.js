@@ -24,9 +24,10 @@
     },
   };
 
+  // As plain JSON a mistake in a query is an answer, and not a failed request on the console.
   const fetcher = GraphiQL.createFetcher({
     url: new URL("graphql", document.baseURI).href,
-    headers: { Accept: "application/graphql-response+json, application/json;q=0.9" },
+    headers: { Accept: "application/json" },
   });
 
   const element = React.createElement;

@@ -42,7 +42,7 @@ impl Serve {
     /// Serves until the process is told to stop.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let (settings, warnings) = self.settings()?;
-        logging::start(&settings)
+        logging::start(&settings, console.interactive)
             .map_err(|error| CliError::Usage(format!("`logging.level` is malformed: {error}")))?;
         for warning in warnings {
             tracing::warn!("{warning}");

@@ -25,8 +25,8 @@ use crate::app::App;
 /// Time beyond the deadline after which an answer is given without the service.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Longest part of a document that goes into the log.
-const LOGGED_CHARS: usize = 2_000;
+/// About how much of a document goes into the log.
+const LOGGED_BYTES: usize = 1_000;
 
 /// Parameters of a request by GET.
 #[derive(Deserialize)]
@@ -209,10 +209,18 @@ fn operation_type(app: &App, request: &Request) -> Option<OperationType> {
         .map(|operation| operation.operation_type)
 }
 
+/// Returns the document on one line, cut when it is long.
 fn logged(query: &str) -> String {
-    let mut text: String = query.chars().take(LOGGED_CHARS).collect();
-    if text.len() < query.len() {
-        text.push('…');
+    let mut text = String::new();
+    for word in query.split_whitespace() {
+        if text.len() > LOGGED_BYTES {
+            text.push_str(" …");
+            break;
+        }
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.extend(word.chars().take(LOGGED_BYTES));
     }
     text
 }

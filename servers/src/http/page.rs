@@ -82,7 +82,7 @@ pub(crate) async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Re
     let page = PAGE
         .replace("{version}", VERSION)
         .replace("{title}", &escaped(title))
-        .replace("{query}", &escaped(query));
+        .replace("{query}", &escaped(query.trim_end()));
     let headers = [
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (
