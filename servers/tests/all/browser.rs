@@ -51,11 +51,15 @@ impl Browser {
         let base = format!("http://127.0.0.1:{port}/session");
         let created = call("POST", &base, &capabilities);
         let id = created["sessionId"].as_str().unwrap();
-        Browser {
+        let browser = Browser {
             driver,
             session: format!("{base}/{id}"),
             _profile: profile,
-        }
+        };
+        // What the browser's own first page asked for is no matter of ours.
+        browser.open("about:blank");
+        browser.requested();
+        browser
     }
 
     fn open(&self, url: &str) {
