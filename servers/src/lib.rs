@@ -2,7 +2,17 @@
 //!
 //! Everything with logic of its own lives in the libraries below; this crate reads files, the
 //! environment and the clock, and speaks HTTP. The binaries are thin: they hand their arguments to
-//! [`cli`] and turn its answer into an exit code.
+//! the modules here and turn the outcome into an exit code.
 
+pub mod app;
+pub mod cli;
 pub mod config;
+pub mod demo;
+pub mod first_query;
+pub mod health;
+pub mod http;
 pub mod load;
+pub mod logging;
+pub mod render;
+pub mod schema;
+pub mod schema_store;

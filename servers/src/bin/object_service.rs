@@ -1,1 +1,24 @@
-fn main() {}
+//! The object service alone.
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use clap::Parser;
+use servers::cli::{Console, ObjectService};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let command = ObjectService::parse();
+    let (mut out, mut err) = (io::stdout(), io::stderr());
+    let interactive = err.is_terminal();
+    command
+        .run(&mut Console {
+            out: &mut out,
+            err: &mut err,
+            coloured: false,
+            interactive,
+        })
+        .into()
+}

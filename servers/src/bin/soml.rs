@@ -1,1 +1,26 @@
-fn main() {}
+//! The `soml` command.
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use clap::Parser;
+use servers::cli::{Console, Soml};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let command = Soml::parse();
+    let (mut out, mut err) = (io::stdout(), io::stderr());
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let coloured = out.is_terminal() && !no_color;
+    let interactive = err.is_terminal();
+    command
+        .run(&mut Console {
+            out: &mut out,
+            err: &mut err,
+            coloured,
+            interactive,
+        })
+        .into()
+}

@@ -101,7 +101,10 @@ impl Setting for Option<u64> {
     fn parse(text: &str) -> Result<Self, &'static str> {
         match text {
             "none" => Ok(None),
-            _ => text.parse().map(Some).map_err(|_| "a whole number or `none`"),
+            _ => text
+                .parse()
+                .map(Some)
+                .map_err(|_| "a whole number or `none`"),
         }
     }
 
@@ -114,7 +117,9 @@ impl Setting for Duration {
     const TYPE: &'static str = "milliseconds";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
-        text.parse().map(Duration::from_millis).map_err(|_| "a whole number of milliseconds")
+        text.parse()
+            .map(Duration::from_millis)
+            .map_err(|_| "a whole number of milliseconds")
     }
 
     fn show(&self) -> String {

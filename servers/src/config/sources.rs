@@ -74,7 +74,9 @@ pub enum ConfigError {
 }
 
 fn hint(key: &str) -> String {
-    Property::nearest(key).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
+    Property::nearest(key)
+        .map(|near| format!("; did you mean `{near}`?"))
+        .unwrap_or_default()
 }
 
 /// Reads the settings from all `sources`; also returns warnings about the environment.
@@ -96,8 +98,9 @@ pub fn read(sources: &Sources<'_>) -> Result<(Settings, Vec<String>), ConfigErro
         environment_pair(&mut settings, key, value, &mut warnings)?;
     }
     for pair in sources.flags {
-        let (key, value) =
-            pair.split_once('=').ok_or_else(|| ConfigError::NotAPair(pair.clone()))?;
+        let (key, value) = pair
+            .split_once('=')
+            .ok_or_else(|| ConfigError::NotAPair(pair.clone()))?;
         set_known(&mut settings, key.trim(), value.trim(), "the command line")?;
     }
     Ok((settings, warnings))
@@ -109,8 +112,10 @@ fn set_known(
     value: &str,
     origin: &str,
 ) -> Result<(), ConfigError> {
-    let property = Property::find(key)
-        .ok_or_else(|| ConfigError::Unknown { key: key.to_owned(), origin: origin.to_owned() })?;
+    let property = Property::find(key).ok_or_else(|| ConfigError::Unknown {
+        key: key.to_owned(),
+        origin: origin.to_owned(),
+    })?;
     set(settings, property, value, origin)
 }
 
@@ -123,7 +128,11 @@ fn set(
     (property.set)(settings, value).map_err(|expected| ConfigError::Value {
         key: property.key,
         origin: origin.to_owned(),
-        value: if property.secret { "***".to_owned() } else { value.to_owned() },
+        value: if property.secret {
+            "***".to_owned()
+        } else {
+            value.to_owned()
+        },
         expected,
     })
 }
@@ -142,24 +151,36 @@ fn environment_pair(
     if let Some(property) = Property::find(key) {
         return set(settings, property, value, &origin);
     }
-    let secret = key.strip_suffix("_FILE").and_then(Property::find).filter(|p| p.secret);
+    let secret = key
+        .strip_suffix("_FILE")
+        .and_then(Property::find)
+        .filter(|p| p.secret);
     if let Some(property) = secret {
         let path = Path::new(value);
-        let text = fs::read_to_string(path)
-            .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+        let text = fs::read_to_string(path).map_err(|source| ConfigError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
         return set(settings, property, text.trim_end(), &origin);
     }
     if OUR_PREFIXES.iter().any(|prefix| key.starts_with(prefix)) {
-        warnings.push(format!("unknown property `{key}` in the environment{}", hint(key)));
+        warnings.push(format!(
+            "unknown property `{key}` in the environment{}",
+            hint(key)
+        ));
     }
     Ok(())
 }
 
 fn file_pairs(path: &Path) -> Result<Vec<(String, String)>, ConfigError> {
-    let text = fs::read_to_string(path)
-        .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
-    let malformed =
-        |message: String| ConfigError::Malformed { path: path.to_owned(), message };
+    let text = fs::read_to_string(path).map_err(|source| ConfigError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let malformed = |message: String| ConfigError::Malformed {
+        path: path.to_owned(),
+        message,
+    };
     match path.extension().and_then(|e| e.to_str()) {
         Some("properties") => properties_pairs(&text).map_err(malformed),
         Some("yaml" | "yml") => {
@@ -172,7 +193,9 @@ fn file_pairs(path: &Path) -> Result<Vec<(String, String)>, ConfigError> {
                 toml::from_str(&text).map_err(|e| malformed(e.to_string()))?;
             Ok(flattened(&value))
         }
-        _ => Err(ConfigError::SyntaxUnknown { path: path.to_owned() }),
+        _ => Err(ConfigError::SyntaxUnknown {
+            path: path.to_owned(),
+        }),
     }
 }
 

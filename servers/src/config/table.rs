@@ -26,14 +26,20 @@ impl Property {
     /// Returns the value in `settings`, masked when it is secret.
     #[must_use]
     pub fn shown(&self, settings: &Settings) -> String {
-        if self.secret { "***".to_owned() } else { (self.get)(settings) }
+        if self.secret {
+            "***".to_owned()
+        } else {
+            (self.get)(settings)
+        }
     }
 
     /// Finds the property that `name` stands for; letters and digits alone count.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Property> {
         let wanted = normalized(name);
-        PROPERTIES.iter().find(|property| normalized(property.key) == wanted)
+        PROPERTIES
+            .iter()
+            .find(|property| normalized(property.key) == wanted)
     }
 
     /// Returns the known key that `name` was probably meant to be.
@@ -41,14 +47,23 @@ impl Property {
     pub fn nearest(name: &str) -> Option<&'static str> {
         let wanted = normalized(name);
         let scored = PROPERTIES.iter().map(|p| {
-            (strsim::normalized_damerau_levenshtein(&normalized(p.key), &wanted), p.key)
+            (
+                strsim::normalized_damerau_levenshtein(&normalized(p.key), &wanted),
+                p.key,
+            )
         });
-        scored.filter(|(score, _)| *score > 0.6).max_by(|a, b| a.0.total_cmp(&b.0)).map(|b| b.1)
+        scored
+            .filter(|(score, _)| *score > 0.6)
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|b| b.1)
     }
 }
 
 fn normalized(name: &str) -> String {
-    name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+    name.chars()
+        .filter(|c| c.is_ascii_alphanumeric())
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
 }
 
 fn kind_of<T: Setting>(_: fn(&Settings) -> &T) -> &'static str {
@@ -103,8 +118,15 @@ mod tests {
 
     #[test]
     fn names_compare_by_letters_and_digits() {
-        for name in ["graphql.limits.whereDepth", "GRAPHQL_LIMITS_WHEREDEPTH", "graphql-limits-where-depth"] {
-            assert_eq!(Property::find(name).unwrap().key, "graphql.limits.whereDepth");
+        for name in [
+            "graphql.limits.whereDepth",
+            "GRAPHQL_LIMITS_WHEREDEPTH",
+            "graphql-limits-where-depth",
+        ] {
+            assert_eq!(
+                Property::find(name).unwrap().key,
+                "graphql.limits.whereDepth"
+            );
         }
     }
 

@@ -30,7 +30,10 @@ pub(crate) async fn read(request: Request<Body>, limits: BodyLimits) -> Result<B
     }
     match tokio::time::timeout(limits.time, collect(request.into_body(), limits)).await {
         Ok(result) => result,
-        Err(_) => Err(HttpError::new(HttpCode::BodyTimeout, "the body did not arrive in time")),
+        Err(_) => Err(HttpError::new(
+            HttpCode::BodyTimeout,
+            "the body did not arrive in time",
+        )),
     }
 }
 
@@ -52,7 +55,11 @@ async fn collect(body: Body, limits: BodyLimits) -> Result<Bytes, HttpError> {
             }
         }
     }
-    if seen > limits.bytes { Err(too_large(limits)) } else { Ok(kept.into()) }
+    if seen > limits.bytes {
+        Err(too_large(limits))
+    } else {
+        Ok(kept.into())
+    }
 }
 
 /// Checks that the body is of one of `media_types`, in UTF-8 and not compressed.
@@ -60,7 +67,9 @@ pub(crate) fn require_type(headers: &HeaderMap, media_types: &[&str]) -> Result<
     let refused = |message: String| Err(HttpError::new(HttpCode::UnsupportedMediaType, message));
     let expected = media_types.join(" or ");
     let Some(value) = headers.get(CONTENT_TYPE) else {
-        return refused(format!("the request has no Content-Type, expected {expected}"));
+        return refused(format!(
+            "the request has no Content-Type, expected {expected}"
+        ));
     };
     let value = value.to_str().unwrap_or_default().to_ascii_lowercase();
     let mut parts = value.split(';').map(str::trim);
@@ -68,7 +77,9 @@ pub(crate) fn require_type(headers: &HeaderMap, media_types: &[&str]) -> Result<
     if !media_types.contains(&media_type) {
         return refused(format!("the Content-Type is not {expected}"));
     }
-    let charset = parts.find_map(|p| p.strip_prefix("charset=")).map(|c| c.trim_matches('"'));
+    let charset = parts
+        .find_map(|p| p.strip_prefix("charset="))
+        .map(|c| c.trim_matches('"'));
     if charset.is_some_and(|c| c != "utf-8" && c != "utf8") {
         return refused("the character set is not utf-8".to_owned());
     }

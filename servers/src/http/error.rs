@@ -136,7 +136,9 @@ impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let mut response = (self.status, axum::Json(self.body())).into_response();
         if let Some(methods) = self.allow {
-            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
+            response
+                .headers_mut()
+                .insert(header::ALLOW, HeaderValue::from_static(methods));
         }
         response
     }

@@ -25,10 +25,15 @@ impl ResponseType {
     /// No header, `*/*` and `application/*` stand for `application/json`, which clients from before
     /// the specification expect.
     pub(crate) fn negotiate(headers: &HeaderMap) -> Option<Self> {
-        let Some(ranges) = weighted(headers, ACCEPT) else { return Some(ResponseType::Json) };
+        let Some(ranges) = weighted(headers, ACCEPT) else {
+            return Some(ResponseType::Json);
+        };
         let weight = |names: &[&str]| {
             names.iter().find_map(|name| {
-                ranges.iter().find(|(range, _)| range == name).map(|(_, weight)| *weight)
+                ranges
+                    .iter()
+                    .find(|(range, _)| range == name)
+                    .map(|(_, weight)| *weight)
             })
         };
         let json = weight(&["application/json", "application/*", "*/*"]).unwrap_or(0.0);
@@ -43,8 +48,11 @@ impl ResponseType {
 
 /// Tells whether `headers` name `media_type` itself as acceptable.
 pub(crate) fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
-    weighted(headers, ACCEPT)
-        .is_some_and(|ranges| ranges.iter().any(|(range, w)| range == media_type && *w > 0.0))
+    weighted(headers, ACCEPT).is_some_and(|ranges| {
+        ranges
+            .iter()
+            .any(|(range, w)| range == media_type && *w > 0.0)
+    })
 }
 
 /// Returns the languages of `Accept-Language`, best first; `*` and refused ones are left out.
@@ -57,10 +65,20 @@ pub(crate) fn languages(headers: &HeaderMap) -> Vec<String> {
 
 /// Splits a header of comma-separated ranges with `q` weights; names come in lower case.
 fn weighted(headers: &HeaderMap, name: axum::http::HeaderName) -> Option<Vec<(String, f32)>> {
-    let mut values = headers.get_all(name).iter().filter_map(|v| v.to_str().ok()).peekable();
+    let mut values = headers
+        .get_all(name)
+        .iter()
+        .filter_map(|v| v.to_str().ok())
+        .peekable();
     values.peek()?;
     let items = values.flat_map(|value| value.split(','));
-    Some(items.map(str::trim).filter(|item| !item.is_empty()).map(range).collect())
+    Some(
+        items
+            .map(str::trim)
+            .filter(|item| !item.is_empty())
+            .map(range)
+            .collect(),
+    )
 }
 
 fn range(item: &str) -> (String, f32) {
@@ -88,7 +106,10 @@ mod tests {
         assert_eq!(ResponseType::negotiate(&HeaderMap::new()), Some(Json));
         assert_eq!(accept("*/*"), Some(Json));
         assert_eq!(accept("application/json"), Some(Json));
-        assert_eq!(accept("application/graphql-response+json"), Some(GraphqlResponse));
+        assert_eq!(
+            accept("application/graphql-response+json"),
+            Some(GraphqlResponse)
+        );
         assert_eq!(
             accept("application/graphql-response+json, application/json;q=0.9"),
             Some(GraphqlResponse)
@@ -97,14 +118,22 @@ mod tests {
             accept("application/graphql-response+json;q=0.5, application/json"),
             Some(Json)
         );
-        assert_eq!(accept("application/json;q=0, application/graphql-response+json;q=0"), None);
+        assert_eq!(
+            accept("application/json;q=0, application/graphql-response+json;q=0"),
+            None
+        );
         assert_eq!(accept("text/html"), None);
     }
 
     #[test]
     fn languages_come_best_first() {
         let mut headers = HeaderMap::new();
-        headers.insert(ACCEPT_LANGUAGE, "de;q=0.5, bg, en-GB;q=0.8, fr;q=0, *;q=0.1".parse().unwrap());
+        headers.insert(
+            ACCEPT_LANGUAGE,
+            "de;q=0.5, bg, en-GB;q=0.8, fr;q=0, *;q=0.1"
+                .parse()
+                .unwrap(),
+        );
         assert_eq!(languages(&headers), ["bg", "en-gb", "de"]);
     }
 }

@@ -20,7 +20,10 @@ pub(crate) struct RequestId(pub(crate) String);
 
 impl RequestId {
     fn of(request: &Request) -> Self {
-        let given = request.headers().get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
+        let given = request
+            .headers()
+            .get(X_REQUEST_ID)
+            .and_then(|value| value.to_str().ok());
         match given {
             Some(id) if is_fit(id) => RequestId(id.to_owned()),
             _ => RequestId(Uuid::new_v4().to_string()),

@@ -36,9 +36,9 @@ pub(super) fn check(quad: &Quad) -> Result<(), Fault> {
             Some(tag) => LanguageTag::parse(tag).map(drop).map_err(|error| {
                 Fault::LanguageTag(format!("malformed language tag `@{tag}`: {error}"))
             }),
-            None if literal.datatype() == rdf::LANG_STRING => {
-                Err(Fault::Statement("a literal of type rdf:langString has no language".to_owned()))
-            }
+            None if literal.datatype() == rdf::LANG_STRING => Err(Fault::Statement(
+                "a literal of type rdf:langString has no language".to_owned(),
+            )),
             None => check_iri(literal.datatype()),
         },
         _ => Ok(()),
@@ -48,10 +48,14 @@ pub(super) fn check(quad: &Quad) -> Result<(), Fault> {
 fn check_iri(node: NamedNodeRef<'_>) -> Result<(), Fault> {
     match IriRef::parse(node.as_str()) {
         Ok(iri) if iri.is_absolute() => Ok(()),
-        Ok(_) => {
-            Err(Fault::Statement(format!("the IRI <{}> is not absolute", node.as_str())))
-        }
-        Err(error) => Err(Fault::Statement(format!("malformed IRI <{}>: {error}", node.as_str()))),
+        Ok(_) => Err(Fault::Statement(format!(
+            "the IRI <{}> is not absolute",
+            node.as_str()
+        ))),
+        Err(error) => Err(Fault::Statement(format!(
+            "malformed IRI <{}>: {error}",
+            node.as_str()
+        ))),
     }
 }
 
@@ -62,7 +66,9 @@ pub(super) struct BlankNodes {
 
 impl BlankNodes {
     pub(super) fn new() -> Self {
-        BlankNodes { keys: [RandomState::new(), RandomState::new()] }
+        BlankNodes {
+            keys: [RandomState::new(), RandomState::new()],
+        }
     }
 
     pub(super) fn rename(&self, quad: &mut Quad) {
@@ -79,7 +85,10 @@ impl BlankNodes {
 
     /// Hashes the label with the keys of the file: 128 bits without a table that grows.
     fn renamed(&self, node: &BlankNode) -> BlankNode {
-        let [high, low] = self.keys.each_ref().map(|key| u128::from(key.hash_one(node.as_str())));
+        let [high, low] = self
+            .keys
+            .each_ref()
+            .map(|key| u128::from(key.hash_one(node.as_str())));
         BlankNode::new_from_unique_id(high << 64 | low)
     }
 }

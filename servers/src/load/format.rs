@@ -45,7 +45,11 @@ impl DataFormat {
     /// Returns all names that [`FromStr`] knows, for help texts.
     #[must_use]
     pub fn names() -> String {
-        NAMES.iter().map(|(_, names)| names[0]).collect::<Vec<_>>().join(", ")
+        NAMES
+            .iter()
+            .map(|(_, names)| names[0])
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// Tells whether reading can go on after a malformed statement.
@@ -59,7 +63,9 @@ impl DataFormat {
             DataFormat::TriG => RdfFormat::TriG,
             DataFormat::NTriples => RdfFormat::NTriples,
             DataFormat::NQuads => RdfFormat::NQuads,
-            DataFormat::JsonLd => RdfFormat::JsonLd { profile: JsonLdProfileSet::empty() },
+            DataFormat::JsonLd => RdfFormat::JsonLd {
+                profile: JsonLdProfileSet::empty(),
+            },
             DataFormat::RdfXml => RdfFormat::RdfXml,
         }
     }

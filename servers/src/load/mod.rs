@@ -12,7 +12,7 @@ mod source;
 pub use format::{DataFormat, UnknownFormat};
 pub use report::{Finding, FindingKind, LoadError, LoadSummary, thousands};
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -70,9 +70,27 @@ pub fn load_files(
             None => file_iri(path).map_err(|e| unreadable(path, e))?,
         };
         let read = Arc::clone(&load.bytes);
-        load.read(&Input { path, format, base: &base }, move |path| source::open(path, read))?;
+        load.read(
+            &Input {
+                path,
+                format,
+                base: &base,
+            },
+            move |path| source::open(path, read),
+        )?;
     }
     load.finish(store)
+}
+
+/// Reads all of a text file, unpacking it when it is gzipped.
+///
+/// # Errors
+///
+/// Fails when the file cannot be read or is not UTF-8.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    source::open(path, Arc::default())?.read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Loads data that the program carries with it; `name` stands for the file in findings.
@@ -91,10 +109,22 @@ pub fn load_embedded(
     let format = options
         .format
         .or_else(|| DataFormat::from_path(path))
-        .ok_or_else(|| LoadError::FormatUnknown { path: path.to_owned() })?;
-    let base = options.base.clone().unwrap_or_else(|| format!("file:///{name}"));
+        .ok_or_else(|| LoadError::FormatUnknown {
+            path: path.to_owned(),
+        })?;
+    let base = options
+        .base
+        .clone()
+        .unwrap_or_else(|| format!("file:///{name}"));
     let mut load = Load::begin(store, options, observer)?;
-    load.read(&Input { path, format, base: &base }, move |_| source::from_reader(data))?;
+    load.read(
+        &Input {
+            path,
+            format,
+            base: &base,
+        },
+        move |_| source::from_reader(data),
+    )?;
     load.finish(store)
 }
 
@@ -137,9 +167,11 @@ impl<'a> Load<'a> {
                 parse::parse(input, source, &sender)
             });
             let stored = self.store(receiver);
-            let read = reading
-                .join()
-                .unwrap_or_else(|_| Err(LoadError::Parser { path: input.path.to_owned() }));
+            let read = reading.join().unwrap_or_else(|_| {
+                Err(LoadError::Parser {
+                    path: input.path.to_owned(),
+                })
+            });
             stored.and(read)
         })?;
         self.summary.files += 1;
@@ -170,7 +202,13 @@ impl<'a> Load<'a> {
     }
 
     fn finish(self, store: &Store) -> Result<LoadSummary, LoadError> {
-        let Load { loader, mut summary, started, before, .. } = self;
+        let Load {
+            loader,
+            mut summary,
+            started,
+            before,
+            ..
+        } = self;
         loader.commit().map_err(LoadError::Store)?;
         summary.added = store.len().map_err(LoadError::Store)? as u64 - before;
         summary.elapsed = started.elapsed();
@@ -179,7 +217,10 @@ impl<'a> Load<'a> {
 }
 
 fn unreadable(path: &Path, source: io::Error) -> LoadError {
-    LoadError::Read { path: path.to_owned(), source }
+    LoadError::Read {
+        path: path.to_owned(),
+        source,
+    }
 }
 
 /// Returns the `file:` IRI of `path`, its symbolic links resolved.

@@ -45,10 +45,17 @@ pub(super) fn parse(
     let quads = RdfParser::from_format(input.format.rdf_format())
         .lenient()
         .with_base_iri(input.base)
-        .map_err(|_| LoadError::BaseInvalid { iri: input.base.to_owned() })?
+        .map_err(|_| LoadError::BaseInvalid {
+            iri: input.base.to_owned(),
+        })?
         .for_reader(source);
-    let mut sink =
-        Sink { input, out, place, blank_nodes: BlankNodes::new(), batch: Vec::with_capacity(BATCH) };
+    let mut sink = Sink {
+        input,
+        out,
+        place,
+        blank_nodes: BlankNodes::new(),
+        batch: Vec::with_capacity(BATCH),
+    };
     for quad in quads {
         let sent = match quad {
             Ok(quad) => sink.statement(quad),
@@ -57,7 +64,10 @@ pub(super) fn parse(
                 return Err(LoadError::Document(sink.document_error(&error)));
             }
             Err(RdfParseError::Io(source)) => {
-                return Err(LoadError::Read { path: input.path.to_owned(), source });
+                return Err(LoadError::Read {
+                    path: input.path.to_owned(),
+                    source,
+                });
             }
         };
         if sent.is_err() {
@@ -91,7 +101,11 @@ impl Sink<'_> {
         }
         self.blank_nodes.rename(&mut quad);
         self.batch.push(quad);
-        if self.batch.len() == BATCH { self.flush() } else { Ok(()) }
+        if self.batch.len() == BATCH {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     fn skipped(&mut self, error: &RdfSyntaxError) -> Result<(), Hangup> {
@@ -106,7 +120,12 @@ impl Sink<'_> {
         message: String,
     ) -> Result<(), Hangup> {
         let file = self.input.path.to_owned();
-        self.send(Parsed::Finding(Finding { file, line, kind, message }))
+        self.send(Parsed::Finding(Finding {
+            file,
+            line,
+            kind,
+            message,
+        }))
     }
 
     fn document_error(&self, error: &RdfSyntaxError) -> String {

@@ -81,10 +81,18 @@ impl fmt::Display for LoadSummary {
             thousands(self.added),
         )?;
         if self.language_tags_kept > 0 {
-            write!(f, "; {} malformed language tags kept", thousands(self.language_tags_kept))?;
+            write!(
+                f,
+                "; {} malformed language tags kept",
+                thousands(self.language_tags_kept)
+            )?;
         }
         if self.statements_skipped > 0 {
-            write!(f, "; {} malformed statements skipped", thousands(self.statements_skipped))?;
+            write!(
+                f,
+                "; {} malformed statements skipped",
+                thousands(self.statements_skipped)
+            )?;
         }
         Ok(())
     }

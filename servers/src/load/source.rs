@@ -113,7 +113,10 @@ impl<R: BufRead> Read for LineByLine<R> {
         if self.given == self.piece.len() {
             self.piece.clear();
             self.given = 0;
-            self.inner.by_ref().take(PIECE_BYTES).read_until(b'\n', &mut self.piece)?;
+            self.inner
+                .by_ref()
+                .take(PIECE_BYTES)
+                .read_until(b'\n', &mut self.piece)?;
             if self.at_line_start && !self.piece.is_empty() {
                 self.place.enter(&self.piece);
             }
@@ -148,7 +151,10 @@ mod tests {
         encoder.write_all(b"hello").unwrap();
         let packed = io::Cursor::new(encoder.finish().unwrap());
         let mut text = String::new();
-        from_reader(packed).unwrap().read_to_string(&mut text).unwrap();
+        from_reader(packed)
+            .unwrap()
+            .read_to_string(&mut text)
+            .unwrap();
         assert_eq!(text, "hello");
     }
 }

@@ -33,7 +33,11 @@ fn load(files: &[PathBuf], options: &LoadOptions) -> Result<Loaded, LoadError> {
     let store = Store::new().unwrap();
     let mut watch = Watch::default();
     let summary = load_files(&store, files, options, &mut watch)?;
-    Ok(Loaded { store, summary, findings: watch.findings })
+    Ok(Loaded {
+        store,
+        summary,
+        findings: watch.findings,
+    })
 }
 
 fn load_text(name: &str, text: &str) -> Loaded {
@@ -82,14 +86,25 @@ fn gzip_is_unpacked() {
     let path = dir.path().join("a.nt.gz");
     let file = fs::File::create(&path).unwrap();
     let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
-    encoder.write_all(b"<http://e/s> <http://e/p> <http://e/o> .\n").unwrap();
+    encoder
+        .write_all(b"<http://e/s> <http://e/p> <http://e/o> .\n")
+        .unwrap();
     encoder.finish().unwrap();
-    assert_eq!(load(&[path], &LoadOptions::default()).unwrap().summary.added, 1);
+    assert_eq!(
+        load(&[path], &LoadOptions::default())
+            .unwrap()
+            .summary
+            .added,
+        1
+    );
 }
 
 #[test]
 fn named_graphs_are_kept() {
-    let loaded = load_text("a.trig", "<http://e/g> { <http://e/s> <http://e/p> <http://e/o> }");
+    let loaded = load_text(
+        "a.trig",
+        "<http://e/g> { <http://e/s> <http://e/p> <http://e/o> }",
+    );
     assert_eq!(
         statements(&loaded.store),
         ["<http://e/s> <http://e/p> <http://e/o> <http://e/g>"]
@@ -109,8 +124,10 @@ fn relative_iris_resolve_against_the_file_or_the_given_base() {
             "<file://{here}/a%20b.ttl#s> <file://{here}/p> <file://{here}/a%20b.ttl>"
         )]
     );
-    let options =
-        LoadOptions { base: Some("http://example.org/x/".to_owned()), ..LoadOptions::default() };
+    let options = LoadOptions {
+        base: Some("http://example.org/x/".to_owned()),
+        ..LoadOptions::default()
+    };
     assert_eq!(
         statements(&load(&[path], &options).unwrap().store),
         ["<http://example.org/x/#s> <http://example.org/x/p> <http://example.org/x/>"]
@@ -120,12 +137,19 @@ fn relative_iris_resolve_against_the_file_or_the_given_base() {
 #[test]
 fn blank_nodes_of_two_files_do_not_meet() {
     let dir = TempDir::new().unwrap();
-    let one = write(&dir, "1.nt", "_:b <http://e/p> _:b .\n_:b <http://e/q> \"1\" .\n");
+    let one = write(
+        &dir,
+        "1.nt",
+        "_:b <http://e/p> _:b .\n_:b <http://e/q> \"1\" .\n",
+    );
     let two = write(&dir, "2.nt", "_:b <http://e/p> _:b .\n");
     let loaded = load(&[one, two], &LoadOptions::default()).unwrap();
     assert_eq!(loaded.summary.added, 3);
-    let subjects: std::collections::HashSet<_> =
-        loaded.store.iter().map(|quad| quad.unwrap().subject).collect();
+    let subjects: std::collections::HashSet<_> = loaded
+        .store
+        .iter()
+        .map(|quad| quad.unwrap().subject)
+        .collect();
     assert_eq!(subjects.len(), 2);
 }
 
@@ -139,7 +163,11 @@ fn malformed_language_tag_keeps_the_literal_and_warns_with_the_line() {
     let found: Vec<_> = loaded.findings.iter().map(|f| (f.line, f.kind)).collect();
     let kept = FindingKind::LanguageTagKept;
     assert_eq!(found, [(Some(3), kept), (Some(4), kept)]);
-    assert!(statements(&loaded.store).iter().any(|s| s.ends_with("\"b\"@zh-classical")));
+    assert!(
+        statements(&loaded.store)
+            .iter()
+            .any(|s| s.ends_with("\"b\"@zh-classical"))
+    );
 }
 
 #[test]
@@ -158,9 +186,16 @@ fn a_bad_statement_is_skipped_and_counted_and_the_rest_is_loaded() {
 #[test]
 fn strict_stops_at_the_first_finding_and_loads_nothing() {
     let dir = TempDir::new().unwrap();
-    let path = write(&dir, "a.nt", "<http://e/a> <http://e/p> \"x\"@zh-classical .\n");
+    let path = write(
+        &dir,
+        "a.nt",
+        "<http://e/a> <http://e/p> \"x\"@zh-classical .\n",
+    );
     let store = Store::new().unwrap();
-    let options = LoadOptions { strict: true, ..LoadOptions::default() };
+    let options = LoadOptions {
+        strict: true,
+        ..LoadOptions::default()
+    };
     let result = load_files(&store, &[path], &options, &mut Watch::default());
     assert!(matches!(result, Err(LoadError::Strict(finding)) if finding.line == Some(1)));
     assert_eq!(store.len().unwrap(), 0);
@@ -192,7 +227,9 @@ fn missing_file_directory_and_unknown_extension_have_clear_errors() {
         (dir.path().join("x.ttl").as_path(), "failed to read"),
         (Path::new("data.csv"), "cannot tell the format"),
     ] {
-        let error = load(&[path.to_owned()], &LoadOptions::default()).err().unwrap();
+        let error = load(&[path.to_owned()], &LoadOptions::default())
+            .err()
+            .unwrap();
         assert!(error.to_string().starts_with(expected), "{error}");
     }
 }
@@ -201,6 +238,12 @@ fn missing_file_directory_and_unknown_extension_have_clear_errors() {
 fn a_bad_base_is_refused() {
     let dir = TempDir::new().unwrap();
     let path = write(&dir, "a.ttl", "");
-    let options = LoadOptions { base: Some("not an iri".to_owned()), ..LoadOptions::default() };
-    assert!(matches!(load(&[path], &options), Err(LoadError::BaseInvalid { .. })));
+    let options = LoadOptions {
+        base: Some("not an iri".to_owned()),
+        ..LoadOptions::default()
+    };
+    assert!(matches!(
+        load(&[path], &options),
+        Err(LoadError::BaseInvalid { .. })
+    ));
 }

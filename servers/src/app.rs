@@ -1,0 +1,253 @@
+//! The running service: its settings, data, stored schemas, and the schema that is bound.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use arc_swap::ArcSwapOption;
+use graphql_gen::service::{ObjectService, ServiceOptions};
+use graphql_gen::store::GraphStore;
+use tokio::sync::Mutex;
+
+use crate::config::Settings;
+use crate::first_query::first_query;
+use crate::health::HealthCache;
+use crate::schema::{Checked, UsableSchema, check};
+use crate::schema_store::{SchemaStore, SchemaStoreError, StoredSchema};
+
+/// The state behind all requests.
+pub struct App {
+    pub(crate) settings: Settings,
+    pub(crate) store: Arc<dyn GraphStore>,
+    pub(crate) schemas: Arc<dyn SchemaStore>,
+    pub(crate) health: HealthCache,
+    pub(crate) started: Instant,
+    bound: ArcSwapOption<Bound>,
+    /// Held while a schema is stored, replaced, removed or bound, so that what is bound is always
+    /// what is stored. Requests never wait for it.
+    changes: Mutex<()>,
+    draining: AtomicBool,
+}
+
+/// A schema that is being served.
+pub(crate) struct Bound {
+    pub(crate) id: String,
+    pub(crate) label: Option<String>,
+    pub(crate) service: ObjectService,
+    pub(crate) first_query: String,
+}
+
+/// Why a schema could not be stored or bound.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemaChangeError {
+    /// The document has errors.
+    #[error("the schema has errors")]
+    Invalid(Box<Checked>),
+    /// The identifier in the document is another one.
+    #[error("the document has the identifier `{found}`, expected `{expected}`")]
+    IdMismatch {
+        /// What was asked for.
+        expected: String,
+        /// What the document says.
+        found: String,
+    },
+    /// The schema is bound.
+    #[error("the schema is bound; unbind it first")]
+    Bound,
+    /// The store of schemas refuses.
+    #[error(transparent)]
+    Store(#[from] SchemaStoreError),
+}
+
+impl App {
+    /// Creates a service without any schema.
+    #[must_use]
+    pub fn new(
+        settings: Settings,
+        store: Arc<dyn GraphStore>,
+        schemas: Arc<dyn SchemaStore>,
+    ) -> Self {
+        App {
+            health: HealthCache::new(settings.health_cache),
+            settings,
+            store,
+            schemas,
+            started: Instant::now(),
+            bound: ArcSwapOption::empty(),
+            changes: Mutex::default(),
+            draining: AtomicBool::new(false),
+        }
+    }
+
+    /// Checks and stores a new document; returns it with what was found.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the document has errors or its identifier is taken.
+    pub async fn store_schema(
+        &self,
+        text: &str,
+    ) -> Result<(StoredSchema, Checked), SchemaChangeError> {
+        let (usable, checked) = usable(text)?;
+        let _change = self.changes.lock().await;
+        Ok((self.schemas.create(&usable.id, text).await?, checked))
+    }
+
+    /// Replaces a stored document; one that is bound is bound anew.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the document has errors, has another identifier, or has changed since the
+    /// `expected` revision; what is stored and bound then stays.
+    pub async fn replace_schema(
+        &self,
+        id: &str,
+        text: &str,
+        expected: Option<&str>,
+    ) -> Result<(StoredSchema, Checked), SchemaChangeError> {
+        let (usable, checked) = usable(text)?;
+        let _change = self.changes.lock().await;
+        if self.schemas.get(id).await?.is_none() {
+            return Err(SchemaStoreError::NotFound.into());
+        }
+        if usable.id != id && !usable.soml.id.is_empty() {
+            return Err(SchemaChangeError::IdMismatch {
+                expected: id.to_owned(),
+                found: usable.id,
+            });
+        }
+        let renewed = match self.bound() {
+            Some(bound) if bound.id == id => Some(self.prepare(id, &usable, None)?),
+            _ => None,
+        };
+        let stored = self.schemas.replace(id, text, expected).await?;
+        if let Some(bound) = renewed {
+            self.swap(Some(bound));
+        }
+        Ok((stored, checked))
+    }
+
+    /// Removes a stored document.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the schema is bound, unknown, or has changed since the `expected` revision.
+    pub async fn remove_schema(
+        &self,
+        id: &str,
+        expected: Option<&str>,
+    ) -> Result<(), SchemaChangeError> {
+        let _change = self.changes.lock().await;
+        if self.is_bound(id) {
+            return Err(SchemaChangeError::Bound);
+        }
+        Ok(self.schemas.remove(id, expected).await?)
+    }
+
+    /// Binds a stored schema in place of the one that is bound now.
+    ///
+    /// `query` is shown to people who open the service in a browser; without one, one is made.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the schema is unknown or cannot be served; what is bound then stays.
+    pub async fn bind(
+        &self,
+        id: &str,
+        query: Option<&str>,
+    ) -> Result<(StoredSchema, Checked), SchemaChangeError> {
+        let _change = self.changes.lock().await;
+        let stored = self
+            .schemas
+            .get(id)
+            .await?
+            .ok_or(SchemaStoreError::NotFound)?;
+        let (usable, checked) = usable(&stored.text)?;
+        let bound = self.prepare(id, &usable, query)?;
+        self.swap(Some(bound));
+        tracing::info!(
+            schema = id,
+            types = usable.soml.objects.len(),
+            "schema bound"
+        );
+        Ok((stored, checked))
+    }
+
+    /// Unbinds a schema; does nothing when it is not the one that is bound.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the schema is unknown.
+    pub async fn unbind(&self, id: &str) -> Result<(), SchemaChangeError> {
+        let _change = self.changes.lock().await;
+        self.schemas
+            .get(id)
+            .await?
+            .ok_or(SchemaStoreError::NotFound)?;
+        if self.is_bound(id) {
+            self.swap(None);
+            tracing::info!(schema = id, "schema unbound");
+        }
+        Ok(())
+    }
+
+    /// Tells whether the schema named `id` is the one being served.
+    #[must_use]
+    pub fn is_bound(&self, id: &str) -> bool {
+        self.bound().is_some_and(|bound| bound.id == id)
+    }
+
+    /// Tells whether a schema is being served.
+    #[must_use]
+    pub fn has_schema(&self) -> bool {
+        self.bound().is_some()
+    }
+
+    /// From now on the service says that it takes no new work.
+    pub fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn bound(&self) -> Option<Arc<Bound>> {
+        self.bound.load_full()
+    }
+
+    fn prepare(
+        &self,
+        id: &str,
+        usable: &UsableSchema,
+        query: Option<&str>,
+    ) -> Result<Bound, SchemaChangeError> {
+        let options = ServiceOptions {
+            limits: self.settings.limits.clone(),
+            ..ServiceOptions::default()
+        };
+        let soml = Arc::clone(&usable.soml);
+        let service = ObjectService::new(soml, Arc::clone(&self.store), options)
+            .expect("the check made the same API from the same schema");
+        Ok(Bound {
+            id: id.to_owned(),
+            label: usable.soml.metadata.label.clone(),
+            first_query: query.map_or_else(|| first_query(service.api()), str::to_owned),
+            service,
+        })
+    }
+
+    fn swap(&self, bound: Option<Bound>) {
+        self.bound.store(bound.map(Arc::new));
+        self.health.forget();
+    }
+}
+
+fn usable(text: &str) -> Result<(UsableSchema, Checked), SchemaChangeError> {
+    let checked = check(text);
+    match checked.schema.clone() {
+        Some(usable) => Ok((usable, checked)),
+        None => Err(SchemaChangeError::Invalid(Box::new(checked))),
+    }
+}

@@ -1,0 +1,39 @@
+//! Flags that change the configuration.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::CliError;
+use crate::config::{Settings, Sources, help, read};
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Configuration")]
+pub(super) struct ConfigArgs {
+    /// Reads properties from a .properties, .yaml or .toml file.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Sets one property; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE", long_help = set_help())]
+    set: Vec<String>,
+}
+
+fn set_help() -> String {
+    format!("Sets one property; may be repeated.\n\n{}", help())
+}
+
+impl ConfigArgs {
+    /// Reads all sources; flags with a name of their own come in `named` as `key=value`.
+    pub(super) fn settings(&self, named: &[String]) -> Result<(Settings, Vec<String>), CliError> {
+        let flags: Vec<_> = self.set.iter().chain(named).cloned().collect();
+        let environment = std::env::vars_os()
+            .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let file = self.config.as_deref();
+        Ok(read(&Sources {
+            file,
+            environment,
+            flags: &flags,
+        })?)
+    }
+}

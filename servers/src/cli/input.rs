@@ -1,0 +1,90 @@
+//! The schema and the data that a command works on.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use oxigraph::store::Store;
+
+use super::progress::Reporter;
+use super::{CliError, Console};
+use crate::demo::Demo;
+use crate::load::{DataFormat, LoadOptions, LoadSummary, load_embedded, load_files, read_text};
+use crate::render::{self, Style};
+use crate::schema::{Checked, UsableSchema, check};
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Schema and data")]
+pub(super) struct Input {
+    /// Takes a schema and data that the program carries: `star-wars`.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["schema", "data"])]
+    pub(super) demo: Option<Demo>,
+    /// The SOML document.
+    #[arg(long, value_name = "FILE")]
+    pub(super) schema: Option<PathBuf>,
+    /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, also gzipped.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(super) data: Vec<PathBuf>,
+    /// Base of relative IRIs in the data; by default the IRI of each file.
+    #[arg(long, value_name = "IRI")]
+    base: Option<String>,
+    /// Syntax of the data; by default the extension of each file tells.
+    #[arg(long, value_name = "FORMAT")]
+    data_format: Option<DataFormat>,
+    /// Stops at the first malformed statement or language tag in the data.
+    #[arg(long)]
+    strict: bool,
+}
+
+impl Input {
+    /// Returns the text of the schema and a name for it, when there is one.
+    pub(super) fn schema_text(&self) -> Result<Option<(String, String)>, CliError> {
+        match (&self.demo, &self.schema) {
+            (Some(demo), _) => Ok(Some((demo.name.to_owned(), demo.schema.to_owned()))),
+            (None, Some(path)) => Ok(Some((path.display().to_string(), read_schema(path)?))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Loads the data, when there is any.
+    pub(super) fn load(
+        &self,
+        store: &Store,
+        console: &mut Console<'_>,
+    ) -> Result<Option<LoadSummary>, CliError> {
+        let options = LoadOptions {
+            base: self.base.clone(),
+            format: self.data_format,
+            strict: self.strict,
+        };
+        let mut reporter = Reporter::new(console, &self.data);
+        let summary = match (&self.demo, self.data.as_slice()) {
+            (Some(demo), _) => {
+                load_embedded(store, demo.data_name, demo.data, &options, &mut reporter)?
+            }
+            (None, []) => return Ok(None),
+            (None, files) => load_files(store, files, &options, &mut reporter)?,
+        };
+        reporter.finish()?;
+        Ok(Some(summary))
+    }
+}
+
+/// Reads a SOML document.
+pub(super) fn read_schema(path: &Path) -> Result<String, CliError> {
+    let name = path.display().to_string();
+    read_text(path).map_err(|source| CliError::Read { name, source })
+}
+
+/// Checks a document; its errors, or its warnings when it has none, go to the console.
+pub(super) fn usable(
+    name: &str,
+    text: &str,
+    console: &mut Console<'_>,
+) -> Result<UsableSchema, CliError> {
+    let checked: Checked = check(text);
+    let rendered = render::text(name, text, &checked, Style::Plain);
+    console.err.write_all(rendered.as_bytes())?;
+    checked
+        .schema
+        .ok_or_else(|| CliError::Input(format!("{name} cannot be used")))
+}

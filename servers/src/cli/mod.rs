@@ -1,0 +1,176 @@
+//! The command line: `soml` with its subcommands, and `object-service`.
+//!
+//! Nothing here prints by itself; text goes to the [`Console`] that the binary hands in.
+
+mod config_args;
+mod explain;
+mod input;
+mod progress;
+mod query;
+mod sdl;
+mod serve;
+mod validate;
+
+use std::error::Error;
+use std::io::{self, Write};
+
+use clap::{Parser, Subcommand};
+
+use crate::config::ConfigError;
+use crate::http::ServeError;
+use crate::load::LoadError;
+
+/// GraphQL over knowledge graphs: a SOML schema becomes a GraphQL API over RDF data.
+#[derive(Debug, Parser)]
+#[command(name = "soml", version, after_help = EXIT_CODES)]
+pub struct Soml {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Serves a GraphQL API over RDF data, as a SOML schema describes it.
+#[derive(Debug, Parser)]
+#[command(name = "object-service", version, after_help = EXIT_CODES)]
+pub struct ObjectService {
+    #[command(flatten)]
+    serve: serve::Serve,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serves a GraphQL API over HTTP, with GraphiQL for browsers.
+    Serve(Box<serve::Serve>),
+    /// Checks SOML documents and prints what is wrong with them.
+    Validate(validate::Validate),
+    /// Prints the GraphQL schema made from a SOML document.
+    Sdl(sdl::Sdl),
+    /// Answers one GraphQL operation, without a server.
+    Query(Box<query::Query>),
+    /// Explains the code of a finding of `soml validate`.
+    Explain(explain::Explain),
+}
+
+const EXIT_CODES: &str = "Exit codes:
+  0  all went well
+  1  the input is not right: an invalid schema, malformed data, an operation with errors and no data
+  2  the arguments or the configuration are not right
+  3  the system refused: a file cannot be read, a port is taken";
+
+/// Where a command writes, and how.
+pub struct Console<'a> {
+    /// Results.
+    pub out: &'a mut dyn Write,
+    /// Messages beside the results.
+    pub err: &'a mut dyn Write,
+    /// [`Console::out`] shows colours.
+    pub coloured: bool,
+    /// [`Console::err`] is a terminal, on which progress can be shown.
+    pub interactive: bool,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// All went well.
+    Success,
+    /// The input is not right; what is wrong has been said.
+    BadInput,
+    /// The arguments or the configuration are not right.
+    Usage,
+    /// The system refused.
+    System,
+}
+
+impl From<Exit> for std::process::ExitCode {
+    fn from(exit: Exit) -> Self {
+        std::process::ExitCode::from(match exit {
+            Exit::Success => 0,
+            Exit::BadInput => 1,
+            Exit::Usage => 2,
+            Exit::System => 3,
+        })
+    }
+}
+
+/// Why a command could not do its work.
+#[derive(Debug, thiserror::Error)]
+enum CliError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error("{0}")]
+    Usage(String),
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error("failed to read {name}")]
+    Read { name: String, source: io::Error },
+    #[error("failed to write the result")]
+    Write(#[from] io::Error),
+    #[error("{0}")]
+    Input(String),
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    #[error("failed to start")]
+    Start(#[source] io::Error),
+}
+
+impl CliError {
+    fn exit(&self) -> Exit {
+        match self {
+            CliError::Config(ConfigError::Read { .. })
+            | CliError::Load(LoadError::Read { .. } | LoadError::Store(_))
+            | CliError::Read { .. }
+            | CliError::Write(_)
+            | CliError::Serve(_)
+            | CliError::Start(_) => Exit::System,
+            CliError::Config(_)
+            | CliError::Usage(_)
+            | CliError::Load(LoadError::FormatUnknown { .. } | LoadError::BaseInvalid { .. }) => {
+                Exit::Usage
+            }
+            CliError::Load(_) | CliError::Input(_) => Exit::BadInput,
+        }
+    }
+}
+
+impl Soml {
+    /// Runs the command.
+    pub fn run(self, console: &mut Console<'_>) -> Exit {
+        let result = match self.command {
+            Command::Serve(serve) => serve.run(console),
+            Command::Validate(validate) => validate.run(console),
+            Command::Sdl(sdl) => sdl.run(console),
+            Command::Query(query) => query.run(console),
+            Command::Explain(explain) => explain.run(console),
+        };
+        finish(result, console)
+    }
+}
+
+impl ObjectService {
+    /// Runs the service until it is told to stop.
+    pub fn run(self, console: &mut Console<'_>) -> Exit {
+        let result = self.serve.run(console);
+        finish(result, console)
+    }
+}
+
+/// Reports an error with all its causes.
+fn finish(result: Result<Exit, CliError>, console: &mut Console<'_>) -> Exit {
+    let error = match result {
+        Ok(exit) => return exit,
+        // The reader of a pipe has seen enough.
+        Err(CliError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            return Exit::Success;
+        }
+        Err(error) => error,
+    };
+    let mut text = format!("error: {error}");
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(&format!(": {cause}"));
+        source = cause.source();
+    }
+    // When even this cannot be written there is nobody to tell.
+    let _ = writeln!(console.err, "{text}");
+    error.exit()
+}

@@ -1,0 +1,178 @@
+//! `soml serve` and `object-service`.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use graphql_gen::store::oxigraph::OxigraphStore;
+use oxigraph::store::Store;
+
+use super::config_args::ConfigArgs;
+use super::input::{Input, usable};
+use super::{CliError, Console, Exit};
+use crate::app::{App, SchemaChangeError};
+use crate::config::{PROPERTIES, Settings};
+use crate::http::Server;
+use crate::load::{LoadError, LoadSummary};
+use crate::logging;
+use crate::schema_store::InMemorySchemaStore;
+
+/// Time for work off the async workers to notice that it is cancelled.
+const LAST_WORK: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Address to listen on (`application.host`).
+    #[arg(long, value_name = "ADDRESS")]
+    host: Option<IpAddr>,
+    /// Port to listen on, 0 for any free one (`application.port`).
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+    /// Listens beyond this machine although nobody has to sign in.
+    #[arg(long)]
+    insecure: bool,
+}
+
+impl Serve {
+    /// Serves until the process is told to stop.
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let (settings, warnings) = self.settings()?;
+        logging::start(&settings, console.interactive)
+            .map_err(|error| CliError::Usage(format!("`logging.level` is malformed: {error}")))?;
+        for warning in warnings {
+            tracing::warn!("{warning}");
+        }
+        log_settings(&settings);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(CliError::Start)?;
+        let result = runtime.block_on(self.serve(settings, console));
+        // Work for clients that have gone must not keep the process.
+        runtime.shutdown_timeout(LAST_WORK);
+        result
+    }
+
+    fn settings(&self) -> Result<(Settings, Vec<String>), CliError> {
+        let host = self.host.map(|host| format!("application.host={host}"));
+        let port = self.port.map(|port| format!("application.port={port}"));
+        let named: Vec<_> = host.into_iter().chain(port).collect();
+        let (settings, warnings) = self.config.settings(&named)?;
+        if !settings.host.is_loopback() && !self.insecure {
+            return Err(CliError::Usage(format!(
+                "{} can be reached from other machines and nobody has to sign in; \
+                 say --insecure if that is meant",
+                settings.host
+            )));
+        }
+        Ok((settings, warnings))
+    }
+
+    async fn serve(self, settings: Settings, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let store = Store::new().map_err(LoadError::Store)?;
+        let schema = self.input.schema_text()?;
+        let app = Arc::new(App::new(
+            settings,
+            Arc::new(OxigraphStore::new(store.clone())),
+            Arc::new(InMemorySchemaStore::default()),
+        ));
+        // Before the data, so that a port that is taken is known at once.
+        let server = Server::listen(Arc::clone(&app)).await?;
+        if let Some((name, text)) = schema {
+            self.bind(&app, &name, &text, console).await?;
+        }
+        if let Some(summary) = self.input.load(&store, console)? {
+            log_summary(&summary);
+        }
+        tracing::info!(
+            provider = "in-memory",
+            "schemas and data are kept in memory"
+        );
+        announce(&app, server.address(), console)?;
+        server.run(stop_signal()).await?;
+        Ok(Exit::Success)
+    }
+
+    async fn bind(
+        &self,
+        app: &App,
+        name: &str,
+        text: &str,
+        console: &mut Console<'_>,
+    ) -> Result<(), CliError> {
+        usable(name, text, console)?;
+        let unusable = |error: SchemaChangeError| CliError::Input(format!("{name}: {error}"));
+        let (stored, _) = app.store_schema(text).await.map_err(unusable)?;
+        let query = self.input.demo.as_ref().map(|demo| demo.query);
+        app.bind(&stored.id, query).await.map_err(unusable)?;
+        Ok(())
+    }
+}
+
+fn announce(app: &App, address: SocketAddr, console: &mut Console<'_>) -> Result<(), CliError> {
+    let host = match address.ip() {
+        ip if ip.is_unspecified() => "localhost".to_owned(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+        ip => ip.to_string(),
+    };
+    let port = address.port();
+    writeln!(console.out, "GraphQL:  http://{host}:{port}/graphql")?;
+    if app.has_schema() {
+        writeln!(
+            console.out,
+            "GraphiQL: http://{host}:{port}/  (open this in a browser)"
+        )?;
+    } else {
+        writeln!(
+            console.out,
+            "No schema is bound: POST one to http://{host}:{port}/soml"
+        )?;
+    }
+    console.out.flush()?;
+    Ok(())
+}
+
+fn log_settings(settings: &Settings) {
+    let defaults = Settings::default();
+    for property in PROPERTIES.iter() {
+        let value = property.shown(settings);
+        if value != property.shown(&defaults) {
+            tracing::info!(property = property.key, value, "configured");
+        }
+    }
+}
+
+fn log_summary(summary: &LoadSummary) {
+    tracing::info!("{summary}");
+}
+
+/// Completes when the process is asked to end.
+async fn stop_signal() {
+    let interrupt = async {
+        // Without a handler the signal ends the process, which is as good.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    let terminate = async {
+        use tokio::signal::unix::{SignalKind, signal};
+        match signal(SignalKind::terminate()) {
+            Ok(mut signal) => {
+                signal.recv().await;
+            }
+            Err(_) => std::future::pending().await,
+        }
+    };
+    #[cfg(not(unix))]
+    let terminate = std::future::pending::<()>();
+    tokio::select! {
+        () = interrupt => {}
+        () = terminate => {}
+    }
+}

@@ -1,0 +1,226 @@
+//! `/graphql`, after the GraphQL-over-HTTP specification.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use apollo_compiler::ast::{self, OperationType};
+use apollo_compiler::parser::Parser;
+use axum::body::Body;
+use axum::extract::{Extension, Query, Request as HttpRequest, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response as HttpResponse;
+use bytes::Bytes;
+use graphql_gen::error::{ErrorCode, GraphqlError};
+use graphql_gen::request::{Outcome, Request, RequestContext, Response};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tokio_util::sync::CancellationToken;
+
+use super::body::{self, BodyLimits};
+use super::error::{HttpCode, HttpError};
+use super::negotiate::{ResponseType, languages};
+use super::request_id::RequestId;
+use crate::app::App;
+
+/// Time beyond the deadline after which an answer is given without the service.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// About how much of a document goes into the log.
+const LOGGED_BYTES: usize = 1_000;
+
+/// Parameters of a request by GET.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct GetParameters {
+    query: Option<String>,
+    operation_name: Option<String>,
+    variables: Option<String>,
+    extensions: Option<String>,
+}
+
+/// Answers a request by POST.
+pub(crate) async fn post(
+    State(app): State<Arc<App>>,
+    Extension(id): Extension<RequestId>,
+    http: HttpRequest,
+) -> Result<HttpResponse, HttpError> {
+    let response_type = negotiated(http.headers())?;
+    body::require_type(http.headers(), &["application/json"])?;
+    let context = context(&app, id, http.headers());
+    let limits = BodyLimits {
+        bytes: app.settings.max_body_bytes,
+        time: app.settings.request_timeout,
+    };
+    let request = parse_body(&body::read(http, limits).await?)?;
+    run(&app, request, context, response_type).await
+}
+
+/// Answers a request by GET; mutations are refused.
+pub(crate) async fn get(
+    State(app): State<Arc<App>>,
+    Extension(id): Extension<RequestId>,
+    parameters: Result<Query<GetParameters>, axum::extract::rejection::QueryRejection>,
+    headers: HeaderMap,
+) -> Result<HttpResponse, HttpError> {
+    let response_type = negotiated(&headers)?;
+    let Query(parameters) = parameters.map_err(|error| malformed(error.body_text()))?;
+    let request = Request {
+        query: parameters
+            .query
+            .ok_or_else(|| malformed("the parameter `query` is missing"))?,
+        operation_name: parameters.operation_name.filter(|name| !name.is_empty()),
+        variables: json_parameter("variables", parameters.variables)?,
+        extensions: json_parameter("extensions", parameters.extensions)?,
+    };
+    if operation_type(&app, &request) == Some(OperationType::Mutation) {
+        let message = "a mutation cannot be sent by GET";
+        return Err(HttpError::new(HttpCode::MutationByGet, message).allowing("POST"));
+    }
+    run(&app, request, context(&app, id, &headers), response_type).await
+}
+
+async fn run(
+    app: &App,
+    request: Request,
+    context: RequestContext,
+    response_type: ResponseType,
+) -> Result<HttpResponse, HttpError> {
+    let bound = app.bound().ok_or_else(HttpError::schema_not_bound)?;
+    // The client went away when this future is dropped; whatever still works for it then stops.
+    let _cancel = context.cancellation.clone().drop_guard();
+    let started = Instant::now();
+    let logged = logged(&request.query);
+    let operation = request.operation_name.clone();
+    let deadline = app.settings.request_timeout + GRACE;
+    let answer = tokio::time::timeout(deadline, bound.service.execute(request, context)).await;
+    let response = answer.unwrap_or_else(|_| late());
+    tracing::info!(
+        query = logged,
+        operation,
+        ms = started.elapsed().as_millis() as u64,
+        bytes = response.body.len(),
+        refused = response.outcome == Outcome::RequestError,
+        "query processed"
+    );
+    Ok(http_response(response, response_type))
+}
+
+fn context(app: &App, id: RequestId, headers: &HeaderMap) -> RequestContext {
+    RequestContext {
+        deadline: Some(Instant::now() + app.settings.request_timeout),
+        cancellation: CancellationToken::new(),
+        request_id: id.0,
+        accept_language: languages(headers),
+    }
+}
+
+fn negotiated(headers: &HeaderMap) -> Result<ResponseType, HttpError> {
+    ResponseType::negotiate(headers).ok_or_else(|| {
+        let message = "only application/json and application/graphql-response+json can be given";
+        HttpError::new(HttpCode::NotAcceptable, message)
+    })
+}
+
+fn http_response(response: Response, response_type: ResponseType) -> HttpResponse {
+    let status = match (response.outcome, response_type) {
+        (Outcome::RequestError, ResponseType::GraphqlResponse) => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    };
+    let mut http = HttpResponse::new(Body::from(response.body));
+    *http.status_mut() = status;
+    let headers = http.headers_mut();
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static(response_type.content_type()),
+    );
+    headers.insert(header::VARY, HeaderValue::from_static("accept"));
+    http
+}
+
+/// The answer when the service itself overlooks its deadline.
+fn late() -> Response {
+    let error = GraphqlError::new(ErrorCode::DeadlineExceeded, "the deadline passed");
+    let body = serde_json::json!({ "errors": [error], "data": null });
+    Response {
+        body: Bytes::from(body.to_string()),
+        outcome: Outcome::Executed,
+    }
+}
+
+fn parse_body(body: &[u8]) -> Result<Request, HttpError> {
+    let not_json = |error: &serde_json::Error| malformed(format!("the body is not JSON: {error}"));
+    match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'{') => serde_json::from_slice(body).map_err(|error| {
+            if error.is_data() {
+                malformed(format!("the body is not a GraphQL request: {error}"))
+            } else {
+                not_json(&error)
+            }
+        }),
+        Some(b'[') => Err(malformed("batches of requests are not supported")),
+        _ => match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
+            Ok(_) => Err(malformed(
+                "the body is not a GraphQL request: expected a JSON object",
+            )),
+            Err(error) => Err(not_json(&error)),
+        },
+    }
+}
+
+fn json_parameter<T: DeserializeOwned>(
+    name: &str,
+    text: Option<String>,
+) -> Result<Option<T>, HttpError> {
+    match text.as_deref() {
+        None | Some("") => Ok(None),
+        Some(text) => serde_json::from_str::<Option<T>>(text).map_err(|error| {
+            malformed(format!(
+                "the parameter `{name}` is not a JSON object: {error}"
+            ))
+        }),
+    }
+}
+
+fn malformed(message: impl Into<String>) -> HttpError {
+    HttpError::new(HttpCode::RequestMalformed, message)
+}
+
+/// Returns the type of the operation that would run; what is wrong with the document is left for
+/// the service to say.
+fn operation_type(app: &App, request: &Request) -> Option<OperationType> {
+    let limits = &app.settings.limits;
+    let parsed = Parser::new()
+        .recursion_limit(limits.depth.saturating_mul(4))
+        .token_limit(limits.tokens)
+        .parse_ast(request.query.as_str(), "query.graphql");
+    let document = parsed.unwrap_or_else(|errors| errors.partial);
+    let mut operations = document
+        .definitions
+        .iter()
+        .filter_map(|definition| match definition {
+            ast::Definition::OperationDefinition(operation) => Some(operation),
+            _ => None,
+        });
+    let wanted = request.operation_name.as_deref();
+    operations
+        .find(|operation| {
+            wanted.is_none_or(|name| operation.name.as_ref().is_some_and(|n| n.as_str() == name))
+        })
+        .map(|operation| operation.operation_type)
+}
+
+/// Returns the document on one line, cut when it is long.
+fn logged(query: &str) -> String {
+    let mut text = String::new();
+    for word in query.split_whitespace() {
+        if text.len() > LOGGED_BYTES {
+            text.push_str(" …");
+            break;
+        }
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.extend(word.chars().take(LOGGED_BYTES));
+    }
+    text
+}

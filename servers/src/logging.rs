@@ -1,0 +1,25 @@
+//! Log lines on standard error, as text or as JSON.
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::ParseError;
+
+use crate::config::{LogFormat, Settings};
+
+/// Starts logging for the process, with colours when `coloured`. A second call changes nothing.
+///
+/// # Errors
+///
+/// Fails when `logging.level` is malformed.
+pub fn start(settings: &Settings, coloured: bool) -> Result<(), ParseError> {
+    let filter = EnvFilter::builder().parse(&settings.log_level)?;
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(coloured)
+        .with_writer(std::io::stderr);
+    // Somebody else's logging, in tests or in a program that embeds this, is left in place.
+    let _ = match settings.log_format {
+        LogFormat::Text => builder.try_init(),
+        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+    };
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! SOML text to a schema that can be served, or to everything that is wrong with it.
+//!
+//! Findings of the language (`soml-core`) and of the API made from it (`graphql-gen`) become one
+//! kind of note here, so that all ways to report them say the same.
+
+use std::fmt;
+use std::sync::Arc;
+
+use graphql_gen::typesystem::{Api, ApiOptions, Problem};
+use serde::Serialize;
+use soml_core::span::{LineIndex, Position, Span};
+use soml_core::{Diagnostic, Severity, Valid};
+use uuid::Uuid;
+
+/// A checked SOML document.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The schema, when there are no errors.
+    pub schema: Option<UsableSchema>,
+    /// All findings, in the order of the document.
+    pub notes: Vec<Note>,
+    /// How many findings were left out because there were too many.
+    pub suppressed: usize,
+}
+
+/// A schema without errors, with the API made from it.
+#[derive(Clone)]
+pub struct UsableSchema {
+    /// Last segment of the identifier, such as `swapi`; the name in paths.
+    pub id: String,
+    /// The schema itself.
+    pub soml: Arc<Valid<soml_core::Schema>>,
+    /// Its GraphQL API.
+    pub api: Arc<Api>,
+}
+
+impl fmt::Debug for UsableSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UsableSchema")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One finding about a document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Note {
+    /// Stable code.
+    pub code: &'static str,
+    /// `error` or `warning`.
+    #[serde(serialize_with = "severity_name")]
+    pub severity: Severity,
+    /// Where it is; absent where it has no single place.
+    #[serde(flatten)]
+    pub place: Option<Place>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+    /// Other places that have to do with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub related: Vec<Related>,
+}
+
+/// A stretch of the document; lines and columns count from 1, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Place {
+    /// The stretch in bytes.
+    #[serde(skip)]
+    pub span: Span,
+    /// Line of the start.
+    pub line: u32,
+    /// Column of the start.
+    pub column: u32,
+    /// Line of the end.
+    pub end_line: u32,
+    /// Column of the end.
+    pub end_column: u32,
+}
+
+/// A secondary place of a [`Note`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Related {
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place,
+    /// What is there.
+    pub message: String,
+}
+
+impl Checked {
+    /// Returns the number of findings of one severity.
+    #[must_use]
+    pub fn count(&self, severity: Severity) -> usize {
+        self.notes
+            .iter()
+            .filter(|note| note.severity == severity)
+            .count()
+    }
+}
+
+/// Checks a SOML document and makes its API.
+#[must_use]
+pub fn check(text: &str) -> Checked {
+    let loaded = soml_core::load(text);
+    let mut notes: Vec<_> = loaded.diagnostics.into_iter().map(Note::from).collect();
+    let schema = loaded.schema.and_then(|soml| {
+        let soml = Arc::new(soml);
+        match Api::new(Arc::clone(&soml), &ApiOptions::default()) {
+            Ok(api) => Some(UsableSchema {
+                id: path_name(&soml.id),
+                soml,
+                api: Arc::new(api),
+            }),
+            Err(error) => {
+                let lines = LineIndex::new(text);
+                notes.extend(error.problems.into_iter().map(|p| problem_note(p, &lines)));
+                notes.sort_by_key(|note| note.place.map(|place| place.span.start));
+                None
+            }
+        }
+    });
+    Checked {
+        schema,
+        notes,
+        suppressed: loaded.suppressed,
+    }
+}
+
+/// Returns the last segment of an identifier; invents one when there is none.
+fn path_name(id: &str) -> String {
+    match id.trim_end_matches('/').rsplit('/').next() {
+        Some(name) if !name.is_empty() => name.to_owned(),
+        _ => Uuid::new_v4().to_string(),
+    }
+}
+
+impl From<Diagnostic> for Note {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Note {
+            code: diagnostic.code.as_str(),
+            severity: diagnostic.severity,
+            place: Some(place(diagnostic.span, diagnostic.position, diagnostic.end)),
+            message: diagnostic.message,
+            help: diagnostic.help,
+            related: diagnostic
+                .labels
+                .into_iter()
+                .map(|label| Related {
+                    place: place(label.span, label.position, label.end),
+                    message: label.message,
+                })
+                .collect(),
+        }
+    }
+}
+
+fn problem_note(problem: Problem, lines: &LineIndex<'_>) -> Note {
+    let at = |span: Span| place(span, lines.position(span.start), lines.position(span.end));
+    Note {
+        code: problem.kind.code(),
+        severity: Severity::Error,
+        place: problem.span.map(at),
+        message: problem.message,
+        help: problem.help,
+        related: problem
+            .related
+            .into_iter()
+            .map(|(span, message)| Related {
+                place: at(span),
+                message,
+            })
+            .collect(),
+    }
+}
+
+fn place(span: Span, start: Position, end: Position) -> Place {
+    Place {
+        span,
+        line: start.line,
+        column: start.column,
+        end_line: end.line,
+        end_column: end.column,
+    }
+}
+
+fn severity_name<S: serde::Serializer>(severity: &Severity, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_str(severity.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_segment_names_the_schema_in_paths() {
+        assert_eq!(path_name("/soml/swapi"), "swapi");
+        assert_eq!(path_name("http://example.org/soml/films/"), "films");
+        assert_eq!(path_name("swapi"), "swapi");
+        assert_eq!(path_name("").len(), 36);
+    }
+}

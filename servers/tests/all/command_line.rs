@@ -1,0 +1,285 @@
+//! The `soml` command, run as a process: what it prints and how it ends.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const SCHEMA: &str = "demo/star-wars/schema.yaml";
+const BROKEN: &str = "tests/data/soml/swapi-schema-broken.yaml";
+const PLANETS: &str = "tests/data/soml/swapi-schema-planets.yaml";
+
+fn soml(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_soml"))
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn code(output: &Output) -> Option<i32> {
+    output.status.code()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn validate_accepts_the_official_schema() {
+    let output = soml(&["validate", SCHEMA]);
+    assert_eq!(
+        out(&output),
+        "1 file: 56 objects, 68 properties; 0 errors, 0 warnings\n"
+    );
+    assert_eq!(code(&output), Some(0));
+}
+
+#[test]
+fn validate_shows_the_line_the_caret_and_the_help() {
+    let output = soml(&["validate", BROKEN]);
+    let expected = "\
+error[YAML_SYNTAX]: a `:` cannot stand here
+  --> tests/data/soml/swapi-schema-broken.yaml:24:10
+   |
+23 |   averageHeight
+   |   ------------- the text begins here
+24 |     descr: Average height of the species
+   |          ^
+   |
+   = help: line 23 lacks its colon: write `averageHeight:`
+
+1 file; 1 error, 0 warnings
+";
+    assert_eq!(out(&output), expected);
+    assert_eq!(code(&output), Some(1));
+}
+
+#[test]
+fn validate_reports_all_mistakes_at_once_as_json_too() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("three.yaml");
+    let text = "id: /soml/three\nobjects:\n  Film:\n    props:\n      title: {rnage: string}\n      planet: {range: Plannet}\n      cost: {min: x}\n  Planet: {}\n";
+    std::fs::write(&path, text).unwrap();
+    let output = soml(&[
+        "validate",
+        "--format",
+        "json",
+        path.to_str().unwrap(),
+        PLANETS,
+    ]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let file = &report["files"][0];
+    let errors = file["errors"].as_array().unwrap();
+    let lines: Vec<_> = errors
+        .iter()
+        .chain(file["warnings"].as_array().unwrap())
+        .map(|e| e["line"].as_u64().unwrap())
+        .collect();
+    for line in [5, 6, 7] {
+        assert!(lines.contains(&line), "{report:#}");
+    }
+    let help = errors.iter().find(|e| e["line"] == 6).unwrap().to_string();
+    assert!(help.contains("Planet"), "{help}");
+    assert_eq!(report["files"][1]["valid"], true);
+    assert_eq!(code(&output), Some(1));
+}
+
+#[test]
+fn a_missing_file_and_wrong_arguments_have_their_exit_codes() {
+    let missing = soml(&["validate", "none.yaml"]);
+    assert_eq!(code(&missing), Some(3));
+    assert!(
+        err(&missing).starts_with("error: failed to read none.yaml: No such file"),
+        "{}",
+        err(&missing)
+    );
+    assert_eq!(code(&soml(&["validate"])), Some(2));
+    assert_eq!(code(&soml(&["query", "{ a }"])), Some(2));
+    assert_eq!(code(&soml(&["serve", "--demo", "none"])), Some(2));
+    assert_eq!(
+        code(&soml(&[
+            "query",
+            "--demo",
+            "star-wars",
+            "-v",
+            "[]",
+            "{ a }"
+        ])),
+        Some(2)
+    );
+}
+
+#[test]
+fn sdl_prints_the_api() {
+    let output = soml(&["sdl", PLANETS]);
+    assert_eq!(code(&output), Some(0));
+    assert!(out(&output).contains("type Planet implements"));
+    assert_eq!(code(&soml(&["sdl", BROKEN])), Some(1));
+}
+
+#[test]
+fn query_answers_without_a_server() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("q.graphql");
+    std::fs::write(
+        &path,
+        "query A($i: [ID!]) { planet(ID: $i) { name } } query B { a: __typename }",
+    )
+    .unwrap();
+    let file = format!("@{}", path.display());
+    let variables = r#"{"i": "https://swapi.co/resource/planet/1"}"#;
+    let output = soml(&[
+        "query",
+        "--demo",
+        "star-wars",
+        "-v",
+        variables,
+        "--operation",
+        "A",
+        &file,
+    ]);
+    assert_eq!(
+        out(&output),
+        "{\"data\":{\"planet\":[{\"name\":\"Tatooine\"}]}}\n"
+    );
+    assert_eq!(code(&output), Some(0));
+}
+
+#[test]
+fn query_reads_schema_and_data_and_fails_on_errors_without_data() {
+    let arguments = [
+        "query",
+        "--schema",
+        SCHEMA,
+        "--data",
+        "demo/star-wars/data.ttl",
+    ];
+    let run = |query| soml(&[&arguments[..], &["--", query]].concat());
+    let good = run("{ starship(ID: \"https://swapi.co/resource/starship/9\") { name } }");
+    assert_eq!(
+        out(&good),
+        "{\"data\":{\"starship\":[{\"name\":\"Death Star\"}]}}\n"
+    );
+    let bad = run("{ nope }");
+    assert_eq!(code(&bad), Some(1));
+    assert!(out(&bad).contains("GRAPHQL_VALIDATION_FAILED"));
+}
+
+#[test]
+fn the_query_of_the_demo_has_an_answer_without_errors() {
+    let output = soml(&["query", "--demo", "star-wars"]);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(answer.get("errors").is_none(), "{answer:#}");
+    let films = answer["data"]["film"].as_array().unwrap();
+    assert_eq!(films.len(), 7);
+    assert!(
+        films
+            .iter()
+            .all(|film| film["character"].as_array().unwrap().len() == 3),
+        "{answer:#}"
+    );
+}
+
+#[test]
+fn explain_tells_about_a_code_and_suggests_the_nearest() {
+    let output = soml(&["explain", "duplicate_key"]);
+    assert!(out(&output).starts_with("DUPLICATE_KEY (error): "));
+    let unknown = soml(&["explain", "DUPLICATE_KEYS"]);
+    assert_eq!(code(&unknown), Some(2));
+    assert!(err(&unknown).contains("did you mean DUPLICATE_KEY?"));
+}
+
+#[test]
+fn serving_beyond_this_machine_must_be_said() {
+    let output = soml(&[
+        "serve",
+        "--demo",
+        "star-wars",
+        "--host",
+        "0.0.0.0",
+        "--port",
+        "0",
+    ]);
+    assert_eq!(code(&output), Some(2));
+    assert!(err(&output).contains("--insecure"));
+}
+
+#[test]
+fn a_port_that_is_taken_is_a_clear_error() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let output = soml(&["serve", "--demo", "star-wars", "--port", &port]);
+    assert_eq!(code(&output), Some(3));
+    assert!(
+        err(&output).contains("choose one with --port"),
+        "{}",
+        err(&output)
+    );
+}
+
+#[test]
+fn serve_says_which_page_to_open_and_ends_on_a_signal() {
+    for binary in [
+        env!("CARGO_BIN_EXE_soml"),
+        env!("CARGO_BIN_EXE_object-service"),
+    ] {
+        let serve: &[&str] = if binary.ends_with("soml") {
+            &["serve"]
+        } else {
+            &[]
+        };
+        let mut child = Command::new(binary)
+            .args(serve)
+            .args(["--demo", "star-wars", "--port", "0"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let graphql = lines.next().unwrap().unwrap();
+        assert!(
+            graphql.starts_with("GraphQL:  http://127.0.0.1:"),
+            "{graphql}"
+        );
+        let page = lines.next().unwrap().unwrap();
+        assert!(page.contains("open this in a browser"), "{page}");
+        let url = format!(
+            "{}?query=%7B__typename%7D",
+            graphql.trim_start_matches("GraphQL:  ")
+        );
+        assert_eq!(
+            ureq::get(&url)
+                .call()
+                .unwrap()
+                .body_mut()
+                .read_to_string()
+                .unwrap(),
+            r#"{"data":{"__typename":"Query"}}"#
+        );
+        let kill = Command::new("kill")
+            .args(["-TERM", &child.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(kill.success());
+        assert!(child.wait().unwrap().success());
+        let mut log = String::new();
+        child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut log)
+            .unwrap();
+        assert!(log.contains("loaded 3,975 triples"), "{log}");
+        assert!(
+            log.contains("query processed") && log.contains("request_id"),
+            "{log}"
+        );
+    }
+}

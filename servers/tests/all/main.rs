@@ -1,0 +1,11 @@
+//! Behaviour of the servers crate: loading, configuration, the command line, HTTP, documentation.
+
+mod browser;
+mod command_line;
+mod configuration;
+mod documentation;
+mod graphql_over_http;
+mod loading;
+mod operations;
+mod schemas_over_http;
+mod service;

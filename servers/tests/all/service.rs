@@ -1,0 +1,203 @@
+//! A service that runs in this process on a free port, and a plain client for it.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use graphql_gen::store::oxigraph::OxigraphStore;
+use oxigraph::store::Store;
+use serde_json::Value;
+use servers::app::App;
+use servers::config::Settings;
+use servers::demo::STAR_WARS;
+use servers::http::Server;
+use servers::load::{Finding, LoadObserver, LoadOptions, load_embedded};
+use servers::schema_store::InMemorySchemaStore;
+use tokio::sync::oneshot;
+
+/// A running service; it stops when this is dropped.
+pub struct Service {
+    pub base: String,
+    pub app: Arc<App>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Quiet;
+
+impl LoadObserver for Quiet {
+    fn finding(&mut self, finding: &Finding) {
+        panic!("the demo data is clean: {finding}");
+    }
+
+    fn progress(&mut self, _bytes: u64, _statements: u64) {}
+}
+
+impl Service {
+    /// Starts the Star Wars demo.
+    pub fn demo() -> Service {
+        Service::demo_with(Settings::default())
+    }
+
+    /// Starts the Star Wars demo under other settings.
+    pub fn demo_with(settings: Settings) -> Service {
+        let store = Store::new().unwrap();
+        let (name, data) = (STAR_WARS.data_name, STAR_WARS.data);
+        load_embedded(&store, name, data, &LoadOptions::default(), &mut Quiet).unwrap();
+        Service::start(settings, store, Some((STAR_WARS.schema, STAR_WARS.query)))
+    }
+
+    /// Starts a service without schema and data.
+    pub fn empty() -> Service {
+        Service::start(Settings::default(), Store::new().unwrap(), None)
+    }
+
+    fn start(mut settings: Settings, store: Store, schema: Option<(&str, &str)>) -> Service {
+        settings.port = 0;
+        settings.shutdown_timeout = Duration::from_secs(2);
+        let store = Arc::new(OxigraphStore::new(store));
+        let app = Arc::new(App::new(
+            settings,
+            store,
+            Arc::new(InMemorySchemaStore::default()),
+        ));
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
+        let server = runtime.block_on(async {
+            if let Some((text, query)) = schema {
+                let (stored, _) = app.store_schema(text).await.unwrap();
+                app.bind(&stored.id, Some(query)).await.unwrap();
+            }
+            Server::listen(Arc::clone(&app)).await.unwrap()
+        });
+        let base = format!("http://{}", server.address());
+        let (stop, stopped) = oneshot::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            runtime
+                .block_on(server.run(async {
+                    let _ = stopped.await;
+                }))
+                .unwrap();
+        });
+        Service {
+            base,
+            app,
+            stop: Some(stop),
+            thread: Some(thread),
+        }
+    }
+
+    /// Stops the service and waits for it.
+    pub fn stop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+
+    /// Sends a request; headers are pairs of name and value.
+    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        let mut request = ureq::http::Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(body).unwrap();
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .allow_non_standard_methods(true)
+            .timeout_global(Some(Duration::from_secs(60)))
+            .accept("")
+            .build()
+            .into();
+        let mut response = agent.run(request).unwrap();
+        let headers = response.headers().clone();
+        let status = response.status().as_u16();
+        let body = response
+            .body_mut()
+            .with_config()
+            .limit(64 << 20)
+            .read_to_vec()
+            .unwrap();
+        Answer {
+            status,
+            headers,
+            body,
+        }
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &[], b"")
+    }
+
+    /// Sends a GraphQL request by POST as JSON.
+    pub fn post(&self, body: &Value) -> Answer {
+        self.post_text(&body.to_string())
+    }
+
+    pub fn post_text(&self, body: &str) -> Answer {
+        let headers = [
+            ("content-type", "application/json"),
+            ("accept", "application/json"),
+        ];
+        self.send("POST", "/graphql", &headers, body.as_bytes())
+    }
+
+    /// Runs a document and returns the body of the answer.
+    pub fn query(&self, query: &str) -> String {
+        let answer = self.post(&serde_json::json!({ "query": query }));
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.text()
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// What came back.
+pub struct Answer {
+    pub status: u16,
+    pub headers: ureq::http::HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).unwrap()
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("{e}: {}", self.text()))
+    }
+
+    /// Returns all values of a header, joined.
+    pub fn header(&self, name: &str) -> String {
+        let values = self
+            .headers
+            .get_all(name)
+            .iter()
+            .map(|value| value.to_str().unwrap());
+        values.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the code of the first error.
+    pub fn code(&self) -> String {
+        let json = self.json();
+        let error = &json["errors"][0];
+        assert!(
+            error["message"].is_string(),
+            "every error has a message: {json}"
+        );
+        error["extensions"]["code"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
+}
