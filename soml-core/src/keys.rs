@@ -130,6 +130,11 @@ pub(crate) static CONFIG: Table = Table {
             "Which language variants are read and written; a text sets `fetch`.",
         ),
         key(
+            "implicit",
+            Shape::Text,
+            "The same as `lang.implicit`, which wins.",
+        ),
+        key(
             "queryPfx",
             Shape::Text,
             "Beginning of the names of query fields.",

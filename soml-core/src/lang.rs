@@ -87,19 +87,12 @@ pub struct LangValidation {
 }
 
 /// A language specification that does not follow the grammar.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct LangSpecError {
     /// What is wrong, as a sentence fragment in lower case.
     pub message: String,
 }
-
-impl fmt::Display for LangSpecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for LangSpecError {}
 
 impl fmt::Display for LangRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -24,8 +24,8 @@ const BUILT_IN: [&str; 9] = [
     "_Entity",
     "_Any",
 ];
-/// Endings of the names of types that are generated for an object.
-const GENERATED: [&str; 3] = ["_Where", "_Where_Multi", "_OrderBy"];
+/// Endings of the names of types and query fields that are generated for an object.
+const GENERATED: [&str; 4] = ["_Where", "_Where_Multi", "_OrderBy", "_count"];
 
 pub(super) fn check(cx: &mut Cx<'_, '_>) {
     type_names(cx);
@@ -82,12 +82,15 @@ fn type_names(cx: &mut Cx<'_, '_>) {
     }
     for (graphql, (name, _)) in &taken {
         for ending in GENERATED {
+            if ending == "_count" && !raw.config.enable_type_count {
+                continue;
+            }
             if let Some((base, _)) = graphql
                 .strip_suffix(ending)
                 .and_then(|base| taken.get(base))
             {
                 let message = format!(
-                    "`{graphql}` is the name of a type that is generated for {}",
+                    "`{graphql}` is a name that is generated for {}",
                     quoted(*base)
                 );
                 cx.add(Code::NameCollision, name.span, message)

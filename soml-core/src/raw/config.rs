@@ -58,6 +58,10 @@ pub(super) fn config<'d>(node: NodeRef<'d, '_>, raw: &mut RawSchema<'d>, finding
     if let Some(node) = fields.take("lang") {
         raw.config.lang = schema_lang(node, findings);
     }
+    let tag = implicit(fields.text("implicit", findings), findings);
+    if raw.config.lang.implicit.is_none() {
+        raw.config.lang.implicit = tag.map(|t| t.value.to_owned());
+    }
     if let Some(node) = fields.take("search") {
         raw.config_search = search(node, findings);
     }
