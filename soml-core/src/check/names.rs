@@ -9,7 +9,7 @@ use crate::datatype::Scalar;
 use crate::raw::{Named, RawProperty, Text};
 use crate::resolve::literal;
 use crate::resolve::namespaces::{is_reserved, sanitize};
-use crate::schema::ObjectId;
+use crate::schema::{ObjectId, Property, PropertyId};
 use crate::span::Span;
 
 /// GraphQL types that every generated schema has, besides the scalars.
@@ -39,34 +39,18 @@ pub(super) fn check(cx: &mut Cx<'_, '_>) {
     fields(cx);
 }
 
+/// Names of GraphQL types by which elements are known, and what the elements are.
+type Taken<'d> = HashMap<String, (Text<'d>, &'static str)>;
+
 fn type_names(cx: &mut Cx<'_, '_>) {
     let raw = cx.raw;
     let scope = cx.scope();
     let types = raw.types.iter().map(|named| (named.name, "the type"));
     let objects = raw.objects.iter().map(|named| (named.name, "the object"));
-    let mut taken: HashMap<String, (Text<'_>, &str)> = HashMap::new();
+    let mut taken = Taken::new();
     for (name, what) in types.chain(objects) {
         let graphql = sanitize(scope.names.key(name.value));
-        if Scalar::from_soml_name(name.value).is_some() || literal(name.value).is_some() {
-            let message = format!("{} is the name of a datatype", quoted(name));
-            cx.add(Code::ReservedName, name.span, message)
-                .help("give it another name");
-        } else if BUILT_IN.contains(&graphql.as_str())
-            || Scalar::from_graphql_name(&graphql).is_some()
-        {
-            let message = format!(
-                "{} is the name of a type that every GraphQL schema here has",
-                quoted(name)
-            );
-            cx.add(Code::NameCollision, name.span, message)
-                .help("give it another name");
-        } else if graphql.starts_with("__") {
-            let message = format!(
-                "{} would be `{graphql}` in GraphQL, and `__` is reserved",
-                quoted(name)
-            );
-            cx.add(Code::ReservedName, name.span, message);
-        }
+        reserved_type(cx, name, &graphql);
         if let Some((first, of)) = taken.get(&graphql) {
             let message = format!(
                 "{} and {} are both `{graphql}` in GraphQL",
@@ -80,15 +64,33 @@ fn type_names(cx: &mut Cx<'_, '_>) {
             taken.insert(graphql, (name, what));
         }
     }
-    for (graphql, (name, _)) in &taken {
-        for ending in GENERATED {
-            if ending == "_count" && !raw.config.enable_type_count {
-                continue;
-            }
-            if let Some((base, _)) = graphql
-                .strip_suffix(ending)
-                .and_then(|base| taken.get(base))
-            {
+    generated_names(cx, &taken);
+}
+
+fn reserved_type(cx: &mut Cx<'_, '_>, name: Text<'_>, graphql: &str) {
+    let name_of = quoted(name);
+    if Scalar::from_soml_name(name.value).is_some() || literal(name.value).is_some() {
+        let message = format!("{name_of} is the name of a datatype");
+        cx.add(Code::ReservedName, name.span, message)
+            .help("give it another name");
+    } else if BUILT_IN.contains(&graphql) || Scalar::from_graphql_name(graphql).is_some() {
+        let message = format!("{name_of} is the name of a type that every GraphQL schema here has");
+        cx.add(Code::NameCollision, name.span, message)
+            .help("give it another name");
+    } else if graphql.starts_with("__") {
+        let message = format!("{name_of} would be `{graphql}` in GraphQL, and `__` is reserved");
+        cx.add(Code::ReservedName, name.span, message);
+    }
+}
+
+fn generated_names(cx: &mut Cx<'_, '_>, taken: &Taken<'_>) {
+    let counts = cx.raw.config.enable_type_count;
+    let endings = GENERATED
+        .into_iter()
+        .filter(|ending| *ending != "_count" || counts);
+    for ending in endings {
+        for (graphql, (name, _)) in taken {
+            if let Some((base, _)) = graphql.strip_suffix(ending).and_then(|b| taken.get(b)) {
                 let message = format!(
                     "`{graphql}` is a name that is generated for {}",
                     quoted(*base)
@@ -210,43 +212,55 @@ fn fields(cx: &mut Cx<'_, '_>) {
     let schema = cx.schema();
     for (object, own) in of {
         let props = &schema[object].props;
-        let mut by_name: HashMap<&str, Vec<_>> = HashMap::with_capacity(props.len());
+        let mut first_with: HashMap<&str, PropertyId> = HashMap::with_capacity(props.len());
         for id in props {
-            by_name
-                .entry(&schema[*id].name.graphql)
-                .or_default()
-                .push(*id);
+            first_with.entry(&schema[*id].name.graphql).or_insert(*id);
         }
-        for Own { id, property, .. } in own {
-            let graphql = &property.name.graphql;
-            let first = by_name.get(graphql.as_str()).map_or(id, |ids| ids[0]);
-            if first != id {
-                let other = &schema[first];
-                let message = format!(
-                    "`{}` and `{}` are both `{graphql}` in GraphQL",
-                    property.name, other.name
-                );
-                cx.add(Code::NameCollision, property.span, message)
-                    .label(other.span, "the other property")
-                    .help("rename one of them; `rdfProp` keeps the RDF property");
-            }
-            for ending in companions(&cx.raw.config) {
-                let base = graphql
-                    .strip_suffix(ending)
-                    .and_then(|base| by_name.get(base));
-                if let Some(base) = base.map(|ids| &schema[ids[0]])
-                    && base.max.is_multiple()
-                {
-                    let message = format!(
-                        "`{graphql}` is the field that is generated beside `{}`",
-                        base.name
-                    );
-                    cx.add(Code::NameCollision, property.span, message)
-                        .label(base.span, "generated for this property")
-                        .help("rename one of them; `rdfProp` keeps the RDF property");
-                }
-            }
+        for own in own {
+            same_field(cx, &own, &first_with);
+            companion_field(cx, own.property, &first_with);
         }
+    }
+}
+
+fn same_field(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, first_with: &HashMap<&str, PropertyId>) {
+    let schema = cx.schema();
+    let property = own.property;
+    let graphql = property.name.graphql.as_str();
+    let Some(other) = first_with.get(graphql).filter(|first| **first != own.id) else {
+        return;
+    };
+    let other = &schema[*other];
+    let message = format!(
+        "`{}` and `{}` are both `{graphql}` in GraphQL",
+        property.name, other.name
+    );
+    cx.add(Code::NameCollision, property.span, message)
+        .label(other.span, "the other property")
+        .help("rename one of them; `rdfProp` keeps the RDF property");
+}
+
+fn companion_field(
+    cx: &mut Cx<'_, '_>,
+    property: &Property,
+    first_with: &HashMap<&str, PropertyId>,
+) {
+    let schema = cx.schema();
+    let graphql = &property.name.graphql;
+    for ending in companions(&cx.raw.config) {
+        let base = graphql
+            .strip_suffix(ending)
+            .and_then(|base| first_with.get(base));
+        let Some(base) = base.map(|id| &schema[*id]).filter(|p| p.max.is_multiple()) else {
+            continue;
+        };
+        let message = format!(
+            "`{graphql}` is the field that is generated beside `{}`",
+            base.name
+        );
+        cx.add(Code::NameCollision, property.span, message)
+            .label(base.span, "generated for this property")
+            .help("rename one of them; `rdfProp` keeps the RDF property");
     }
 }
 

@@ -130,7 +130,13 @@ fn cardinality(cx: &mut Cx<'_, '_>, min: Spanned<u32>, max: Option<Spanned<RawMa
 
 /// Empty entries under `props` that miss their global property by a letter or two.
 fn near_misses(cx: &mut Cx<'_, '_>) {
-    let globals: Vec<_> = cx.globals.iter().copied().collect();
+    let scope = cx.scope();
+    let globals: Vec<_> = cx
+        .raw
+        .properties
+        .iter()
+        .map(|p| scope.names.key(p.name.value))
+        .collect();
     let mut looked_up = 0;
     for own in cx.own_properties() {
         let new = own.property.declared_by == own.object && !own.slot.implied;

@@ -148,3 +148,50 @@ fn the_schema_describes_every_key() {
         true
     );
 }
+
+/// A document in which the member stands in a mapping of the given definition.
+fn document_with(definition: &str, member: &str) -> String {
+    let around = match definition {
+        "document" => "{@}",
+        "config" => "{config: {@}}",
+        "schemaLang" => "{config: {lang: {@}}}",
+        "search" => "{config: {search: {@}}}",
+        "searchType" => "{config: {search: {type: {@}}}}",
+        "analysis" => "{config: {search: {analysis: {@}}}}",
+        "langAnalysis" => "{config: {search: {analysis: {lang: {en: {@}}}}}}",
+        "specialPrefixes" => "{specialPrefixes: {@}}",
+        "type" => "{types: {Kind: {@}}}",
+        "enumValue" => "{types: {Kind: {values: [{@}]}}}",
+        "property" => "{properties: {p: {@}}}",
+        "propertyLang" => "{properties: {p: {lang: {@}}}}",
+        "object" => "{objects: {Film: {@}}}",
+        "rbac" => "{rbac: {@}}",
+        "role" => "{rbac: {roles: {Reader: {@}}}}",
+        _ => panic!("where does {definition} stand?"),
+    };
+    around.replace('@', member)
+}
+
+#[test]
+fn every_key_of_the_schema_is_read_by_the_parser() {
+    let ignored = [
+        "diagram",
+        "graphql",
+        "rdf",
+        "graphqlExtension",
+        "filters",
+        "presets",
+    ];
+    let schema = json_schema();
+    for (name, definition) in schema["$defs"].as_object().expect("definitions") {
+        for key in definition["properties"].as_object().expect(name).keys() {
+            let text = document_with(name, &format!("{key}: [[x]]"));
+            let at = text.find("[[").expect("the value is there");
+            let told = load(&text)
+                .diagnostics
+                .iter()
+                .any(|d| (at..at + 5).contains(&d.span.range().start));
+            assert_eq!(told, !ignored.contains(&key.as_str()), "{text}");
+        }
+    }
+}
