@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use granit_parser::{Event, Options, Parser, ScalarStyle};
 
-use super::syntax_error;
+use super::syntax_error::{self, Context};
 use super::tree::{Document, Node, NodeId, NodeKind, Size};
 use crate::codes::Code;
 use crate::diagnostic::Findings;
@@ -37,7 +37,12 @@ pub(crate) fn parse<'t>(
         let (event, place) = match event {
             Ok(event) => event,
             Err(error) => {
-                syntax_error::report(&error, last.as_ref(), text, builder.findings);
+                let context = Context {
+                    text,
+                    last,
+                    bracket: builder.innermost_bracket(),
+                };
+                syntax_error::report(&error, &context, builder.findings);
                 return None;
             }
         };
@@ -92,7 +97,21 @@ enum Anchor {
     Done(NodeId),
 }
 
+impl Open {
+    /// Written with brackets or braces, whose start has a width.
+    fn is_flow(&self) -> bool {
+        self.start.end > self.start.start
+    }
+}
+
 impl<'t> Builder<'t, '_> {
+    fn innermost_bracket(&self) -> Option<Span> {
+        self.open
+            .last()
+            .filter(|open| open.is_flow())
+            .map(|open| open.start)
+    }
+
     fn event(&mut self, event: Event<'t>, span: Span) -> Result<(), Stopped> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -148,10 +167,9 @@ impl<'t> Builder<'t, '_> {
             .last()
             .map_or(open.start.end, |id| self.document.node(*id).span.end);
         // The end of a block is where the next thing begins; the end of its last child is nearer.
-        let is_flow = open.start.end > open.start.start;
         let span = Span {
             start: open.start.start,
-            end: if is_flow {
+            end: if open.is_flow() {
                 end.end
             } else {
                 last.max(open.start.end)

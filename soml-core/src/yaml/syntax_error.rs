@@ -6,30 +6,31 @@ use crate::codes::Code;
 use crate::diagnostic::Findings;
 use crate::span::Span;
 
-/// Reports where the parser stopped. `last` is the scalar that was read just before, and whether it
-/// is a plain one.
-pub(super) fn report(
-    error: &ScanError,
-    last: Option<&(Place, bool)>,
-    text: &str,
-    findings: &mut Findings,
-) {
+/// Where the parser stood when it stopped.
+pub(super) struct Context<'t> {
+    pub(super) text: &'t str,
+    /// The scalar that was read just before, and whether it is a plain one.
+    pub(super) last: Option<(Place, bool)>,
+    /// The bracket or brace that is open.
+    pub(super) bracket: Option<Span>,
+}
+
+/// Reports where the parser stopped.
+pub(super) fn report(error: &ScanError, context: &Context<'_>, findings: &mut Findings) {
+    let text = context.text;
     let start = error
         .marker()
         .byte_offset()
         .unwrap_or(text.len())
         .min(text.len());
-    let width = text[start..]
-        .chars()
-        .next()
-        .filter(|c| !c.is_control())
-        .map_or(0, char::len_utf8);
+    let next = text.get(start..).and_then(|rest| rest.chars().next());
+    let width = next.filter(|c| !c.is_control()).map_or(0, char::len_utf8);
     let span = Span::new(start, start + width);
     if let Some(what) = limit(error.kind()) {
         findings.add(Code::LimitExceeded, span, what);
         return;
     }
-    let (message, help) = explain(error, last, text);
+    let (message, help) = explain(error, context);
     let finding = findings.add(Code::YamlSyntax, span, message);
     finding.help_with(|| help.text);
     if let Some((span, label)) = help.label {
@@ -65,12 +66,13 @@ fn limit(kind: &ErrorKind) -> Option<&'static str> {
     }
 }
 
-fn explain(error: &ScanError, last: Option<&(Place, bool)>, text: &str) -> (String, Help) {
+fn explain(error: &ScanError, context: &Context<'_>) -> (String, Help) {
+    let text = context.text;
     let line = error.marker().line();
     match error.kind() {
         ErrorKind::MappingValueNotAllowed => (
             "a `:` cannot stand here".to_owned(),
-            misplaced_colon(last, text),
+            misplaced_colon(context),
         ),
         ErrorKind::SimpleKeyExpected => {
             let key = line_text(text, error.marker().byte_offset().unwrap_or(0)).trim();
@@ -99,7 +101,10 @@ fn explain(error: &ScanError, last: Option<&(Place, bool)>, text: &str) -> (Stri
         | ErrorKind::ExpectedFlowSequenceSeparator
         | ErrorKind::ExpectedFlowMappingSeparator => (
             error.info(),
-            "a bracket or brace may be open, or a comma missing, before this place".into(),
+            Help {
+                text: Some("close the bracket or brace, or separate with a comma".to_owned()),
+                label: context.bracket.map(|span| (span, "opened here".to_owned())),
+            },
         ),
         ErrorKind::InvalidQuotedScalarIndent => {
             (error.info(), "a quote may be open before this place".into())
@@ -110,8 +115,9 @@ fn explain(error: &ScanError, last: Option<&(Place, bool)>, text: &str) -> (Stri
 
 /// A colon after a plain text that runs over several lines: the line on which that text began is
 /// either a key without its colon, or a value followed by a line that is indented too far.
-fn misplaced_colon(last: Option<&(Place, bool)>, text: &str) -> Help {
-    let Some((place, true)) = last else {
+fn misplaced_colon(context: &Context<'_>) -> Help {
+    let text = context.text;
+    let Some((place, true)) = &context.last else {
         return Help::default();
     };
     let Some(range) = place.byte_range() else {
@@ -145,13 +151,14 @@ fn missing_colon(line: usize, key: &str) -> Help {
 
 /// Returns the line around a byte offset.
 fn line_text(text: &str, at: usize) -> &str {
-    let at = at.min(text.len());
-    let start = at - line_before(text, at).len();
-    text[start..].lines().next().unwrap_or_default()
+    let start = at.saturating_sub(line_before(text, at).len());
+    text.get(start..)
+        .and_then(|rest| rest.lines().next())
+        .unwrap_or_default()
 }
 
 /// Returns what stands on the line before a byte offset.
 fn line_before(text: &str, at: usize) -> &str {
-    let before = &text[..at];
-    &before[before.rfind(['\n', '\r']).map_or(0, |i| i + 1)..]
+    let before = text.get(..at).unwrap_or_default();
+    before.rsplit(['\n', '\r']).next().unwrap_or_default()
 }
