@@ -82,7 +82,7 @@ fn scalar(text: &str) -> String {
         && text != "null";
     if plain {
         text.to_owned()
-    } else if text.len() % 2 == 0 {
+    } else if text.len().is_multiple_of(2) {
         format!("'{}'", text.replace('\'', "''"))
     } else {
         Value::String(text.to_owned()).to_string()
