@@ -4,6 +4,8 @@ mod complexity;
 mod diagnostics;
 pub mod error;
 mod execute;
+#[cfg(feature = "oxigraph")]
+pub mod infer;
 pub mod limits;
 pub mod plan;
 pub mod request;
