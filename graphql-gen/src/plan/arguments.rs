@@ -34,7 +34,7 @@ impl FieldArguments<'_> {
     /// Translates `ID` and `where`.
     pub(super) fn object_conditions(&self, target: TypeRef) -> Result<Vec<NodeCondition>> {
         let mut conditions = Vec::new();
-        conditions.extend(self.ids()?.map(NodeCondition::OneOf));
+        conditions.extend(self.ids()?.map(NodeCondition::one_of));
         if let Some((filter, place)) = self.values.get("where") {
             let mut builder = FilterBuilder::new(self.api, self.limits, place);
             conditions.push(builder.objects(target, &filter)?);

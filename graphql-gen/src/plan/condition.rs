@@ -31,8 +31,20 @@ impl Step {
 /// Which nodes are instances: some type of some alternative.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TypeTest {
-    /// The type property, and the types of which any one suffices. Each property occurs once.
+    /// The type property, and the types of which any one suffices, sorted. Each property occurs once.
     pub alternatives: Vec<(NamedNode, Vec<NamedNode>)>,
+}
+
+impl TypeTest {
+    /// Creates a test for types under one property.
+    #[must_use]
+    pub fn new(property: NamedNode, mut types: Vec<NamedNode>) -> Self {
+        types.sort_unstable();
+        types.dedup();
+        TypeTest {
+            alternatives: vec![(property, types)],
+        }
+    }
 }
 
 /// A condition on one object.
@@ -44,7 +56,7 @@ pub enum NodeCondition {
     Any(Vec<NodeCondition>),
     /// Does not hold.
     Not(Box<NodeCondition>),
-    /// The object is one of these.
+    /// The object is one of these, which are sorted and distinct.
     OneOf(Vec<NamedNode>),
     /// The IRI, as a term or a text, satisfies a test.
     Iri(ValueTest),
@@ -180,6 +192,14 @@ pub enum Constant {
 impl NodeCondition {
     /// The condition that every object satisfies.
     pub const TRUE: NodeCondition = NodeCondition::All(Vec::new());
+
+    /// Creates the condition that the object is one of `ids`.
+    #[must_use]
+    pub fn one_of(mut ids: Vec<NamedNode>) -> NodeCondition {
+        ids.sort_unstable();
+        ids.dedup();
+        NodeCondition::OneOf(ids)
+    }
 
     /// Joins conditions, without nesting conjunctions.
     #[must_use]

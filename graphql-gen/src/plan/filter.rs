@@ -264,7 +264,7 @@ impl<'a> FilterBuilder<'a> {
         let ids = ids
             .iter()
             .filter_map(|id| NamedNode::new(id.as_text()?).ok());
-        Ok(NodeCondition::OneOf(ids.collect()))
+        Ok(NodeCondition::one_of(ids.collect()))
     }
 
     fn terms(&mut self, operands: Operands, input: &Input) -> Result<SetWhere<TermCondition>> {
@@ -515,9 +515,7 @@ pub(crate) fn type_test(api: &Api, ty: TypeRef) -> TypeTest {
                     .iter()
                     .map(|t| NamedNode::new_unchecked(t.as_str()));
                 let property = NamedNode::new_unchecked(own.type_prop.as_str());
-                return TypeTest {
-                    alternatives: vec![(property, types.collect())],
-                };
+                return TypeTest::new(property, types.collect());
             }
             objects_test(schema, api.possible_types(ty))
         }

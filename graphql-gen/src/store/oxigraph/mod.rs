@@ -3,6 +3,8 @@
 //! Objects are selected by SPARQL; values are read by walking the index, which costs no query.
 //! Ordering is done here, since the store would sort everything before it cuts a page.
 
+mod direct;
+
 use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
@@ -49,15 +51,13 @@ impl GraphStore for OxigraphStore {
         context: &RequestContext,
     ) -> Result<Vec<NamedNode>, StoreError> {
         let walker = Walker::new(&self.store, &selection.dataset, context);
-        let query = sparql::select_nodes(&selection.condition, &selection.dataset);
-        let terms = walker.evaluate(query, &selection.dataset)?;
-        let nodes: Vec<NamedNode> = terms
-            .into_iter()
-            .filter_map(|term| match term {
-                Term::NamedNode(node) => Some(node),
-                _ => None,
-            })
-            .collect();
+        let nodes = match walker.select_directly(&selection.condition)? {
+            Some(nodes) => nodes,
+            None => {
+                let query = sparql::select_nodes(&selection.condition, &selection.dataset);
+                named_nodes(walker.evaluate(query, &selection.dataset)?).collect()
+            }
+        };
         if selection.order.is_empty() && selection.page.is_whole() {
             return Ok(nodes);
         }
@@ -90,6 +90,14 @@ impl GraphStore for OxigraphStore {
             statements: Some(statements as u64),
         })
     }
+}
+
+/// Keeps the IRIs among terms.
+fn named_nodes(terms: impl IntoIterator<Item = Term>) -> impl Iterator<Item = NamedNode> {
+    terms.into_iter().filter_map(|term| match term {
+        Term::NamedNode(node) => Some(node),
+        _ => None,
+    })
 }
 
 fn failed(error: StorageError) -> StoreError {
@@ -250,6 +258,11 @@ impl<'a> Walker<'a> {
         condition: &ValueCondition,
         dataset: &Dataset,
     ) -> Result<Column, StoreError> {
+        if let ValueCondition::Node(condition) = condition
+            && direct::is_direct(condition)
+        {
+            return self.filtered_directly(column, condition);
+        }
         let distinct: HashSet<&Term> = column.values.iter().collect();
         if distinct.is_empty() {
             return Ok(column);
