@@ -1,5 +1,7 @@
 //! Behaviour of the servers crate: loading, configuration, the command line, HTTP, documentation.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod browser;
 mod command_line;
 mod configuration;
