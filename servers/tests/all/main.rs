@@ -8,6 +8,7 @@ mod configuration;
 mod documentation;
 mod graphql_over_http;
 mod loading;
+mod misbehaving_stores;
 mod operations;
 mod schemas_over_http;
 mod service;

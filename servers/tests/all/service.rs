@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use graphql_gen::store::GraphStore;
 use graphql_gen::store::oxigraph::OxigraphStore;
 use oxigraph::store::Store;
 use serde_json::Value;
@@ -51,10 +52,22 @@ impl Service {
         Service::start(Settings::default(), Store::new().unwrap(), None)
     }
 
-    fn start(mut settings: Settings, store: Store, schema: Option<(&str, &str)>) -> Service {
+    /// Starts the Star Wars schema over another store.
+    pub(crate) fn over(settings: Settings, store: Arc<dyn GraphStore>) -> Service {
+        Service::run(settings, store, Some((STAR_WARS.schema, STAR_WARS.query)))
+    }
+
+    fn start(settings: Settings, store: Store, schema: Option<(&str, &str)>) -> Service {
+        Service::run(settings, Arc::new(OxigraphStore::new(store)), schema)
+    }
+
+    fn run(
+        mut settings: Settings,
+        store: Arc<dyn GraphStore>,
+        schema: Option<(&str, &str)>,
+    ) -> Service {
         settings.port = 0;
         settings.shutdown_timeout = Duration::from_secs(2);
-        let store = Arc::new(OxigraphStore::new(store));
         let app = Arc::new(App::new(
             settings,
             store,
