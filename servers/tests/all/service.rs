@@ -88,11 +88,9 @@ impl Service {
         let base = format!("http://{}", server.address());
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {
-            runtime
-                .block_on(server.run(async {
-                    let _ = stopped.await;
-                }))
-                .unwrap();
+            runtime.block_on(server.run(async {
+                let _ = stopped.await;
+            }));
         });
         Service {
             base,
