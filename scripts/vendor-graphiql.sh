@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Fetches the files of GraphiQL and React that the service carries, with their licences.
-# Run it after changing a version; then change VERSION in servers/src/http/page.rs too.
 set -euo pipefail
 
 graphiql=4.1.2
@@ -12,9 +11,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-for package in "graphiql@$graphiql" "react@$react" "react-dom@$react"; do
+for package in "graphiql@$graphiql" "react@$react" "react-dom@$react" \
+  @fontsource/roboto@5.2.6 @fontsource/fira-code@5.2.6; do
   name=${package%@*}
-  mkdir "$name"
+  mkdir -p "$name"
   tar -xzf "$(npm pack --silent "$package")" -C "$name" --strip-components=1
 done
 
@@ -28,8 +28,8 @@ cp graphiql/graphiql.min.css "$target/"
 {
   echo "graphiql.min.js and graphiql.min.css are from GraphiQL $graphiql, which bundles the packages it"
   echo "depends on (CodeMirror, graphql-js, Radix, markdown-it and others, all MIT or BSD) and the fonts"
-  echo "Roboto (Apache-2.0) and Fira Code (SIL OFL 1.1). The other files are from React $react."
-  for name in graphiql react react-dom; do
+  echo "Roboto and Fira Code. The other files are from React $react."
+  for name in graphiql react react-dom @fontsource/roboto @fontsource/fira-code; do
     printf '\n----- %s -----\n\n' "$name"
     cat "$name/LICENSE"
   done

@@ -94,7 +94,7 @@ impl Serve {
             "schemas and data are kept in memory"
         );
         announce(&app, server.address(), console)?;
-        server.run(stop_signal()).await?;
+        server.run(stop_signal()).await;
         Ok(Exit::Success)
     }
 

@@ -22,6 +22,8 @@ pub struct Settings {
     pub graphiql: bool,
     /// Greatest size of a request body (`http.maxBodyBytes`).
     pub max_body_bytes: usize,
+    /// Time for a client to send the headers of a request (`http.headerTimeout`).
+    pub header_timeout: Duration,
     /// Time for open requests to end at shutdown (`http.shutdownTimeout`).
     pub shutdown_timeout: Duration,
     /// Age up to which a health record is served again (`health.cacheTime`).
@@ -42,6 +44,7 @@ impl Default for Settings {
             request_timeout: Duration::from_secs(60),
             graphiql: true,
             max_body_bytes: 8 << 20,
+            header_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(10),
             health_cache: Duration::from_secs(30),
             log_format: LogFormat::Text,

@@ -106,6 +106,7 @@ properties! {
     "graphql.limits.planLevels" => limits.plan_levels, "Greatest number of steps that a document may lead to.";
     "graphql.limits.responseBytes" => limits.response_bytes, "Greatest size of an answer, in bytes.";
     "http.maxBodyBytes" => max_body_bytes, "Greatest size of a request body, in bytes.";
+    "http.headerTimeout" => header_timeout, "Time for a client to send the headers of a request; the connection is closed then.";
     "http.shutdownTimeout" => shutdown_timeout, "Time for open requests to end at shutdown.";
     "health.cacheTime" => health_cache, "Age up to which a health record is served again; `?cache=false` asks for a fresh one.";
     "logging.format" => log_format, "Shape of the log lines on standard error.";

@@ -143,3 +143,23 @@ impl IntoResponse for HttpError {
         response
     }
 }
+
+/// Returns the tables of `docs/errors.md`: codes of HTTP, then codes of GraphQL answers.
+#[must_use]
+pub fn codes_markdown() -> String {
+    let mut text =
+        String::from("## Codes of the HTTP layer\n\n| code | status | meaning |\n|---|---|---|\n");
+    for code in HttpCode::ALL {
+        let status = code.status().as_u16();
+        text.push_str(&format!(
+            "| `{}` | {status} | {} |\n",
+            code.as_str(),
+            code.meaning()
+        ));
+    }
+    text.push_str("\n## Codes of GraphQL answers\n\n| code | meaning |\n|---|---|\n");
+    for code in ErrorCode::ALL {
+        text.push_str(&format!("| `{}` | {} |\n", code.as_str(), code.meaning()));
+    }
+    text
+}

@@ -10,5 +10,5 @@ mod request_id;
 mod server;
 mod soml;
 
-pub use error::HttpCode;
+pub use error::{HttpCode, codes_markdown};
 pub use server::{ServeError, Server, router};

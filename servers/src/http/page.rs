@@ -1,6 +1,7 @@
 //! `GET /`: GraphiQL, served from the program with nothing fetched from elsewhere.
 
-use std::sync::Arc;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, LazyLock};
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -12,8 +13,13 @@ use crate::app::App;
 
 const PAGE: &str = include_str!("../../assets/graphiql/index.html");
 
-/// In the path of the files, so that a new version is a new address and caches may keep them.
-const VERSION: &str = "4.1.2";
+/// Hash of the files, which is in their path: other content is another address, so caches may keep
+/// what they have.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let mut hasher = DefaultHasher::new();
+    FILES.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+});
 
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
@@ -80,7 +86,7 @@ pub(crate) async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Re
         None => ("no schema", NO_SCHEMA),
     };
     let page = PAGE
-        .replace("{version}", VERSION)
+        .replace("{version}", &VERSION)
         .replace("{title}", &escaped(title))
         .replace("{query}", &escaped(query.trim_end()));
     let headers = [
@@ -108,9 +114,9 @@ pub(crate) async fn file(
     let Some((_, content_type, bytes)) = found.filter(|_| app.settings.graphiql) else {
         return HttpError::new(HttpCode::NotFound, "there is no such file").into_response();
     };
-    let etag = HeaderValue::from_static(concat!("\"", env!("CARGO_PKG_VERSION"), "-4.1.2\""));
+    let etag = HeaderValue::from_str(&format!("\"{}\"", *VERSION)).expect("hexadecimal digits");
     // An address with another version would otherwise be kept for a year with the wrong content.
-    let cache = if version == VERSION {
+    let cache = if version == *VERSION {
         "public, max-age=31536000, immutable"
     } else {
         "no-cache"

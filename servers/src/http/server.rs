@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,11 @@ use axum::http::{HeaderName, HeaderValue, Uri};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use tokio::net::TcpListener;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
@@ -95,9 +100,6 @@ pub enum ServeError {
         #[source]
         source: io::Error,
     },
-    /// The server stopped unexpectedly.
-    #[error("the server stopped")]
-    Serve(#[source] io::Error),
 }
 
 fn hint(error: &io::Error) -> &'static str {
@@ -140,36 +142,53 @@ impl Server {
 
     /// Answers requests until `stop` completes, then lets open ones end within the bound that the
     /// settings set.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the listener does.
-    pub async fn run(
-        self,
-        stop: impl Future<Output = ()> + Send + 'static,
-    ) -> Result<(), ServeError> {
-        let (stopping, mut stopped) = tokio::sync::watch::channel(false);
-        let app = Arc::clone(&self.app);
-        let bound = app.settings.shutdown_timeout;
-        let stop = async move {
-            stop.await;
-            app.drain();
-            tracing::info!("shutting down");
-            stopping.send_replace(true);
-        };
-        let serving = axum::serve(self.listener, router(self.app)).with_graceful_shutdown(stop);
-        let late = async move {
-            // An error means that the server has ended without being told to.
-            if stopped.wait_for(|stopping| *stopping).await.is_err() {
-                std::future::pending::<()>().await;
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let Server { app, listener, .. } = self;
+        let service = TowerToHyperService::new(router(Arc::clone(&app)));
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new())
+            .header_read_timeout(app.settings.header_timeout);
+        let open = GracefulShutdown::new();
+        let mut stop = pin!(stop);
+        loop {
+            let stream = tokio::select! {
+                stream = accept(&listener) => stream,
+                () = &mut stop => break,
+            };
+            let connection = http.serve_connection(TokioIo::new(stream), service.clone());
+            let connection = open.watch(connection);
+            tokio::spawn(async move {
+                // Clients that go away are no concern of an operator.
+                if let Err(error) = connection.await {
+                    tracing::debug!(%error, "connection ended");
+                }
+            });
+        }
+        drop(listener);
+        app.drain();
+        tracing::info!("shutting down");
+        if tokio::time::timeout(app.settings.shutdown_timeout, open.shutdown())
+            .await
+            .is_err()
+        {
+            tracing::warn!("requests were still open when the time for shutdown was over");
+        }
+    }
+}
+
+/// Waits for the next connection. Failures pass: a client may be gone already, and file handles
+/// come free again.
+async fn accept(listener: &TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                // Without this small answers wait for an acknowledgement; it is no more than that.
+                let _ = stream.set_nodelay(true);
+                return stream;
             }
-            tokio::time::sleep(bound.max(Duration::from_millis(1))).await;
-        };
-        tokio::select! {
-            result = serving => result.map_err(ServeError::Serve),
-            () = late => {
-                tracing::warn!("requests were still open when the time for shutdown was over");
-                Ok(())
+            Err(error) => {
+                tracing::warn!(%error, "failed to accept a connection");
+                tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
     }

@@ -8,6 +8,7 @@ mod format;
 mod parse;
 mod report;
 mod source;
+mod spelling;
 
 pub use format::{DataFormat, UnknownFormat};
 pub use report::{Finding, FindingKind, LoadError, LoadSummary, thousands};
@@ -181,7 +182,8 @@ impl<'a> Load<'a> {
     fn store(&mut self, receiver: Receiver<Parsed>) -> Result<(), LoadError> {
         for parsed in receiver {
             match parsed {
-                Parsed::Quads(quads) => {
+                Parsed::Quads(quads, spellings_lost) => {
+                    self.summary.spellings_lost += spellings_lost;
                     self.summary.statements += quads.len() as u64;
                     let stored: Result<(), StorageError> = self.loader.load_quads(quads);
                     stored.map_err(LoadError::Store)?;

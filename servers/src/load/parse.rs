@@ -12,14 +12,15 @@ use super::check::{BlankNodes, Fault, check};
 use super::format::DataFormat;
 use super::report::{Finding, FindingKind, LoadError};
 use super::source::{LineByLine, Place};
+use super::spelling::is_lost;
 
 /// Statements handed on at once: enough that the hand-over costs nothing.
 const BATCH: usize = 4096;
 
 /// What the reading thread sends.
 pub(super) enum Parsed {
-    /// Statements to store.
-    Quads(Vec<Quad>),
+    /// Statements to store, and how many of their literals lose their spelling.
+    Quads(Vec<Quad>, u64),
     /// Something to report.
     Finding(Finding),
 }
@@ -55,6 +56,7 @@ pub(super) fn parse(
         place,
         blank_nodes: BlankNodes::new(),
         batch: Vec::with_capacity(BATCH),
+        spellings_lost: 0,
     };
     for quad in quads {
         let sent = match quad {
@@ -85,6 +87,7 @@ struct Sink<'a> {
     place: Rc<Place>,
     blank_nodes: BlankNodes,
     batch: Vec<Quad>,
+    spellings_lost: u64,
 }
 
 impl Sink<'_> {
@@ -99,6 +102,7 @@ impl Sink<'_> {
                 return self.finding(Some(line), FindingKind::StatementSkipped, message);
             }
         }
+        self.spellings_lost += u64::from(is_lost(quad.object.as_ref()));
         self.blank_nodes.rename(&mut quad);
         self.batch.push(quad);
         if self.batch.len() == BATCH {
@@ -138,7 +142,8 @@ impl Sink<'_> {
 
     fn flush(&mut self) -> Result<(), Hangup> {
         let full = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-        self.send(Parsed::Quads(full))
+        let lost = std::mem::take(&mut self.spellings_lost);
+        self.send(Parsed::Quads(full, lost))
     }
 
     fn send(&self, parsed: Parsed) -> Result<(), Hangup> {

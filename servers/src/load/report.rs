@@ -56,6 +56,9 @@ pub struct LoadSummary {
     pub language_tags_kept: u64,
     /// Malformed statements that were left out.
     pub statements_skipped: u64,
+    /// Literals that the store keeps by value, so that it gives them back in another spelling or
+    /// with another datatype.
+    pub spellings_lost: u64,
     /// Time from the first byte to the commit.
     pub elapsed: Duration,
 }
@@ -92,6 +95,13 @@ impl fmt::Display for LoadSummary {
                 f,
                 "; {} malformed statements skipped",
                 thousands(self.statements_skipped)
+            )?;
+        }
+        if self.spellings_lost > 0 {
+            write!(
+                f,
+                "; {} literals kept by value, not as written",
+                thousands(self.spellings_lost)
             )?;
         }
         Ok(())

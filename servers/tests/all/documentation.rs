@@ -1,1 +1,81 @@
+//! Documentation that comes from the code says what the code does.
+//!
+//! `UPDATE_EXPECT=1` rewrites the generated parts.
 
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::service::Service;
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .join(name)
+}
+
+/// Compares the part of a page between `<!-- generated … -->` and `<!-- end -->`.
+fn compare(page: &str, generated: &str) {
+    let text = fs::read_to_string(path(page)).unwrap();
+    let start = text.find("<!-- generated").unwrap();
+    let start = start + text[start..].find("-->\n").unwrap() + "-->\n".len();
+    let end = text.find("<!-- end -->").unwrap();
+    let wanted = format!("\n{}\n", generated.trim_end());
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        let new = format!("{}{wanted}\n{}", &text[..start], &text[end..]);
+        fs::write(path(page), new).unwrap();
+        return;
+    }
+    let found = text[start..end].trim();
+    assert_eq!(
+        found,
+        wanted.trim(),
+        "{page} is out of date: run with UPDATE_EXPECT=1"
+    );
+}
+
+#[test]
+fn the_page_of_properties_is_the_table() {
+    compare("docs/configuration.md", &servers::config::markdown());
+}
+
+#[test]
+fn the_page_of_codes_is_the_tables() {
+    compare("docs/errors.md", &servers::http::codes_markdown());
+}
+
+#[test]
+fn the_query_of_the_readme_has_the_answer_that_it_shows() {
+    let text = fs::read_to_string(path("README.md")).unwrap();
+    let block = |language: &str| {
+        let from = text.split_once(&format!("```{language}\n")).unwrap().1;
+        from.split_once("```").unwrap().0.to_owned()
+    };
+    let shown: Value = serde_json::from_str(&block("json")).unwrap();
+    let answer: Value = serde_json::from_str(&Service::demo().query(&block("graphql"))).unwrap();
+    assert_eq!(answer, shown);
+}
+
+#[test]
+fn the_links_of_the_pages_lead_somewhere() {
+    let pages = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/cli.md",
+        "docs/http.md",
+        "docs/loading.md",
+    ];
+    for page in pages {
+        let text = fs::read_to_string(path(page)).unwrap();
+        let targets = text
+            .split("](")
+            .skip(1)
+            .map(|rest| rest.split(')').next().unwrap());
+        for target in targets.filter(|target| !target.starts_with("http")) {
+            let file = target.split('#').next().unwrap();
+            let found = path(page).parent().unwrap().join(file);
+            assert!(found.exists(), "{page} links to {target}");
+        }
+    }
+}

@@ -247,3 +247,30 @@ fn a_bad_base_is_refused() {
         Err(LoadError::BaseInvalid { .. })
     ));
 }
+
+#[test]
+fn the_multilingual_set_loads_with_one_warning_for_each_malformed_tag() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/star-wars-multilingual/data.ttl.gz");
+    let loaded = load(std::slice::from_ref(&path), &LoadOptions::default()).unwrap();
+    assert_eq!(loaded.summary.added, 68_981);
+    assert_eq!(
+        (
+            loaded.summary.language_tags_kept,
+            loaded.summary.statements_skipped
+        ),
+        (38, 0)
+    );
+    // The line of each finding is the line that holds the tag.
+    let text = servers::load::read_text(&path).unwrap();
+    let tagged: Vec<u64> = (1..)
+        .zip(text.lines())
+        .flat_map(|(number, line)| line.matches("@zh-classical").map(move |_| number))
+        .collect();
+    let found: Vec<u64> = loaded
+        .findings
+        .iter()
+        .map(|finding| finding.line.unwrap())
+        .collect();
+    assert_eq!(found, tagged);
+}

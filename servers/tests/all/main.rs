@@ -1,11 +1,14 @@
 //! Behaviour of the servers crate: loading, configuration, the command line, HTTP, documentation.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod browser;
 mod command_line;
 mod configuration;
 mod documentation;
 mod graphql_over_http;
 mod loading;
+mod misbehaving_stores;
 mod operations;
 mod schemas_over_http;
 mod service;

@@ -1,6 +1,11 @@
 //! Health, good-to-go, troubleshooting, about, probes, shutdown.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
+use servers::config::Settings;
 
 use crate::service::Service;
 
@@ -107,12 +112,13 @@ fn a_malformed_parameter_is_400() {
 #[test]
 fn shutdown_ends_within_its_bound_although_a_client_hangs() {
     let mut service = Service::demo();
-    let mut stream =
-        std::net::TcpStream::connect(service.base.trim_start_matches("http://")).unwrap();
-    std::io::Write::write_all(&mut stream, b"POST /graphql HTTP/1.1\r\nHost: x\r\n").unwrap();
-    let started = std::time::Instant::now();
+    let mut stream = TcpStream::connect(service.base.trim_start_matches("http://")).unwrap();
+    stream
+        .write_all(b"POST /graphql HTTP/1.1\r\nHost: x\r\n")
+        .unwrap();
+    let started = Instant::now();
     service.stop();
-    assert!(started.elapsed() < std::time::Duration::from_secs(10));
+    assert!(started.elapsed() < Duration::from_secs(10));
 }
 
 #[test]
@@ -126,16 +132,45 @@ fn the_root_is_for_browsers() {
     );
     assert!(page.text().contains("Ontotext Star Wars Ontology"));
     assert_eq!(service.get("/").status, 404);
-    let script = service.get("/graphiql/4.1.2/graphiql.min.js");
+    let page = page.text();
+    let folder = page
+        .split("\"graphiql/")
+        .nth(1)
+        .unwrap()
+        .split('/')
+        .next()
+        .unwrap();
+    let script = service.get(&format!("/graphiql/{folder}/graphiql.min.js"));
     assert_eq!(script.status, 200);
     assert!(script.header("cache-control").contains("immutable"));
     let tag = script.header("etag");
     let etag = [("if-none-match", tag.as_str())];
+    let path = format!("/graphiql/{folder}/page.js");
+    assert_eq!(service.send("GET", &path, &etag, b"").status, 304);
     assert_eq!(
-        service
-            .send("GET", "/graphiql/4.1.2/page.js", &etag, b"")
-            .status,
-        304
+        service.get("/graphiql/old/page.js").header("cache-control"),
+        "no-cache"
     );
-    assert_eq!(service.get("/graphiql/4.1.2/none.js").status, 404);
+    assert_eq!(
+        service.get(&format!("/graphiql/{folder}/none.js")).status,
+        404
+    );
+}
+
+#[test]
+fn a_client_that_never_ends_its_headers_is_let_go() {
+    let settings = Settings {
+        header_timeout: Duration::from_millis(200),
+        ..Settings::default()
+    };
+    let service = Service::demo_with(settings);
+    let mut stream = TcpStream::connect(service.base.trim_start_matches("http://")).unwrap();
+    stream
+        .write_all(b"POST /graphql HTTP/1.1\r\nHost: x\r\n")
+        .unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .unwrap();
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).unwrap();
 }

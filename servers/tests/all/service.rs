@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use graphql_gen::store::GraphStore;
 use graphql_gen::store::oxigraph::OxigraphStore;
 use oxigraph::store::Store;
 use serde_json::Value;
@@ -16,9 +17,8 @@ use servers::schema_store::InMemorySchemaStore;
 use tokio::sync::oneshot;
 
 /// A running service; it stops when this is dropped.
-pub struct Service {
-    pub base: String,
-    pub app: Arc<App>,
+pub(crate) struct Service {
+    pub(crate) base: String,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -35,12 +35,12 @@ impl LoadObserver for Quiet {
 
 impl Service {
     /// Starts the Star Wars demo.
-    pub fn demo() -> Service {
+    pub(crate) fn demo() -> Service {
         Service::demo_with(Settings::default())
     }
 
     /// Starts the Star Wars demo under other settings.
-    pub fn demo_with(settings: Settings) -> Service {
+    pub(crate) fn demo_with(settings: Settings) -> Service {
         let store = Store::new().unwrap();
         let (name, data) = (STAR_WARS.data_name, STAR_WARS.data);
         load_embedded(&store, name, data, &LoadOptions::default(), &mut Quiet).unwrap();
@@ -48,14 +48,26 @@ impl Service {
     }
 
     /// Starts a service without schema and data.
-    pub fn empty() -> Service {
+    pub(crate) fn empty() -> Service {
         Service::start(Settings::default(), Store::new().unwrap(), None)
     }
 
-    fn start(mut settings: Settings, store: Store, schema: Option<(&str, &str)>) -> Service {
+    /// Starts the Star Wars schema over another store.
+    pub(crate) fn over(settings: Settings, store: Arc<dyn GraphStore>) -> Service {
+        Service::run(settings, store, Some((STAR_WARS.schema, STAR_WARS.query)))
+    }
+
+    fn start(settings: Settings, store: Store, schema: Option<(&str, &str)>) -> Service {
+        Service::run(settings, Arc::new(OxigraphStore::new(store)), schema)
+    }
+
+    fn run(
+        mut settings: Settings,
+        store: Arc<dyn GraphStore>,
+        schema: Option<(&str, &str)>,
+    ) -> Service {
         settings.port = 0;
         settings.shutdown_timeout = Duration::from_secs(2);
-        let store = Arc::new(OxigraphStore::new(store));
         let app = Arc::new(App::new(
             settings,
             store,
@@ -71,27 +83,24 @@ impl Service {
                 let (stored, _) = app.store_schema(text).await.unwrap();
                 app.bind(&stored.id, Some(query)).await.unwrap();
             }
-            Server::listen(Arc::clone(&app)).await.unwrap()
+            Server::listen(app).await.unwrap()
         });
         let base = format!("http://{}", server.address());
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {
-            runtime
-                .block_on(server.run(async {
-                    let _ = stopped.await;
-                }))
-                .unwrap();
+            runtime.block_on(server.run(async {
+                let _ = stopped.await;
+            }));
         });
         Service {
             base,
-            app,
             stop: Some(stop),
             thread: Some(thread),
         }
     }
 
     /// Stops the service and waits for it.
-    pub fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
             thread.join().unwrap();
@@ -99,7 +108,13 @@ impl Service {
     }
 
     /// Sends a request; headers are pairs of name and value.
-    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Answer {
         let mut request = ureq::http::Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.base));
@@ -130,16 +145,16 @@ impl Service {
         }
     }
 
-    pub fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         self.send("GET", path, &[], b"")
     }
 
     /// Sends a GraphQL request by POST as JSON.
-    pub fn post(&self, body: &Value) -> Answer {
+    pub(crate) fn post(&self, body: &Value) -> Answer {
         self.post_text(&body.to_string())
     }
 
-    pub fn post_text(&self, body: &str) -> Answer {
+    pub(crate) fn post_text(&self, body: &str) -> Answer {
         let headers = [
             ("content-type", "application/json"),
             ("accept", "application/json"),
@@ -148,7 +163,7 @@ impl Service {
     }
 
     /// Runs a document and returns the body of the answer.
-    pub fn query(&self, query: &str) -> String {
+    pub(crate) fn query(&self, query: &str) -> String {
         let answer = self.post(&serde_json::json!({ "query": query }));
         assert_eq!(answer.status, 200, "{}", answer.text());
         answer.text()
@@ -162,23 +177,23 @@ impl Drop for Service {
 }
 
 /// What came back.
-pub struct Answer {
-    pub status: u16,
-    pub headers: ureq::http::HeaderMap,
-    pub body: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: ureq::http::HeaderMap,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.body.clone()).unwrap()
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("{e}: {}", self.text()))
     }
 
     /// Returns all values of a header, joined.
-    pub fn header(&self, name: &str) -> String {
+    pub(crate) fn header(&self, name: &str) -> String {
         let values = self
             .headers
             .get_all(name)
@@ -188,7 +203,7 @@ impl Answer {
     }
 
     /// Returns the code of the first error.
-    pub fn code(&self) -> String {
+    pub(crate) fn code(&self) -> String {
         let json = self.json();
         let error = &json["errors"][0];
         assert!(
