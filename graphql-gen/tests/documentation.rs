@@ -1,0 +1,45 @@
+//! The examples of the documentation give the answers that stand below them.
+
+use std::sync::Arc;
+
+use graphql_gen::request::{Request, RequestContext};
+use graphql_gen::service::{ObjectService, ServiceOptions};
+use graphql_gen::store::oxigraph::OxigraphStore;
+use oxigraph::io::RdfFormat;
+use oxigraph::store::Store;
+
+const PAGE: &str = include_str!("../../docs/queries.md");
+const SCHEMA: &str = include_str!("../../servers/demo/star-wars/schema.yaml");
+const DATA: &str = include_str!("../../servers/demo/star-wars/data.ttl");
+
+/// Returns the contents of the code blocks with a language, in the order of the page.
+fn blocks(language: &str) -> Vec<&'static str> {
+    let opening = format!("```{language}\n");
+    PAGE.split(opening.as_str())
+        .skip(1)
+        .map(|rest| rest.split_once("\n```").expect("a block that ends").0)
+        .collect()
+}
+
+#[tokio::test]
+async fn examples_answer_as_written() {
+    let schema = soml_core::load(SCHEMA).schema.expect("the schema is valid");
+    let store = Store::new().expect("a store in memory");
+    store
+        .load_from_slice(RdfFormat::Turtle, DATA)
+        .expect("the data is valid");
+    let store = Arc::new(OxigraphStore::new(store));
+    let service =
+        ObjectService::new(Arc::new(schema), store, ServiceOptions::default()).expect("an API");
+    let (queries, answers) = (blocks("graphql"), blocks("json"));
+    assert_eq!(queries.len(), answers.len());
+    assert!(queries.len() >= 6, "the page has examples");
+    for (query, answer) in queries.into_iter().zip(answers) {
+        let response = service
+            .execute(Request::new(query), RequestContext::default())
+            .await;
+        let body: serde_json::Value = serde_json::from_slice(&response.body).expect("JSON");
+        let expected: serde_json::Value = serde_json::from_str(answer).expect("JSON in the page");
+        assert_eq!(body, expected, "{query}");
+    }
+}
