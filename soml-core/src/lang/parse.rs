@@ -133,13 +133,17 @@ fn range(item: &str) -> Result<LangRange, LangSpecError> {
 
 /// Tells whether `text` has the form of a language tag: two or three letters, then subtags of
 /// letters and digits with hyphens between.
+///
+/// Subtags may be longer than the eight characters of BCP 47, since tags such as `zh-classical`
+/// stand in real data and must be readable.
 #[must_use]
 pub fn is_tag(text: &str) -> bool {
     let mut parts = text.split('-');
     let language = parts.next().unwrap_or_default();
     (2..=3).contains(&language.len())
         && language.bytes().all(|b| b.is_ascii_alphabetic())
-        && parts.all(|p| (1..=8).contains(&p.len()) && p.bytes().all(|b| b.is_ascii_alphanumeric()))
+        && parts
+            .all(|p| (1..=32).contains(&p.len()) && p.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
 fn cut(item: &str) -> String {
