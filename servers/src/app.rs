@@ -111,7 +111,7 @@ impl App {
         if self.schemas.get(id).await?.is_none() {
             return Err(SchemaStoreError::NotFound.into());
         }
-        if usable.id != id && !usable.soml.id.is_empty() {
+        if usable.declares_id && usable.id != id {
             return Err(SchemaChangeError::IdMismatch {
                 expected: id.to_owned(),
                 found: usable.id,

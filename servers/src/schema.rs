@@ -9,7 +9,7 @@ use std::sync::Arc;
 use graphql_gen::typesystem::{Api, ApiOptions, Problem};
 use serde::Serialize;
 use soml_core::span::{LineIndex, Position, Span};
-use soml_core::{Diagnostic, Severity, Valid};
+use soml_core::{Code, Diagnostic, Severity, Valid};
 use uuid::Uuid;
 
 /// A checked SOML document.
@@ -28,6 +28,8 @@ pub struct Checked {
 pub struct UsableSchema {
     /// Last segment of the identifier, such as `swapi`; the name in paths.
     pub id: String,
+    /// The document names its identifier itself; otherwise one was made for it.
+    pub declares_id: bool,
     /// The schema itself.
     pub soml: Arc<Valid<soml_core::Schema>>,
     /// Its GraphQL API.
@@ -107,11 +109,15 @@ impl Checked {
 pub fn check(text: &str) -> Checked {
     let loaded = soml_core::load(text);
     let mut notes: Vec<_> = loaded.diagnostics.into_iter().map(Note::from).collect();
+    let declares_id = !notes
+        .iter()
+        .any(|note| note.code == Code::MissingId.as_str());
     let schema = loaded.schema.and_then(|soml| {
         let soml = Arc::new(soml);
         match Api::new(Arc::clone(&soml), &ApiOptions::default()) {
             Ok(api) => Some(UsableSchema {
                 id: path_name(&soml.id),
+                declares_id,
                 soml,
                 api: Arc::new(api),
             }),

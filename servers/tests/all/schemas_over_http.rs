@@ -198,3 +198,22 @@ fn a_bound_schema_is_replaced_in_place_and_an_invalid_one_leaves_it() {
     assert_eq!(service.send("DELETE", path, &[], b"").status, 204);
     assert_eq!(service.get(path).status, 404);
 }
+
+#[test]
+fn a_schema_without_an_identifier_gets_one() {
+    let service = Service::empty();
+    let text = PLANETS.split_once('\n').unwrap().1;
+    let answer = post(&service, text);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    assert_eq!(answer.json()["warnings"][0]["code"], "MISSING_ID");
+    let path = answer.header("location");
+    let changed = format!("{text}\n# changed\n");
+    assert_eq!(put(&service, &path, &changed).status, 200);
+    assert_eq!(
+        service
+            .send("PUT", &format!("{path}/objects"), &[], b"")
+            .status,
+        200
+    );
+    assert_eq!(put(&service, &path, text).json()["bound"], true);
+}
