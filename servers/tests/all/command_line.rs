@@ -283,3 +283,30 @@ fn serve_says_which_page_to_open_and_ends_on_a_signal() {
         );
     }
 }
+
+#[test]
+fn labels_of_the_multilingual_set_are_answered_by_language() {
+    let query = r#"{
+        country(ID: "http://www.wikidata.org/entity/Q1032") {
+            bg: rdfs_label(lang: "bg") { value lang }
+            all: rdfs_label(lang: "ALL") { value lang }
+        }
+    }"#;
+    let folder = "tests/data/star-wars-multilingual";
+    let schema = format!("{folder}/schema.yaml");
+    let data = format!("{folder}/data.ttl.gz");
+    let output = soml(&["query", "--schema", &schema, query, "--data", &data]);
+    assert_eq!(code(&output), Some(0));
+    assert_eq!(err(&output).matches("warning: ").count(), 38);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(answer.get("errors").is_none(), "{answer:#}");
+    let niger = &answer["data"]["country"][0];
+    assert_eq!(
+        niger["bg"],
+        serde_json::json!([{ "value": "Нигер", "lang": "bg" }])
+    );
+    // The literal whose tag is malformed is there too.
+    let all = niger["all"].as_array().unwrap();
+    let kept = serde_json::json!({ "value": "尼日", "lang": "zh-classical" });
+    assert!(all.contains(&kept), "{niger:#}");
+}
