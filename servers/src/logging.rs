@@ -19,7 +19,11 @@ pub fn start(settings: &Settings, coloured: bool) -> Result<(), ParseError> {
     // Somebody else's logging, in tests or in a program that embeds this, is left in place.
     let _ = match settings.log_format {
         LogFormat::Text => builder.try_init(),
-        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+        LogFormat::Json => builder
+            .json()
+            .flatten_event(true)
+            .with_span_list(false)
+            .try_init(),
     };
     Ok(())
 }
