@@ -1,6 +1,6 @@
 //! The object service: requests in, answers out.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use apollo_compiler::ExecutableDocument;
 use apollo_compiler::executable::Operation;
@@ -17,9 +17,9 @@ use soml_core::schema::Schema;
 use crate::complexity;
 use crate::diagnostics;
 use crate::error::{ErrorCode, GraphqlError};
-use crate::execute::{Answer, Execution};
+use crate::execute::{Answer, Execution, ServiceSdl};
 use crate::limits::Limits;
-use crate::plan::{self, Plan, PlanInput, location};
+use crate::plan::{self, Plan, PlanInput, RootValue, location};
 use crate::request::{Outcome, Request, RequestContext, Response};
 use crate::store::{GraphStore, StoreError};
 use crate::typesystem::{Api, ApiError, ApiOptions};
@@ -45,6 +45,7 @@ impl Default for ServiceOptions {
             numbers: Numbers::default(),
             api: ApiOptions {
                 counts: true,
+                service: true,
                 ..ApiOptions::default()
             },
             document_cache_bytes: 4 << 20,
@@ -67,6 +68,8 @@ struct Inner {
     /// Interfaces and their implementers, for introspection.
     implementers: apollo_compiler::collections::HashMap<apollo_compiler::Name, Implementers>,
     documents: Cache<String, Arc<Valid<ExecutableDocument>>>,
+    /// The printed schema, once somebody has asked for it.
+    printed: OnceLock<ServiceSdl>,
 }
 
 /// Errors that refuse a request before it runs.
@@ -95,6 +98,7 @@ impl ObjectService {
             options,
             implementers,
             documents,
+            printed: OnceLock::new(),
         };
         Ok(ObjectService {
             inner: Arc::new(inner),
@@ -157,6 +161,7 @@ impl Inner {
                     context,
                     limits: &self.options.limits,
                     numbers: self.options.numbers,
+                    service: self.printed(&plan),
                     introspection,
                 };
                 let answer = execution.run().await.unwrap_or_else(|error| Answer {
@@ -166,6 +171,20 @@ impl Inner {
                 executed(answer)
             }
         }
+    }
+
+    /// Returns the printed schema when a plan asks for it.
+    fn printed(&self, plan: &Plan) -> Option<&ServiceSdl> {
+        let asked = plan
+            .roots
+            .iter()
+            .any(|root| matches!(root.value, RootValue::Service(_)));
+        asked.then(|| {
+            self.printed.get_or_init(|| ServiceSdl {
+                sdl: self.api.service_sdl(),
+                full_sdl: self.api.full_sdl(),
+            })
+        })
     }
 
     /// Does everything that needs no data.

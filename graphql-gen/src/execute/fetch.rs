@@ -22,7 +22,7 @@ pub(super) struct Fetched {
 /// What a root field gives.
 pub(super) enum FetchedRoot {
     /// Nothing that is stored.
-    Introspection,
+    Nothing,
     /// Objects, as positions in their level.
     Objects(Vec<u32>),
     /// A number of objects.
@@ -87,7 +87,7 @@ async fn select_roots(
     let (store, context) = (execution.store, execution.context);
     let selections = execution.plan.roots.iter().map(async |root| {
         Ok(match &root.value {
-            RootValue::Introspection => Selected::Nothing,
+            RootValue::Introspection | RootValue::Service(_) => Selected::Nothing,
             RootValue::Count(selection) => Selected::Count(store.count(selection, context).await?),
             RootValue::Objects(objects) => {
                 let nodes = store.select(&objects.selection, context).await?;
@@ -97,7 +97,7 @@ async fn select_roots(
     });
     let selected = try_join_all(selections).await?;
     let roots = selected.into_iter().map(|selected| match selected {
-        Selected::Nothing => FetchedRoot::Introspection,
+        Selected::Nothing => FetchedRoot::Nothing,
         Selected::Count(count) => FetchedRoot::Count(count),
         Selected::Objects(level, nodes) => {
             let pending = &mut pending[level.0 as usize];

@@ -22,8 +22,18 @@ pub(crate) struct Execution<'a> {
     pub(crate) context: &'a RequestContext,
     pub(crate) limits: &'a Limits,
     pub(crate) numbers: Numbers,
+    /// The printed schema; filled when the plan asks for it.
+    pub(crate) service: Option<&'a ServiceSdl>,
     /// The introspection part of the answer.
     pub(crate) introspection: JsonMap,
+}
+
+/// The printed schema of a service.
+pub(crate) struct ServiceSdl {
+    /// For federation; `None` when the service takes part in none.
+    pub(crate) sdl: Option<String>,
+    /// With all directives.
+    pub(crate) full_sdl: String,
 }
 
 /// The answer of an execution.

@@ -11,7 +11,7 @@ use super::{Answer, Execution};
 use crate::error::{ErrorCode, GraphqlError, PathSegment};
 use crate::plan::{
     Edge, Level, LevelId, ListOutput, LiteralOutput, LiteralPart, OutField, Output, RootValue,
-    ScalarKind, ScalarOutput, Typing, any_language,
+    ScalarKind, ScalarOutput, ServicePart, Typing, any_language,
 };
 use crate::store::StoreError;
 use crate::value::{literal_range_accepts, write_enum, write_scalar, write_string};
@@ -107,6 +107,7 @@ impl<'a> Writer<'a> {
                     self.path.pop();
                 }
                 (_, FetchedRoot::Count(count)) => self.number(*count),
+                (RootValue::Service(parts), _) => self.service(parts),
                 _ => {
                     let value = self.execution.introspection.get(root.key.as_str());
                     serde_json::to_writer(&mut self.out, &value)
@@ -116,6 +117,28 @@ impl<'a> Writer<'a> {
         }
         self.out.push(b'}');
         Ok(())
+    }
+
+    /// Writes the printed schema.
+    fn service(&mut self, parts: &[(String, ServicePart)]) {
+        let printed = self
+            .execution
+            .service
+            .expect("printed when the plan asks for it");
+        self.out.push(b'{');
+        for (position, (key, part)) in parts.iter().enumerate() {
+            self.key(position, key);
+            let text = match part {
+                ServicePart::Sdl => printed.sdl.as_deref(),
+                ServicePart::FullSdl => Some(printed.full_sdl.as_str()),
+                ServicePart::TypeName => Some("_Service"),
+            };
+            match text {
+                Some(text) => write_string(&mut self.out, text),
+                None => self.out.extend_from_slice(b"null"),
+            }
+        }
+        self.out.push(b'}');
     }
 
     fn number(&mut self, number: u64) {

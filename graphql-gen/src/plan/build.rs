@@ -11,7 +11,7 @@ use soml_core::lang::LangSpec;
 use soml_core::schema::{ObjectId, Property, Range, Schema};
 
 use super::arguments::FieldArguments;
-use super::collect::{Fields, Parent, collect, literal_fields};
+use super::collect::{Fields, Parent, collect, literal_fields, service_fields};
 use super::condition::{
     Constant, Domain, NodeCondition, Operator, Step, TermCondition, ValueCondition, ValueTest,
 };
@@ -60,6 +60,7 @@ pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
     for (key, nodes) in fields.entries {
         let field = nodes[0];
         let root = match input.api.root_field(&field.name) {
+            None if field.name == "_service" => RootValue::Service(service_fields(input, &nodes)),
             None => RootValue::Introspection,
             Some(root) => planner.root(field, &nodes, root)?,
         };

@@ -9,7 +9,7 @@ use soml_core::schema::ObjectId;
 
 use super::build::PlanInput;
 use super::input::Input;
-use super::{LiteralField, LiteralPart};
+use super::{LiteralField, LiteralPart, ServicePart};
 use crate::typesystem::Api;
 
 /// Fields of a selection set after fragments are put in, by response key.
@@ -95,21 +95,45 @@ pub(super) fn literal_fields<'a>(
     input: &PlanInput<'a>,
     nodes: &[&'a Node<executable::Field>],
 ) -> Vec<LiteralField> {
-    let mut fields = Fields::default();
-    let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
-    collect(input, &Parent::Root, &sets, &mut fields);
     let part = |name: &str| match name {
         "value" => LiteralPart::Value,
         "lang" => LiteralPart::Lang,
         "type" => LiteralPart::Type,
         _ => LiteralPart::TypeName,
     };
+    keys_and_names(input, nodes)
+        .map(|(key, name)| LiteralField {
+            key,
+            part: part(name),
+        })
+        .collect()
+}
+
+/// Collects the fields of `_Service`.
+pub(super) fn service_fields<'a>(
+    input: &PlanInput<'a>,
+    nodes: &[&'a Node<executable::Field>],
+) -> Vec<(String, ServicePart)> {
+    let part = |name: &str| match name {
+        "sdl" => ServicePart::Sdl,
+        "full_sdl" => ServicePart::FullSdl,
+        _ => ServicePart::TypeName,
+    };
+    keys_and_names(input, nodes)
+        .map(|(key, name)| (key, part(name)))
+        .collect()
+}
+
+/// Returns key and name of the fields of a type that has no subtypes.
+fn keys_and_names<'a>(
+    input: &PlanInput<'a>,
+    nodes: &[&'a Node<executable::Field>],
+) -> impl Iterator<Item = (String, &'a str)> {
+    let mut fields = Fields::default();
+    let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
+    collect(input, &Parent::Root, &sets, &mut fields);
     fields
         .entries
         .into_iter()
-        .map(|(key, nodes)| LiteralField {
-            key,
-            part: part(&nodes[0].name),
-        })
-        .collect()
+        .map(|(key, nodes)| (key, nodes[0].name.as_str()))
 }

@@ -73,8 +73,21 @@ pub enum RootValue {
     Objects(Box<RootObjects>),
     /// The number of objects.
     Count(Box<Selection>),
+    /// The printed schema: keys of the answer, and what stands under each.
+    Service(Vec<(String, ServicePart)>),
     /// Part of the introspection answer, which is computed apart.
     Introspection,
+}
+
+/// A field of the GraphQL type `_Service`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServicePart {
+    /// The schema for federation.
+    Sdl,
+    /// The schema with all directives.
+    FullSdl,
+    /// The name of the GraphQL type.
+    TypeName,
 }
 
 /// The objects of a root field.
