@@ -1,6 +1,6 @@
 //! Fetches the levels of a plan, parents first, all levels of one depth together.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use futures::future::try_join_all;
 use indexmap::IndexSet;
@@ -8,7 +8,7 @@ use oxrdf::{NamedNode, Term};
 use soml_core::schema::ObjectId;
 
 use super::Execution;
-use crate::plan::{Level, LevelId, Output, RootValue, Typing};
+use crate::plan::{Level, LevelId, Output, RootEntities, RootValue, Typing};
 use crate::store::{Hydrated, HydrationRequest, StoreError};
 
 /// Everything that a plan needs from the store.
@@ -27,6 +27,8 @@ pub(super) enum FetchedRoot {
     Objects(Vec<u32>),
     /// A number of objects.
     Count(u64),
+    /// For each representation its level and its position there, when there is such an object.
+    Entities(Vec<Option<(LevelId, u32)>>),
 }
 
 /// The objects of a level and their values.
@@ -93,6 +95,11 @@ async fn select_roots(
                 let nodes = store.select(&objects.selection, context).await?;
                 Selected::Objects(objects.level, nodes)
             }
+            RootValue::Entities(entities) => {
+                let types = entities.types.iter();
+                let selections = types.map(|ty| store.select(&ty.selection, context));
+                Selected::Entities(entities, try_join_all(selections).await?)
+            }
         })
     });
     let selected = try_join_all(selections).await?;
@@ -101,22 +108,43 @@ async fn select_roots(
         Selected::Count(count) => FetchedRoot::Count(count),
         Selected::Objects(level, nodes) => {
             let pending = &mut pending[level.0 as usize];
-            FetchedRoot::Objects(
-                nodes
-                    .into_iter()
-                    .map(|node| position(pending, node))
-                    .collect(),
-            )
+            let positions = nodes.into_iter().map(|node| position(pending, node));
+            FetchedRoot::Objects(positions.collect())
+        }
+        Selected::Entities(entities, nodes) => {
+            FetchedRoot::Entities(found(entities, nodes, pending))
         }
     });
     Ok(roots.collect())
 }
 
 /// What the store gives for a root field.
-enum Selected {
+enum Selected<'p> {
     Nothing,
     Count(u64),
     Objects(LevelId, Vec<NamedNode>),
+    Entities(&'p RootEntities, Vec<Vec<NamedNode>>),
+}
+
+/// Returns where the object of each representation is.
+fn found(
+    entities: &RootEntities,
+    nodes: Vec<Vec<NamedNode>>,
+    pending: &mut [Nodes],
+) -> Vec<Option<(LevelId, u32)>> {
+    let known: Vec<HashSet<NamedNode>> = nodes
+        .into_iter()
+        .map(|nodes| nodes.into_iter().collect())
+        .collect();
+    let representations = entities.representations.iter().map(|representation| {
+        let (ty, id) = representation.as_ref()?;
+        let level = entities.types[*ty].level;
+        let nodes = &mut pending[level.0 as usize];
+        known[*ty]
+            .contains(id)
+            .then(|| (level, position(nodes, id.clone())))
+    });
+    representations.collect()
 }
 
 fn position(nodes: &mut Nodes, node: NamedNode) -> u32 {

@@ -96,6 +96,12 @@ impl<'a> Writer<'a> {
         )
     }
 
+    /// Tells whether the concrete type of an object is known.
+    fn is_known(&self, level: LevelId, node: u32) -> bool {
+        let (plan, data) = self.level(level);
+        variant(plan, data, node).is_some()
+    }
+
     fn roots(&mut self) -> Written {
         self.out.push(b'{');
         for (position, root) in self.execution.plan.roots.iter().enumerate() {
@@ -107,6 +113,11 @@ impl<'a> Writer<'a> {
                     self.path.pop();
                 }
                 (_, FetchedRoot::Count(count)) => self.number(*count),
+                (_, FetchedRoot::Entities(found)) => {
+                    self.path.push(Place::Key(&root.key));
+                    self.entities(found)?;
+                    self.path.pop();
+                }
                 (RootValue::Service(parts), _) => self.service(parts),
                 _ => {
                     let value = self.execution.introspection.get(root.key.as_str());
@@ -116,6 +127,28 @@ impl<'a> Writer<'a> {
             }
         }
         self.out.push(b'}');
+        Ok(())
+    }
+
+    /// Writes the object of each representation, or null.
+    fn entities(&mut self, found: &[Option<(LevelId, u32)>]) -> Written {
+        self.out.push(b'[');
+        for (index, entity) in found.iter().enumerate() {
+            if index > 0 {
+                self.out.push(b',');
+            }
+            let start = self.out.len();
+            self.path.push(Place::Index(index));
+            let written = match *entity {
+                Some((level, node)) if self.is_known(level, node) => self.object(level, node),
+                _ => Err(Bubble),
+            };
+            self.path.pop();
+            if written.is_err() {
+                self.null_from(start, false)?;
+            }
+        }
+        self.out.push(b']');
         Ok(())
     }
 

@@ -61,6 +61,9 @@ pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
         let field = nodes[0];
         let root = match input.api.root_field(&field.name) {
             None if field.name == "_service" => RootValue::Service(service_fields(input, &nodes)),
+            None if field.name == "_entities" => {
+                RootValue::Entities(Box::new(planner.entities(field, &nodes)?))
+            }
             None => RootValue::Introspection,
             Some(root) => planner.root(field, &nodes, root)?,
         };
@@ -84,17 +87,18 @@ struct LevelKey {
     dataset: Arc<Dataset>,
 }
 
-struct Planner<'p, 'a> {
-    input: &'p PlanInput<'a>,
+/// Plans one operation.
+pub(super) struct Planner<'p, 'a> {
+    pub(super) input: &'p PlanInput<'a>,
     levels: Vec<Option<Level>>,
     known: HashMap<LevelKey, LevelId>,
 }
 
 /// What a level inherits from the fields that lead to it.
 #[derive(Clone)]
-struct Scope {
-    lang: Option<LangSpec>,
-    dataset: Arc<Dataset>,
+pub(super) struct Scope {
+    pub(super) lang: Option<LangSpec>,
+    pub(super) dataset: Arc<Dataset>,
 }
 
 impl<'p, 'a> Planner<'p, 'a> {
@@ -106,7 +110,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         self.input.api.soml()
     }
 
-    fn arguments(&self, field: &'a executable::Field) -> FieldArguments<'a> {
+    pub(super) fn arguments(&self, field: &'a executable::Field) -> FieldArguments<'a> {
         let (variables, document) = (self.input.variables, self.input.document);
         FieldArguments {
             api: self.input.api,
@@ -161,7 +165,7 @@ impl<'p, 'a> Planner<'p, 'a> {
                 && !self.schema()[object].types.is_empty())
     }
 
-    fn level(
+    pub(super) fn level(
         &mut self,
         target: TypeRef,
         sets: &[&'a SelectionSet],
@@ -518,7 +522,12 @@ impl<'p, 'a> Planner<'p, 'a> {
             }
         }
         for root in &mut roots {
-            if let RootValue::Objects(objects) = &mut root.value {
+            let objects = match &mut root.value {
+                RootValue::Objects(objects) => std::slice::from_mut(objects.as_mut()),
+                RootValue::Entities(entities) => entities.types.as_mut_slice(),
+                RootValue::Count(_) | RootValue::Service(_) | RootValue::Introspection => &mut [],
+            };
+            for objects in objects {
                 objects.level = places[objects.level.0 as usize];
             }
         }

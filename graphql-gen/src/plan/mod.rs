@@ -10,6 +10,7 @@ mod build;
 mod collect;
 mod condition;
 mod constant;
+mod entities;
 mod filter;
 mod input;
 mod order;
@@ -21,6 +22,7 @@ mod types;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use oxrdf::NamedNode;
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{EnumId, LiteralRange, ObjectId};
@@ -73,6 +75,8 @@ pub enum RootValue {
     Objects(Box<RootObjects>),
     /// The number of objects.
     Count(Box<Selection>),
+    /// Objects by type and id, for a federation gateway.
+    Entities(Box<RootEntities>),
     /// The printed schema: keys of the answer, and what stands under each.
     Service(Vec<(String, ServicePart)>),
     /// Part of the introspection answer, which is computed apart.
@@ -97,6 +101,16 @@ pub struct RootObjects {
     pub selection: Selection,
     /// What is wanted of them.
     pub level: LevelId,
+}
+
+/// The objects that a federation gateway asks for.
+#[derive(Clone, Debug)]
+pub struct RootEntities {
+    /// One for each type that is asked for.
+    pub types: Vec<RootObjects>,
+    /// For each representation the position in [`RootEntities::types`], and the id; `None` when the
+    /// id is no IRI.
+    pub representations: Vec<Option<(usize, NamedNode)>>,
 }
 
 /// Objects of one type whose values are fetched together.

@@ -1,0 +1,104 @@
+//! `_entities`: objects by type and id, as a federation gateway asks for them.
+
+use std::sync::Arc;
+
+use apollo_compiler::Node;
+use apollo_compiler::executable;
+use oxrdf::NamedNode;
+
+use super::build::{Planner, Scope};
+use super::condition::NodeCondition;
+use super::filter::type_test;
+use super::input::Input;
+use super::selection::{Dataset, Page, Selection};
+use super::{RootEntities, RootObjects};
+use crate::error::{ErrorCode, GraphqlError, Location};
+use crate::typesystem::TypeRef;
+
+type Result<T> = std::result::Result<T, GraphqlError>;
+
+/// A representation after it is read.
+struct Representation {
+    target: TypeRef,
+    id: Option<NamedNode>,
+}
+
+impl<'a> Planner<'_, 'a> {
+    /// Plans `_entities`: one selection and one level per type, however many representations.
+    pub(super) fn entities(
+        &mut self,
+        field: &'a Node<executable::Field>,
+        nodes: &[&'a Node<executable::Field>],
+    ) -> Result<RootEntities> {
+        let arguments = self.arguments(field);
+        let (input, place) = arguments
+            .values
+            .get("representations")
+            .unwrap_or((Input::List(Vec::new()), None));
+        let list = input.as_list();
+        if list.len() > self.input.limits.list_length {
+            let message = "there are too many representations";
+            return Err(GraphqlError::new(ErrorCode::LimitListLength, message)
+                .at(place)
+                .with("limit", self.input.limits.list_length));
+        }
+        let mut targets: Vec<(TypeRef, Vec<NamedNode>)> = Vec::new();
+        let mut representations = Vec::with_capacity(list.len());
+        for input in list {
+            let Representation { target, id } = self.representation(input, place)?;
+            let position = targets.iter().position(|(known, _)| *known == target);
+            let position = position.unwrap_or_else(|| {
+                targets.push((target, Vec::new()));
+                targets.len() - 1
+            });
+            targets[position].1.extend(id.clone());
+            representations.push(id.map(|id| (position, id)));
+        }
+        let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
+        let scope = Scope {
+            lang: None,
+            dataset: Arc::new(Dataset::default()),
+        };
+        let mut types = Vec::with_capacity(targets.len());
+        for (target, ids) in targets {
+            let test = NodeCondition::Instance(type_test(self.input.api, target));
+            let selection = Selection {
+                condition: NodeCondition::all([test, NodeCondition::one_of(ids)]),
+                order: Vec::new(),
+                page: Page::default(),
+                dataset: Dataset::default(),
+            };
+            types.push(RootObjects {
+                selection,
+                level: self.level(target, &sets, &scope)?,
+            });
+        }
+        Ok(RootEntities {
+            types,
+            representations,
+        })
+    }
+
+    fn representation(&self, input: &Input, place: Option<Location>) -> Result<Representation> {
+        let invalid =
+            |message: String| GraphqlError::new(ErrorCode::ArgumentInvalid, message).at(place);
+        let Input::Object(fields) = input else {
+            return Err(invalid("a representation must be an object".to_owned()));
+        };
+        let text = |wanted: &str| {
+            let value = fields.iter().find(|(key, _)| key == wanted);
+            value
+                .and_then(|(_, value)| value.as_text())
+                .ok_or_else(|| invalid(format!("a representation must have the text `{wanted}`")))
+        };
+        let name = text("__typename")?;
+        let target = self.input.api.type_ref(name);
+        let target = target
+            .filter(|target| *target != TypeRef::Nameable)
+            .ok_or_else(|| invalid(format!("`{name}` is not a type with a key")))?;
+        Ok(Representation {
+            target,
+            id: NamedNode::new(text("id")?).ok(),
+        })
+    }
+}
