@@ -325,7 +325,6 @@ fn report_unenforced(schema: &Schema) {
         ("config.repository", config.repository.is_some()),
         ("config.enableAggregates", config.enable_aggregates),
         ("config.enableConnections", config.enable_connections),
-        ("typeCast", any_property(|property| property.type_cast)),
         (
             "sparqlFederatedService",
             any_property(|p| p.sparql_federated_service.is_some()),

@@ -1,8 +1,10 @@
 //! Writes the answer as JSON bytes, without building a tree of values first.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use oxrdf::{Literal, Term};
+use soml_core::datatype::Scalar;
 use soml_core::schema::Schema;
 
 use super::fetch::{Fetched, FetchedLevel, FetchedRoot, NOT_AN_OBJECT};
@@ -14,7 +16,7 @@ use crate::plan::{
     ScalarKind, ScalarOutput, ServicePart, Typing, any_language,
 };
 use crate::store::StoreError;
-use crate::value::{literal_range_accepts, write_enum, write_scalar, write_string};
+use crate::value::{cast, literal_range_accepts, write_enum, write_scalar, write_string};
 
 /// Greatest number of errors in one answer; one more says that there were others.
 const MAX_ERRORS: usize = 1_000;
@@ -287,10 +289,10 @@ impl<'a> Writer<'a> {
             Output::TypeName => self.type_name(plan, data, node),
             Output::Id => write_string(&mut self.out, data.nodes[node].as_str()),
             Output::Scalar(scalar) => {
-                let values = data.hydrated.columns[scalar.slot].of(node);
+                let values = scalar_values(scalar, data, node);
                 return match &scalar.list {
-                    None => self.scalar(field, scalar, values),
-                    Some(list) => self.scalars(field, scalar, list, values),
+                    None => self.scalar(field, scalar, &values),
+                    Some(list) => self.scalars(field, scalar, list, &values),
                 };
             }
             Output::Literal(literal) => {
@@ -325,8 +327,7 @@ impl<'a> Writer<'a> {
     fn value_count(&self, values: &Output, data: &FetchedLevel, node: usize) -> usize {
         let mut candidates = match values {
             Output::Scalar(scalar) => {
-                let values = data.hydrated.columns[scalar.slot].of(node);
-                self.candidates(scalar, values, false)
+                self.candidates(scalar, &scalar_values(scalar, data, node), false)
             }
             Output::Literal(literal) => {
                 let values = data.hydrated.columns[literal.slot].of(node);
@@ -630,6 +631,24 @@ fn variant<'a>(plan: &'a Level, data: &FetchedLevel, node: u32) -> Option<&'a [O
         }
     };
     plan.variants.get(variant).map(Vec::as_slice)
+}
+
+/// Returns the stored values of a scalar field, cast where the schema asks for it.
+fn scalar_values<'d>(
+    scalar: &ScalarOutput,
+    data: &'d FetchedLevel,
+    node: usize,
+) -> Cow<'d, [Term]> {
+    let values = data.hydrated.columns[scalar.slot].of(node);
+    if !scalar.cast {
+        return Cow::Borrowed(values);
+    }
+    let cast_to = match scalar.kind {
+        ScalarKind::Scalar(scalar) => scalar,
+        ScalarKind::Enum(_) => Scalar::String,
+    };
+    let values = values.iter().filter_map(|value| cast(cast_to, value));
+    Cow::Owned(values.map(Cow::into_owned).collect())
 }
 
 fn literal_object(output: &LiteralOutput, literal: &Literal) -> Vec<u8> {

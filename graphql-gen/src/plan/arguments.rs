@@ -158,14 +158,18 @@ impl FieldArguments<'_> {
     }
 
     /// Translates `where` on scalars.
-    pub(super) fn scalar_condition(&self, kind: ScalarKind) -> Result<Option<TermCondition>> {
+    pub(super) fn scalar_condition(
+        &self,
+        kind: ScalarKind,
+        cast: bool,
+    ) -> Result<Option<TermCondition>> {
         let Some((filter, place)) = self.values.get("where") else {
             return Ok(None);
         };
         let mut builder = FilterBuilder::new(self.api, self.limits, place);
         Ok(Some(match kind {
-            ScalarKind::Scalar(scalar) => builder.scalars(scalar, &filter)?,
-            ScalarKind::Enum(id) => builder.enums(id, &filter)?,
+            ScalarKind::Scalar(scalar) => builder.scalars(scalar, cast, &filter)?,
+            ScalarKind::Enum(id) => builder.enums(id, cast, &filter)?,
         }))
     }
 

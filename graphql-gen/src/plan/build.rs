@@ -321,12 +321,13 @@ impl<'p, 'a> Planner<'p, 'a> {
             }));
         }
         let kind = ScalarKind::Scalar(Scalar::Iri);
-        conditions.extend(arguments.scalar_condition(kind)?);
+        conditions.extend(arguments.scalar_condition(kind, false)?);
         let slot = builder.slot(Step::forward(property), terms(conditions), None);
         let list = Some(arguments.scalar_list(kind, false)?);
         Ok(Output::Scalar(ScalarOutput {
             slot,
             kind,
+            cast: false,
             lang: None,
             list,
         }))
@@ -351,6 +352,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         Ok(Output::Scalar(ScalarOutput {
             slot,
             kind,
+            cast: schema[property].type_cast,
             lang: Some(spec),
             list: None,
         }))
@@ -410,7 +412,8 @@ impl<'p, 'a> Planner<'p, 'a> {
                 return Ok(Output::Objects { edge, list });
             }
         };
-        let condition = arguments.scalar_condition(kind)?;
+        let cast = property.type_cast;
+        let condition = arguments.scalar_condition(kind, cast)?;
         let slot = builder.slot(step, terms(condition), None);
         let is_text = kind == ScalarKind::Scalar(Scalar::String);
         let lang = if is_text { lang() } else { None };
@@ -418,6 +421,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         Ok(Output::Scalar(ScalarOutput {
             slot,
             kind,
+            cast,
             lang,
             list: list.transpose()?,
         }))

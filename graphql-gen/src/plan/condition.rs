@@ -137,6 +137,8 @@ pub enum Domain {
     Number,
     /// As a value of exactly this datatype.
     Typed(Scalar),
+    /// As a value of this datatype, from the text where the datatype does not fit.
+    Cast(Scalar),
 }
 
 /// A test of one value.

@@ -24,7 +24,11 @@ type Result<T> = std::result::Result<T, GraphqlError>;
 #[derive(Clone, Copy)]
 enum Operands {
     Scalar(Scalar),
+    /// A scalar whose stored values are cast.
+    Cast(Scalar),
     Enum(EnumId),
+    /// An enumeration whose stored values are cast.
+    CastEnum(EnumId),
     /// The text of any literal, for `Literal_Where.value`.
     AnyText,
 }
@@ -34,14 +38,17 @@ impl Operands {
         match self {
             Operands::Scalar(scalar) => domain(scalar),
             Operands::Enum(_) => Domain::Text,
-            Operands::AnyText => Domain::Lexical,
+            Operands::AnyText | Operands::CastEnum(_) | Operands::Cast(Scalar::String) => {
+                Domain::Lexical
+            }
+            Operands::Cast(scalar) => Domain::Cast(scalar),
         }
     }
 
     fn scalar(self) -> Scalar {
         match self {
-            Operands::Scalar(scalar) => scalar,
-            Operands::Enum(_) | Operands::AnyText => Scalar::String,
+            Operands::Scalar(scalar) | Operands::Cast(scalar) => scalar,
+            Operands::Enum(_) | Operands::CastEnum(_) | Operands::AnyText => Scalar::String,
         }
     }
 }
@@ -84,13 +91,18 @@ impl<'a> FilterBuilder<'a> {
     }
 
     /// Translates a condition on the values of a list of scalars.
-    pub(crate) fn scalars(&mut self, scalar: Scalar, input: &Input) -> Result<TermCondition> {
-        Ok(self.terms(Operands::Scalar(scalar), input)?.of_one())
+    pub(crate) fn scalars(
+        &mut self,
+        scalar: Scalar,
+        cast: bool,
+        input: &Input,
+    ) -> Result<TermCondition> {
+        Ok(self.terms(of_scalar(scalar, cast), input)?.of_one())
     }
 
     /// Translates a condition on the values of a list of enum values.
-    pub(crate) fn enums(&mut self, id: EnumId, input: &Input) -> Result<TermCondition> {
-        Ok(self.terms(Operands::Enum(id), input)?.of_one())
+    pub(crate) fn enums(&mut self, id: EnumId, cast: bool, input: &Input) -> Result<TermCondition> {
+        Ok(self.terms(of_enum(id, cast), input)?.of_one())
     }
 
     /// Translates a condition on the values of a list of literals.
@@ -228,8 +240,12 @@ impl<'a> FilterBuilder<'a> {
         let property = &schema[property];
         let step = step(&property.path);
         Ok(match property.range {
-            Range::Scalar(scalar) => self.terms(Operands::Scalar(scalar), value)?.along(&step),
-            Range::Enum(id) => self.terms(Operands::Enum(id), value)?.along(&step),
+            Range::Scalar(scalar) => self
+                .terms(of_scalar(scalar, property.type_cast), value)?
+                .along(&step),
+            Range::Enum(id) => self
+                .terms(of_enum(id, property.type_cast), value)?
+                .along(&step),
             Range::Literal(_) => self.literal(value)?.along(&step),
             Range::Object(object) => {
                 let range = self.api.range_type(object);
@@ -324,7 +340,8 @@ impl<'a> FilterBuilder<'a> {
     }
 
     fn constant(&self, operands: Operands, value: &Input) -> Result<Option<Constant>> {
-        if let (Operands::Enum(id), Some(text)) = (operands, value.as_text())
+        if let (Operands::Enum(id) | Operands::CastEnum(id), Some(text)) =
+            (operands, value.as_text())
             && !self.schema()[id].values.iter().any(|v| v.name == text)
         {
             let name = &self.schema()[id].name.graphql;
@@ -389,6 +406,22 @@ impl<'a> FilterBuilder<'a> {
             )
         })?;
         lang_condition(&spec).map_err(|message| self.error(ErrorCode::LangSpecInvalid, message))
+    }
+}
+
+fn of_scalar(scalar: Scalar, cast: bool) -> Operands {
+    if cast {
+        Operands::Cast(scalar)
+    } else {
+        Operands::Scalar(scalar)
+    }
+}
+
+fn of_enum(id: EnumId, cast: bool) -> Operands {
+    if cast {
+        Operands::CastEnum(id)
+    } else {
+        Operands::Enum(id)
     }
 }
 

@@ -207,6 +207,8 @@ pub struct ScalarOutput {
     pub slot: usize,
     /// How values are converted.
     pub kind: ScalarKind,
+    /// Takes values from their text where their datatype does not fit.
+    pub cast: bool,
     /// Which language variants of strings are wanted.
     pub lang: Option<LangSpec>,
     /// A list rather than a single value.

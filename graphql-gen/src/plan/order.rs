@@ -85,6 +85,9 @@ impl<'a> OrderBuilder<'a> {
                 let spec = spec.cloned().unwrap_or_else(any_language);
                 self.push(path, SortBy::Text(Some(spec)), value)
             }
+            Range::Scalar(scalar) if property.type_cast => {
+                self.push(path, SortBy::Cast(scalar), value)
+            }
             Range::Scalar(scalar) => self.push(path, SortBy::Scalar(scalar), value),
             Range::Enum(_) => self.push(path, SortBy::Text(None), value),
             Range::Literal(LiteralRange::LangString) => self.lang_string(path, value),

@@ -78,6 +78,8 @@ pub enum SortBy {
     TypeName(Arc<TypeIndex>),
     /// The value of a scalar property.
     Scalar(Scalar),
+    /// The value of a scalar property, cast to its datatype.
+    Cast(Scalar),
     /// The text of a literal, chosen by a language specification when there is one.
     Text(Option<LangSpec>),
     /// The language tag of a literal.

@@ -2,6 +2,7 @@
 
 use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{Literal, NamedNode, Variable};
+use soml_core::datatype::Scalar;
 use spargebra::algebra::{Expression, Function, GraphPattern};
 
 use super::{Builder, and, balanced, bgp, triple};
@@ -190,6 +191,10 @@ fn text(value: &str) -> Expression {
 }
 
 fn value_test(subject: Expression, test: &ValueTest) -> Expression {
+    let subject = match test.domain {
+        Domain::Cast(scalar) => cast(subject, scalar),
+        _ => subject,
+    };
     let guard = guard(&subject, test.domain);
     let compared = match test.domain {
         Domain::Text | Domain::Lexical => call(Function::Str, [subject.clone()]),
@@ -213,6 +218,33 @@ fn value_test(subject: Expression, test: &ValueTest) -> Expression {
     and(guard, operation)
 }
 
+/// Casts a term; an error where its text does not fit.
+fn cast(subject: Expression, scalar: Scalar) -> Expression {
+    // Not every store trims the text, as a cast should.
+    let around = text("^[ \t\n\r]+|[ \t\n\r]+$");
+    let stored = call(Function::Str, [subject.clone()]);
+    let text = call(Function::Replace, [stored, around, text("")]);
+    if scalar == Scalar::Iri {
+        return call(Function::Iri, [text]);
+    }
+    let datatype = if scalar.is_integer() {
+        xsd::INTEGER.into_owned()
+    } else if scalar.is_float() {
+        xsd::DOUBLE.into_owned()
+    } else {
+        NamedNode::new_unchecked(scalar.datatype_iri())
+    };
+    let from_text = call(Function::Custom(datatype), [text]);
+    if !scalar.is_numeric() {
+        return from_text;
+    }
+    Expression::If(
+        Box::new(call(Function::IsNumeric, [subject.clone()])),
+        Box::new(subject),
+        Box::new(from_text),
+    )
+}
+
 /// Tests whether a term belongs to a domain at all.
 fn guard(subject: &Expression, domain: Domain) -> Expression {
     let datatype = || call(Function::Datatype, [subject.clone()]);
@@ -224,6 +256,8 @@ fn guard(subject: &Expression, domain: Domain) -> Expression {
         ),
         Domain::Lexical => call(Function::IsLiteral, [subject.clone()]),
         Domain::Number => call(Function::IsNumeric, [subject.clone()]),
+        Domain::Cast(Scalar::Iri) => call(Function::IsIri, [subject.clone()]),
+        Domain::Cast(_) => call(Function::IsLiteral, [subject.clone()]),
         Domain::Typed(scalar) => equal(
             datatype(),
             NamedNode::new_unchecked(scalar.datatype_iri()).into(),

@@ -1,9 +1,11 @@
 //! Stored terms in value space: what they are worth, how they sort, how they look in JSON.
 
+mod cast;
 mod json;
 mod number;
 mod sort;
 
+pub use cast::cast;
 pub use json::{Numbers, literal_range_accepts};
 pub(crate) use json::{is_text, write_enum, write_scalar, write_string};
 pub(crate) use sort::text_sort_value;

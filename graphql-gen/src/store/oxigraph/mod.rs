@@ -19,7 +19,7 @@ use super::{
 use crate::plan::{Dataset, OrderKey, Page, Selection, SortBy, Step, ValueCondition};
 use crate::request::RequestContext;
 use crate::sparql;
-use crate::value::{SortValue, sort_value, text_sort_value};
+use crate::value::{SortValue, cast, sort_value, text_sort_value};
 
 /// How many objects are read between two looks at the deadline.
 const CHECK_EVERY: usize = 256;
@@ -398,6 +398,13 @@ impl<'a> Walker<'a> {
                 values
                     .iter()
                     .map(|value| sort_value(*scalar, value))
+                    .collect(),
+            ),
+            SortBy::Cast(scalar) => smallest(
+                values
+                    .iter()
+                    .filter_map(|value| cast(*scalar, value))
+                    .map(|value| sort_value(*scalar, &value))
                     .collect(),
             ),
             SortBy::Text(_) | SortBy::Lang | SortBy::Datatype => text_sort_value(by, &values),
