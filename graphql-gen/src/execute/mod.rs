@@ -2,6 +2,7 @@
 
 mod fetch;
 mod list;
+mod values;
 mod write;
 
 use apollo_compiler::response::JsonMap;

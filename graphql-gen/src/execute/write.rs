@@ -1,22 +1,18 @@
 //! Writes the answer as JSON bytes, without building a tree of values first.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
-use oxrdf::{Literal, Term};
-use soml_core::datatype::Scalar;
 use soml_core::schema::Schema;
 
 use super::fetch::{Fetched, FetchedLevel, FetchedRoot, NOT_AN_OBJECT};
-use super::list::{Candidate, drop_equal, literal_sort, of_language, scalar_sort, sort_and_cut};
+use super::values::scalar_values;
 use super::{Answer, Execution};
 use crate::error::{ErrorCode, GraphqlError, PathSegment};
 use crate::plan::{
-    Edge, Level, LevelId, ListOutput, LiteralOutput, LiteralPart, OutField, Output, RootValue,
-    ScalarKind, ScalarOutput, ServicePart, Typing, any_language,
+    Edge, Level, LevelId, ListOutput, OutField, Output, RootValue, ServicePart, Typing,
 };
 use crate::store::StoreError;
-use crate::value::{cast, literal_range_accepts, write_enum, write_scalar, write_string};
+use crate::value::write_string;
 
 /// Greatest number of errors in one answer; one more says that there were others.
 const MAX_ERRORS: usize = 1_000;
@@ -58,24 +54,25 @@ pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Result<Answ
 }
 
 /// A null where none may be: the nearest field around it that may be null becomes null.
-struct Bubble;
+pub(super) struct Bubble;
 
-type Written = Result<(), Bubble>;
+pub(super) type Written = Result<(), Bubble>;
 
 /// A step of the path to the value at hand.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+pub(super) enum Place<'a> {
     Key(&'a str),
     Index(usize),
 }
 
-struct Writer<'a> {
-    execution: &'a Execution<'a>,
+/// Writes one answer.
+pub(super) struct Writer<'a> {
+    pub(super) execution: &'a Execution<'a>,
     fetched: &'a Fetched,
-    out: Vec<u8>,
+    pub(super) out: Vec<u8>,
     errors: Vec<GraphqlError>,
     suppressed: usize,
-    path: Vec<Place<'a>>,
+    pub(super) path: Vec<Place<'a>>,
     /// Fields that were warned of already.
     warned: HashSet<*const OutField>,
     /// Objects written so far.
@@ -87,7 +84,7 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn schema(&self) -> &'a Schema {
+    pub(super) fn schema(&self) -> &'a Schema {
         self.execution.schema
     }
 
@@ -225,7 +222,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Replaces what was written since `start` by null, unless null is not allowed.
-    fn null_from(&mut self, start: usize, non_null: bool) -> Written {
+    pub(super) fn null_from(&mut self, start: usize, non_null: bool) -> Written {
         self.out.truncate(start);
         if non_null || self.halted {
             return Err(Bubble);
@@ -323,22 +320,6 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Returns how many values a list field would give.
-    fn value_count(&self, values: &Output, data: &FetchedLevel, node: usize) -> usize {
-        let mut candidates = match values {
-            Output::Scalar(scalar) => {
-                self.candidates(scalar, &scalar_values(scalar, data, node), false)
-            }
-            Output::Literal(literal) => {
-                let values = data.hydrated.columns[literal.slot].of(node);
-                self.literal_candidates(literal, values, literal.lang.as_ref(), &[])
-            }
-            _ => Vec::new(),
-        };
-        drop_equal(&mut candidates);
-        candidates.len()
-    }
-
     fn type_name(&mut self, plan: &Level, data: &FetchedLevel, node: usize) {
         let name = match &plan.typing {
             Typing::Static { name } => name.as_str(),
@@ -349,7 +330,7 @@ impl<'a> Writer<'a> {
         write_string(&mut self.out, name);
     }
 
-    fn empty_list(&mut self) -> Written {
+    pub(super) fn empty_list(&mut self) -> Written {
         let empty = if self.execution.plan.null_empty_lists {
             "null"
         } else {
@@ -388,205 +369,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn write_value(&mut self, kind: ScalarKind, term: &Term) -> bool {
-        match kind {
-            ScalarKind::Scalar(scalar) => {
-                write_scalar(&mut self.out, scalar, term, self.execution.numbers)
-            }
-            ScalarKind::Enum(id) => {
-                let schema = self.schema();
-                write_enum(&mut self.out, &schema[id], term)
-            }
-        }
-    }
-
-    fn scalar(&mut self, field: &'a OutField, scalar: &ScalarOutput, values: &[Term]) -> Written {
-        match values {
-            [] => self.out.extend_from_slice(b"null"),
-            // By far the most frequent case costs no copy.
-            [single] if self.is_wanted(scalar, single) => {
-                if !self.write_value(scalar.kind, single) {
-                    self.ill_typed(field, &single.to_string());
-                    self.out.extend_from_slice(b"null");
-                }
-            }
-            several => {
-                let mut candidates = self.candidates(scalar, several, true);
-                drop_equal(&mut candidates);
-                candidates.sort_by(|a, b| a.sort.cmp(&b.sort));
-                self.first(field, candidates);
-            }
-        }
-        Ok(())
-    }
-
-    /// Tells whether the language specification has nothing against the only value.
-    fn is_wanted(&self, scalar: &ScalarOutput, value: &Term) -> bool {
-        let accepted = &self.execution.context.accept_language;
-        scalar.lang.is_none()
-            || !of_language(std::slice::from_ref(value), scalar.lang.as_ref(), accepted).is_empty()
-    }
-
-    /// Writes the first of the candidates for a single value.
-    fn first(&mut self, field: &'a OutField, candidates: Vec<Candidate>) {
-        if candidates.len() > 1 {
-            self.several(field, candidates.len());
-        }
-        let well_typed = candidates
-            .iter()
-            .position(|c| c.json.is_some())
-            .unwrap_or(0);
-        match candidates.into_iter().nth(well_typed) {
-            None => self.out.extend_from_slice(b"null"),
-            Some(Candidate {
-                json: Some(json), ..
-            }) => self.out.extend_from_slice(&json),
-            Some(Candidate {
-                json: None, term, ..
-            }) => {
-                self.ill_typed(field, &term);
-                self.out.extend_from_slice(b"null");
-            }
-        }
-    }
-
-    fn scalars(
-        &mut self,
-        field: &'a OutField,
-        scalar: &ScalarOutput,
-        list: &ListOutput,
-        values: &[Term],
-    ) -> Written {
-        let mut candidates = self.candidates(scalar, values, false);
-        drop_equal(&mut candidates);
-        sort_and_cut(&mut candidates, list);
-        self.list(field, list, candidates)
-    }
-
-    fn candidates(&self, scalar: &ScalarOutput, values: &[Term], single: bool) -> Vec<Candidate> {
-        let any;
-        let spec = match &scalar.lang {
-            None if single => {
-                any = any_language();
-                Some(&any)
-            }
-            spec => spec.as_ref(),
-        };
-        let accepted = &self.execution.context.accept_language;
-        of_language(values, spec, accepted)
-            .into_iter()
-            .map(|term| {
-                let mut json = Vec::new();
-                let written = match scalar.kind {
-                    ScalarKind::Scalar(kind) => {
-                        write_scalar(&mut json, kind, term, self.execution.numbers)
-                    }
-                    ScalarKind::Enum(id) => write_enum(&mut json, &self.schema()[id], term),
-                };
-                Candidate {
-                    sort: vec![scalar_sort(scalar.kind, term)],
-                    json: written.then_some(json),
-                    term: if written {
-                        String::new()
-                    } else {
-                        term.to_string()
-                    },
-                }
-            })
-            .collect()
-    }
-
-    fn list(
-        &mut self,
-        field: &'a OutField,
-        list: &ListOutput,
-        candidates: Vec<Candidate>,
-    ) -> Written {
-        if candidates.is_empty() {
-            return self.empty_list();
-        }
-        self.out.push(b'[');
-        for (index, candidate) in candidates.into_iter().enumerate() {
-            if index > 0 {
-                self.out.push(b',');
-            }
-            match candidate.json {
-                Some(json) => self.out.extend_from_slice(&json),
-                None => {
-                    self.path.push(Place::Index(index));
-                    self.ill_typed(field, &candidate.term);
-                    self.path.pop();
-                    let start = self.out.len();
-                    self.null_from(start, list.non_null_elements)?;
-                }
-            }
-        }
-        self.out.push(b']');
-        Ok(())
-    }
-
-    fn literal(&mut self, field: &'a OutField, out: &LiteralOutput, values: &[Term]) -> Written {
-        let any = any_language();
-        let mut candidates =
-            self.literal_candidates(out, values, out.lang.as_ref().or(Some(&any)), &[]);
-        drop_equal(&mut candidates);
-        candidates.sort_by(|a, b| a.sort.cmp(&b.sort));
-        self.first(field, candidates);
-        Ok(())
-    }
-
-    fn literals(
-        &mut self,
-        field: &'a OutField,
-        out: &LiteralOutput,
-        list: &ListOutput,
-        values: &[Term],
-    ) -> Written {
-        let mut candidates = self.literal_candidates(out, values, out.lang.as_ref(), &list.order);
-        drop_equal(&mut candidates);
-        sort_and_cut(&mut candidates, list);
-        self.list(field, list, candidates)
-    }
-
-    fn literal_candidates(
-        &self,
-        out: &LiteralOutput,
-        values: &[Term],
-        spec: Option<&soml_core::lang::LangSpec>,
-        order: &[(crate::plan::SortBy, bool)],
-    ) -> Vec<Candidate> {
-        let accepted = &self.execution.context.accept_language;
-        of_language(values, spec, accepted)
-            .into_iter()
-            .map(|term| {
-                let json = match term {
-                    Term::Literal(literal)
-                        if literal_range_accepts(self.schema(), out.range, literal) =>
-                    {
-                        Some(literal_object(out, literal))
-                    }
-                    _ => None,
-                };
-                let mut sort = literal_sort(order, term);
-                sort.extend(literal_sort(
-                    &[
-                        (crate::plan::SortBy::Text(None), false),
-                        (crate::plan::SortBy::Lang, false),
-                        (crate::plan::SortBy::Datatype, false),
-                    ],
-                    term,
-                ));
-                let term = if json.is_some() {
-                    String::new()
-                } else {
-                    term.to_string()
-                };
-                Candidate { sort, json, term }
-            })
-            .collect()
-    }
-
-    fn several(&mut self, field: &'a OutField, count: usize) {
+    pub(super) fn several(&mut self, field: &'a OutField, count: usize) {
         if self.warned.insert(std::ptr::from_ref(field)) {
             let message = format!(
                 "WARN: the single-valued field `{}` has {count} stored values; one of them is returned",
@@ -596,7 +379,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn ill_typed(&mut self, field: &'a OutField, term: &str) {
+    pub(super) fn ill_typed(&mut self, field: &'a OutField, term: &str) {
         let shown: String = term.chars().take(200).collect();
         let message = format!(
             "the stored value {shown} does not fit the range of `{}`",
@@ -631,84 +414,4 @@ fn variant<'a>(plan: &'a Level, data: &FetchedLevel, node: u32) -> Option<&'a [O
         }
     };
     plan.variants.get(variant).map(Vec::as_slice)
-}
-
-/// Returns the stored values of a scalar field, cast where the schema asks for it.
-fn scalar_values<'d>(
-    scalar: &ScalarOutput,
-    data: &'d FetchedLevel,
-    node: usize,
-) -> Cow<'d, [Term]> {
-    let values = data.hydrated.columns[scalar.slot].of(node);
-    if !scalar.cast {
-        return Cow::Borrowed(values);
-    }
-    let cast_to = match scalar.kind {
-        ScalarKind::Scalar(scalar) => scalar,
-        ScalarKind::Enum(_) => Scalar::String,
-    };
-    let values = values.iter().filter_map(|value| cast(cast_to, value));
-    Cow::Owned(values.map(Cow::into_owned).collect())
-}
-
-fn literal_object(output: &LiteralOutput, literal: &Literal) -> Vec<u8> {
-    let mut out = vec![b'{'];
-    for (position, field) in output.fields.iter().enumerate() {
-        if position > 0 {
-            out.push(b',');
-        }
-        write_string(&mut out, &field.key);
-        out.push(b':');
-        match (field.part, literal.language()) {
-            (LiteralPart::Value, _) => write_string(&mut out, literal.value()),
-            (LiteralPart::Lang, Some(tag)) => write_string(&mut out, &bcp47_case(tag)),
-            (LiteralPart::Type, None) => write_string(&mut out, literal.datatype().as_str()),
-            (LiteralPart::TypeName, _) => write_string(&mut out, "Literal"),
-            (LiteralPart::Lang, None) | (LiteralPart::Type, Some(_)) => {
-                out.extend_from_slice(b"null");
-            }
-        }
-    }
-    out.push(b'}');
-    out
-}
-
-/// Writes a language tag in the case that BCP 47 recommends: `zh-Hant-TW`.
-fn bcp47_case(tag: &str) -> String {
-    let mut out = String::with_capacity(tag.len());
-    let mut after_singleton = false;
-    for (position, part) in tag.split('-').enumerate() {
-        if position > 0 {
-            out.push('-');
-        }
-        let lower = part.to_ascii_lowercase();
-        match (position, part.len(), after_singleton) {
-            (1.., 2, false) => out.push_str(&lower.to_ascii_uppercase()),
-            (1.., 4, false) => {
-                out.push_str(&lower[..1].to_ascii_uppercase());
-                out.push_str(&lower[1..]);
-            }
-            _ => out.push_str(&lower),
-        }
-        after_singleton = part.len() == 1;
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::bcp47_case;
-
-    #[test]
-    fn tags_are_written_as_recommended() {
-        for (tag, expected) in [
-            ("EN", "en"),
-            ("en-us", "en-US"),
-            ("zh-hant-tw", "zh-Hant-TW"),
-            ("de-x-ab", "de-x-ab"),
-            ("zh-classical", "zh-classical"),
-        ] {
-            assert_eq!(bcp47_case(tag), expected);
-        }
-    }
 }
