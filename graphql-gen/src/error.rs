@@ -69,6 +69,8 @@ pub enum ErrorCode {
     StoreUnavailable,
     /// The store failed on a valid query.
     StoreFailed,
+    /// An explanation is asked for and not allowed.
+    ExplainDisabled,
     /// No schema is bound to the service.
     SchemaNotBound,
     /// A fault of ours.
@@ -127,6 +129,7 @@ codes! {
     Cancelled "CANCELLED" "The request was cancelled.";
     StoreUnavailable "STORE_UNAVAILABLE" "The store cannot be reached.";
     StoreFailed "STORE_FAILED" "The store failed on a valid query.";
+    ExplainDisabled "EXPLAIN_DISABLED" "`extensions.explain` is asked for, and the service or the schema does not allow it.";
     SchemaNotBound "SCHEMA_NOT_BOUND" "No schema is bound to the service.";
     Internal "INTERNAL" "A fault of the service.";
 }

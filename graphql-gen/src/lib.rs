@@ -4,6 +4,7 @@ mod complexity;
 mod diagnostics;
 pub mod error;
 mod execute;
+pub mod explain;
 #[cfg(feature = "oxigraph")]
 pub mod infer;
 pub mod limits;

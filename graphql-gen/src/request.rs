@@ -1,5 +1,6 @@
 //! What comes in and what goes out, free of any transport.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use apollo_compiler::response::JsonMap;
@@ -7,6 +8,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
+use crate::explain::Trace;
 use crate::store::StoreError;
 
 /// A GraphQL request.
@@ -24,6 +26,15 @@ pub struct Request {
     /// Protocol extensions; unknown members are ignored, as the specification asks.
     #[serde(default)]
     pub extensions: Option<JsonMap>,
+}
+
+impl Request {
+    /// Tells whether the client asks for `extensions.explain` in the answer.
+    #[must_use]
+    pub fn wants_explanation(&self) -> bool {
+        let explain = self.extensions.as_ref().and_then(|map| map.get("explain"));
+        explain.and_then(|value| value.as_bool()).unwrap_or(false)
+    }
 }
 
 impl Request {
@@ -48,6 +59,8 @@ pub struct RequestContext {
     pub request_id: String,
     /// Languages that the client accepts, best first.
     pub accept_language: Vec<String>,
+    /// Filled with the steps that the store takes, when somebody wants to know them.
+    pub trace: Option<Arc<Trace>>,
 }
 
 impl RequestContext {

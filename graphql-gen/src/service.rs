@@ -1,6 +1,7 @@
 //! The object service: requests in, answers out.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use apollo_compiler::ExecutableDocument;
 use apollo_compiler::executable::Operation;
@@ -18,6 +19,7 @@ use crate::complexity;
 use crate::diagnostics;
 use crate::error::{ErrorCode, GraphqlError};
 use crate::execute::{Answer, Execution, ServiceSdl};
+use crate::explain::{Explanation, Trace};
 use crate::limits::Limits;
 use crate::plan::{self, Plan, PlanInput, RootValue, location};
 use crate::request::{Outcome, Request, RequestContext, Response};
@@ -36,6 +38,8 @@ pub struct ServiceOptions {
     pub api: ApiOptions,
     /// Bytes of text that the cache of validated documents may hold.
     pub document_cache_bytes: u64,
+    /// Answers `extensions.explain` when the schema's `enableGraphQlExplain` allows it too.
+    pub explain: bool,
 }
 
 impl Default for ServiceOptions {
@@ -49,6 +53,7 @@ impl Default for ServiceOptions {
                 ..ApiOptions::default()
             },
             document_cache_bytes: 4 << 20,
+            explain: false,
         }
     }
 }
@@ -140,10 +145,11 @@ impl ObjectService {
             Err(error) => {
                 tracing::error!(%error, "execution panicked");
                 let error = GraphqlError::new(ErrorCode::Internal, "the service failed");
-                executed(Answer {
+                let answer = Answer {
                     data: b"null".to_vec(),
                     errors: vec![error],
-                })
+                };
+                executed(answer, None)
             }
         }
     }
@@ -151,26 +157,50 @@ impl ObjectService {
 
 impl Inner {
     async fn execute(&self, request: &Request, context: &RequestContext) -> Response {
-        match self.prepare(request, context) {
-            Err(errors) => refused(&errors),
-            Ok((plan, introspection)) => {
-                let execution = Execution {
-                    schema: self.api.soml(),
-                    plan: &plan,
-                    store: self.store.as_ref(),
-                    context,
-                    limits: &self.options.limits,
-                    numbers: self.options.numbers,
-                    service: self.printed(&plan),
-                    introspection,
-                };
-                let answer = execution.run().await.unwrap_or_else(|error| Answer {
-                    data: b"null".to_vec(),
-                    errors: vec![store_error(&error, &context.request_id)],
-                });
-                executed(answer)
-            }
+        if !request.wants_explanation() {
+            return self.answer(request, context, None).await;
         }
+        if !self.options.explain || !self.api.soml().config.enable_graphql_explain {
+            let message = "this service does not explain queries";
+            return refused(&[GraphqlError::new(ErrorCode::ExplainDisabled, message)]);
+        }
+        let trace = Arc::new(Trace::default());
+        let context = RequestContext {
+            trace: Some(Arc::clone(&trace)),
+            ..context.clone()
+        };
+        self.answer(request, &context, Some(&trace)).await
+    }
+
+    async fn answer(
+        &self,
+        request: &Request,
+        context: &RequestContext,
+        trace: Option<&Trace>,
+    ) -> Response {
+        let started = Instant::now();
+        let (plan, introspection) = match self.prepare(request, context) {
+            Err(errors) => return refused(&errors),
+            Ok(prepared) => prepared,
+        };
+        let planned = Instant::now();
+        let execution = Execution {
+            schema: self.api.soml(),
+            plan: &plan,
+            store: self.store.as_ref(),
+            context,
+            limits: &self.options.limits,
+            numbers: self.options.numbers,
+            service: self.printed(&plan),
+            introspection,
+        };
+        let answer = execution.run().await.unwrap_or_else(|error| Answer {
+            data: b"null".to_vec(),
+            errors: vec![store_error(&error, &context.request_id)],
+        });
+        let explanation =
+            trace.map(|trace| Explanation::new(&plan, trace, planned - started, planned.elapsed()));
+        executed(answer, explanation.as_ref())
     }
 
     /// Returns the printed schema when a plan asks for it.
@@ -384,7 +414,7 @@ fn refused(errors: &[GraphqlError]) -> Response {
     }
 }
 
-fn executed(answer: Answer) -> Response {
+fn executed(answer: Answer, explanation: Option<&Explanation>) -> Response {
     let mut body = Vec::with_capacity(answer.data.len() + 64);
     body.push(b'{');
     if !answer.errors.is_empty() {
@@ -394,6 +424,11 @@ fn executed(answer: Answer) -> Response {
     }
     body.extend_from_slice(b"\"data\":");
     body.extend_from_slice(&answer.data);
+    if let Some(explanation) = explanation {
+        body.extend_from_slice(b",\"extensions\":{\"explain\":");
+        serde_json::to_writer(&mut body, explanation).expect("writing to memory does not fail");
+        body.push(b'}');
+    }
     body.push(b'}');
     Response {
         body: Bytes::from(body),

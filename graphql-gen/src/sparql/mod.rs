@@ -57,6 +57,14 @@ pub fn select_values<'v>(
     query(parts.into_pattern(), &id, dataset)
 }
 
+/// Returns the text of a condition on a value, for people.
+#[must_use]
+pub fn filter_text(condition: &ValueCondition) -> String {
+    let value = Variable::new_unchecked(RESULT);
+    value_condition(&mut Builder::default(), &value, condition)
+        .map_or_else(|| "true".to_owned(), |expression| expression.to_string())
+}
+
 fn ground(term: &Term) -> Option<GroundTerm> {
     match term {
         Term::NamedNode(node) => Some(node.clone().into()),

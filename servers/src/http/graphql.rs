@@ -111,6 +111,7 @@ fn context(app: &App, id: RequestId, headers: &HeaderMap) -> RequestContext {
         cancellation: CancellationToken::new(),
         request_id: id.0,
         accept_language: languages(headers),
+        ..RequestContext::default()
     }
 }
 

@@ -6,6 +6,7 @@
 mod direct;
 
 use std::collections::{HashMap, HashSet};
+use std::time::Instant;
 
 use async_trait::async_trait;
 use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
@@ -51,8 +52,12 @@ impl GraphStore for OxigraphStore {
         context: &RequestContext,
     ) -> Result<Vec<NamedNode>, StoreError> {
         let walker = Walker::new(&self.store, &selection.dataset, context);
+        let started = Instant::now();
         let nodes = match walker.select_directly(&selection.condition)? {
-            Some(nodes) => nodes,
+            Some(nodes) => {
+                walker.record("look-ups", None, nodes.len(), started);
+                nodes
+            }
             None => {
                 let query = sparql::select_nodes(&selection.condition, &selection.dataset);
                 named_nodes(walker.evaluate(query, &selection.dataset)?).collect()
@@ -71,11 +76,14 @@ impl GraphStore for OxigraphStore {
         context: &RequestContext,
     ) -> Result<Hydrated, StoreError> {
         let walker = Walker::new(&self.store, request.dataset, context);
-        let columns = request
+        let started = Instant::now();
+        let columns: Vec<Column> = request
             .slots
             .iter()
             .map(|slot| walker.column(request.nodes, slot, request.dataset))
             .collect::<Result<_, _>>()?;
+        let values = columns.iter().map(|column| column.values.len()).sum();
+        walker.record("walks", None, values, started);
         Ok(Hydrated { columns })
     }
 
@@ -143,9 +151,18 @@ impl<'a> Walker<'a> {
         self.context.check()
     }
 
+    /// Adds a step to the trace of the request, when somebody wants it.
+    fn record(&self, work: &'static str, sparql: Option<String>, rows: usize, started: Instant) {
+        if let Some(trace) = &self.context.trace {
+            trace.record(work, sparql, rows, started);
+        }
+    }
+
     /// Runs a query with one column and returns its terms.
     fn evaluate(&self, query: Query, dataset: &Dataset) -> Result<Vec<Term>, StoreError> {
         self.check()?;
+        let started = Instant::now();
+        let text = self.context.trace.is_some().then(|| query.to_string());
         let token = CancellationToken::new();
         let _watch = Watch::start(self.context, token.clone());
         let mut prepared = SparqlEvaluator::new()
@@ -166,6 +183,7 @@ impl<'a> Walker<'a> {
             let solution = solution.map_err(|e| self.query_error(e))?;
             terms.extend(solution.get(0).cloned());
         }
+        self.record("query", text, terms.len(), started);
         Ok(terms)
     }
 

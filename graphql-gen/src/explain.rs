@@ -1,0 +1,202 @@
+//! What a request asked of its store, for people who want to know where the time goes.
+
+use std::fmt::Write as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::plan::{Level, Plan, RootValue, Typing};
+use crate::sparql;
+use crate::store::Slot;
+
+/// A record of the steps of one request, filled by the executor and the store.
+#[derive(Debug, Default)]
+pub struct Trace {
+    calls: AtomicU64,
+    steps: Mutex<Vec<TraceStep>>,
+}
+
+/// One step that a store took.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TraceStep {
+    /// What was done: `query`, `look-ups` or `walks`.
+    pub work: &'static str,
+    /// The query, when there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sparql: Option<String>,
+    /// Number of rows, objects or values that came out.
+    pub rows: usize,
+    /// Time that it took, in microseconds.
+    pub microseconds: u64,
+}
+
+impl Trace {
+    /// Counts one call to the store.
+    pub(crate) fn count_call(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Adds a step that began at `start`.
+    pub fn record(&self, work: &'static str, sparql: Option<String>, rows: usize, start: Instant) {
+        let step = TraceStep {
+            work,
+            sparql,
+            rows,
+            microseconds: micros(start.elapsed()),
+        };
+        // A poisoned lock only means that a step is missing.
+        if let Ok(mut steps) = self.steps.lock() {
+            steps.push(step);
+        }
+    }
+
+    /// Returns the steps so far.
+    #[must_use]
+    pub fn steps(&self) -> Vec<TraceStep> {
+        self.steps
+            .lock()
+            .map(|steps| steps.clone())
+            .unwrap_or_default()
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// The value of `extensions.explain` in an answer.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Explanation {
+    /// The plan, a line each.
+    plan: Vec<String>,
+    /// Number of calls to the store.
+    round_trips: u64,
+    steps: Vec<TraceStep>,
+    /// Time from the request to the plan.
+    planning_microseconds: u64,
+    /// Time from the plan to the answer.
+    execution_microseconds: u64,
+}
+
+impl Explanation {
+    pub(crate) fn new(plan: &Plan, trace: &Trace, planning: Duration, execution: Duration) -> Self {
+        Explanation {
+            plan: describe(plan),
+            round_trips: trace.calls.load(Ordering::Relaxed),
+            steps: trace.steps(),
+            planning_microseconds: micros(planning),
+            execution_microseconds: micros(execution),
+        }
+    }
+}
+
+/// Prints a plan, a line each.
+#[must_use]
+pub fn describe(plan: &Plan) -> Vec<String> {
+    let mut lines = Vec::new();
+    for root in &plan.roots {
+        let what = match &root.value {
+            RootValue::Objects(objects) => {
+                let selection = &objects.selection;
+                let mut text = format!(
+                    "select {}",
+                    sparql::select_nodes(&selection.condition, &selection.dataset)
+                );
+                for key in &selection.order {
+                    let direction = if key.descending {
+                        "descending"
+                    } else {
+                        "ascending"
+                    };
+                    let path: Vec<String> = key.path.iter().map(step).collect();
+                    let path = if path.is_empty() {
+                        "the object".to_owned()
+                    } else {
+                        path.join(" / ")
+                    };
+                    write!(text, ", then by {path} {direction}").expect("writing to a string");
+                }
+                text.push_str(&page(selection.page));
+                write!(text, ", level {}", objects.level.0).expect("writing to a string");
+                text
+            }
+            RootValue::Count(selection) => format!(
+                "count {}",
+                sparql::select_nodes(&selection.condition, &selection.dataset)
+            ),
+            RootValue::Entities(entities) => {
+                format!(
+                    "{} representations of {} types",
+                    entities.representations.len(),
+                    entities.types.len()
+                )
+            }
+            RootValue::Service(_) => "the printed schema".to_owned(),
+            RootValue::Introspection => "introspection".to_owned(),
+        };
+        lines.push(format!("{}: {what}", root.key));
+    }
+    for (number, level) in plan.levels.iter().enumerate() {
+        lines.push(describe_level(number, level));
+    }
+    lines
+}
+
+fn describe_level(number: usize, level: &Level) -> String {
+    let typing = match &level.typing {
+        Typing::Static { name } => format!("objects of type {name}"),
+        Typing::Stored { variants, .. } => {
+            format!(
+                "objects of {} types with {} lists of fields",
+                variants.len(),
+                level.variants.len()
+            )
+        }
+    };
+    let slots: Vec<String> = level.slots.iter().map(describe_slot).collect();
+    let mut text = format!("level {number}: {typing}; values of {}", slots.join(", "));
+    for edge in &level.edges {
+        write!(
+            text,
+            "; {} leads to level {}",
+            step(&level.slots[edge.slot].step),
+            edge.level.0
+        )
+        .expect("writing to a string");
+    }
+    text
+}
+
+fn describe_slot(slot: &Slot) -> String {
+    let mut text = step(&slot.step);
+    if let Some(condition) = &slot.condition {
+        write!(text, " where {}", sparql::filter_text(condition)).expect("writing to a string");
+    }
+    if let Some(ordered) = &slot.page {
+        write!(
+            text,
+            " ordered by {} keys{}",
+            ordered.order.len(),
+            page(ordered.page)
+        )
+        .expect("writing to a string");
+    }
+    text
+}
+
+fn step(step: &crate::plan::Step) -> String {
+    format!("{}{}", if step.inverse { "^" } else { "" }, step.predicate)
+}
+
+fn page(page: crate::plan::Page) -> String {
+    match (page.offset, page.limit) {
+        (0, None) => String::new(),
+        (offset, None) => format!(", without the first {offset}"),
+        (0, Some(limit)) => format!(", the first {limit}"),
+        (offset, Some(limit)) => format!(", {limit} after the first {offset}"),
+    }
+}
