@@ -46,15 +46,15 @@ enum Command {
     Sdl(sdl::Sdl),
     /// Answers one GraphQL operation, without a server.
     Query(Box<query::Query>),
-    /// Explains the code of a finding of `soml validate`.
+    /// Explains the code of a finding or of an error.
     Explain(explain::Explain),
 }
 
 const EXIT_CODES: &str = "Exit codes:
-  0  all went well
-  1  the input is not right: an invalid schema, malformed data, an operation with errors and no data
-  2  the arguments or the configuration are not right
-  3  the system refused: a file cannot be read, a port is taken";
+   0  all went well
+   1  the input is not right: an invalid schema, malformed data, an operation with errors and no data
+   3  the system refused: a file cannot be read, a port is taken
+  64  the arguments or the configuration are not right";
 
 /// Where a command writes, and how.
 pub struct Console<'a> {
@@ -86,10 +86,28 @@ impl From<Exit> for std::process::ExitCode {
         std::process::ExitCode::from(match exit {
             Exit::Success => 0,
             Exit::BadInput => 1,
-            Exit::Usage => 2,
             Exit::System => 3,
+            Exit::Usage => 64,
         })
     }
+}
+
+/// Reads the arguments of the process; a request for help or the version, and what is wrong with
+/// them, is printed and ends the command.
+///
+/// # Errors
+///
+/// Returns how the command ends when there is nothing to run.
+pub fn arguments<C: Parser>() -> Result<C, Exit> {
+    C::try_parse().map_err(|error| {
+        // When even this cannot be written there is nobody to tell.
+        let _ = error.print();
+        if error.use_stderr() {
+            Exit::Usage
+        } else {
+            Exit::Success
+        }
+    })
 }
 
 /// Why a command could not do its work.
