@@ -10,5 +10,6 @@ mod graphql_over_http;
 mod loading;
 mod misbehaving_stores;
 mod operations;
+mod schema_tools;
 mod schemas_over_http;
 mod service;
