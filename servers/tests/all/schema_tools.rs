@@ -150,3 +150,36 @@ fn the_json_schema_is_that_of_the_library() {
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(printed, soml_core::json_schema());
 }
+
+#[test]
+fn explain_knows_the_codes_of_all_parts() {
+    for (name, start) in [
+        (
+            "duplicate_key",
+            "DUPLICATE_KEY (error): the same key twice in one mapping\n\nNeither",
+        ),
+        ("API_NOT_COVARIANT", "API_NOT_COVARIANT (error): A subclass"),
+        ("LIMIT_DEPTH", "LIMIT_DEPTH (error): The document nests"),
+        ("SCHEMA_EXISTS", "SCHEMA_EXISTS (HTTP status 409): A schema"),
+    ] {
+        let output = soml(&["explain", name]);
+        assert!(out(&output).starts_with(start), "{}", out(&output));
+    }
+    let list = out(&soml(&["explain"]));
+    for entry in servers::codes::all() {
+        assert!(
+            list.contains(&format!("\n  {} ", entry.name)),
+            "{}",
+            entry.name
+        );
+    }
+}
+
+#[test]
+fn explain_suggests_the_nearest_code() {
+    let unknown = soml(&["explain", "DUPLICATE_KEYS"]);
+    assert_eq!(code(&unknown), Some(64));
+    assert!(err(&unknown).contains("did you mean DUPLICATE_KEY?"));
+    let far = soml(&["explain", "nothing-like-it"]);
+    assert!(err(&far).contains("`soml explain` lists all codes"));
+}
