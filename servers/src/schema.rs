@@ -37,6 +37,20 @@ pub struct UsableSchema {
     pub api: Arc<Api>,
 }
 
+impl UsableSchema {
+    /// Returns the address of the schema when it is stored, relative to the service.
+    #[must_use]
+    pub fn iri(&self) -> String {
+        schema_iri(&self.id)
+    }
+}
+
+/// Returns the address of the stored schema named `id`, relative to the service.
+#[must_use]
+pub fn schema_iri(id: &str) -> String {
+    format!("/soml/{id}")
+}
+
 impl fmt::Debug for UsableSchema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UsableSchema")
@@ -60,10 +74,8 @@ pub struct Note {
     /// What is wrong.
     pub message: String,
     /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
     /// Other places that have to do with it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<Related>,
 }
 

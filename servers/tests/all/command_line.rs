@@ -92,6 +92,20 @@ fn validate_reports_all_mistakes_at_once_as_json_too() {
 }
 
 #[test]
+fn validate_prints_the_json_ld_of_the_service() {
+    let output = soml(&["validate", "--format", "json-ld", PLANETS]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = std::fs::read_to_string(PLANETS).unwrap();
+    let expected = soml_core::report::json_ld("/soml/swapi-planets", &text, &[]);
+    assert_eq!(report, expected);
+    let output = soml(&["validate", "--format", "json-ld", PLANETS, BROKEN]);
+    let reports: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(reports[0], expected);
+    assert_eq!(reports[1]["errors"][0]["code"], "YAML_SYNTAX");
+    assert_eq!(code(&output), Some(1));
+}
+
+#[test]
 fn a_missing_file_and_wrong_arguments_have_their_exit_codes() {
     let missing = soml(&["validate", "none.yaml"]);
     assert_eq!(code(&missing), Some(3));
