@@ -6,6 +6,7 @@ mod browser;
 mod command_line;
 mod configuration;
 mod documentation;
+mod examples;
 mod graphql_over_http;
 mod loading;
 mod misbehaving_stores;
