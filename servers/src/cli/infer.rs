@@ -52,6 +52,15 @@ impl Infer {
     }
 }
 
+/// What a schema made from data is called in messages.
+pub(super) const INFERRED: &str = "the schema made from the data";
+
+/// Makes a schema from data that is loaded, for commands that were given none.
+pub(super) fn from_data(store: &Store) -> Result<Inferred, CliError> {
+    let options = InferOptions::default();
+    infer(store, &options, &RequestContext::default()).map_err(CliError::Infer)
+}
+
 /// Says what a schema made from data has.
 pub(super) fn summary(inferred: &Inferred) -> String {
     let count = |n: usize, one: &str, many: &str| match n {

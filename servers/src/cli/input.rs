@@ -19,7 +19,7 @@ pub(super) struct Input {
     /// Takes a schema and data that the program carries: `star-wars`.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["schema", "data"])]
     pub(super) demo: Option<Demo>,
-    /// The SOML document.
+    /// The SOML document; without one a schema is made from the data.
     #[arg(long, value_name = "FILE")]
     pub(super) schema: Option<PathBuf>,
     /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, also gzipped.

@@ -12,8 +12,11 @@ use graphql_gen::store::oxigraph::OxigraphStore;
 use oxigraph::store::Store;
 
 use super::config_args::ConfigArgs;
+use super::infer::{INFERRED, from_data, summary};
 use super::input::{Input, usable};
 use super::{CliError, Console, Exit};
+use crate::load::LoadError;
+use crate::schema::UsableSchema;
 
 #[derive(Debug, Args)]
 pub(super) struct Query {
@@ -45,13 +48,8 @@ impl Query {
         }
         self.take_query_from_data();
         let request = self.request()?;
-        let Some((name, text)) = self.input.schema_text()? else {
-            let message = "a schema is needed: give --schema FILE or --demo star-wars";
-            return Err(CliError::Usage(message.to_owned()));
-        };
-        let schema = usable(&name, &text, console)?;
-        let store = Store::new().map_err(crate::load::LoadError::Store)?;
-        self.input.load(&store, console)?;
+        let store = Store::new().map_err(LoadError::Store)?;
+        let schema = self.schema_over_data(&store, console)?;
         let options = ServiceOptions {
             limits: settings.limits.clone(),
             ..ServiceOptions::default()
@@ -68,6 +66,32 @@ impl Query {
             .map_err(CliError::Start)?;
         let response = runtime.block_on(service.execute(request, context));
         self.print(&response.body, console)
+    }
+
+    /// Loads the data and reads the schema; where none is given one is made from the data.
+    fn schema_over_data(
+        &self,
+        store: &Store,
+        console: &mut Console<'_>,
+    ) -> Result<UsableSchema, CliError> {
+        let Some((name, text)) = self.input.schema_text()? else {
+            if self.input.load(store, console)?.is_none() {
+                let message = "a schema or data is needed: give --schema FILE, --data FILE, \
+                               or --demo star-wars";
+                return Err(CliError::Usage(message.to_owned()));
+            }
+            let inferred = from_data(store)?;
+            writeln!(
+                console.err,
+                "{}, since --schema names none",
+                summary(&inferred)
+            )?;
+            return usable(INFERRED, &inferred.yaml, console);
+        };
+        // Before the data, so that mistakes in the schema are known at once.
+        let schema = usable(&name, &text, console)?;
+        self.input.load(store, console)?;
+        Ok(schema)
     }
 
     /// `--data` takes all values that follow it; the last of them can be the query.

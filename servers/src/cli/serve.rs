@@ -5,13 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use graphql_gen::infer::{InferOptions, infer};
-use graphql_gen::request::RequestContext;
 use graphql_gen::store::oxigraph::OxigraphStore;
 use oxigraph::store::Store;
 
 use super::config_args::ConfigArgs;
-use super::infer::summary;
+use super::infer::{INFERRED, from_data, summary};
 use super::input::{Input, usable};
 use super::{CliError, Console, Exit};
 use crate::app::{App, SchemaChangeError};
@@ -127,20 +125,12 @@ impl Serve {
         store: &Store,
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
-        let options = InferOptions::default();
-        let inferred = infer(store, &options, &RequestContext::default());
-        let inferred = inferred.map_err(CliError::Infer)?;
+        let inferred = from_data(store)?;
         tracing::info!(
             "{}, since --schema names none; `soml infer` writes it to a file to be improved",
             summary(&inferred)
         );
-        self.bind(
-            app,
-            "the schema made from the data",
-            &inferred.yaml,
-            console,
-        )
-        .await
+        self.bind(app, INFERRED, &inferred.yaml, console).await
     }
 }
 

@@ -200,6 +200,9 @@ fn the_query_stands_before_or_behind_the_data_or_in_a_file() {
             "{\"data\":{\"planet\":[{\"name\":\"Alderaan\"}]}}\n"
         );
     }
+    let inferred = soml(&[&["query"], &data[..], &[query]].concat());
+    assert!(out(&inferred).contains("Alderaan"), "{}", err(&inferred));
+    assert!(err(&inferred).contains("since --schema names none"));
     let none = soml(&[&start[..], &data[..]].concat());
     assert!(err(&none).starts_with("error: a query is needed"));
 }
