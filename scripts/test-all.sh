@@ -16,6 +16,8 @@ if ! command -v chromium > /dev/null && ! command -v google-chrome > /dev/null; 
   echo "missing: chromium (on Debian: apt-get install chromium)" >&2
   missing=1
 fi
+need node "on Debian: apt-get install nodejs"
+need npm "on Debian: apt-get install npm"
 if [ "$missing" -ne 0 ]; then
   echo "see CONTRIBUTING.md" >&2
   exit 1

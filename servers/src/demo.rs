@@ -30,7 +30,7 @@ const ALL: &[Demo] = &[STAR_WARS];
 
 /// There is no demonstration of this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no demo `{0}`; there is star-wars")]
+#[error("there is no demo `{0}`; known is star-wars")]
 pub struct UnknownDemo(String);
 
 impl FromStr for Demo {

@@ -6,6 +6,7 @@
 
 pub mod app;
 pub mod cli;
+pub mod codes;
 pub mod config;
 pub mod demo;
 pub mod first_query;

@@ -1,9 +1,9 @@
-//! Findings about a document as a compiler would print them, or as JSON.
+//! Findings about a document as a compiler would print them, or as JSON and JSON-LD.
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use serde_json::{Value, json};
-use soml_core::Severity;
+use serde_json::{Map, Value};
+use soml_core::{Severity, report};
 
 use crate::schema::{Checked, Note, Place};
 
@@ -77,21 +77,73 @@ fn visible(source: &str, place: Place) -> std::ops::Range<usize> {
     }
 }
 
-/// Returns the findings of a document named `file` as JSON.
+/// Returns the findings of a document named `file` as JSON: the report of `soml_core` with the
+/// findings about the API among them.
 #[must_use]
 pub fn json(file: &str, checked: &Checked) -> Value {
-    let notes = |severity: Severity| -> Vec<&Note> {
-        checked
-            .notes
-            .iter()
-            .filter(|note| note.severity == severity)
+    let mut report = Map::new();
+    report.insert("file".to_owned(), file.into());
+    insert_findings(&mut report, checked);
+    report.insert("suppressed".to_owned(), checked.suppressed.into());
+    Value::Object(report)
+}
+
+/// Returns the JSON-LD status document of a document: its text and its findings.
+///
+/// `id` is the identifier of the schema; a document that has none that is known has no `@id`.
+#[must_use]
+pub fn json_ld(id: Option<&str>, text: &str, checked: &Checked) -> Map<String, Value> {
+    let report = report::json_ld(id.unwrap_or_default(), text, &[]);
+    let Value::Object(mut report) = report else {
+        return Map::new();
+    };
+    if id.is_none() {
+        report.shift_remove("@id");
+    }
+    insert_findings(&mut report, checked);
+    report
+}
+
+/// Sets the members that say what was found.
+fn insert_findings(report: &mut Map<String, Value>, checked: &Checked) {
+    let notes = |severity: Severity| -> Value {
+        let notes = checked.notes.iter();
+        let notes = notes.filter(|note| note.severity == severity);
+        notes
+            .map(|note| serde_json::to_value(note).expect("a note consists of texts and numbers"))
             .collect()
     };
-    json!({
-        "file": file,
-        "valid": checked.schema.is_some(),
-        "errors": notes(Severity::Error),
-        "warnings": notes(Severity::Warning),
-        "suppressed": checked.suppressed,
-    })
+    report.insert("valid".to_owned(), checked.schema.is_some().into());
+    report.insert("errors".to_owned(), notes(Severity::Error));
+    report.insert("warnings".to_owned(), notes(Severity::Warning));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::check;
+
+    const TEXT: &str = "id: /soml/a\nobjects:\n  A: {kind: abstrct}\n  A: {}\n  B: {inherit: A}\n";
+
+    #[test]
+    fn reports_are_those_of_the_library() {
+        let (checked, diagnostics) = (check(TEXT), soml_core::load(TEXT).diagnostics);
+        assert!(diagnostics.len() > 1, "{diagnostics:?}");
+        let report = Value::Object(json_ld(Some("/soml/a"), TEXT, &checked));
+        assert_eq!(report, report::json_ld("/soml/a", TEXT, &diagnostics));
+        let plain = report::json(&diagnostics);
+        let file = json("a.yaml", &checked);
+        for member in ["valid", "errors", "warnings"] {
+            assert_eq!(file[member], plain[member]);
+        }
+    }
+
+    #[test]
+    fn findings_about_the_api_stand_among_the_errors() {
+        let text = "id: /soml/a\nobjects:\n  Film: {props: {AND: {}}}\n";
+        let report = json_ld(None, text, &check(text));
+        assert!(!report.contains_key("@id"));
+        assert_eq!(report["valid"], false);
+        assert_eq!(report["errors"][0]["code"], "API_FIELD_NAME_TAKEN");
+    }
 }

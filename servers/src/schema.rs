@@ -6,6 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use graphql_gen::service::ServiceOptions;
 use graphql_gen::typesystem::{Api, ApiOptions, Problem};
 use serde::Serialize;
 use soml_core::span::{LineIndex, Position, Span};
@@ -36,6 +37,20 @@ pub struct UsableSchema {
     pub api: Arc<Api>,
 }
 
+impl UsableSchema {
+    /// Returns the address of the schema when it is stored, relative to the service.
+    #[must_use]
+    pub fn iri(&self) -> String {
+        schema_iri(&self.id)
+    }
+}
+
+/// Returns the address of the stored schema named `id`, relative to the service.
+#[must_use]
+pub fn schema_iri(id: &str) -> String {
+    format!("/soml/{id}")
+}
+
 impl fmt::Debug for UsableSchema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UsableSchema")
@@ -59,10 +74,8 @@ pub struct Note {
     /// What is wrong.
     pub message: String,
     /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
     /// Other places that have to do with it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<Related>,
 }
 
@@ -104,9 +117,21 @@ impl Checked {
     }
 }
 
-/// Checks a SOML document and makes its API.
+/// Returns the parts of an API that the service serves.
+#[must_use]
+pub fn served_api() -> ApiOptions {
+    ServiceOptions::default().api
+}
+
+/// Checks a SOML document and makes the API that the service serves.
 #[must_use]
 pub fn check(text: &str) -> Checked {
+    check_with(text, &served_api())
+}
+
+/// Checks a SOML document and makes an API with the parts that `options` name.
+#[must_use]
+pub fn check_with(text: &str, options: &ApiOptions) -> Checked {
     let loaded = soml_core::load(text);
     let mut notes: Vec<_> = loaded.diagnostics.into_iter().map(Note::from).collect();
     let declares_id = !notes
@@ -114,7 +139,7 @@ pub fn check(text: &str) -> Checked {
         .any(|note| note.code == Code::MissingId.as_str());
     let schema = loaded.schema.and_then(|soml| {
         let soml = Arc::new(soml);
-        match Api::new(Arc::clone(&soml), &ApiOptions::default()) {
+        match Api::new(Arc::clone(&soml), options) {
             Ok(api) => Some(UsableSchema {
                 id: path_name(&soml.id),
                 declares_id,

@@ -3,14 +3,16 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-use clap::Parser;
-use servers::cli::{Console, ObjectService};
+use servers::cli::{Console, ObjectService, arguments};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let command = ObjectService::parse();
+    let command: ObjectService = match arguments() {
+        Ok(command) => command,
+        Err(exit) => return exit.into(),
+    };
     let (mut out, mut err) = (io::stdout(), io::stderr());
     let interactive = err.is_terminal();
     command

@@ -3,14 +3,16 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-use clap::Parser;
-use servers::cli::{Console, Soml};
+use servers::cli::{Console, Soml, arguments};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let command = Soml::parse();
+    let command: Soml = match arguments() {
+        Ok(command) => command,
+        Err(exit) => return exit.into(),
+    };
     let (mut out, mut err) = (io::stdout(), io::stderr());
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let coloured = out.is_terminal() && !no_color;

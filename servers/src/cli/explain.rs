@@ -1,10 +1,9 @@
 //! `soml explain`.
 
 use clap::Args;
-use soml_core::Code;
-use soml_core::codes::CODES;
 
 use super::{CliError, Console, Exit};
+use crate::codes::{self, Area, CodeEntry};
 
 #[derive(Debug, Args)]
 pub(super) struct Explain {
@@ -13,44 +12,63 @@ pub(super) struct Explain {
 }
 
 impl Explain {
-    /// Prints what the code means, why it is reported and what causes it.
+    /// Prints what the code means, and of findings why they are reported and what causes them.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        let Some(name) = self.code else {
-            for row in CODES {
-                writeln!(
-                    console.out,
-                    "{:<28} {:<8} {}",
-                    row.name, row.severity, row.title
-                )?;
-            }
-            return Ok(Exit::Success);
-        };
-        let Some(code) = Code::from_name(&name) else {
-            return Err(unknown(&name));
-        };
-        let row = code.info();
-        writeln!(
-            console.out,
-            "{} ({}): {}\n",
-            row.name, row.severity, row.title
-        )?;
-        writeln!(console.out, "{}\n\nExample:\n", row.explanation)?;
-        for line in row.example.lines() {
-            writeln!(console.out, "    {line}")?;
+        match &self.code {
+            None => list(console)?,
+            Some(name) => explain(
+                &codes::find(name).map_err(|near| unknown(name, near))?,
+                console,
+            )?,
         }
         Ok(Exit::Success)
     }
 }
 
-fn unknown(name: &str) -> CliError {
-    let upper = name.to_ascii_uppercase();
-    let near = CODES
-        .iter()
-        .map(|row| (strsim::damerau_levenshtein(row.name, &upper), row.name))
-        .min()
-        .filter(|(distance, _)| *distance <= 4);
-    let hint = near
-        .map(|(_, near)| format!("; did you mean {near}?"))
-        .unwrap_or_default();
+fn list(console: &mut Console<'_>) -> Result<(), CliError> {
+    for (position, area) in Area::ALL.iter().enumerate() {
+        if position > 0 {
+            writeln!(console.out)?;
+        }
+        writeln!(console.out, "{}:", area.title())?;
+        for entry in codes::all().filter(|entry| entry.area == *area) {
+            let CodeEntry {
+                name,
+                level,
+                meaning,
+                ..
+            } = entry;
+            writeln!(console.out, "  {name:<26} {level:<8} {meaning}")?;
+        }
+    }
+    Ok(())
+}
+
+fn explain(entry: &CodeEntry, console: &mut Console<'_>) -> Result<(), CliError> {
+    let CodeEntry {
+        name,
+        level,
+        meaning,
+        ..
+    } = entry;
+    match entry.area {
+        Area::Http => writeln!(console.out, "{name} (HTTP status {level}): {meaning}")?,
+        _ => writeln!(console.out, "{name} ({level}): {meaning}")?,
+    }
+    let Some(info) = entry.info else {
+        return Ok(());
+    };
+    writeln!(console.out, "\n{}\n\nExample:\n", info.explanation)?;
+    for line in info.example.lines() {
+        writeln!(console.out, "    {line}")?;
+    }
+    Ok(())
+}
+
+fn unknown(name: &str, near: Option<&str>) -> CliError {
+    let hint = match near {
+        Some(near) => format!("; did you mean {near}?"),
+        None => "; `soml explain` lists all codes".to_owned(),
+    };
     CliError::Usage(format!("there is no code `{name}`{hint}"))
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use graphql_gen::typesystem::ApiOptions;
 use oxigraph::store::Store;
 
 use super::progress::Reporter;
@@ -10,7 +11,7 @@ use super::{CliError, Console};
 use crate::demo::Demo;
 use crate::load::{DataFormat, LoadOptions, LoadSummary, load_embedded, load_files, read_text};
 use crate::render::{self, Style};
-use crate::schema::{Checked, UsableSchema, check};
+use crate::schema::{UsableSchema, check_with, served_api};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Schema and data")]
@@ -18,12 +19,19 @@ pub(super) struct Input {
     /// Takes a schema and data that the program carries: `star-wars`.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["schema", "data"])]
     pub(super) demo: Option<Demo>,
-    /// The SOML document.
+    /// The SOML document; without one a schema is made from the data.
     #[arg(long, value_name = "FILE")]
     pub(super) schema: Option<PathBuf>,
     /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, also gzipped.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(super) data: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// How data files are read.
+#[derive(Debug, Args)]
+pub(super) struct Reading {
     /// Base of relative IRIs in the data; by default the IRI of each file.
     #[arg(long, value_name = "IRI")]
     base: Option<String>,
@@ -51,21 +59,47 @@ impl Input {
         store: &Store,
         console: &mut Console<'_>,
     ) -> Result<Option<LoadSummary>, CliError> {
-        let options = LoadOptions {
+        match (&self.demo, self.data.as_slice()) {
+            (Some(demo), _) => self.reading.load_demo(demo, store, console).map(Some),
+            (None, []) => Ok(None),
+            (None, files) => self.reading.load(files, store, console).map(Some),
+        }
+    }
+}
+
+impl Reading {
+    /// Loads `files`; findings go to the console.
+    pub(super) fn load(
+        &self,
+        files: &[PathBuf],
+        store: &Store,
+        console: &mut Console<'_>,
+    ) -> Result<LoadSummary, CliError> {
+        let mut reporter = Reporter::new(console, files);
+        let summary = load_files(store, files, &self.options(), &mut reporter)?;
+        reporter.finish()?;
+        Ok(summary)
+    }
+
+    fn load_demo(
+        &self,
+        demo: &Demo,
+        store: &Store,
+        console: &mut Console<'_>,
+    ) -> Result<LoadSummary, CliError> {
+        let mut reporter = Reporter::new(console, &[]);
+        let options = self.options();
+        let summary = load_embedded(store, demo.data_name, demo.data, &options, &mut reporter)?;
+        reporter.finish()?;
+        Ok(summary)
+    }
+
+    fn options(&self) -> LoadOptions {
+        LoadOptions {
             base: self.base.clone(),
             format: self.data_format,
             strict: self.strict,
-        };
-        let mut reporter = Reporter::new(console, &self.data);
-        let summary = match (&self.demo, self.data.as_slice()) {
-            (Some(demo), _) => {
-                load_embedded(store, demo.data_name, demo.data, &options, &mut reporter)?
-            }
-            (None, []) => return Ok(None),
-            (None, files) => load_files(store, files, &options, &mut reporter)?,
-        };
-        reporter.finish()?;
-        Ok(Some(summary))
+        }
     }
 }
 
@@ -81,7 +115,17 @@ pub(super) fn usable(
     text: &str,
     console: &mut Console<'_>,
 ) -> Result<UsableSchema, CliError> {
-    let checked: Checked = check(text);
+    usable_with(name, text, &served_api(), console)
+}
+
+/// Checks a document as [`usable`] does, for an API with other parts.
+pub(super) fn usable_with(
+    name: &str,
+    text: &str,
+    options: &ApiOptions,
+    console: &mut Console<'_>,
+) -> Result<UsableSchema, CliError> {
+    let checked = check_with(text, options);
     let rendered = render::text(name, text, &checked, Style::Plain);
     console.err.write_all(rendered.as_bytes())?;
     checked

@@ -4,7 +4,9 @@
 
 mod config_args;
 mod explain;
+mod infer;
 mod input;
+mod json_schema;
 mod progress;
 mod query;
 mod sdl;
@@ -15,6 +17,7 @@ use std::error::Error;
 use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
+use graphql_gen::store::StoreError;
 
 use crate::config::ConfigError;
 use crate::http::ServeError;
@@ -44,17 +47,21 @@ enum Command {
     Validate(validate::Validate),
     /// Prints the GraphQL schema made from a SOML document.
     Sdl(sdl::Sdl),
+    /// Writes a first SOML document for RDF data that has none.
+    Infer(infer::Infer),
     /// Answers one GraphQL operation, without a server.
     Query(Box<query::Query>),
-    /// Explains the code of a finding of `soml validate`.
+    /// Explains the code of a finding or of an error.
     Explain(explain::Explain),
+    /// Prints the JSON Schema of SOML documents, with which editors complete and check them.
+    JsonSchema(json_schema::JsonSchema),
 }
 
 const EXIT_CODES: &str = "Exit codes:
-  0  all went well
-  1  the input is not right: an invalid schema, malformed data, an operation with errors and no data
-  2  the arguments or the configuration are not right
-  3  the system refused: a file cannot be read, a port is taken";
+   0  all went well
+   1  the input is not right: an invalid schema, malformed data, an operation with errors and no data
+   3  the system refused: a file cannot be read, a port is taken
+  64  the arguments or the configuration are not right";
 
 /// Where a command writes, and how.
 pub struct Console<'a> {
@@ -86,10 +93,28 @@ impl From<Exit> for std::process::ExitCode {
         std::process::ExitCode::from(match exit {
             Exit::Success => 0,
             Exit::BadInput => 1,
-            Exit::Usage => 2,
             Exit::System => 3,
+            Exit::Usage => 64,
         })
     }
+}
+
+/// Reads the arguments of the process; a request for help or the version, and what is wrong with
+/// them, is printed and ends the command.
+///
+/// # Errors
+///
+/// Returns how the command ends when there is nothing to run.
+pub fn arguments<C: Parser>() -> Result<C, Exit> {
+    C::try_parse().map_err(|error| {
+        // When even this cannot be written there is nobody to tell.
+        let _ = error.print();
+        if error.use_stderr() {
+            Exit::Usage
+        } else {
+            Exit::Success
+        }
+    })
 }
 
 /// Why a command could not do its work.
@@ -105,6 +130,10 @@ enum CliError {
     Read { name: String, source: io::Error },
     #[error("failed to write the result")]
     Write(#[from] io::Error),
+    #[error("failed to write {name}")]
+    WriteFile { name: String, source: io::Error },
+    #[error("failed to make a schema from the data")]
+    Infer(#[source] StoreError),
     #[error("{0}")]
     Input(String),
     #[error(transparent)]
@@ -120,6 +149,8 @@ impl CliError {
             | CliError::Load(LoadError::Read { .. } | LoadError::Store(_))
             | CliError::Read { .. }
             | CliError::Write(_)
+            | CliError::WriteFile { .. }
+            | CliError::Infer(_)
             | CliError::Serve(_)
             | CliError::Start(_) => Exit::System,
             CliError::Config(_)
@@ -139,8 +170,10 @@ impl Soml {
             Command::Serve(serve) => serve.run(console),
             Command::Validate(validate) => validate.run(console),
             Command::Sdl(sdl) => sdl.run(console),
+            Command::Infer(infer) => infer.run(console),
             Command::Query(query) => query.run(console),
             Command::Explain(explain) => explain.run(console),
+            Command::JsonSchema(json_schema) => json_schema.run(console),
         };
         finish(result, console)
     }

@@ -12,15 +12,18 @@ use graphql_gen::store::oxigraph::OxigraphStore;
 use oxigraph::store::Store;
 
 use super::config_args::ConfigArgs;
+use super::infer::{INFERRED, from_data, summary};
 use super::input::{Input, usable};
 use super::{CliError, Console, Exit};
+use crate::load::LoadError;
+use crate::schema::UsableSchema;
 
 #[derive(Debug, Args)]
 pub(super) struct Query {
-    #[command(flatten)]
-    input: Input,
-    #[command(flatten)]
-    config: ConfigArgs,
+    /// The document, `@FILE`, or `-` for standard input; a demo has one of its own.
+    ///
+    /// May also stand behind the files of `--data`.
+    query: Option<String>,
     /// Variables: a JSON object, or `@FILE`.
     #[arg(short, long, value_name = "JSON")]
     variables: Option<String>,
@@ -30,22 +33,23 @@ pub(super) struct Query {
     /// Indents the answer.
     #[arg(long)]
     pretty: bool,
-    /// The document, or `@FILE`, or `-` for standard input; a demo has one of its own.
-    query: Option<String>,
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 impl Query {
     /// Prints the answer; it is bad when it has errors and no data.
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        let (settings, _) = self.config.settings(&[])?;
+    pub(super) fn run(mut self, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let (settings, warnings) = self.config.settings(&[])?;
+        for warning in warnings {
+            writeln!(console.err, "warning: {warning}")?;
+        }
+        self.take_query_from_data();
         let request = self.request()?;
-        let Some((name, text)) = self.input.schema_text()? else {
-            let message = "a schema is needed: give --schema FILE or --demo star-wars";
-            return Err(CliError::Usage(message.to_owned()));
-        };
-        let schema = usable(&name, &text, console)?;
-        let store = Store::new().map_err(crate::load::LoadError::Store)?;
-        self.input.load(&store, console)?;
+        let store = Store::new().map_err(LoadError::Store)?;
+        let schema = self.schema_over_data(&store, console)?;
         let options = ServiceOptions {
             limits: settings.limits.clone(),
             ..ServiceOptions::default()
@@ -64,11 +68,52 @@ impl Query {
         self.print(&response.body, console)
     }
 
+    /// Loads the data and reads the schema; where none is given one is made from the data.
+    fn schema_over_data(
+        &self,
+        store: &Store,
+        console: &mut Console<'_>,
+    ) -> Result<UsableSchema, CliError> {
+        let Some((name, text)) = self.input.schema_text()? else {
+            if self.input.load(store, console)?.is_none() {
+                let message = "a schema or data is needed: give --schema FILE, --data FILE, \
+                               or --demo star-wars";
+                return Err(CliError::Usage(message.to_owned()));
+            }
+            let inferred = from_data(store)?;
+            writeln!(
+                console.err,
+                "{}, since --schema names none",
+                summary(&inferred)
+            )?;
+            return usable(INFERRED, &inferred.yaml, console);
+        };
+        // Before the data, so that mistakes in the schema are known at once.
+        let schema = usable(&name, &text, console)?;
+        self.input.load(store, console)?;
+        Ok(schema)
+    }
+
+    /// `--data` takes all values that follow it; the last of them can be the query.
+    fn take_query_from_data(&mut self) {
+        if self.query.is_none() {
+            let last = self.input.data.pop_if(|last| {
+                let text = last.to_str();
+                text.is_some_and(is_query)
+            });
+            self.query = last.and_then(|last| last.into_os_string().into_string().ok());
+        }
+    }
+
     fn request(&self) -> Result<Request, CliError> {
         let query = match (&self.query, &self.input.demo) {
             (Some(query), _) => argument(query)?,
             (None, Some(demo)) => demo.query.to_owned(),
-            (None, None) => return Err(CliError::Usage("there is no query".to_owned())),
+            (None, None) => {
+                let message = "a query is needed: give it as an argument, \
+                               or @FILE, or - for standard input";
+                return Err(CliError::Usage(message.to_owned()));
+            }
         };
         let variables = match &self.variables {
             Some(variables) => {
@@ -106,6 +151,19 @@ impl Query {
     }
 }
 
+/// Tells whether an argument is a query and not a file name: a GraphQL document, `@FILE` or `-`.
+fn is_query(argument: &str) -> bool {
+    let document = argument.trim_start();
+    let keyword = document.split(|c: char| !c.is_ascii_alphabetic()).next();
+    let rest = &document[keyword.map_or(0, str::len)..];
+    match keyword {
+        Some("query" | "mutation" | "subscription" | "fragment") => {
+            rest.starts_with([' ', '\t', '\r', '\n', '{', '(', '@'])
+        }
+        _ => argument == "-" || document.starts_with(['{', '#', '@']),
+    }
+}
+
 /// Returns what an argument stands for: itself, the file after `@`, or standard input for `-`.
 fn argument(argument: &str) -> Result<String, CliError> {
     let (name, text) = match argument.strip_prefix('@') {
@@ -123,4 +181,34 @@ fn stdin() -> io::Result<String> {
     let mut text = String::new();
     io::stdin().read_to_string(&mut text)?;
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_query;
+
+    #[test]
+    fn queries_are_told_from_file_names() {
+        for query in [
+            "{a}",
+            " \n{ a }",
+            "query A {a}",
+            "query($a: ID){a}",
+            "# c\n{a}",
+            "@q",
+            "-",
+        ] {
+            assert!(is_query(query), "{query}");
+        }
+        for file in [
+            "query.ttl",
+            "a b.ttl",
+            "queries/a.nt",
+            "query",
+            "fragment-1.nq",
+            "data.ttl",
+        ] {
+            assert!(!is_query(file), "{file}");
+        }
+    }
 }

@@ -2,24 +2,72 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use graphql_gen::typesystem::{ApiOptions, FederationMode};
 
-use super::input::{read_schema, usable};
+use super::input::{read_schema, usable_with};
 use super::{CliError, Console, Exit};
+use crate::schema::served_api;
 
 #[derive(Debug, Args)]
 pub(super) struct Sdl {
     /// A SOML document.
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// What is printed.
+    #[arg(long, value_enum, default_value = "api")]
+    kind: Kind,
+    /// Form of `--kind federation`; 1 by default.
+    #[arg(long, value_name = "VERSION", value_parser = ["1", "2"])]
+    federation_version: Option<String>,
+    /// Adds type `Mutation` with its inputs and payloads to `--kind api`; the service does not serve
+    /// it yet.
+    #[arg(long)]
+    mutations: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// The API as the service serves it.
+    Api,
+    /// What a federation gateway reads of it: keys, no fields of the federation itself, no mutations.
+    Federation,
+    /// The API with mutations, and with directives that tell what the document says about each
+    /// object and property.
+    Full,
 }
 
 impl Sdl {
-    /// Prints the schema definition of the API; findings go beside it.
+    /// Prints the schema definition in the form asked for; findings go beside it.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let mode = self.mode()?;
+        let options = ApiOptions {
+            mutations: self.mutations || self.kind == Kind::Full,
+            federation: mode,
+            ..served_api()
+        };
         let text = read_schema(&self.file)?;
-        let schema = usable(&self.file.display().to_string(), &text, console)?;
-        console.out.write_all(schema.api.sdl().as_bytes())?;
+        let name = self.file.display().to_string();
+        let api = usable_with(&name, &text, &options, console)?.api;
+        let printed = match self.kind {
+            Kind::Api => api.sdl(),
+            Kind::Federation => api.subgraph_sdl(mode),
+            Kind::Full => api.full_sdl(),
+        };
+        console.out.write_all(printed.as_bytes())?;
         Ok(Exit::Success)
+    }
+
+    fn mode(&self) -> Result<FederationMode, CliError> {
+        let refused = |message: &str| Err(CliError::Usage(message.to_owned()));
+        match (self.kind, self.federation_version.as_deref()) {
+            (Kind::Federation, _) if self.mutations => {
+                refused("federation has no mutations; leave --mutations out")
+            }
+            (Kind::Federation, Some("2")) => Ok(FederationMode::V2),
+            (Kind::Federation, _) => Ok(FederationMode::V1),
+            (_, Some(_)) => refused("--federation-version goes with --kind federation"),
+            (_, None) => Ok(FederationMode::Off),
+        }
     }
 }

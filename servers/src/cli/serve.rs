@@ -9,12 +9,13 @@ use graphql_gen::store::oxigraph::OxigraphStore;
 use oxigraph::store::Store;
 
 use super::config_args::ConfigArgs;
+use super::infer::{INFERRED, from_data, summary};
 use super::input::{Input, usable};
 use super::{CliError, Console, Exit};
 use crate::app::{App, SchemaChangeError};
 use crate::config::{PROPERTIES, Settings};
 use crate::http::Server;
-use crate::load::{LoadError, LoadSummary};
+use crate::load::LoadError;
 use crate::logging;
 use crate::schema_store::InMemorySchemaStore;
 
@@ -23,10 +24,6 @@ const LAST_WORK: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
-    #[command(flatten)]
-    input: Input,
-    #[command(flatten)]
-    config: ConfigArgs,
     /// Address to listen on (`application.host`).
     #[arg(long, value_name = "ADDRESS")]
     host: Option<IpAddr>,
@@ -36,6 +33,10 @@ pub(super) struct Serve {
     /// Listens beyond this machine although nobody has to sign in.
     #[arg(long)]
     insecure: bool,
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 impl Serve {
@@ -83,11 +84,15 @@ impl Serve {
         ));
         // Before the data, so that a port that is taken is known at once.
         let server = Server::listen(Arc::clone(&app)).await?;
-        if let Some((name, text)) = schema {
-            self.bind(&app, &name, &text, console).await?;
+        // Before the data too, so that mistakes in the schema are known at once.
+        if let Some((name, text)) = &schema {
+            self.bind(&app, name, text, console).await?;
         }
         if let Some(summary) = self.input.load(&store, console)? {
-            log_summary(&summary);
+            tracing::info!("{summary}");
+            if schema.is_none() {
+                self.bind_inferred(&app, &store, console).await?;
+            }
         }
         tracing::info!(
             provider = "in-memory",
@@ -111,6 +116,21 @@ impl Serve {
         let query = self.input.demo.as_ref().map(|demo| demo.query);
         app.bind(&stored.id, query).await.map_err(unusable)?;
         Ok(())
+    }
+
+    /// Serves data without a schema by one that is made from it.
+    async fn bind_inferred(
+        &self,
+        app: &App,
+        store: &Store,
+        console: &mut Console<'_>,
+    ) -> Result<(), CliError> {
+        let inferred = from_data(store)?;
+        tracing::info!(
+            "{}, since --schema names none; `soml infer` writes it to a file to be improved",
+            summary(&inferred)
+        );
+        self.bind(app, INFERRED, &inferred.yaml, console).await
     }
 }
 
@@ -145,10 +165,6 @@ fn log_settings(settings: &Settings) {
             tracing::info!(property = property.key, value, "configured");
         }
     }
-}
-
-fn log_summary(summary: &LoadSummary) {
-    tracing::info!("{summary}");
 }
 
 /// Completes when the process is asked to end.

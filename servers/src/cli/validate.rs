@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use serde_json::{Value, json};
 use soml_core::Severity;
 
 use super::input::read_schema;
@@ -27,6 +27,9 @@ enum Format {
     Text,
     /// As one JSON document.
     Json,
+    /// As the JSON-LD document that the service answers to `POST /soml/validate`; of several files,
+    /// as a list of them.
+    JsonLd,
 }
 
 impl Validate {
@@ -41,6 +44,7 @@ impl Validate {
         match self.format {
             Format::Text => print_text(&files, console)?,
             Format::Json => print_json(&files, console)?,
+            Format::JsonLd => print_json_ld(&files, console)?,
         }
         let valid = files.iter().all(|(_, _, checked)| checked.schema.is_some());
         Ok(if valid { Exit::Success } else { Exit::BadInput })
@@ -112,6 +116,19 @@ fn print_json(files: &[File], console: &mut Console<'_>) -> Result<(), CliError>
         "errors": count(files, Severity::Error),
         "warnings": count(files, Severity::Warning),
     });
+    writeln!(console.out, "{report:#}")?;
+    Ok(())
+}
+
+fn print_json_ld(files: &[File], console: &mut Console<'_>) -> Result<(), CliError> {
+    let document = |(_, text, checked): &File| {
+        let id = checked.schema.as_ref().map(|schema| schema.iri());
+        Value::Object(render::json_ld(id.as_deref(), text, checked))
+    };
+    let report = match files {
+        [file] => document(file),
+        files => files.iter().map(document).collect(),
+    };
     writeln!(console.out, "{report:#}")?;
     Ok(())
 }

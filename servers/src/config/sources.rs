@@ -101,7 +101,7 @@ pub fn read(sources: &Sources<'_>) -> Result<(Settings, Vec<String>), ConfigErro
         let (key, value) = pair
             .split_once('=')
             .ok_or_else(|| ConfigError::NotAPair(pair.clone()))?;
-        set_known(&mut settings, key.trim(), value.trim(), "the command line")?;
+        set_known(&mut settings, key.trim(), value.trim(), "--set")?;
     }
     Ok((settings, warnings))
 }

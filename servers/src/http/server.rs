@@ -35,7 +35,10 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/soml", get(soml::list).post(soml::create))
         .route(
             "/soml/{id}",
-            get(soml::read).put(soml::replace).delete(soml::remove),
+            get(soml::read)
+                .put(soml::replace)
+                .delete(soml::remove)
+                .post(soml::validate),
         )
         .route("/soml/{id}/objects", binding.clone())
         .route("/soml/{id}/soaas", binding)

@@ -1,4 +1,4 @@
-//! `/soml`: storing, reading, replacing, removing, binding and unbinding schemas.
+//! `/soml`: checking, storing, reading, replacing, removing, binding and unbinding schemas.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use axum::http::header::{CONTENT_TYPE, ETAG, IF_MATCH, LOCATION};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
-use soml_core::Severity;
 
 use super::body::{self, BodyLimits};
 use super::error::{HttpCode, HttpError};
 use super::negotiate::accepts;
 use crate::app::{App, SchemaChangeError};
-use crate::schema::{Checked, Note};
+use crate::render;
+use crate::schema::{Checked, check, schema_iri};
 use crate::schema_store::{SchemaStoreError, StoredSchema};
 
 const YAML_TYPES: &[&str] = &[
@@ -30,7 +30,7 @@ const LD_JSON: HeaderValue = HeaderValue::from_static("application/ld+json");
 pub(crate) async fn list(State(app): State<Arc<App>>) -> Result<Response, HttpError> {
     let schemas = app.schemas.list().await.map_err(store_error)?;
     let members = schemas.iter().map(|stored| {
-        json!({ "@type": "SOML", "@id": iri(&stored.id), "bound": app.is_bound(&stored.id) })
+        json!({ "@type": "SOML", "@id": schema_iri(&stored.id), "bound": app.is_bound(&stored.id) })
     });
     let mut document = document_head("hydra:Collection", None);
     document.insert("hydra:totalItems".to_owned(), schemas.len().into());
@@ -51,10 +51,27 @@ pub(crate) async fn create(
         .await
         .map_err(|e| change_error(e, &text))?;
     let mut response = status(&app, StatusCode::CREATED, &stored, &checked);
-    if let Ok(location) = HeaderValue::from_str(&iri(&stored.id)) {
+    if let Ok(location) = HeaderValue::from_str(&schema_iri(&stored.id)) {
         response.headers_mut().insert(LOCATION, location);
     }
     Ok(response)
+}
+
+/// `POST /soml/validate`: checks a schema and stores nothing. Nothing else under `/soml` takes POST.
+pub(crate) async fn validate(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response, HttpError> {
+    if id != "validate" {
+        let message = "a new schema is sent to /soml, a changed one by PUT";
+        let error = HttpError::new(HttpCode::MethodNotAllowed, message);
+        return Err(error.allowing("GET, PUT, DELETE"));
+    }
+    let text = yaml(&app, request).await?;
+    let checked = check(&text);
+    let id = checked.schema.as_ref().map(|schema| schema.id.as_str());
+    Ok(answer(StatusCode::OK, report(id, &text, &checked), None))
 }
 
 /// `GET /soml/{id}`: one schema, as YAML when `Accept` asks for that.
@@ -161,15 +178,9 @@ fn etag(stored: &StoredSchema) -> HeaderValue {
         .unwrap_or(HeaderValue::from_static("\"\""))
 }
 
-fn iri(id: &str) -> String {
-    format!("/soml/{id}")
-}
-
 fn status(app: &App, status: StatusCode, stored: &StoredSchema, checked: &Checked) -> Response {
-    let mut document = document_head("SOML", Some(&stored.id));
+    let mut document = report(Some(&stored.id), &stored.text, checked);
     document.insert("bound".to_owned(), app.is_bound(&stored.id).into());
-    document.insert("input".to_owned(), stored.text.as_str().into());
-    insert_notes(&mut document, checked);
     answer(status, document, Some(stored))
 }
 
@@ -208,37 +219,25 @@ fn store_error(error: SchemaStoreError) -> HttpError {
 
 /// The report on a document with errors: all findings, and the document itself.
 fn invalid(checked: &Checked, text: &str) -> Response {
-    let mut document = document_head("SOML", None);
+    let mut document = report(None, text, checked);
     let code = HttpCode::SchemaInvalid;
     document.insert("hydra:statusCode".to_owned(), code.status().as_u16().into());
     document.insert("code".to_owned(), code.as_str().into());
-    insert_notes(&mut document, checked);
-
-    document.insert("input".to_owned(), text.into());
     answer(code.status(), document, None)
 }
 
-fn insert_notes(document: &mut Map<String, Value>, checked: &Checked) {
-    let notes = |severity: Severity| -> Value {
-        checked
-            .notes
-            .iter()
-            .filter(|n| n.severity == severity)
-            .map(note)
-            .collect()
-    };
-    document.insert("valid".to_owned(), checked.schema.is_some().into());
-    document.insert("errors".to_owned(), notes(Severity::Error));
-    document.insert("warnings".to_owned(), notes(Severity::Warning));
-}
-
-/// A finding that can also be read as a GraphQL error.
-fn note(note: &Note) -> Value {
-    let mut value = serde_json::to_value(note).unwrap_or_default();
-    if let Some(members) = value.as_object_mut() {
-        members.insert("extensions".to_owned(), json!({ "code": note.code }));
+/// The report on a document, with findings that can also be read as GraphQL errors.
+fn report(id: Option<&str>, text: &str, checked: &Checked) -> Map<String, Value> {
+    let id = id.map(schema_iri);
+    let mut document = render::json_ld(id.as_deref(), text, checked);
+    for member in ["errors", "warnings"] {
+        let findings = document.get_mut(member).and_then(Value::as_array_mut);
+        for finding in findings.into_iter().flatten() {
+            let extensions = json!({ "code": finding["code"] });
+            finding["extensions"] = extensions;
+        }
     }
-    value
+    document
 }
 
 fn document_head(kind: &str, id: Option<&str>) -> Map<String, Value> {
@@ -252,7 +251,7 @@ fn document_head(kind: &str, id: Option<&str>) -> Map<String, Value> {
     document.insert("@context".to_owned(), context);
     document.insert("@type".to_owned(), kind.into());
     if let Some(id) = id {
-        document.insert("@id".to_owned(), iri(id).into());
+        document.insert("@id".to_owned(), schema_iri(id).into());
     }
     document
 }

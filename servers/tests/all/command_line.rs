@@ -10,7 +10,7 @@ const SCHEMA: &str = "demo/star-wars/schema.yaml";
 const BROKEN: &str = "tests/data/soml/swapi-schema-broken.yaml";
 const PLANETS: &str = "tests/data/soml/swapi-schema-planets.yaml";
 
-fn soml(arguments: &[&str]) -> Output {
+pub(crate) fn soml(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_soml"))
         .args(arguments)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
@@ -19,15 +19,15 @@ fn soml(arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-fn code(output: &Output) -> Option<i32> {
+pub(crate) fn code(output: &Output) -> Option<i32> {
     output.status.code()
 }
 
-fn out(output: &Output) -> String {
+pub(crate) fn out(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-fn err(output: &Output) -> String {
+pub(crate) fn err(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
@@ -92,6 +92,20 @@ fn validate_reports_all_mistakes_at_once_as_json_too() {
 }
 
 #[test]
+fn validate_prints_the_json_ld_of_the_service() {
+    let output = soml(&["validate", "--format", "json-ld", PLANETS]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = std::fs::read_to_string(PLANETS).unwrap();
+    let expected = soml_core::report::json_ld("/soml/swapi-planets", &text, &[]);
+    assert_eq!(report, expected);
+    let output = soml(&["validate", "--format", "json-ld", PLANETS, BROKEN]);
+    let reports: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(reports[0], expected);
+    assert_eq!(reports[1]["errors"][0]["code"], "YAML_SYNTAX");
+    assert_eq!(code(&output), Some(1));
+}
+
+#[test]
 fn a_missing_file_and_wrong_arguments_have_their_exit_codes() {
     let missing = soml(&["validate", "none.yaml"]);
     assert_eq!(code(&missing), Some(3));
@@ -100,9 +114,10 @@ fn a_missing_file_and_wrong_arguments_have_their_exit_codes() {
         "{}",
         err(&missing)
     );
-    assert_eq!(code(&soml(&["validate"])), Some(2));
-    assert_eq!(code(&soml(&["query", "{ a }"])), Some(2));
-    assert_eq!(code(&soml(&["serve", "--demo", "none"])), Some(2));
+    assert_eq!(code(&soml(&["validate"])), Some(64));
+    assert_eq!(code(&soml(&["query", "{ a }"])), Some(64));
+    assert_eq!(code(&soml(&["serve", "--demo", "none"])), Some(64));
+    assert_eq!(code(&soml(&["--version"])), Some(0));
     assert_eq!(
         code(&soml(&[
             "query",
@@ -112,16 +127,8 @@ fn a_missing_file_and_wrong_arguments_have_their_exit_codes() {
             "[]",
             "{ a }"
         ])),
-        Some(2)
+        Some(64)
     );
-}
-
-#[test]
-fn sdl_prints_the_api() {
-    let output = soml(&["sdl", PLANETS]);
-    assert_eq!(code(&output), Some(0));
-    assert!(out(&output).contains("type Planet implements"));
-    assert_eq!(code(&soml(&["sdl", BROKEN])), Some(1));
 }
 
 #[test]
@@ -161,7 +168,7 @@ fn query_reads_schema_and_data_and_fails_on_errors_without_data() {
         "--data",
         "demo/star-wars/data.ttl",
     ];
-    let run = |query| soml(&[&arguments[..], &["--", query]].concat());
+    let run = |query| soml(&[&arguments[..], &[query]].concat());
     let good = run("{ starship(ID: \"https://swapi.co/resource/starship/9\") { name } }");
     assert_eq!(
         out(&good),
@@ -170,6 +177,34 @@ fn query_reads_schema_and_data_and_fails_on_errors_without_data() {
     let bad = run("{ nope }");
     assert_eq!(code(&bad), Some(1));
     assert!(out(&bad).contains("GRAPHQL_VALIDATION_FAILED"));
+}
+
+#[test]
+fn the_query_stands_before_or_behind_the_data_or_in_a_file() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("q.graphql");
+    let query = "query { planet(limit: 1, orderBy: {name: ASC}) { name } }";
+    std::fs::write(&path, query).unwrap();
+    let file = format!("@{}", path.display());
+    let start = ["query", "--schema", SCHEMA];
+    let data = ["--data", "demo/star-wars/data.ttl"];
+    for rest in [
+        [&[query], &data[..]].concat(),
+        [&data[..], &[query]].concat(),
+        [&data[..], &[&file, "--strict"]].concat(),
+        [&data[..], &["--", query]].concat(),
+    ] {
+        let output = soml(&[&start[..], &rest].concat());
+        assert_eq!(
+            out(&output),
+            "{\"data\":{\"planet\":[{\"name\":\"Alderaan\"}]}}\n"
+        );
+    }
+    let inferred = soml(&[&["query"], &data[..], &[query]].concat());
+    assert!(out(&inferred).contains("Alderaan"), "{}", err(&inferred));
+    assert!(err(&inferred).contains("since --schema names none"));
+    let none = soml(&[&start[..], &data[..]].concat());
+    assert!(err(&none).starts_with("error: a query is needed"));
 }
 
 #[test]
@@ -188,15 +223,6 @@ fn the_query_of_the_demo_has_an_answer_without_errors() {
 }
 
 #[test]
-fn explain_tells_about_a_code_and_suggests_the_nearest() {
-    let output = soml(&["explain", "duplicate_key"]);
-    assert!(out(&output).starts_with("DUPLICATE_KEY (error): "));
-    let unknown = soml(&["explain", "DUPLICATE_KEYS"]);
-    assert_eq!(code(&unknown), Some(2));
-    assert!(err(&unknown).contains("did you mean DUPLICATE_KEY?"));
-}
-
-#[test]
 fn serving_beyond_this_machine_must_be_said() {
     let output = soml(&[
         "serve",
@@ -207,7 +233,7 @@ fn serving_beyond_this_machine_must_be_said() {
         "--port",
         "0",
     ]);
-    assert_eq!(code(&output), Some(2));
+    assert_eq!(code(&output), Some(64));
     assert!(err(&output).contains("--insecure"));
 }
 

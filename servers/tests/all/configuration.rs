@@ -98,7 +98,7 @@ fn unknown_names_are_errors_in_files_and_flags_with_the_nearest_one() {
     .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "unknown property `aplication.port` in the command line; did you mean `application.port`?"
+        "unknown property `aplication.port` in --set; did you mean `application.port`?"
     );
 }
 

@@ -46,6 +46,14 @@ fn the_page_of_codes_is_the_tables() {
 }
 
 #[test]
+fn the_page_of_findings_is_the_table() {
+    compare(
+        "docs/diagnostics.md",
+        &servers::codes::diagnostics_markdown(),
+    );
+}
+
+#[test]
 fn the_query_of_the_readme_has_the_answer_that_it_shows() {
     let text = fs::read_to_string(path("README.md")).unwrap();
     let block = |language: &str| {
@@ -63,8 +71,12 @@ fn the_links_of_the_pages_lead_somewhere() {
         "README.md",
         "CONTRIBUTING.md",
         "docs/cli.md",
+        "docs/diagnostics.md",
+        "docs/errors.md",
         "docs/http.md",
         "docs/loading.md",
+        "docs/queries.md",
+        "docs/schema.md",
     ];
     for page in pages {
         let text = fs::read_to_string(path(page)).unwrap();

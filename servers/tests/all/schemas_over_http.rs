@@ -1,4 +1,4 @@
-//! `/soml`: storing, reading, replacing, removing, binding and unbinding schemas.
+//! `/soml`: checking, storing, reading, replacing, removing, binding and unbinding schemas.
 
 use serde_json::json;
 
@@ -216,4 +216,44 @@ fn a_schema_without_an_identifier_gets_one() {
         200
     );
     assert_eq!(put(&service, &path, text).json()["bound"], true);
+}
+
+#[test]
+fn checking_a_schema_answers_findings_with_the_text_and_stores_nothing() {
+    let service = Service::empty();
+    let check = |text: &str| service.send("POST", "/soml/validate", &[YAML], text.as_bytes());
+    let good = check(PLANETS);
+    assert_eq!(good.status, 200, "{}", good.text());
+    assert_eq!(good.header("content-type"), "application/ld+json");
+    let document = good.json();
+    let diagnostics = soml_core::load(PLANETS).diagnostics;
+    assert_eq!(
+        document,
+        soml_core::report::json_ld("/soml/swapi-planets", PLANETS, &diagnostics)
+    );
+    let bad = check(BROKEN);
+    assert_eq!((bad.status, bad.code().as_str()), (200, "YAML_SYNTAX"));
+    let document = bad.json();
+    assert_eq!(document["valid"], false);
+    assert_eq!(document["input"], BROKEN);
+    assert_eq!(document["errors"][0]["line"], 24);
+    assert_eq!(service.get("/soml").json()["hydra:totalItems"], 0);
+
+    let untyped = service.send("POST", "/soml/validate", &[], PLANETS.as_bytes());
+    assert_eq!(untyped.status, 415);
+    let elsewhere = service.send("POST", "/soml/other", &[YAML], PLANETS.as_bytes());
+    assert_eq!(
+        (elsewhere.status, elsewhere.code().as_str()),
+        (405, "METHOD_NOT_ALLOWED")
+    );
+}
+
+#[test]
+fn a_schema_named_validate_is_as_any_other() {
+    let service = Service::empty();
+    let text = PLANETS.replace("/soml/swapi-planets", "/soml/validate");
+    assert_eq!(post(&service, &text).status, 201);
+    assert_eq!(service.get("/soml/validate").json()["input"], text);
+    let removed = service.send("DELETE", "/soml/validate", &[], b"");
+    assert_eq!(removed.status, 204);
 }

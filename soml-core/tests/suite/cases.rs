@@ -1,7 +1,7 @@
 //! Scenario folders `tests/cases/<CODE>[-variant]/`: the smallest document that causes a finding, the
 //! findings as text, and one line that says why the folder is there.
 //!
-//! `SOML_REWRITE=1 cargo nextest run -p soml-core cases` rewrites the expected findings.
+//! `UPDATE_EXPECT=1 cargo nextest run -p soml-core cases` rewrites the expected findings.
 
 use std::fs;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ fn name(folder: &std::path::Path) -> &str {
 
 #[test]
 fn every_scenario_gives_the_expected_findings() {
-    let rewrite = std::env::var_os("SOML_REWRITE").is_some();
+    let rewrite = std::env::var_os("UPDATE_EXPECT").is_some();
     let mut wrong = Vec::new();
     for folder in folders() {
         let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap_or_default();

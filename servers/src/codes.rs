@@ -1,0 +1,176 @@
+//! All codes that a user can meet, of whatever library: for `soml explain` and for
+//! `docs/diagnostics.md`.
+
+use graphql_gen::error::ErrorCode;
+use graphql_gen::typesystem::ProblemKind;
+use soml_core::codes::{CODES, CodeInfo};
+
+use crate::http::HttpCode;
+
+/// Edits that a mistyped code may be away from the one that is meant.
+const NEAR: usize = 4;
+
+/// Where a code is met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Area {
+    /// Findings about a SOML document.
+    Document,
+    /// Reasons why a document without such errors has no GraphQL API.
+    Api,
+    /// Errors in GraphQL answers.
+    Answer,
+    /// Failed requests over HTTP.
+    Http,
+}
+
+impl Area {
+    /// All areas, in the order in which they are listed.
+    pub const ALL: &'static [Area] = &[Area::Document, Area::Api, Area::Answer, Area::Http];
+
+    /// Returns the heading of its codes.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Area::Document => "Findings about a SOML document",
+            Area::Api => "Reasons why a SOML document has no GraphQL API",
+            Area::Answer => "Errors in GraphQL answers",
+            Area::Http => "Failed requests over HTTP",
+        }
+    }
+}
+
+/// A code with what is known about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeEntry {
+    /// The code.
+    pub name: &'static str,
+    /// Where it is met.
+    pub area: Area,
+    /// How bad it is, or the HTTP status.
+    pub level: String,
+    /// What it means.
+    pub meaning: &'static str,
+    /// More about a finding of a document.
+    pub info: Option<&'static CodeInfo>,
+}
+
+/// Returns all codes, area by area.
+pub fn all() -> impl Iterator<Item = CodeEntry> {
+    let document = CODES.iter().map(|row| CodeEntry {
+        name: row.name,
+        area: Area::Document,
+        level: row.severity.to_string(),
+        meaning: row.title,
+        info: Some(row),
+    });
+    let api = ProblemKind::ALL
+        .iter()
+        .map(|kind| error(kind.code(), Area::Api, kind.meaning()));
+    let answer = ErrorCode::ALL
+        .iter()
+        .map(|code| error(code.as_str(), Area::Answer, code.meaning()));
+    let http = HttpCode::ALL.iter().map(|code| CodeEntry {
+        level: code.status().as_u16().to_string(),
+        ..error(code.as_str(), Area::Http, code.meaning())
+    });
+    document.chain(api).chain(answer).chain(http)
+}
+
+fn error(name: &'static str, area: Area, meaning: &'static str) -> CodeEntry {
+    CodeEntry {
+        name,
+        area,
+        level: "error".to_owned(),
+        meaning,
+        info: None,
+    }
+}
+
+/// Finds a code by its name; letter case does not matter, and `-` and blanks stand for `_`.
+///
+/// # Errors
+///
+/// Returns the code that differs least from an unknown one, when one differs little.
+pub fn find(name: &str) -> Result<CodeEntry, Option<&'static str>> {
+    let wanted = name.trim().to_ascii_uppercase().replace(['-', ' '], "_");
+    if let Some(entry) = all().find(|entry| entry.name == wanted) {
+        return Ok(entry);
+    }
+    let near = all()
+        .map(|entry| (strsim::damerau_levenshtein(entry.name, &wanted), entry.name))
+        .filter(|(distance, near)| *distance <= NEAR.min(near.len() / 2))
+        .min();
+    Err(near.map(|(_, near)| near))
+}
+
+/// Returns the tables of `docs/diagnostics.md`: findings about documents with their explanations,
+/// then the reasons why there is no API.
+#[must_use]
+pub fn diagnostics_markdown() -> String {
+    let mut text = String::from("| code | severity | what is found |\n|---|---|---|\n");
+    for row in CODES {
+        let anchor = row.name.to_ascii_lowercase();
+        text.push_str(&format!(
+            "| [`{}`](#{anchor}) | {} | {} |\n",
+            row.name, row.severity, row.title
+        ));
+    }
+    for kind in ProblemKind::ALL {
+        text.push_str(&format!(
+            "| `{}` | error | {} |\n",
+            kind.code(),
+            as_title(kind.meaning())
+        ));
+    }
+    for row in CODES {
+        text.push_str(&format!(
+            "\n### {}\n\n{}: {}. {}\n\n```yaml\n{}\n```\n",
+            row.name,
+            capitalized(row.severity.as_str()),
+            row.title,
+            row.explanation,
+            row.example.trim_end(),
+        ));
+    }
+    text
+}
+
+/// Returns a sentence as the other titles are written.
+fn as_title(sentence: &str) -> String {
+    let mut chars = sentence.trim_end_matches('.').chars();
+    match chars.next() {
+        Some(first) => first.to_lowercase().chain(chars).collect(),
+        None => String::new(),
+    }
+}
+
+fn capitalized(word: &str) -> String {
+    let mut chars = word.chars();
+    match chars.next() {
+        Some(first) => first.to_uppercase().chain(chars).collect(),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_areas_use_one_code() {
+        let mut seen = HashSet::new();
+        for entry in all() {
+            assert!(seen.insert(entry.name), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn only_what_is_near_is_suggested() {
+        assert_eq!(find("DUPLICATE_KEYS").unwrap_err(), Some("DUPLICATE_KEY"));
+        assert_eq!(find("CANCELED").unwrap_err(), Some("CANCELLED"));
+        assert_eq!(find("XYZ").unwrap_err(), None);
+        assert_eq!(find("no-type").unwrap().name, "NO_TYPE");
+    }
+}

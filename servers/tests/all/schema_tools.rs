@@ -1,0 +1,185 @@
+//! Commands about schemas: `soml sdl`, `infer`, `json-schema` and `explain`.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::command_line::{code, err, out, soml};
+
+const BROKEN: &str = "tests/data/soml/swapi-schema-broken.yaml";
+const PLANETS: &str = "tests/data/soml/swapi-schema-planets.yaml";
+const DATA: &str = "demo/star-wars/data.ttl";
+
+/// A schema whose three printings differ in all that can differ.
+const BOOKS: &str = "
+id: /soml/books
+config: {enableTypeCount: true}
+objects:
+  Book: {descr: Something to read, props: {title: {min: 1, regex: '^[A-Z]'}}}
+  Shop: {extend: true, props: {sells: {range: Book, max: inf}}}
+";
+
+fn sdl(arguments: &[&str]) -> String {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("books.yaml");
+    fs::write(&path, BOOKS).unwrap();
+    let output = soml(&[&["sdl", path.to_str().unwrap()], arguments].concat());
+    assert_eq!(code(&output), Some(0), "{}", err(&output));
+    out(&output)
+}
+
+#[test]
+fn sdl_prints_what_the_service_serves() {
+    let printed = sdl(&[]);
+    assert_eq!(printed, sdl(&["--kind", "api"]));
+    assert!(printed.contains("type Book implements"), "{printed}");
+    assert!(printed.contains("book_count("), "{printed}");
+    assert!(!printed.contains("type Mutation"), "{printed}");
+    let with_mutations = sdl(&["--mutations"]);
+    assert!(with_mutations.contains("type Mutation"), "{with_mutations}");
+    assert_eq!(code(&soml(&["sdl", BROKEN])), Some(1));
+}
+
+#[test]
+fn sdl_prints_both_forms_of_federation() {
+    let first = sdl(&["--kind", "federation"]);
+    assert_eq!(
+        first,
+        sdl(&["--kind", "federation", "--federation-version", "1"])
+    );
+    assert!(first.contains("extend type Shop"), "{first}");
+    assert!(
+        first.contains(r#"@key(fields: "id")"#) && !first.contains("@link"),
+        "{first}"
+    );
+    assert!(
+        !first.contains("_service") && !first.contains("type Mutation"),
+        "{first}"
+    );
+    let second = sdl(&["--kind", "federation", "--federation-version", "2"]);
+    assert!(second.contains("@link("), "{second}");
+}
+
+#[test]
+fn sdl_prints_directives_and_mutations_in_full() {
+    let full = sdl(&["--kind", "full"]);
+    for part in ["type Mutation", "@descr(", "@constraints(", "book_count("] {
+        assert!(full.contains(part), "{part}: {full}");
+    }
+}
+
+#[test]
+fn flags_of_sdl_that_do_not_go_together_are_refused() {
+    for arguments in [
+        &["--kind", "federation", "--mutations"][..],
+        &["--federation-version", "2"],
+        &["--kind", "federation", "--federation-version", "3"],
+    ] {
+        let output = soml(&[&["sdl", PLANETS], arguments].concat());
+        assert_eq!(code(&output), Some(64), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_schema_inferred_from_data_is_valid_and_says_what_was_read() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("inferred.yaml");
+    let path = path.to_str().unwrap();
+    let arguments = ["infer", DATA, "--id", "/soml/sw", "--min-instances", "50"];
+    let output = soml(&[&arguments[..], &["--output", path]].concat());
+    assert_eq!((code(&output), out(&output)), (Some(0), String::new()));
+    assert!(err(&output).contains("loaded 3,975 triples"));
+    assert!(
+        err(&output).contains("made a schema with 2 objects and 27 properties\n"),
+        "{}",
+        err(&output)
+    );
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.starts_with("id: /soml/sw\n"), "{text}");
+    assert_eq!(out(&soml(&arguments)), text);
+    let checked = out(&soml(&["validate", path]));
+    assert!(
+        checked.starts_with("1 file: 2 objects, ") && checked.ends_with("; 0 errors, 0 warnings\n"),
+        "{checked}"
+    );
+}
+
+#[test]
+fn data_without_types_gives_a_hint() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("data.nt");
+    fs::write(&path, "<http://e/a> <http://e/b> \"c\" .\n").unwrap();
+    let output = soml(&["infer", path.to_str().unwrap()]);
+    assert_eq!(code(&output), Some(0));
+    assert!(
+        err(&output).contains("0 objects and 0 properties; only IRIs with an `rdf:type`"),
+        "{}",
+        err(&output)
+    );
+}
+
+#[test]
+fn data_is_served_without_a_schema() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_soml"))
+        .args(["serve", "--port", "0", "--data", DATA])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let address = lines.next().unwrap().unwrap();
+    let address = address.trim_start_matches("GraphQL:  ");
+    let query = "%7Bplanet(limit:1,orderBy:%7Bname:ASC%7D)%7Bname%7D%7D";
+    let mut answer = ureq::get(&format!("{address}?query={query}"))
+        .call()
+        .unwrap();
+    let answer = answer.body_mut().read_to_string().unwrap();
+    assert_eq!(answer, r#"{"data":{"planet":[{"name":"Alderaan"}]}}"#);
+    child.kill().unwrap();
+    let log = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+    assert!(log.contains("made a schema with"), "{log}");
+}
+
+#[test]
+fn the_json_schema_is_that_of_the_library() {
+    let output = soml(&["json-schema"]);
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(printed, soml_core::json_schema());
+}
+
+#[test]
+fn explain_knows_the_codes_of_all_parts() {
+    for (name, start) in [
+        (
+            "duplicate_key",
+            "DUPLICATE_KEY (error): the same key twice in one mapping\n\nNeither",
+        ),
+        ("API_NOT_COVARIANT", "API_NOT_COVARIANT (error): A subclass"),
+        ("LIMIT_DEPTH", "LIMIT_DEPTH (error): The document nests"),
+        ("SCHEMA_EXISTS", "SCHEMA_EXISTS (HTTP status 409): A schema"),
+    ] {
+        let output = soml(&["explain", name]);
+        assert!(out(&output).starts_with(start), "{}", out(&output));
+    }
+    let list = out(&soml(&["explain"]));
+    for entry in servers::codes::all() {
+        assert!(
+            list.contains(&format!("\n  {} ", entry.name)),
+            "{}",
+            entry.name
+        );
+    }
+}
+
+#[test]
+fn explain_suggests_the_nearest_code() {
+    let unknown = soml(&["explain", "DUPLICATE_KEYS"]);
+    assert_eq!(code(&unknown), Some(64));
+    assert!(err(&unknown).contains("did you mean DUPLICATE_KEY?"));
+    let far = soml(&["explain", "nothing-like-it"]);
+    assert!(err(&far).contains("`soml explain` lists all codes"));
+}
