@@ -2,6 +2,7 @@
 
 mod complexity;
 mod diagnostics;
+pub mod diff;
 pub mod error;
 mod execute;
 pub mod explain;

@@ -1,0 +1,416 @@
+//! The differences of two GraphQL schemas as clients see them.
+
+use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Type};
+use apollo_compiler::collections::IndexMap;
+use apollo_compiler::schema::{
+    Component, DirectiveDefinition, EnumType, ExtendedType, InputObjectType,
+};
+use apollo_compiler::{Name, Node, Schema};
+
+use super::change::Consequence;
+use super::code::ChangeCode as Code;
+use super::place::Place;
+
+/// A difference, not yet put under its cause.
+pub(super) struct Raw<'a> {
+    pub(super) code: Code,
+    pub(super) place: Place<'a>,
+    pub(super) message: String,
+}
+
+impl Raw<'_> {
+    pub(super) fn consequence(&self) -> Consequence {
+        Consequence::new(self.code, self.place.to_string(), self.message.clone())
+    }
+}
+
+/// Compares two GraphQL schemas, whether SOML is behind them or not. Types and directives of
+/// GraphQL itself, and the directives that are applied, are not looked at.
+#[must_use]
+pub fn compare(old: &Schema, new: &Schema) -> Vec<Consequence> {
+    raw(old, new).iter().map(Raw::consequence).collect()
+}
+
+pub(super) fn raw<'a>(old: &'a Schema, new: &'a Schema) -> Vec<Raw<'a>> {
+    let mut differences = Differences { found: Vec::new() };
+    differences.roots(old, new);
+    differences.types(old, new);
+    differences.directives(old, new);
+    differences.found
+}
+
+struct Differences<'a> {
+    found: Vec<Raw<'a>>,
+}
+
+/// The codes of what can happen to an argument or an input field.
+struct InputCodes {
+    noun: &'static str,
+    removed: Code,
+    required: Code,
+    added: Code,
+    changed: Code,
+    widened: Code,
+    default: Code,
+}
+
+const ARGUMENT: InputCodes = InputCodes {
+    noun: "argument",
+    removed: Code::ArgumentRemoved,
+    required: Code::RequiredArgumentAdded,
+    added: Code::ArgumentAdded,
+    changed: Code::ArgumentTypeChanged,
+    widened: Code::ArgumentTypeWidened,
+    default: Code::ArgumentDefaultChanged,
+};
+
+const INPUT_FIELD: InputCodes = InputCodes {
+    noun: "input field",
+    removed: Code::InputFieldRemoved,
+    required: Code::RequiredInputFieldAdded,
+    added: Code::InputFieldAdded,
+    changed: Code::InputFieldTypeChanged,
+    widened: Code::InputFieldTypeWidened,
+    default: Code::InputFieldDefaultChanged,
+};
+
+impl<'a> Differences<'a> {
+    fn add(&mut self, code: Code, place: Place<'a>, message: String) {
+        self.found.push(Raw {
+            code,
+            place,
+            message,
+        });
+    }
+
+    fn roots(&mut self, old: &'a Schema, new: &'a Schema) {
+        for operation in [
+            OperationType::Query,
+            OperationType::Mutation,
+            OperationType::Subscription,
+        ] {
+            if let Some(before) = old.root_operation(operation)
+                && new.root_operation(operation) != Some(before)
+            {
+                let message = match new.root_operation(operation) {
+                    Some(after) => format!("the {operation} type was `{before}` and is `{after}`"),
+                    None => format!("there is no {operation} type any more"),
+                };
+                self.add(Code::RootTypeChanged, Place::Schema, message);
+            }
+        }
+    }
+
+    fn types(&mut self, old: &'a Schema, new: &'a Schema) {
+        for (name, before) in old.types.iter().filter(|(_, ty)| !ty.is_built_in()) {
+            match new.types.get(name) {
+                Some(after) => self.type_pair(name, before, after),
+                None => {
+                    let message = format!("{} `{name}` was removed", kind(before));
+                    self.add(Code::TypeRemoved, Place::Type(name), message);
+                }
+            }
+        }
+        for (name, after) in new.types.iter().filter(|(_, ty)| !ty.is_built_in()) {
+            if !old.types.contains_key(name) {
+                let message = format!("{} `{name}` was added", kind(after));
+                self.add(Code::TypeAdded, Place::Type(name), message);
+            }
+        }
+    }
+
+    fn type_pair(&mut self, name: &'a str, before: &'a ExtendedType, after: &'a ExtendedType) {
+        use ExtendedType::{Enum, InputObject, Interface, Object, Scalar, Union};
+        match (before, after) {
+            (Object(old), Object(new)) => {
+                self.interfaces(name, &old.implements_interfaces, &new.implements_interfaces);
+                self.fields(name, &old.fields, &new.fields);
+            }
+            (Interface(old), Interface(new)) => {
+                self.interfaces(name, &old.implements_interfaces, &new.implements_interfaces);
+                self.fields(name, &old.fields, &new.fields);
+            }
+            (Union(old), Union(new)) => {
+                let codes = (Code::UnionMemberRemoved, Code::UnionMemberAdded);
+                self.related(name, codes, "a member", &old.members, &new.members);
+            }
+            (Enum(old), Enum(new)) => self.values(name, old, new),
+            (InputObject(old), InputObject(new)) => self.input_fields(name, old, new),
+            (Scalar(_), Scalar(_)) => {}
+            _ => {
+                let message = format!(
+                    "`{name}` was of kind {} and is of kind {}",
+                    kind(before),
+                    kind(after)
+                );
+                self.add(Code::TypeKindChanged, Place::Type(name), message);
+                return;
+            }
+        }
+        self.description(Place::Type(name), before.description(), after.description());
+    }
+
+    fn interfaces(&mut self, name: &'a str, old: &'a Names, new: &'a Names) {
+        let codes = (Code::InterfaceRemoved, Code::InterfaceAdded);
+        self.related(name, codes, "an interface", old, new);
+    }
+
+    fn related(
+        &mut self,
+        name: &'a str,
+        (removed, added): (Code, Code),
+        what: &str,
+        old: &'a Names,
+        new: &'a Names,
+    ) {
+        for other in old.iter().filter(|other| !new.contains(*other)) {
+            let message = format!("`{other}` is not {what} of `{name}` any more");
+            self.add(removed, Place::Related(name, other), message);
+        }
+        for other in new.iter().filter(|other| !old.contains(*other)) {
+            let message = format!("`{other}` is {what} of `{name}` now");
+            self.add(added, Place::Related(name, other), message);
+        }
+    }
+
+    fn fields(&mut self, ty: &'a str, old: &'a Fields, new: &'a Fields) {
+        for (name, before) in old {
+            let place = Place::Member(ty, name);
+            let Some(after) = new.get(name) else {
+                self.add(
+                    Code::FieldRemoved,
+                    place,
+                    format!("field `{place}` was removed"),
+                );
+                continue;
+            };
+            if before.ty != after.ty {
+                let code = match narrows(&before.ty, &after.ty) {
+                    true => Code::FieldTypeNarrowed,
+                    false => Code::FieldTypeChanged,
+                };
+                let message = format!(
+                    "field `{place}` gave `{}` and gives `{}`",
+                    before.ty, after.ty
+                );
+                self.add(code, place, message);
+            }
+            let at = |argument| Place::Argument(ty, name, argument);
+            self.inputs(&ARGUMENT, at, &before.arguments, &after.arguments);
+            self.description(
+                place,
+                before.description.as_ref(),
+                after.description.as_ref(),
+            );
+        }
+        for name in new.keys().filter(|name| !old.contains_key(*name)) {
+            let place = Place::Member(ty, name);
+            self.add(
+                Code::FieldAdded,
+                place,
+                format!("field `{place}` was added"),
+            );
+        }
+    }
+
+    fn input_fields(&mut self, ty: &'a str, old: &'a InputObjectType, new: &'a InputObjectType) {
+        let at = |field| Place::Member(ty, field);
+        let (old, new) = (old.fields.values(), new.fields.values());
+        self.inputs(&INPUT_FIELD, at, old.map(|f| &f.node), new.map(|f| &f.node));
+    }
+
+    fn inputs(
+        &mut self,
+        codes: &InputCodes,
+        at: impl Fn(&'a str) -> Place<'a>,
+        old: impl IntoIterator<Item = &'a Node<InputValueDefinition>>,
+        new: impl IntoIterator<Item = &'a Node<InputValueDefinition>>,
+    ) {
+        let new: IndexMap<&Name, _> = new.into_iter().map(|input| (&input.name, input)).collect();
+        let mut known: IndexMap<&Name, ()> = IndexMap::default();
+        let noun = codes.noun;
+        for before in old {
+            known.insert(&before.name, ());
+            let place = at(&before.name);
+            match new.get(&before.name) {
+                Some(after) => self.input_pair(codes, place, before, after),
+                None => self.add(
+                    codes.removed,
+                    place,
+                    format!("{noun} `{place}` was removed"),
+                ),
+            }
+        }
+        for (name, after) in new.iter().filter(|(name, _)| !known.contains_key(**name)) {
+            let place = at(name);
+            let (code, added) = match after.is_required() {
+                true => (codes.required, "was added and must be given"),
+                false => (codes.added, "was added"),
+            };
+            self.add(code, place, format!("{noun} `{place}` {added}"));
+        }
+    }
+
+    fn input_pair(
+        &mut self,
+        codes: &InputCodes,
+        place: Place<'a>,
+        before: &'a InputValueDefinition,
+        after: &'a InputValueDefinition,
+    ) {
+        let noun = codes.noun;
+        if before.ty != after.ty {
+            let code = match narrows(&after.ty, &before.ty) {
+                true => codes.widened,
+                false => codes.changed,
+            };
+            let message = format!(
+                "{noun} `{place}` took `{}` and takes `{}`",
+                before.ty, after.ty
+            );
+            self.add(code, place, message);
+        }
+        if before.default_value != after.default_value {
+            let show = |input: &InputValueDefinition| match &input.default_value {
+                Some(value) => format!("`{}`", value.serialize().no_indent()),
+                None => "nothing".to_owned(),
+            };
+            let (was, is) = (show(before), show(after));
+            let message = format!("the default of {noun} `{place}` was {was} and is {is}");
+            self.add(codes.default, place, message);
+        }
+        self.description(
+            place,
+            before.description.as_ref(),
+            after.description.as_ref(),
+        );
+    }
+
+    fn values(&mut self, ty: &'a str, old: &'a EnumType, new: &'a EnumType) {
+        for (name, before) in &old.values {
+            let place = Place::Member(ty, name);
+            match new.values.get(name) {
+                Some(after) => {
+                    let texts = (before.description.as_ref(), after.description.as_ref());
+                    self.description(place, texts.0, texts.1);
+                }
+                None => {
+                    let message = format!("value `{name}` of `{ty}` was removed");
+                    self.add(Code::EnumValueRemoved, place, message);
+                }
+            }
+        }
+        for name in new
+            .values
+            .keys()
+            .filter(|name| !old.values.contains_key(*name))
+        {
+            let message = format!("value `{name}` of `{ty}` was added");
+            self.add(Code::EnumValueAdded, Place::Member(ty, name), message);
+        }
+    }
+
+    fn directives(&mut self, old: &'a Schema, new: &'a Schema) {
+        let own = |definition: &&Node<DirectiveDefinition>| !definition.is_built_in();
+        for before in old.directive_definitions.values().filter(own) {
+            let name = before.name.as_str();
+            match new.directive_definitions.get(name) {
+                Some(after) => self.directive_pair(name, before, after),
+                None => {
+                    let message = format!("directive `@{name}` was removed");
+                    self.add(Code::DirectiveRemoved, Place::Directive(name), message);
+                }
+            }
+        }
+        for after in new.directive_definitions.values().filter(own) {
+            let name = after.name.as_str();
+            if !old.directive_definitions.contains_key(name) {
+                let message = format!("directive `@{name}` was added");
+                self.add(Code::DirectiveAdded, Place::Directive(name), message);
+            }
+        }
+    }
+
+    fn directive_pair(
+        &mut self,
+        name: &'a str,
+        before: &'a DirectiveDefinition,
+        after: &'a DirectiveDefinition,
+    ) {
+        let place = Place::Directive(name);
+        for location in before
+            .locations
+            .iter()
+            .filter(|l| !after.locations.contains(l))
+        {
+            let message = format!("directive `@{name}` is not allowed on {location} any more");
+            self.add(Code::DirectiveNarrowed, place, message);
+        }
+        for location in after
+            .locations
+            .iter()
+            .filter(|l| !before.locations.contains(l))
+        {
+            let message = format!("directive `@{name}` is allowed on {location} now");
+            self.add(Code::DirectiveWidened, place, message);
+        }
+        if before.repeatable != after.repeatable {
+            let (code, can) = match after.repeatable {
+                true => (Code::DirectiveWidened, "can"),
+                false => (Code::DirectiveNarrowed, "cannot"),
+            };
+            self.add(
+                code,
+                place,
+                format!("directive `@{name}` {can} be repeated now"),
+            );
+        }
+        let at = |argument| Place::DirectiveArgument(name, argument);
+        self.inputs(&ARGUMENT, at, &before.arguments, &after.arguments);
+        self.description(
+            place,
+            before.description.as_ref(),
+            after.description.as_ref(),
+        );
+    }
+
+    fn description(
+        &mut self,
+        place: Place<'a>,
+        before: Option<&Node<str>>,
+        after: Option<&Node<str>>,
+    ) {
+        if before != after {
+            let message = format!("the description of `{place}` changed");
+            self.add(Code::DescriptionChanged, place, message);
+        }
+    }
+}
+
+type Names = apollo_compiler::collections::IndexSet<apollo_compiler::schema::ComponentName>;
+type Fields = IndexMap<Name, Component<FieldDefinition>>;
+
+/// Tells whether each value of `new` is one of `old`, for types that differ in nullability alone.
+fn narrows(old: &Type, new: &Type) -> bool {
+    use Type::{List, Named, NonNullList, NonNullNamed};
+    match (old, new) {
+        (Named(old), Named(new) | NonNullNamed(new)) | (NonNullNamed(old), NonNullNamed(new)) => {
+            old == new
+        }
+        (List(old), List(new) | NonNullList(new)) | (NonNullList(old), NonNullList(new)) => {
+            narrows(old, new)
+        }
+        _ => false,
+    }
+}
+
+fn kind(ty: &ExtendedType) -> &'static str {
+    match ty {
+        ExtendedType::Scalar(_) => "scalar",
+        ExtendedType::Object(_) => "type",
+        ExtendedType::Interface(_) => "interface",
+        ExtendedType::Union(_) => "union",
+        ExtendedType::Enum(_) => "enum",
+        ExtendedType::InputObject(_) => "input",
+    }
+}

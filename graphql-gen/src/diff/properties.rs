@@ -1,0 +1,357 @@
+//! Changes of properties.
+
+use std::collections::HashMap;
+
+use soml_core::schema::{Max, Path, Property};
+
+use super::causes::{Causes, Draft, Key, Spans};
+use super::change::Consequence;
+use super::code::ChangeCode as Code;
+use super::detail::{
+    Difference, bounds, direction, inverse, language, nullability, quoted, range, search, values,
+};
+use super::settings::{self, Namespaces};
+use super::side::{Side, Sides};
+
+/// Adds the changes of the properties of all objects that both schemas have.
+pub(super) fn add<'a>(sides: &Sides<'a>, namespaces: &Namespaces<'a>, causes: &mut Causes<'a>) {
+    let mut comparison = Comparison {
+        sides,
+        namespaces,
+        causes,
+        same: HashMap::new(),
+    };
+    let objects = sides.common_objects();
+    for (gone, side, other) in [
+        (true, &sides.old, &sides.new),
+        (false, &sides.new, &sides.old),
+    ] {
+        for &object in &objects {
+            for property in properties(side, object) {
+                let name = property.name.graphql.as_str();
+                if other.property(object, name).is_none() {
+                    comparison.one_sided(gone, object, property);
+                }
+            }
+        }
+    }
+    // An alias follows the property that it is the inverse of, so that comes first.
+    for aliases in [false, true] {
+        for &object in &objects {
+            for new in properties(&sides.new, object) {
+                let name = new.name.graphql.as_str();
+                if let Some(old) = sides.old.property(object, name)
+                    && matches!(new.path, Path::Inverse { .. }) == aliases
+                {
+                    comparison.pair(object, old, new);
+                }
+            }
+        }
+    }
+}
+
+fn properties<'a>(side: &Side<'a>, object: &str) -> impl Iterator<Item = &'a Property> {
+    let soml = side.soml;
+    let props = side.object(object).map(|o| o.props.as_slice());
+    props.unwrap_or_default().iter().map(|&id| &soml[id])
+}
+
+struct Comparison<'s, 'a> {
+    sides: &'s Sides<'a>,
+    namespaces: &'s Namespaces<'a>,
+    causes: &'s mut Causes<'a>,
+    /// The first object with a change, by code, property and what became of it.
+    same: HashMap<(Code, &'a str, String), &'a str>,
+}
+
+impl<'a> Comparison<'_, 'a> {
+    /// Adds a property that only one schema has, or finds the superclass behind it.
+    fn one_sided(&mut self, gone: bool, object: &'a str, property: &'a Property) {
+        let (side, code, tail) = match gone {
+            true => (&self.sides.old, Code::PropertyRemoved, " was removed"),
+            false => (&self.sides.new, Code::PropertyAdded, " was added"),
+        };
+        let name = property.name.graphql.as_str();
+        let key = (code, object, name);
+        let inherited = side.parent(object).and_then(|parent| {
+            let above = side.property(parent, name)?;
+            (above.span == property.span).then_some(parent)
+        });
+        if let Some(parent) = inherited {
+            for cause in [
+                (code, parent, name),
+                (Code::ObjectSuperclassChanged, object, ""),
+            ] {
+                if self.causes.has(cause) {
+                    self.causes.join(key, cause);
+                    return;
+                }
+            }
+        }
+        let spans = Spans {
+            old: gone.then_some(property.span),
+            new: (!gone).then_some(property.span),
+        };
+        self.causes.add(key, draft(key, "", tail.to_owned(), spans));
+    }
+
+    fn pair(&mut self, object: &'a str, old: &'a Property, new: &'a Property) {
+        let sides = self.sides;
+        for difference in visible(sides, old, new).into_iter().flatten() {
+            self.report(object, old, new, &difference);
+        }
+        for difference in hidden(sides, old, new).into_iter().flatten() {
+            if !self.explained(object, old, new, &difference) {
+                self.report(object, old, new, &difference);
+            }
+        }
+        if (&old.label, &old.descr) != (&new.label, &new.descr) {
+            let key = (
+                Code::PropertyDescriptionChanged,
+                object,
+                new.name.graphql.as_str(),
+            );
+            let words = |p: &Property| format!("{:?}", (&p.label, &p.descr));
+            let tail = " is described in other words".to_owned();
+            let group = format!("{}{}", words(old), words(new));
+            self.grouped(key, group, spans(old, new), || {
+                draft(key, "", tail, spans(old, new))
+            });
+        }
+    }
+
+    /// Adds a change, or joins it to the same change of a property of the same name.
+    fn report(
+        &mut self,
+        object: &'a str,
+        old: &'a Property,
+        new: &'a Property,
+        difference: &Difference,
+    ) {
+        let key = (difference.code, object, new.name.graphql.as_str());
+        let spans = spans(old, new);
+        let tail = difference.tail();
+        let make = || draft(key, difference.what, difference.tail(), spans);
+        // What clients see comes with the differences of the GraphQL schemas.
+        if !self.grouped(key, tail, spans, make) && !is_visible(difference.code) {
+            self.causes.attach(key, consequence(key, difference));
+        }
+    }
+
+    /// Returns whether the change is the first of its kind.
+    fn grouped(
+        &mut self,
+        key: Key<'a>,
+        became: String,
+        spans: Spans,
+        make: impl FnOnce() -> Draft,
+    ) -> bool {
+        let (code, object, name) = key;
+        let first = *self.same.entry((code, name, became)).or_insert(object);
+        if first == object {
+            self.causes.add(key, make());
+            return true;
+        }
+        self.causes.join(key, (code, first, name));
+        self.causes.also_at(key, spans);
+        false
+    }
+
+    /// Puts what no client sees under a cause elsewhere: a prefix, the partner, search settings.
+    fn explained(
+        &mut self,
+        object: &'a str,
+        old: &'a Property,
+        new: &'a Property,
+        difference: &Difference,
+    ) -> bool {
+        let key = (difference.code, object, new.name.graphql.as_str());
+        let consequence = || consequence(key, difference);
+        if difference.code == Code::PropertySearchChanged {
+            let above = [
+                (Code::ObjectSearchChanged, object, ""),
+                (Code::SettingChanged, settings::SEARCH, ""),
+            ];
+            return above
+                .into_iter()
+                .any(|cause| self.causes.attach(cause, consequence()));
+        }
+        if difference.code != Code::PropertyIriChanged {
+            return false;
+        }
+        let iris = (old.path.iri(), new.path.iri());
+        if self
+            .namespaces
+            .attach(self.causes, [iris.0], [iris.1], consequence)
+        {
+            return true;
+        }
+        let Path::Inverse { of, .. } = &new.path else {
+            return false;
+        };
+        let side = &self.sides.new;
+        let partner = &side.soml[*of];
+        let cause = (
+            Code::PropertyIriChanged,
+            side.name(partner.owner),
+            partner.name.graphql.as_str(),
+        );
+        let same = self.causes.tail(cause) == Some(&difference.tail());
+        same && self.causes.attach(cause, consequence())
+    }
+}
+
+fn spans(old: &Property, new: &Property) -> Spans {
+    Spans {
+        old: Some(old.span),
+        new: Some(new.span),
+    }
+}
+
+fn draft((code, object, property): Key<'_>, what: &str, tail: String, spans: Spans) -> Draft {
+    Draft {
+        code,
+        coordinate: format!("{object}.{property}"),
+        head: format!("{what}property `{property}` of `{object}`"),
+        tail,
+        spans,
+    }
+}
+
+fn consequence((code, object, property): Key<'_>, difference: &Difference) -> Consequence {
+    let what = difference.what;
+    let message = format!(
+        "{what}property `{property}` of `{object}`{}",
+        difference.tail()
+    );
+    Consequence::new(code, format!("{object}.{property}"), message)
+}
+
+/// Compares what decides the type of the field.
+fn visible(sides: &Sides<'_>, old: &Property, new: &Property) -> [Option<Difference>; 2] {
+    let null = |p: &Property| {
+        (
+            p.non_nullable,
+            p.non_nullable_elements && p.max.is_multiple(),
+        )
+    };
+    let ((was_outer, was_inner), (is_outer, is_inner)) = (null(old), null(new));
+    let loses = (was_outer && !is_outer) || (was_inner && !is_inner && new.max.is_multiple());
+    let nullability = if null(old) == null(new) {
+        None
+    } else {
+        let code = match loses {
+            true => Code::PropertyMadeNullable,
+            false => Code::PropertyMadeNonNull,
+        };
+        Difference::new(
+            code,
+            "the nullability of ",
+            nullability(old),
+            nullability(new),
+        )
+    };
+    [
+        Difference::new(
+            Code::PropertyRangeChanged,
+            "the range of ",
+            range(&sides.old, old.range),
+            range(&sides.new, new.range),
+        ),
+        nullability,
+    ]
+}
+
+/// Compares how data is reached and which values it may have.
+fn hidden(sides: &Sides<'_>, old: &Property, new: &Property) -> Vec<Option<Difference>> {
+    let same_way = matches!(
+        (&old.path, &new.path),
+        (Path::Forward(_), Path::Forward(_)) | (Path::Inverse { .. }, Path::Inverse { .. })
+    );
+    let way = match same_way {
+        true => Difference::new(
+            Code::PropertyIriChanged,
+            "the RDF property of ",
+            quoted(Some(old.path.iri())),
+            quoted(Some(new.path.iri())),
+        ),
+        false => Difference::new(
+            Code::PropertyDirectionChanged,
+            "the direction of ",
+            direction(&sides.old, old),
+            direction(&sides.new, new),
+        ),
+    };
+    vec![
+        number(old, new),
+        way,
+        Difference::new(
+            Code::PropertyInverseChanged,
+            "the inverse of ",
+            inverse(&sides.old, old),
+            inverse(&sides.new, new),
+        ),
+        Difference::new(
+            Code::PropertyRangeCheckChanged,
+            "the range check of ",
+            quoted(Some(old.range_check)),
+            quoted(Some(new.range_check)),
+        ),
+        Difference::new(
+            Code::PropertyTypeCastChanged,
+            "the type cast of ",
+            quoted(Some(old.type_cast)),
+            quoted(Some(new.type_cast)),
+        ),
+        Difference::new(
+            Code::PropertyLanguageChanged,
+            "the languages of ",
+            language(old),
+            language(new),
+        ),
+        Difference::new(
+            Code::PropertyValuesChanged,
+            "what is asked of the values of ",
+            values(old),
+            values(new),
+        ),
+        Difference::new(
+            Code::PropertyServiceChanged,
+            "the SPARQL service of ",
+            quoted(old.sparql_federated_service.as_ref()),
+            quoted(new.sparql_federated_service.as_ref()),
+        ),
+        Difference::new(
+            Code::PropertySearchChanged,
+            "the search settings of ",
+            search(old.search.as_ref()),
+            search(new.search.as_ref()),
+        ),
+    ]
+}
+
+fn is_visible(code: Code) -> bool {
+    matches!(
+        code,
+        Code::PropertyRangeChanged
+            | Code::PropertyMultiplicityChanged
+            | Code::PropertyMadeNonNull
+            | Code::PropertyMadeNullable
+    )
+}
+
+/// Compares how many values there may be.
+fn number(old: &Property, new: &Property) -> Option<Difference> {
+    let max = |p: &Property| match p.max {
+        Max::Count(max) => u64::from(max),
+        Max::Unbounded => u64::MAX,
+    };
+    let code = if old.max.is_multiple() != new.max.is_multiple() {
+        Code::PropertyMultiplicityChanged
+    } else if new.min > old.min || max(new) < max(old) {
+        Code::PropertyBoundsNarrowed
+    } else {
+        Code::PropertyBoundsWidened
+    };
+    Difference::new(code, "the number of values of ", bounds(old), bounds(new))
+}
