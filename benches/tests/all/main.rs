@@ -1,0 +1,4 @@
+//! Tests of the data, the schema and the workload.
+
+mod generator;
+mod schema;
