@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use arc_swap::ArcSwapOption;
-use graphql_gen::service::{ObjectService, ServiceOptions};
+use graphql_gen::service::ObjectService;
 use graphql_gen::store::GraphStore;
 use tokio::sync::Mutex;
 
 use crate::config::Settings;
 use crate::first_query::first_query;
 use crate::health::HealthCache;
-use crate::schema::{Checked, UsableSchema, check};
+use crate::schema::{Checked, UsableSchema, check_with};
 use crate::schema_store::{SchemaStore, SchemaStoreError, StoredSchema};
 
 /// The state behind all requests.
@@ -89,7 +89,7 @@ impl App {
         &self,
         text: &str,
     ) -> Result<(StoredSchema, Checked), SchemaChangeError> {
-        let (usable, checked) = usable(text)?;
+        let (usable, checked) = self.usable(text)?;
         let _change = self.changes.lock().await;
         Ok((self.schemas.create(&usable.id, text).await?, checked))
     }
@@ -106,7 +106,7 @@ impl App {
         text: &str,
         expected: Option<&str>,
     ) -> Result<(StoredSchema, Checked), SchemaChangeError> {
-        let (usable, checked) = usable(text)?;
+        let (usable, checked) = self.usable(text)?;
         let _change = self.changes.lock().await;
         if self.schemas.get(id).await?.is_none() {
             return Err(SchemaStoreError::NotFound.into());
@@ -163,7 +163,7 @@ impl App {
             .get(id)
             .await?
             .ok_or(SchemaStoreError::NotFound)?;
-        let (usable, checked) = usable(&stored.text)?;
+        let (usable, checked) = self.usable(&stored.text)?;
         let bound = self.prepare(id, &usable, query)?;
         self.swap(Some(bound));
         tracing::info!(
@@ -223,10 +223,7 @@ impl App {
         usable: &UsableSchema,
         query: Option<&str>,
     ) -> Result<Bound, SchemaChangeError> {
-        let options = ServiceOptions {
-            limits: self.settings.limits.clone(),
-            ..ServiceOptions::default()
-        };
+        let options = self.settings.service_options();
         let soml = Arc::clone(&usable.soml);
         let service = ObjectService::new(soml, Arc::clone(&self.store), options)
             .expect("the check made the same API from the same schema");
@@ -238,16 +235,21 @@ impl App {
         })
     }
 
+    /// Checks a document for the API that this service serves.
+    pub(crate) fn check(&self, text: &str) -> Checked {
+        check_with(text, &self.settings.service_options().api)
+    }
+
+    fn usable(&self, text: &str) -> Result<(UsableSchema, Checked), SchemaChangeError> {
+        let checked = self.check(text);
+        match checked.schema.clone() {
+            Some(usable) => Ok((usable, checked)),
+            None => Err(SchemaChangeError::Invalid(Box::new(checked))),
+        }
+    }
+
     fn swap(&self, bound: Option<Bound>) {
         self.bound.store(bound.map(Arc::new));
         self.health.forget();
-    }
-}
-
-fn usable(text: &str) -> Result<(UsableSchema, Checked), SchemaChangeError> {
-    let checked = check(text);
-    match checked.schema.clone() {
-        Some(usable) => Ok((usable, checked)),
-        None => Err(SchemaChangeError::Invalid(Box::new(checked))),
     }
 }

@@ -23,14 +23,20 @@ fn set_help() -> String {
 }
 
 impl ConfigArgs {
-    /// Reads all sources; flags with a name of their own come in `named` as `key=value`.
-    pub(super) fn settings(&self, named: &[String]) -> Result<(Settings, Vec<String>), CliError> {
+    /// Reads all sources over `defaults`; flags with a name of their own come in `named` as
+    /// `key=value`.
+    pub(super) fn settings(
+        &self,
+        defaults: Settings,
+        named: &[String],
+    ) -> Result<(Settings, Vec<String>), CliError> {
         let flags: Vec<_> = self.set.iter().chain(named).cloned().collect();
         let environment = std::env::vars_os()
             .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)))
             .collect();
         let file = self.config.as_deref();
         Ok(read(&Sources {
+            defaults,
             file,
             environment,
             flags: &flags,

@@ -5,9 +5,10 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::config::Settings;
 use clap::Args;
 use graphql_gen::request::{Request, RequestContext};
-use graphql_gen::service::{ObjectService, ServiceOptions};
+use graphql_gen::service::ObjectService;
 use graphql_gen::store::oxigraph::OxigraphStore;
 use oxigraph::store::Store;
 
@@ -42,7 +43,7 @@ pub(super) struct Query {
 impl Query {
     /// Prints the answer; it is bad when it has errors and no data.
     pub(super) fn run(mut self, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        let (settings, warnings) = self.config.settings(&[])?;
+        let (settings, warnings) = self.config.settings(Settings::default(), &[])?;
         for warning in warnings {
             writeln!(console.err, "warning: {warning}")?;
         }
@@ -50,10 +51,7 @@ impl Query {
         let request = self.request()?;
         let store = Store::new().map_err(LoadError::Store)?;
         let schema = self.schema_over_data(&store, console)?;
-        let options = ServiceOptions {
-            limits: settings.limits.clone(),
-            ..ServiceOptions::default()
-        };
+        let options = settings.service_options();
         let service = ObjectService::new(schema.soml, Arc::new(OxigraphStore::new(store)), options)
             .expect("the check made the same API from the same schema");
         let context = RequestContext {

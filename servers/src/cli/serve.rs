@@ -63,7 +63,12 @@ impl Serve {
         let host = self.host.map(|host| format!("application.host={host}"));
         let port = self.port.map(|port| format!("application.port={port}"));
         let named: Vec<_> = host.into_iter().chain(port).collect();
-        let (settings, warnings) = self.config.settings(&named)?;
+        let defaults = Settings {
+            // The demo is for looking around.
+            explain: self.input.demo.is_some(),
+            ..Settings::default()
+        };
+        let (settings, warnings) = self.config.settings(defaults, &named)?;
         if !settings.host.is_loopback() && !self.insecure {
             return Err(CliError::Usage(format!(
                 "{} can be reached from other machines and nobody has to sign in; \

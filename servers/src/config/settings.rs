@@ -4,6 +4,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use graphql_gen::limits::Limits;
+use graphql_gen::service::ServiceOptions;
+use graphql_gen::typesystem::{ApiOptions, FederationMode};
+use graphql_gen::value::Numbers;
 
 /// Everything that can be configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +21,12 @@ pub struct Settings {
     pub limits: Limits,
     /// Time for one GraphQL request (`graphql.requestTimeout`).
     pub request_timeout: Duration,
+    /// How numbers look that JSON readers may not hold exactly (`graphql.numbers`).
+    pub numbers: Numbers,
+    /// Whether the API has the parts that federation needs (`graphql.federation.enabled`).
+    pub federation: bool,
+    /// Whether clients may ask for the plan of a query (`graphql.explain.enabled`).
+    pub explain: bool,
     /// Whether `GET /` shows GraphiQL (`graphql.graphiql.enabled`).
     pub graphiql: bool,
     /// Greatest size of a request body (`http.maxBodyBytes`).
@@ -42,6 +51,9 @@ impl Default for Settings {
             port: 9995,
             limits: Limits::default(),
             request_timeout: Duration::from_secs(60),
+            numbers: Numbers::Exact,
+            federation: false,
+            explain: false,
             graphiql: true,
             max_body_bytes: 8 << 20,
             header_timeout: Duration::from_secs(30),
@@ -49,6 +61,28 @@ impl Default for Settings {
             health_cache: Duration::from_secs(30),
             log_format: LogFormat::Text,
             log_level: "info".to_owned(),
+        }
+    }
+}
+
+impl Settings {
+    /// Returns what the object service takes from the settings.
+    pub(crate) fn service_options(&self) -> ServiceOptions {
+        let defaults = ServiceOptions::default();
+        let federation = if self.federation {
+            FederationMode::V1
+        } else {
+            FederationMode::Off
+        };
+        ServiceOptions {
+            limits: self.limits.clone(),
+            numbers: self.numbers,
+            explain: self.explain,
+            api: ApiOptions {
+                federation,
+                ..defaults.api
+            },
+            ..defaults
         }
     }
 }
@@ -127,6 +161,25 @@ impl Setting for Duration {
 
     fn show(&self) -> String {
         self.as_millis().to_string()
+    }
+}
+
+impl Setting for Numbers {
+    const TYPE: &'static str = "`exact` or `number`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "exact" => Ok(Numbers::Exact),
+            "number" => Ok(Numbers::Number),
+            _ => Err("`exact` or `number`"),
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Numbers::Exact => "exact".to_owned(),
+            Numbers::Number => "number".to_owned(),
+        }
     }
 }
 

@@ -13,6 +13,8 @@ const OUR_PREFIXES: &[&str] = &["GRAPHQL_", "SOML_", "APPLICATION_", "HEALTH_"];
 /// The places to read from besides the defaults; later ones win.
 #[derive(Clone, Debug, Default)]
 pub struct Sources<'a> {
+    /// What holds where no source says anything.
+    pub defaults: Settings,
     /// A properties, YAML or TOML file.
     pub file: Option<&'a Path>,
     /// Environment variables.
@@ -86,7 +88,7 @@ fn hint(key: &str) -> String {
 /// Fails on a file that cannot be read, on an unknown property in a file or flag, and on a value
 /// that does not fit. An unknown name in the environment is only a warning.
 pub fn read(sources: &Sources<'_>) -> Result<(Settings, Vec<String>), ConfigError> {
-    let mut settings = Settings::default();
+    let mut settings = sources.defaults.clone();
     let mut warnings = Vec::new();
     if let Some(path) = sources.file {
         let origin = path.display().to_string();

@@ -93,6 +93,9 @@ properties! {
     "application.host" => host, "Address to listen on. Anything but a loopback address needs `--insecure`.";
     "application.port" => port, "Port to listen on; 0 takes any free port.";
     "graphql.requestTimeout" => request_timeout, "Time for one GraphQL request; the answer is then `DEADLINE_EXCEEDED`.";
+    "graphql.numbers" => numbers, "`exact`: numbers that JSON readers may not hold exactly are strings; `number`: JSON numbers where no digit is lost.";
+    "graphql.federation.enabled" => federation, "Adds `_entities` and the keys of federation 1 to the API, and a value to `_service { sdl }`.";
+    "graphql.explain.enabled" => explain, "Answers `extensions: {explain: true}` with the plan, what the store did, and the time it took. On in the demo.";
     "graphql.graphiql.enabled" => graphiql, "Shows GraphiQL to browsers at `/`.";
     "graphql.limits.depth" => limits.depth, "Greatest nesting of selection sets.";
     "graphql.limits.fields" => limits.fields, "Greatest number of fields, fragments counted where they are used.";

@@ -14,7 +14,7 @@ use super::error::{HttpCode, HttpError};
 use super::negotiate::accepts;
 use crate::app::{App, SchemaChangeError};
 use crate::render;
-use crate::schema::{Checked, check, schema_iri};
+use crate::schema::{Checked, schema_iri};
 use crate::schema_store::{SchemaStoreError, StoredSchema};
 
 const YAML_TYPES: &[&str] = &[
@@ -69,7 +69,7 @@ pub(crate) async fn validate(
         return Err(error.allowing("GET, PUT, DELETE"));
     }
     let text = yaml(&app, request).await?;
-    let checked = check(&text);
+    let checked = app.check(&text);
     let id = checked.schema.as_ref().map(|schema| schema.id.as_str());
     Ok(answer(StatusCode::OK, report(id, &text, &checked), None))
 }

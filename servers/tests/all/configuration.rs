@@ -72,6 +72,7 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
         ("APPLICATION_PORT".to_owned(), "2".to_owned()),
     ];
     let sources = Sources {
+        defaults: Settings::default(),
         file: Some(&path),
         environment,
         flags: &flags,

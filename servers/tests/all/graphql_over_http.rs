@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::time::Duration;
 
+use graphql_gen::value::Numbers;
 use serde_json::json;
 use servers::config::Settings;
 
@@ -365,4 +366,25 @@ fn a_request_beyond_its_deadline_is_ended() {
         (answer.status, answer.code().as_str()),
         (200, "DEADLINE_EXCEEDED")
     );
+}
+
+#[test]
+fn settings_of_the_object_service_reach_it() {
+    let service = Service::demo_with(Settings {
+        explain: true,
+        federation: true,
+        numbers: Numbers::Number,
+        ..Settings::default()
+    });
+    let body = service.post(&json!({
+        "query": "{ planet(ID: \"https://swapi.co/resource/planet/1\") { diameter } _service { sdl } }",
+        "extensions": {"explain": true},
+    })).json();
+    assert_eq!(body["data"]["planet"], json!([{"diameter": 10465}]));
+    assert!(
+        body["data"]["_service"]["sdl"]
+            .as_str()
+            .is_some_and(|sdl| sdl.contains("@key"))
+    );
+    assert_eq!(body["extensions"]["explain"]["roundTrips"], 2);
 }
