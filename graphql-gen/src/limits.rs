@@ -13,7 +13,8 @@ pub struct Limits {
     pub aliases: usize,
     /// Greatest number of tokens (`graphql.limits.tokens`).
     pub tokens: usize,
-    /// Greatest `limit` argument; a list that would exceed it is refused (`graphql.limits.page`).
+    /// Greatest number of elements of a list; what would exceed it is refused, never cut
+    /// (`graphql.limits.page`).
     pub page: Option<u64>,
     /// Greatest nesting of a filter (`graphql.limits.whereDepth`).
     pub where_depth: usize,

@@ -195,3 +195,23 @@ async fn heavy_regular_expressions_are_refused() {
     assert_eq!(codes(&service, regex("(?=a)")).await, ["REGEX_UNSUPPORTED"]);
     assert_eq!(codes(&service, regex("(")).await, ["REGEX_INVALID"]);
 }
+
+#[tokio::test]
+async fn lists_beyond_the_greatest_page_are_refused_and_never_cut() {
+    let mut options = ServiceOptions::default();
+    options.limits.page = Some(1);
+    let service = service_with(options);
+    let answered = "{ thing(limit: 1) { id near(limit: 1) { id } } }";
+    assert_eq!(codes(&service, answered.to_owned()).await, [""; 0]);
+    for refused in [
+        "{ thing(limit: 2) { id } }",
+        "{ thing { id } }",
+        "{ thing(limit: 1) { near { id } } }",
+    ] {
+        assert_eq!(
+            codes(&service, refused.to_owned()).await,
+            ["LIMIT_PAGE"],
+            "{refused}"
+        );
+    }
+}

@@ -154,6 +154,7 @@ impl<'a> Writer<'a> {
         if candidates.is_empty() {
             return self.empty_list();
         }
+        self.check_page(candidates.len())?;
         self.out.push(b'[');
         for (index, candidate) in candidates.into_iter().enumerate() {
             if index > 0 {

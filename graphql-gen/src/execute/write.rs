@@ -187,8 +187,25 @@ impl<'a> Writer<'a> {
         self.out.extend_from_slice(b"\":");
     }
 
+    /// Refuses the whole answer when a list is longer than a page may be.
+    pub(super) fn check_page(&mut self, length: usize) -> Written {
+        match self.execution.limits.page {
+            Some(greatest) if length as u64 > greatest => {
+                let message =
+                    format!("the list has {length} elements; ask for a page with `limit`");
+                let path = self.path();
+                let error = GraphqlError::new(ErrorCode::LimitPage, message).on(path);
+                self.errors.push(error.with("limit", greatest));
+                self.halted = true;
+                Err(Bubble)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Writes a list of objects; those of no known type are left out.
     fn objects(&mut self, level: LevelId, nodes: &[u32], list: &ListOutput) -> Written {
+        self.check_page(nodes.len())?;
         let (plan, data) = self.level(level);
         self.out.push(b'[');
         let mut index = 0;
@@ -388,18 +405,23 @@ impl<'a> Writer<'a> {
         self.error(ErrorCode::ValueIllTyped, &message, Some(field));
     }
 
+    fn path(&self) -> Vec<PathSegment> {
+        let segment = |place: &Place<'_>| match place {
+            Place::Key(key) => PathSegment::Key((*key).to_owned()),
+            Place::Index(index) => PathSegment::Index(*index),
+        };
+        self.path.iter().map(segment).collect()
+    }
+
     fn error(&mut self, code: ErrorCode, message: &str, field: Option<&OutField>) {
         if self.errors.len() >= MAX_ERRORS {
             self.suppressed += 1;
             return;
         }
-        let path = self.path.iter().map(|place| match place {
-            Place::Key(key) => PathSegment::Key((*key).to_owned()),
-            Place::Index(index) => PathSegment::Index(*index),
-        });
+        let path = self.path();
         let error = GraphqlError::new(code, message)
             .at(field.and_then(|field| field.location))
-            .on(path.collect());
+            .on(path);
         self.errors.push(error);
     }
 }

@@ -101,7 +101,7 @@ properties! {
     "graphql.limits.fields" => limits.fields, "Greatest number of fields, fragments counted where they are used.";
     "graphql.limits.aliases" => limits.aliases, "Greatest number of aliases.";
     "graphql.limits.tokens" => limits.tokens, "Greatest number of tokens of a document.";
-    "graphql.limits.page" => limits.page, "Greatest number of objects of one list; a list that may exceed it is refused, never cut.";
+    "graphql.limits.page" => limits.page, "Greatest number of objects of one list; what would exceed it is refused, never cut.";
     "graphql.limits.whereDepth" => limits.where_depth, "Greatest nesting of a filter.";
     "graphql.limits.whereConditions" => limits.where_conditions, "Greatest number of conditions of one filter.";
     "graphql.limits.listLength" => limits.list_length, "Greatest length of a list in a filter.";
