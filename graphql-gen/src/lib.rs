@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod build_script;
 mod complexity;
 mod diagnostics;
 pub mod diff;

@@ -5,7 +5,6 @@
 //! rewrites the expectations.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -65,9 +64,9 @@ fn report(changes: &[Change], old: &str, new: &str) -> String {
     for change in changes {
         let old = place("old", &old, change.old_span);
         let new = place("new", &new, change.new_span);
-        writeln!(report, "{change}{old}{new}").unwrap();
+        report += &format!("{change}{old}{new}\n");
         for consequence in &change.consequences {
-            writeln!(report, "    {consequence}").unwrap();
+            report += &format!("    {consequence}\n");
         }
     }
     report
