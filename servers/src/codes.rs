@@ -1,6 +1,7 @@
 //! All codes that a user can meet, of whatever library: for `soml explain` and for
 //! `docs/diagnostics.md`.
 
+use graphql_gen::diff::ChangeCode;
 use graphql_gen::error::ErrorCode;
 use graphql_gen::typesystem::ProblemKind;
 use soml_core::codes::{CODES, CodeInfo};
@@ -17,6 +18,8 @@ pub enum Area {
     Document,
     /// Reasons why a document without such errors has no GraphQL API.
     Api,
+    /// Changes between two documents.
+    Change,
     /// Errors in GraphQL answers.
     Answer,
     /// Failed requests over HTTP.
@@ -25,7 +28,13 @@ pub enum Area {
 
 impl Area {
     /// All areas, in the order in which they are listed.
-    pub const ALL: &'static [Area] = &[Area::Document, Area::Api, Area::Answer, Area::Http];
+    pub const ALL: &'static [Area] = &[
+        Area::Document,
+        Area::Api,
+        Area::Change,
+        Area::Answer,
+        Area::Http,
+    ];
 
     /// Returns the heading of its codes.
     #[must_use]
@@ -33,6 +42,7 @@ impl Area {
         match self {
             Area::Document => "Findings about a SOML document",
             Area::Api => "Reasons why a SOML document has no GraphQL API",
+            Area::Change => "Changes between two SOML documents",
             Area::Answer => "Errors in GraphQL answers",
             Area::Http => "Failed requests over HTTP",
         }
@@ -46,7 +56,7 @@ pub struct CodeEntry {
     pub name: &'static str,
     /// Where it is met.
     pub area: Area,
-    /// How bad it is, or the HTTP status.
+    /// How bad it is: a severity, the criticality of a change, or an HTTP status.
     pub level: String,
     /// What it means.
     pub meaning: &'static str,
@@ -66,6 +76,10 @@ pub fn all() -> impl Iterator<Item = CodeEntry> {
     let api = ProblemKind::ALL
         .iter()
         .map(|kind| error(kind.code(), Area::Api, kind.meaning()));
+    let change = ChangeCode::ALL.iter().map(|code| CodeEntry {
+        level: code.criticality().to_string(),
+        ..error(code.as_str(), Area::Change, code.meaning())
+    });
     let answer = ErrorCode::ALL
         .iter()
         .map(|code| error(code.as_str(), Area::Answer, code.meaning()));
@@ -73,7 +87,7 @@ pub fn all() -> impl Iterator<Item = CodeEntry> {
         level: code.status().as_u16().to_string(),
         ..error(code.as_str(), Area::Http, code.meaning())
     });
-    document.chain(api).chain(answer).chain(http)
+    document.chain(api).chain(change).chain(answer).chain(http)
 }
 
 fn error(name: &'static str, area: Area, meaning: &'static str) -> CodeEntry {
@@ -130,6 +144,20 @@ pub fn diagnostics_markdown() -> String {
             row.title,
             row.explanation,
             row.example.trim_end(),
+        ));
+    }
+    text
+}
+
+/// Returns the table of `docs/changes.md`.
+#[must_use]
+pub fn changes_markdown() -> String {
+    let mut text = String::from("| code | by itself | meaning |\n|---|---|---|\n");
+    for code in ChangeCode::ALL {
+        text.push_str(&format!(
+            "| `{code}` | {} | {} |\n",
+            code.criticality(),
+            code.meaning()
         ));
     }
     text

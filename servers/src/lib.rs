@@ -5,6 +5,7 @@
 //! the modules here and turn the outcome into an exit code.
 
 pub mod app;
+pub mod changes;
 pub mod cli;
 pub mod codes;
 pub mod config;

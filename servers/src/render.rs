@@ -1,11 +1,14 @@
 //! Findings about a document as a compiler would print them, or as JSON and JSON-LD.
 
+use std::ops::Range;
+
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde_json::{Map, Value};
+use soml_core::span::Span;
 use soml_core::{Severity, report};
 
-use crate::schema::{Checked, Note, Place};
+use crate::schema::{Checked, Note};
 
 /// How rendered text looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,9 +52,9 @@ fn note_text(renderer: &Renderer, file: &str, source: &str, note: &Note) -> Stri
         Some(place) => {
             let mut snippet = Snippet::source(source)
                 .path(file)
-                .annotation(AnnotationKind::Primary.span(visible(source, place)));
+                .annotation(AnnotationKind::Primary.span(visible(source, place.span)));
             for related in &note.related {
-                let span = visible(source, related.place);
+                let span = visible(source, related.place.span);
                 snippet =
                     snippet.annotation(AnnotationKind::Context.span(span).label(&related.message));
             }
@@ -66,9 +69,9 @@ fn note_text(renderer: &Renderer, file: &str, source: &str, note: &Note) -> Stri
     text
 }
 
-/// Returns the part of `place` to underline: what spans several lines is shown by its first line.
-fn visible(source: &str, place: Place) -> std::ops::Range<usize> {
-    let span = place.span.range();
+/// Returns the part of `span` to underline: what spans several lines is shown by its first line.
+pub(crate) fn visible(source: &str, span: Span) -> Range<usize> {
+    let span = span.range();
     let start = span.start.min(source.len());
     let end = span.end.clamp(start, source.len());
     match source[start..end].find('\n') {

@@ -3,6 +3,7 @@
 //! Nothing here prints by itself; text goes to the [`Console`] that the binary hands in.
 
 mod config_args;
+mod diff;
 mod explain;
 mod infer;
 mod input;
@@ -47,6 +48,8 @@ enum Command {
     Validate(validate::Validate),
     /// Prints the GraphQL schema made from a SOML document.
     Sdl(sdl::Sdl),
+    /// Tells what changes for clients when one SOML document takes the place of another.
+    Diff(diff::Diff),
     /// Writes a first SOML document for RDF data that has none.
     Infer(infer::Infer),
     /// Answers one GraphQL operation, without a server.
@@ -60,6 +63,7 @@ enum Command {
 const EXIT_CODES: &str = "Exit codes:
    0  all went well
    1  the input is not right: an invalid schema, malformed data, an operation with errors and no data
+   2  `soml diff` found a breaking change
    3  the system refused: a file cannot be read, a port is taken
   64  the arguments or the configuration are not right";
 
@@ -82,6 +86,8 @@ pub enum Exit {
     Success,
     /// The input is not right; what is wrong has been said.
     BadInput,
+    /// The schemas differ in a way that breaks clients.
+    Breaking,
     /// The arguments or the configuration are not right.
     Usage,
     /// The system refused.
@@ -93,6 +99,7 @@ impl From<Exit> for std::process::ExitCode {
         std::process::ExitCode::from(match exit {
             Exit::Success => 0,
             Exit::BadInput => 1,
+            Exit::Breaking => 2,
             Exit::System => 3,
             Exit::Usage => 64,
         })
@@ -170,6 +177,7 @@ impl Soml {
             Command::Serve(serve) => serve.run(console),
             Command::Validate(validate) => validate.run(console),
             Command::Sdl(sdl) => sdl.run(console),
+            Command::Diff(diff) => diff.run(console),
             Command::Infer(infer) => infer.run(console),
             Command::Query(query) => query.run(console),
             Command::Explain(explain) => explain.run(console),

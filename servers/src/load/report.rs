@@ -74,9 +74,14 @@ impl LoadSummary {
 impl fmt::Display for LoadSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let files = if self.files == 1 { "file" } else { "files" };
+        let triples = if self.statements == 1 {
+            "triple"
+        } else {
+            "triples"
+        };
         write!(
             f,
-            "loaded {} triples from {} {files} in {:.2} s ({} triples/s), {} new",
+            "loaded {} {triples} from {} {files} in {:.2} s ({} triples/s), {} new",
             thousands(self.statements),
             self.files,
             self.elapsed.as_secs_f64(),

@@ -54,6 +54,11 @@ fn the_page_of_findings_is_the_table() {
 }
 
 #[test]
+fn the_page_of_changes_is_the_table() {
+    compare("docs/changes.md", &servers::codes::changes_markdown());
+}
+
+#[test]
 fn the_query_of_the_readme_has_the_answer_that_it_shows() {
     let text = fs::read_to_string(path("README.md")).unwrap();
     let block = |language: &str| {
@@ -70,6 +75,7 @@ fn the_links_of_the_pages_lead_somewhere() {
     let pages = [
         "README.md",
         "CONTRIBUTING.md",
+        "docs/changes.md",
         "docs/cli.md",
         "docs/diagnostics.md",
         "docs/errors.md",

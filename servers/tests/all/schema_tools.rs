@@ -1,8 +1,8 @@
-//! Commands about schemas: `soml sdl`, `infer`, `json-schema` and `explain`.
+//! Commands about schemas: `soml sdl`, `diff`, `infer`, `json-schema` and `explain`.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -83,6 +83,93 @@ fn flags_of_sdl_that_do_not_go_together_are_refused() {
     }
 }
 
+/// Compares [`BOOKS`] with itself after a replacement.
+fn diff(from: &str, to: &str, arguments: &[&str]) -> Output {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("old.yaml"), BOOKS).unwrap();
+    fs::write(dir.path().join("new.yaml"), BOOKS.replace(from, to)).unwrap();
+    Command::new(env!("CARGO_BIN_EXE_soml"))
+        .args(["diff", "old.yaml", "new.yaml"])
+        .args(arguments)
+        .current_dir(dir.path())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn diff_ends_with_2_on_breaking_changes_alone() {
+    let same = diff("Something", "Something", &[]);
+    assert_eq!(
+        (code(&same), out(&same).as_str()),
+        (Some(0), "no changes\n")
+    );
+    let added = diff("title: {", "pages: {}, title: {", &[]);
+    assert_eq!(code(&added), Some(0));
+    assert!(
+        out(&added).ends_with("\n1 change: 0 breaking, 0 dangerous, 1 safe\n"),
+        "{}",
+        out(&added)
+    );
+    let removed = diff("sells: {", "sold: {", &[]);
+    assert_eq!(code(&removed), Some(2));
+    let invalid = diff("range: Book", "range: Boko", &[]);
+    assert_eq!(code(&invalid), Some(1));
+    assert!(err(&invalid).contains("did you mean `Book`?"));
+    assert_eq!(code(&soml(&["diff", PLANETS])), Some(64));
+    assert_eq!(code(&soml(&["diff", PLANETS, "none.yaml"])), Some(3));
+}
+
+#[test]
+fn diff_shows_the_places_in_both_documents() {
+    let output = diff("max: inf", "max: 1", &[]);
+    let text = out(&output);
+    assert!(
+        text.starts_with("breaking[PROPERTY_MULTIPLICITY_CHANGED]: ")
+            && text.contains("\n --> new.yaml:6:32\n")
+            && text.contains("\n ::: old.yaml:6:32\n")
+            && text.contains("\n  = breaking: field `Shop.sells` gave `[Book]` and gives `Book`\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn diff_lists_all_consequences_as_json() {
+    let output = diff("sells: {", "sold: {", &["--format", "json"]);
+    assert_eq!(code(&output), Some(2));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&report["breaking"], &report["safe"]),
+        (&1.into(), &1.into())
+    );
+    let removed = &report["changes"][0];
+    assert_eq!(removed["code"], "PROPERTY_REMOVED");
+    assert_eq!(removed["coordinate"], "Shop.sells");
+    assert_eq!(
+        (&removed["old"]["line"], &removed["new"]),
+        (&6.into(), &Value::Null)
+    );
+    let consequences = removed["consequences"].as_array().unwrap();
+    let codes: Vec<_> = consequences
+        .iter()
+        .map(|c| c["code"].as_str().unwrap())
+        .collect();
+    assert!(
+        codes.contains(&"FIELD_REMOVED") && codes.contains(&"INPUT_FIELD_REMOVED"),
+        "{report:#}"
+    );
+}
+
+#[test]
+fn diff_compares_mutations_when_asked() {
+    let report = |arguments: &[&str]| {
+        let output = diff("sells: {", "sold: {", arguments);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["changes"][0]["consequences"].to_string()
+    };
+    assert!(!report(&["--format", "json"]).contains("Create"));
+    assert!(report(&["--format", "json", "--mutations"]).contains("Create"));
+}
+
 #[test]
 fn a_schema_inferred_from_data_is_valid_and_says_what_was_read() {
     let dir = TempDir::new().unwrap();
@@ -159,6 +246,7 @@ fn explain_knows_the_codes_of_all_parts() {
             "DUPLICATE_KEY (error): the same key twice in one mapping\n\nNeither",
         ),
         ("API_NOT_COVARIANT", "API_NOT_COVARIANT (error): A subclass"),
+        ("PROPERTY_ADDED", "PROPERTY_ADDED (safe): There is"),
         ("LIMIT_DEPTH", "LIMIT_DEPTH (error): The document nests"),
         ("SCHEMA_EXISTS", "SCHEMA_EXISTS (HTTP status 409): A schema"),
     ] {
