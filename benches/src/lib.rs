@@ -1,8 +1,10 @@
 //! What the platform is measured with: generated university data, the LinGBM query templates over
 //! it, and what runs and times them. How to run it and what the numbers mean is in the README.
 
+pub mod embedded;
 pub mod generator;
 pub mod random;
+pub mod workload;
 
 /// The SOML schema of the generated data.
 pub const SCHEMA: &str = include_str!("../university.yaml");

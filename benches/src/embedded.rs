@@ -1,0 +1,52 @@
+//! The generated data in an embedded store, and the service over it.
+
+use std::sync::Arc;
+
+use graphql_gen::service::{ObjectService, ServiceOptions};
+use graphql_gen::store::GraphStore;
+use graphql_gen::typesystem::ApiError;
+use oxigraph::io::RdfFormat;
+use oxigraph::store::{LoaderError, Store};
+
+use crate::generator::{Config, Format, Generator};
+
+/// Why there is no service to measure.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbeddedError {
+    /// The data could not be loaded.
+    #[error("failed to load the generated data")]
+    Load(#[from] LoaderError),
+    /// The store failed.
+    #[error("the store failed")]
+    Storage(#[from] oxigraph::store::StorageError),
+    /// The schema has errors.
+    #[error("the schema has errors")]
+    Schema,
+    /// No API comes of the schema.
+    #[error("no API can be generated")]
+    Api(#[from] ApiError),
+}
+
+/// Loads the data of `config` into a new store in memory.
+///
+/// # Errors
+/// When the store fails.
+pub fn load(config: Config) -> Result<Store, EmbeddedError> {
+    let store = Store::new()?;
+    let mut loader = store.bulk_loader();
+    let data = Generator::new(config, Format::Nt);
+    loader.load_from_reader(RdfFormat::NTriples, data)?;
+    loader.commit()?;
+    Ok(store)
+}
+
+/// Makes a service of a SOML schema over a store.
+///
+/// # Errors
+/// When the schema has errors.
+pub fn service(soml: &str, store: Arc<dyn GraphStore>) -> Result<ObjectService, EmbeddedError> {
+    let schema = soml_core::load(soml).schema.ok_or(EmbeddedError::Schema)?;
+    let options = ServiceOptions::default();
+    Ok(ObjectService::new(Arc::new(schema), store, options)?)
+}

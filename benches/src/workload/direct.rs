@@ -1,0 +1,214 @@
+//! Hand-written SPARQL, run on the store itself: what an answer costs without GraphQL.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write as _;
+
+use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
+use oxigraph::sparql::{
+    QueryEvaluationError, QueryResults, QuerySolution, QuerySolutionIter, SparqlEvaluator,
+    SparqlSyntaxError, Variable,
+};
+use oxigraph::store::Store;
+use oxrdf::Term;
+use spargebra::{Query, SparqlParser};
+
+use super::{Form, Instance};
+
+/// Separates the queries of a form.
+const SEPARATOR: &str = "#---\n";
+
+/// A failure of hand-written SPARQL.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DirectError {
+    /// The text is malformed.
+    #[error("malformed SPARQL")]
+    Syntax(#[from] SparqlSyntaxError),
+    /// The store failed.
+    #[error("failed to evaluate")]
+    Evaluation(#[from] QueryEvaluationError),
+    /// The query is not a `SELECT`.
+    #[error("only SELECT has rows")]
+    NotSelect,
+    /// A `$name` stands for nothing.
+    #[error("nothing is known for ${0}")]
+    Unbound(String),
+    /// The rows could not be written.
+    #[error("failed to write rows")]
+    Write(#[from] std::io::Error),
+}
+
+/// All rows of one query.
+#[derive(Debug)]
+pub struct Rows {
+    /// The columns.
+    pub variables: Vec<Variable>,
+    /// Values, by column.
+    pub rows: Vec<Vec<Option<Term>>>,
+}
+
+/// A form whose first query is parsed already.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    query: Query,
+}
+
+/// Parses a form for an instance; `None` when later queries depend on the first one's rows.
+///
+/// # Errors
+/// When the text is malformed.
+pub fn prepare(form: &Form, instance: &Instance) -> Result<Option<Prepared>, DirectError> {
+    if form.text.contains(SEPARATOR) {
+        return Ok(None);
+    }
+    let text = filled(form.text, instance, &BTreeMap::new())?;
+    let query = SparqlParser::new().parse_query(&text)?;
+    Ok(Some(Prepared { query }))
+}
+
+impl Prepared {
+    /// Runs the query and appends its rows as JSON; every term is decoded.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn write_json(&self, store: &Store, out: &mut Vec<u8>) -> Result<(), DirectError> {
+        let solutions = evaluated(store, self.query.clone())?;
+        write_solutions(solutions, out, |_| {})
+    }
+}
+
+/// Runs a form from its text and appends the rows of each query as JSON; every term is decoded.
+///
+/// # Errors
+/// When the text is malformed or the store fails.
+pub fn write_json(
+    store: &Store,
+    form: &Form,
+    instance: &Instance,
+    out: &mut Vec<u8>,
+) -> Result<(), DirectError> {
+    each_query(store, form, instance, |solutions, see| {
+        write_solutions(solutions, out, see)
+    })
+}
+
+/// Runs a form and keeps its rows.
+///
+/// # Errors
+/// When the text is malformed or the store fails.
+pub fn collect(store: &Store, form: &Form, instance: &Instance) -> Result<Vec<Rows>, DirectError> {
+    let mut queries = Vec::new();
+    each_query(store, form, instance, |solutions, see| {
+        let mut rows = Rows {
+            variables: solutions.variables().to_vec(),
+            rows: Vec::new(),
+        };
+        for solution in solutions {
+            let solution = solution?;
+            see(&solution);
+            rows.rows.push(solution.values().to_vec());
+        }
+        queries.push(rows);
+        Ok(())
+    })?;
+    Ok(queries)
+}
+
+/// Told of each row as it comes.
+type See<'a> = &'a mut dyn FnMut(&QuerySolution);
+
+/// Values of variables so far, each once and in the order in which they came.
+#[derive(Default)]
+struct Found {
+    known: HashSet<Term>,
+    values: Vec<Term>,
+}
+
+fn each_query(
+    store: &Store,
+    form: &Form,
+    instance: &Instance,
+    mut take: impl FnMut(QuerySolutionIter<'_>, See<'_>) -> Result<(), DirectError>,
+) -> Result<(), DirectError> {
+    let mut found: BTreeMap<String, Found> = BTreeMap::new();
+    let queries: Vec<&str> = form.text.split(SEPARATOR).collect();
+    for (position, query) in queries.iter().enumerate() {
+        let text = filled(query, instance, &found)?;
+        let later = queries[position + 1..].concat();
+        let query = SparqlParser::new().parse_query(&text)?;
+        let solutions = evaluated(store, query)?;
+        let wanted: Vec<(usize, String)> = solutions
+            .variables()
+            .iter()
+            .enumerate()
+            .filter(|(_, variable)| later.contains(&format!("${} ", variable.as_str())))
+            .map(|(column, variable)| (column, variable.as_str().to_owned()))
+            .collect();
+        for (_, name) in &wanted {
+            found.entry(name.clone()).or_default();
+        }
+        take(solutions, &mut |solution| {
+            for (column, name) in &wanted {
+                let found = found.get_mut(name);
+                if let (Some(found), Some(term)) = (found, solution.get(*column))
+                    && found.known.insert(term.clone())
+                {
+                    found.values.push(term.clone());
+                }
+            }
+        })?;
+    }
+    Ok(())
+}
+
+fn evaluated(store: &Store, query: Query) -> Result<QuerySolutionIter<'static>, DirectError> {
+    let prepared = SparqlEvaluator::new().for_query(query);
+    match prepared.on_store(store).execute()? {
+        QueryResults::Solutions(solutions) => Ok(solutions),
+        _ => Err(DirectError::NotSelect),
+    }
+}
+
+fn write_solutions(
+    solutions: QuerySolutionIter<'_>,
+    out: &mut Vec<u8>,
+    mut see: impl FnMut(&QuerySolution),
+) -> Result<(), DirectError> {
+    let variables = solutions.variables().to_vec();
+    let mut writer = QueryResultsSerializer::from_format(QueryResultsFormat::Json)
+        .serialize_solutions_to_writer(out, variables)?;
+    for solution in solutions {
+        let solution = solution?;
+        see(&solution);
+        writer.serialize(&solution)?;
+    }
+    writer.finish()?;
+    Ok(())
+}
+
+/// Puts values in the place of each `$name`.
+fn filled(
+    text: &str,
+    instance: &Instance,
+    found: &BTreeMap<String, Found>,
+) -> Result<String, DirectError> {
+    let mut out = String::with_capacity(text.len() + 256);
+    let mut parts = text.split('$');
+    out.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let end = part.find(|c: char| !c.is_ascii_alphanumeric());
+        let (name, rest) = part.split_at(end.unwrap_or(part.len()));
+        if let Some(value) = instance.parameters.get(name) {
+            out.push_str(value);
+        } else if let Some(found) = found.get(name) {
+            for term in &found.values {
+                // Writing to a string does not fail.
+                let _ = write!(out, "{term} ");
+            }
+        } else {
+            return Err(DirectError::Unbound(name.to_owned()));
+        }
+        out.push_str(rest);
+    }
+    Ok(out)
+}

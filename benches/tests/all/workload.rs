@@ -1,0 +1,92 @@
+//! GraphQL and every form of SPARQL hold the same data, for several instances of each template.
+
+use std::sync::{Arc, LazyLock};
+
+use benches::generator::Config;
+use benches::workload::{Answer, NOT_SUPPORTED_YET, TEMPLATES, Template, collect, instances};
+use benches::{SCHEMA, embedded};
+use graphql_gen::request::{Outcome, RequestContext};
+use graphql_gen::service::ObjectService;
+use graphql_gen::store::oxigraph::OxigraphStore;
+use oxigraph::store::Store;
+
+const CONFIG: Config = Config {
+    universities: 1,
+    seed: 42,
+};
+const INSTANCES: usize = 8;
+
+static STORE: LazyLock<Store> = LazyLock::new(|| embedded::load(CONFIG).unwrap());
+
+fn service() -> ObjectService {
+    embedded::service(SCHEMA, Arc::new(OxigraphStore::new(STORE.clone()))).unwrap()
+}
+
+/// Returns how many instances have an answer that is not empty.
+async fn compare(service: &ObjectService, template: &Template) -> usize {
+    let mut answered = 0;
+    for instance in instances(template, CONFIG, INSTANCES) {
+        let request = instance.request(template);
+        let response = service.execute(request, RequestContext::default()).await;
+        let graphql = Answer::of_graphql(template, &response.body).unwrap();
+        assert!(!template.forms.is_empty());
+        for form in template.forms {
+            let rows = collect(&STORE, form, &instance).unwrap();
+            let sparql = Answer::of_rows(template, &instance, &rows);
+            let variables = &instance.variables;
+            assert!(
+                graphql == sparql,
+                "{} {} {variables:?}\nGraphQL: {graphql:#?}\nSPARQL: {sparql:#?}",
+                template.name,
+                form.name,
+            );
+        }
+        answered += usize::from(!graphql.is_empty());
+    }
+    answered
+}
+
+#[tokio::test]
+async fn graphql_and_sparql_give_the_same_data() {
+    let service = service();
+    for template in TEMPLATES.iter().filter(|t| t.lacks().is_none()) {
+        let answered = compare(&service, template).await;
+        assert!(answered * 2 >= INSTANCES, "{}: {answered}", template.name);
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_supported_yet_is_refused() {
+    let service = service();
+    for (name, _) in NOT_SUPPORTED_YET {
+        let template = TEMPLATES.iter().find(|t| t.name == *name).unwrap();
+        let [instance] = &instances(template, CONFIG, 1)[..] else {
+            panic!("one instance");
+        };
+        let request = instance.request(template);
+        let response = service.execute(request, RequestContext::default()).await;
+        assert_eq!(
+            response.outcome,
+            Outcome::RequestError,
+            "{name} is answered"
+        );
+        for form in template.forms {
+            let rows = collect(&STORE, form, instance).unwrap();
+            assert!(!Answer::of_rows(template, instance, &rows).is_empty());
+        }
+    }
+}
+
+#[test]
+fn instances_are_the_same_each_time_and_differ_from_each_other() {
+    for template in TEMPLATES {
+        let variables = |count| -> Vec<_> {
+            let instances = instances(template, CONFIG, count);
+            instances.into_iter().map(|i| i.variables).collect()
+        };
+        let mut many = variables(20);
+        assert_eq!(many[..3], variables(3));
+        many.dedup();
+        assert!(many.len() > 1, "{}", template.name);
+    }
+}
