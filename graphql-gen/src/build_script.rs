@@ -228,11 +228,11 @@ mod tests {
         assert!(found.starts_with(expected), "{found}");
 
         let of_api = print(
-            "id: /soml/sky\nobjects:\n  Moon: {}\n  Moon_Where: {}\n",
+            "id: /soml/sky\nobjects:\n  Moon:\n    props: {AND: {}}\n",
             SdlKind::Api,
         );
-        let expected = "a/b.yaml has no GraphQL API\na/b.yaml:4:3: error[API_TYPE_NAME_TAKEN]: ";
-        let found = of_api.expect_err("two types have one name");
+        let expected = "a/b.yaml has no GraphQL API\na/b.yaml:4:13: error[API_FIELD_NAME_TAKEN]: ";
+        let found = of_api.expect_err("a filter has a key of that name");
         assert!(found.starts_with(expected), "{found}");
     }
 }
