@@ -150,7 +150,7 @@ pub struct GraphqlError {
 }
 
 /// A place in a GraphQL document; line and column count from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Location {
     /// Line, from 1.
     pub line: usize,

@@ -112,7 +112,7 @@ pub fn describe(plan: &Plan) -> Vec<String> {
                     } else {
                         "ascending"
                     };
-                    let path: Vec<String> = key.path.iter().map(step).collect();
+                    let path: Vec<String> = key.path.iter().map(|at| step(&at.step)).collect();
                     let path = if path.is_empty() {
                         "the object".to_owned()
                     } else {

@@ -1,11 +1,13 @@
 //! Values of one field of one object: which of them, in which order, each once.
 
+use std::collections::HashSet;
+
 use oxrdf::Term;
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 
-use crate::plan::{ListOutput, ScalarKind, SortBy};
-use crate::value::{SortValue, sort_value, text_sort_value};
+use crate::plan::{ListOutput, LiteralKey, ScalarKind};
+use crate::value::{SortValue, literal_key, sort_value};
 
 /// Returns the values that a language specification wants, in its order.
 pub(super) fn of_language<'v>(
@@ -33,6 +35,8 @@ pub(super) struct Candidate {
     pub(super) sort: Vec<SortValue>,
     /// JSON text; `None` when the value is ill typed.
     pub(super) json: Option<Vec<u8>>,
+    /// What equal values have in common; `None` when that is their JSON text.
+    pub(super) identity: Option<String>,
     /// The stored term, for errors.
     pub(super) term: String,
 }
@@ -45,22 +49,32 @@ pub(super) fn scalar_sort(kind: ScalarKind, term: &Term) -> SortValue {
     }
 }
 
-/// Returns the sort values of a literal, one per key.
-pub(super) fn literal_sort(order: &[(SortBy, bool)], term: &Term) -> Vec<SortValue> {
-    let values = std::slice::from_ref(term);
-    order
-        .iter()
-        .map(|(by, _)| text_sort_value(by, values))
-        .collect()
+/// Returns the sort values of a literal: one per key, then all its parts.
+pub(super) fn literal_sort(order: &[(LiteralKey, bool)], term: &Term) -> Vec<SortValue> {
+    let Term::Literal(literal) = term else {
+        return vec![SortValue::Missing; order.len()];
+    };
+    let all = [LiteralKey::Value, LiteralKey::Lang, LiteralKey::Datatype];
+    let keys = order.iter().map(|(part, _)| *part).chain(all);
+    keys.map(|part| literal_key(part, literal)).collect()
 }
 
-/// Drops values that look the same as one before.
+/// Drops values that equal one before.
 pub(super) fn drop_equal(candidates: &mut Vec<Candidate>) {
-    let mut seen = std::collections::HashSet::new();
-    candidates.retain(|candidate| match &candidate.json {
-        Some(json) => seen.insert(json.clone()),
-        None => true,
+    if candidates.len() < 2 {
+        return;
+    }
+    let mut seen = HashSet::new();
+    candidates.retain(|candidate| match (&candidate.identity, &candidate.json) {
+        (Some(identity), _) => seen.insert(identity.clone().into_bytes()),
+        (None, Some(json)) => seen.insert(json.clone()),
+        (None, None) => true,
     });
+}
+
+/// Orders the candidates for a single value: the first is the one to show.
+pub(super) fn smallest_first(candidates: &mut [Candidate]) {
+    candidates.sort_by(|a, b| a.sort.cmp(&b.sort).then_with(|| a.json.cmp(&b.json)));
 }
 
 /// Sorts where an order or a page asks for it, and cuts the page out.

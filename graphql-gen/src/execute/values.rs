@@ -7,13 +7,15 @@ use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 
 use super::fetch::FetchedLevel;
-use super::list::{Candidate, drop_equal, literal_sort, of_language, scalar_sort, sort_and_cut};
+use super::list::{
+    Candidate, drop_equal, literal_sort, of_language, scalar_sort, smallest_first, sort_and_cut,
+};
 use super::write::{Place, Writer, Written};
 use crate::plan::{
-    ListOutput, LiteralOutput, LiteralPart, OutField, Output, ScalarKind, ScalarOutput, SortBy,
+    ListOutput, LiteralKey, LiteralOutput, LiteralPart, OutField, Output, ScalarKind, ScalarOutput,
     any_language,
 };
-use crate::value::{cast, literal_range_accepts, write_enum, write_scalar, write_string};
+use crate::value::{cast, write_enum, write_scalar, write_string};
 
 impl<'a> Writer<'a> {
     /// Returns how many values a list field would give.
@@ -62,7 +64,7 @@ impl<'a> Writer<'a> {
             several => {
                 let mut candidates = self.candidates(scalar, several, true);
                 drop_equal(&mut candidates);
-                candidates.sort_by(|a, b| a.sort.cmp(&b.sort));
+                smallest_first(&mut candidates);
                 self.first(field, candidates);
             }
         }
@@ -135,6 +137,7 @@ impl<'a> Writer<'a> {
                 Candidate {
                     sort: vec![scalar_sort(scalar.kind, term)],
                     json: written.then_some(json),
+                    identity: None,
                     term: if written {
                         String::new()
                     } else {
@@ -185,7 +188,7 @@ impl<'a> Writer<'a> {
         let mut candidates =
             self.literal_candidates(out, values, out.lang.as_ref().or(Some(&any)), &[]);
         drop_equal(&mut candidates);
-        candidates.sort_by(|a, b| a.sort.cmp(&b.sort));
+        smallest_first(&mut candidates);
         self.first(field, candidates);
         Ok(())
     }
@@ -208,35 +211,34 @@ impl<'a> Writer<'a> {
         out: &LiteralOutput,
         values: &[Term],
         spec: Option<&LangSpec>,
-        order: &[(SortBy, bool)],
+        order: &[(LiteralKey, bool)],
     ) -> Vec<Candidate> {
         let accepted = &self.execution.context.accept_language;
         of_language(values, spec, accepted)
             .into_iter()
             .map(|term| {
-                let json = match term {
-                    Term::Literal(literal)
-                        if literal_range_accepts(self.schema(), out.range, literal) =>
-                    {
-                        Some(literal_object(out, literal))
+                let (json, identity) = match term {
+                    Term::Literal(literal) if out.types.accepts(literal) => {
+                        let tag = literal.language().unwrap_or_default().to_ascii_lowercase();
+                        let identity =
+                            format!("{}\0{tag}\0{}", literal.datatype(), literal.value());
+                        (Some(literal_object(out, literal)), Some(identity))
                     }
-                    _ => None,
+                    _ => (None, None),
                 };
-                let mut sort = literal_sort(order, term);
-                sort.extend(literal_sort(
-                    &[
-                        (SortBy::Text(None), false),
-                        (SortBy::Lang, false),
-                        (SortBy::Datatype, false),
-                    ],
-                    term,
-                ));
-                let term = if json.is_some() {
+                let sort = literal_sort(order, term);
+                let shown = json.is_some();
+                let term = if shown {
                     String::new()
                 } else {
                     term.to_string()
                 };
-                Candidate { sort, json, term }
+                Candidate {
+                    sort,
+                    json,
+                    identity,
+                    term,
+                }
             })
             .collect()
     }

@@ -7,7 +7,7 @@ use soml_core::schema::Schema;
 use super::fetch::{Fetched, FetchedLevel, FetchedRoot, NOT_AN_OBJECT};
 use super::values::scalar_values;
 use super::{Answer, Execution};
-use crate::error::{ErrorCode, GraphqlError, PathSegment};
+use crate::error::{ErrorCode, GraphqlError, Location, PathSegment};
 use crate::plan::{
     Edge, Level, LevelId, ListOutput, OutField, Output, RootValue, ServicePart, Typing,
 };
@@ -73,8 +73,8 @@ pub(super) struct Writer<'a> {
     errors: Vec<GraphqlError>,
     suppressed: usize,
     pub(super) path: Vec<Place<'a>>,
-    /// Fields that were warned of already.
-    warned: HashSet<*const OutField>,
+    /// Fields that were warned of already, by their place in the document and their key.
+    warned: HashSet<(Option<Location>, &'a str)>,
     /// Objects written so far.
     objects: u32,
     /// Nobody waits for the answer any more.
@@ -329,12 +329,21 @@ impl<'a> Writer<'a> {
                 let targets = &data.targets[*edge][range];
                 return match list {
                     None => self.single_object(field, to, targets),
-                    Some(_) if targets.is_empty() => self.empty_list(),
-                    Some(list) => self.objects(to.level, targets, list),
+                    Some(list) if self.has_elements(to.level, targets) => {
+                        self.objects(to.level, targets, list)
+                    }
+                    Some(_) => self.empty_list(),
                 };
             }
         }
         Ok(())
+    }
+
+    /// Tells whether a list of objects would show any.
+    fn has_elements(&self, level: LevelId, targets: &[u32]) -> bool {
+        targets
+            .iter()
+            .any(|&node| node == NOT_AN_OBJECT || self.is_known(level, node))
     }
 
     fn type_name(&mut self, plan: &Level, data: &FetchedLevel, node: usize) {
@@ -387,7 +396,7 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn several(&mut self, field: &'a OutField, count: usize) {
-        if self.warned.insert(std::ptr::from_ref(field)) {
+        if self.warned.insert((field.location, field.key.as_str())) {
             let message = format!(
                 "WARN: the single-valued field `{}` has {count} stored values; one of them is returned",
                 field.name

@@ -7,7 +7,7 @@ use super::condition::{NodeCondition, TermCondition};
 use super::filter::FilterBuilder;
 use super::input::{Arguments, Input};
 use super::order::{OrderBuilder, descending, literal_keys};
-use super::selection::{Dataset, OrderKey, Page, SortBy};
+use super::selection::{Dataset, LiteralKey, OrderKey, Page};
 use super::{ListOutput, ScalarKind};
 use crate::error::{ErrorCode, GraphqlError, Location};
 use crate::limits::Limits;
@@ -188,15 +188,7 @@ impl FieldArguments<'_> {
     }
 
     /// Reads how a list of scalars is put together.
-    pub(super) fn scalar_list(
-        &self,
-        kind: ScalarKind,
-        non_null_elements: bool,
-    ) -> Result<ListOutput> {
-        let by = match kind {
-            ScalarKind::Scalar(scalar) => SortBy::Scalar(scalar),
-            ScalarKind::Enum(_) => SortBy::Text(None),
-        };
+    pub(super) fn scalar_list(&self, non_null_elements: bool) -> Result<ListOutput> {
         let order = match self.values.get("orderBy") {
             None => Vec::new(),
             Some((direction, place)) => {
@@ -204,7 +196,7 @@ impl FieldArguments<'_> {
                     GraphqlError::new(ErrorCode::ArgumentInvalid, "`orderBy` must be ASC or DESC")
                         .at(place)
                 })?;
-                vec![(by, descending)]
+                vec![(LiteralKey::Value, descending)]
             }
         };
         Ok(ListOutput {

@@ -17,7 +17,7 @@ use super::condition::{
 };
 use super::filter::{step, type_property, type_test};
 use super::input::{Arguments, location};
-use super::order::{name_spec, type_index};
+use super::order::{for_single, name_spec, type_index};
 use super::selection::{Dataset, Selection};
 use super::{
     Edge, Level, LevelId, ListOutput, LiteralOutput, OutField, Output, Plan, RootField,
@@ -27,6 +27,7 @@ use crate::error::{ErrorCode, GraphqlError};
 use crate::limits::Limits;
 use crate::store::{Slot, SlotPage};
 use crate::typesystem::{Api, Field, RootField as ApiRoot, RootKind, TypeRef};
+use crate::value::LiteralTypes;
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 
@@ -323,7 +324,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         let kind = ScalarKind::Scalar(Scalar::Iri);
         conditions.extend(arguments.scalar_condition(kind, false)?);
         let slot = builder.slot(Step::forward(property), terms(conditions), None);
-        let list = Some(arguments.scalar_list(kind, false)?);
+        let list = Some(arguments.scalar_list(false)?);
         Ok(Output::Scalar(ScalarOutput {
             slot,
             kind,
@@ -346,7 +347,7 @@ impl<'p, 'a> Planner<'p, 'a> {
             .name_property
             .expect("only nameable objects have `name`");
         let given = arguments.lang()?.or_else(|| scope.lang.clone());
-        let spec = name_spec(config, given.as_ref());
+        let spec = for_single(name_spec(config, given.as_ref()));
         let slot = builder.slot(step(&schema[property].path), None, None);
         let kind = ScalarKind::Scalar(Scalar::String);
         Ok(Output::Scalar(ScalarOutput {
@@ -372,10 +373,11 @@ impl<'p, 'a> Planner<'p, 'a> {
         let step = step(&property.path);
         let given = arguments.lang()?.or_else(|| scope.lang.clone());
         let lang = || {
-            given
+            let spec = given
                 .clone()
                 .or_else(|| property.lang.fetch.clone())
-                .or_else(|| self.schema().config.lang.fetch.clone())
+                .or_else(|| self.schema().config.lang.fetch.clone());
+            if multiple { spec } else { spec.map(for_single) }
         };
         let kind = match property.range {
             Range::Scalar(scalar) => ScalarKind::Scalar(scalar),
@@ -388,7 +390,7 @@ impl<'p, 'a> Planner<'p, 'a> {
                 let list = list.transpose()?;
                 return Ok(Output::Literal(LiteralOutput {
                     slot,
-                    range,
+                    types: LiteralTypes::new(self.schema(), range),
                     lang: lang(),
                     list,
                     fields,
@@ -417,7 +419,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         let slot = builder.slot(step, terms(condition), None);
         let is_text = kind == ScalarKind::Scalar(Scalar::String);
         let lang = if is_text { lang() } else { None };
-        let list = multiple.then(|| arguments.scalar_list(kind, non_null_elements));
+        let list = multiple.then(|| arguments.scalar_list(non_null_elements));
         Ok(Output::Scalar(ScalarOutput {
             slot,
             kind,
@@ -472,22 +474,19 @@ impl<'p, 'a> Planner<'p, 'a> {
         lang: Option<&LangSpec>,
         builder: &mut LevelBuilder,
     ) -> Result<usize> {
-        let mut conditions = self.target_conditions(property, target, arguments)?;
+        let conditions = self.target_conditions(property, target, arguments)?;
         let page = SlotPage {
             order: arguments.object_order(target, lang)?,
             page: arguments.page()?,
+            members: None,
         };
         let paged = !page.page.is_whole();
-        if paged && !matches!(target, TypeRef::Concrete(_)) {
-            // Objects of no known type are left out of lists, so pages must not count them.
-            let known = self.known_type(target);
-            if !conditions.contains(&known) {
-                conditions.push(known);
-            }
-        }
+        // Objects of no known type are left out of lists, so pages must not count them.
+        let open = paged && !matches!(target, TypeRef::Concrete(_));
+        let members = open.then(|| type_index(self.api(), target).test());
         let condition = NodeCondition::all(conditions);
         let condition = (!condition.is_true()).then_some(ValueCondition::Node(condition));
-        let page = (paged || !page.order.is_empty()).then_some(page);
+        let page = (paged || !page.order.is_empty()).then_some(SlotPage { members, ..page });
         Ok(builder.slot(step(&property.path), condition, page))
     }
 

@@ -1,6 +1,6 @@
 //! `where` inputs to conditions.
 
-use oxrdf::NamedNode;
+use oxrdf::{Literal, NamedNode};
 use soml_core::datatype::Scalar;
 use soml_core::lang::{LangHead, LangItem, LangRange, LangSpec};
 use soml_core::schema::{EnumId, ObjectId, Path, PropertyId, Range, Schema};
@@ -324,6 +324,10 @@ impl<'a> FilterBuilder<'a> {
             _ => return Err(self.unknown_key(key)),
         };
         let constant = self.constant(operands, value)?;
+        if let (Scalar::Boolean, Some(Constant::Literal(literal))) = (operands.scalar(), &constant)
+        {
+            return Ok(test(operands, boolean_order(comparison, literal)));
+        }
         Ok(test(
             operands,
             match (constant, comparison) {
@@ -430,6 +434,25 @@ fn test(operands: Operands, operator: Operator) -> TermCondition {
         domain: operands.domain(),
         operator,
     })
+}
+
+/// Says a comparison of truth values by equality, since not every store orders them.
+fn boolean_order(comparison: Comparison, literal: &Literal) -> Operator {
+    let operand = literal.value() == "true";
+    let satisfies = |value: bool| match comparison {
+        Comparison::Equal => value == operand,
+        Comparison::NotEqual => value != operand,
+        Comparison::Less => !value & operand,
+        Comparison::LessOrEqual => value <= operand,
+        Comparison::Greater => value & !operand,
+        Comparison::GreaterOrEqual => value >= operand,
+    };
+    let values = [false, true].into_iter().filter(|value| satisfies(*value));
+    Operator::In(
+        values
+            .map(|value| Constant::Literal(Literal::from(value)))
+            .collect(),
+    )
 }
 
 /// Turns a specification into a condition on one value: preference means nothing in a filter.

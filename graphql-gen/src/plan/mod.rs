@@ -25,7 +25,7 @@ use std::sync::Arc;
 use oxrdf::NamedNode;
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
-use soml_core::schema::{EnumId, LiteralRange, ObjectId};
+use soml_core::schema::{EnumId, ObjectId};
 
 pub(crate) use build::{PlanInput, build};
 pub use condition::{
@@ -36,11 +36,12 @@ pub(crate) use constant::is_lexical;
 pub(crate) use input::location;
 pub(crate) use order::any_language;
 pub use regex::{Regex, RegexError};
-pub use selection::{Dataset, OrderKey, Page, Selection, SortBy};
+pub use selection::{Dataset, LiteralKey, OrderKey, OrderStep, Page, Selection, SortBy};
 pub use types::TypeIndex;
 
 use crate::error::Location;
 use crate::store::Slot;
+use crate::value::LiteralTypes;
 
 /// Index of a [`Level`] in its [`Plan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -230,7 +231,7 @@ pub struct LiteralOutput {
     /// Position in [`Level::slots`].
     pub slot: usize,
     /// Which literals are well typed.
-    pub range: LiteralRange,
+    pub types: LiteralTypes,
     /// Which language variants are wanted.
     pub lang: Option<LangSpec>,
     /// A list rather than a single literal.
@@ -267,7 +268,8 @@ pub struct ListOutput {
     /// Elements may not be null.
     pub non_null_elements: bool,
     /// Keys of the order of values that are not objects, and whether each is greatest first.
-    pub order: Vec<(SortBy, bool)>,
+    /// Scalars have one part, their value.
+    pub order: Vec<(LiteralKey, bool)>,
     /// The part of the values that is wanted; for objects the store has cut it already.
     pub page: Page,
 }

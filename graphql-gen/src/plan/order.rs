@@ -6,13 +6,13 @@ use soml_core::datatype::Scalar;
 use soml_core::lang::{LangConfig, LangHead, LangItem, LangSpec};
 use soml_core::schema::{LiteralRange, Property, Range, Schema};
 
-use super::condition::Step;
-use super::filter::{name_groups, step};
+use super::filter::{name_groups, step, type_test};
 use super::input::Input;
-use super::selection::{OrderKey, SortBy};
+use super::selection::{LiteralKey, OrderKey, OrderStep, SortBy};
 use super::types::TypeIndex;
 use crate::error::{ErrorCode, GraphqlError, Location};
 use crate::typesystem::{Api, Field, TypeRef};
+use crate::value::LiteralTypes;
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 
@@ -44,7 +44,7 @@ impl<'a> OrderBuilder<'a> {
         Ok(builder.keys)
     }
 
-    fn object(&mut self, ty: TypeRef, path: &[Step], input: &Input) -> Result<()> {
+    fn object(&mut self, ty: TypeRef, path: &[OrderStep], input: &Input) -> Result<()> {
         let Input::Object(fields) = input else {
             return Err(self.invalid());
         };
@@ -54,15 +54,11 @@ impl<'a> OrderBuilder<'a> {
                 continue;
             }
             match (key.as_str(), self.api.field(ty, key)) {
-                ("_typename", _) => {
-                    let index = Arc::new(type_index(self.api, ty));
-                    self.push(path, SortBy::TypeName(index), value)?;
-                }
+                ("_typename", _) => self.push(path, self.type_name(ty), value)?,
                 (_, Some(Field::Id)) => self.push(path, SortBy::Iri, value)?,
                 (_, Some(Field::Name)) => self.name(ty, path, value)?,
                 (_, Some(Field::Property(property))) => {
-                    let schema: &Schema = self.api.soml();
-                    self.property(&schema[property], path, value)?;
+                    self.property(&self.schema()[property], path, value)?;
                 }
                 _ => return Err(self.invalid()),
             }
@@ -70,50 +66,107 @@ impl<'a> OrderBuilder<'a> {
         Ok(())
     }
 
-    fn property(&mut self, property: &Property, path: &[Step], value: &Input) -> Result<()> {
-        let path = &[path, &[step(&property.path)]].concat();
+    fn schema(&self) -> &'a Schema {
+        self.api.soml()
+    }
+
+    fn type_name(&self, ty: TypeRef) -> SortBy {
+        match ty {
+            TypeRef::Concrete(object) => SortBy::Constant(self.api.type_name(object).to_string()),
+            _ => SortBy::TypeName(Arc::new(type_index(self.api, ty))),
+        }
+    }
+
+    fn property(&mut self, property: &Property, path: &[OrderStep], value: &Input) -> Result<()> {
+        let mut last = OrderStep {
+            step: step(&property.path),
+            tests: Vec::new(),
+        };
+        if let Range::Object(object) = property.range {
+            let target = self.api.range_type(object);
+            if property.range_check {
+                last.tests.push(type_test(self.api, target));
+            }
+            if !matches!(target, TypeRef::Concrete(_)) {
+                last.tests.push(type_index(self.api, target).test());
+            }
+            let path = [path, &[last]].concat();
+            return self.object(target, &path, value);
+        }
+        let path = &[path, &[last]].concat();
+        let cast = property.type_cast;
         match property.range {
-            Range::Scalar(Scalar::String) => {
-                // As the field shows it: of several variants the one that the client sees.
-                let spec = self.lang.or(property.lang.fetch.as_ref()).or(self
-                    .api
-                    .soml()
-                    .config
-                    .lang
-                    .fetch
-                    .as_ref());
-                let spec = spec.cloned().unwrap_or_else(any_language);
-                self.push(path, SortBy::Text(Some(spec)), value)
+            Range::Scalar(scalar) => {
+                let lang = self
+                    .shown_language(property)
+                    .filter(|_| scalar == Scalar::String);
+                self.push(path, SortBy::Scalar { scalar, cast, lang }, value)
             }
-            Range::Scalar(scalar) if property.type_cast => {
-                self.push(path, SortBy::Cast(scalar), value)
+            Range::Enum(id) => {
+                let names = self.schema()[id]
+                    .values
+                    .iter()
+                    .map(|v| v.name.clone())
+                    .collect();
+                self.push(path, SortBy::Enum { names, cast }, value)
             }
-            Range::Scalar(scalar) => self.push(path, SortBy::Scalar(scalar), value),
-            Range::Enum(_) => self.push(path, SortBy::Text(None), value),
-            Range::Literal(LiteralRange::LangString) => self.lang_string(path, value),
-            Range::Literal(_) => self.literal(path, value),
-            Range::Object(object) => self.object(self.api.range_type(object), path, value),
+            Range::Literal(LiteralRange::LangString) => self.lang_string(property, path, value),
+            Range::Literal(range) => {
+                let types = LiteralTypes::new(self.schema(), range);
+                let lang = self.shown_language(property);
+                for (part, direction) in literal_keys(value).ok_or_else(|| self.invalid())? {
+                    let by = SortBy::Literal {
+                        part,
+                        lang: lang.clone(),
+                        types: types.clone(),
+                    };
+                    self.push(path, by, &direction)?;
+                }
+                Ok(())
+            }
+            Range::Object(_) => unreachable!("objects are handled above"),
         }
     }
 
-    fn name(&mut self, ty: TypeRef, path: &[Step], value: &Input) -> Result<()> {
-        let schema: &Schema = self.api.soml();
-        let spec = name_spec(&schema.config.lang, self.lang);
-        match name_groups(self.api, ty).as_slice() {
-            [] => Err(self.invalid()),
-            [(step, _)] => {
-                let path = [path, std::slice::from_ref(step)].concat();
-                self.push(&path, SortBy::Text(Some(spec)), value)
-            }
-            _ => Err(GraphqlError::new(
-                ErrorCode::ArgumentInvalid,
-                "cannot order by `name` here, since the possible types take it from different properties",
-            )
-            .at(self.location)),
-        }
+    /// Returns the specification by which a single-valued field chooses what it shows.
+    fn shown_language(&self, property: &Property) -> Option<LangSpec> {
+        let config = &self.schema().config.lang;
+        let spec = self
+            .lang
+            .or(property.lang.fetch.as_ref())
+            .or(config.fetch.as_ref());
+        spec.cloned().map(for_single)
     }
 
-    fn lang_string(&mut self, path: &[Step], value: &Input) -> Result<()> {
+    fn name(&mut self, ty: TypeRef, path: &[OrderStep], value: &Input) -> Result<()> {
+        let lang = for_single(name_spec(&self.schema().config.lang, self.lang));
+        let groups = name_groups(self.api, ty);
+        let [(step, objects)] = groups.as_slice() else {
+            let message = "cannot order by `name` here, since the possible types take it from \
+                           different properties";
+            return Err(GraphqlError::new(ErrorCode::ArgumentInvalid, message).at(self.location));
+        };
+        let named = objects
+            .first()
+            .and_then(|&object| self.schema()[object].name_property);
+        let by = SortBy::Scalar {
+            scalar: Scalar::String,
+            cast: named.is_some_and(|property| self.schema()[property].type_cast),
+            lang: Some(lang),
+        };
+        let last = OrderStep {
+            step: step.clone(),
+            tests: Vec::new(),
+        };
+        self.push(&[path, &[last]].concat(), by, value)
+    }
+
+    fn lang_string(
+        &mut self,
+        property: &Property,
+        path: &[OrderStep],
+        value: &Input,
+    ) -> Result<()> {
         let Input::Object(fields) = value else {
             return Err(self.invalid());
         };
@@ -123,22 +176,21 @@ impl<'a> OrderBuilder<'a> {
                 .find(|(key, _)| key == name)
                 .map(|(_, value)| value)
         };
-        let spec = match field("lang").and_then(Input::as_text) {
-            None => None,
-            Some(text) => Some(self.spec(text)?),
+        let lang = match field("lang").and_then(Input::as_text) {
+            None => self.shown_language(property),
+            Some(text) => Some(for_single(self.spec(text)?)),
         };
         let direction = match field("dir") {
             None | Some(Input::Null) => &Input::Enum("ASC".to_owned()),
             Some(direction) => direction,
         };
-        self.push(path, SortBy::Text(spec), direction)
-    }
-
-    fn literal(&mut self, path: &[Step], value: &Input) -> Result<()> {
-        for (by, direction) in literal_keys(value).ok_or_else(|| self.invalid())? {
-            self.push(path, by, &direction)?;
-        }
-        Ok(())
+        let types = LiteralTypes::new(self.schema(), LiteralRange::LangString);
+        let by = SortBy::Literal {
+            part: LiteralKey::Value,
+            lang,
+            types,
+        };
+        self.push(path, by, direction)
     }
 
     fn spec(&self, text: &str) -> Result<LangSpec> {
@@ -151,7 +203,7 @@ impl<'a> OrderBuilder<'a> {
         })
     }
 
-    fn push(&mut self, path: &[Step], by: SortBy, direction: &Input) -> Result<()> {
+    fn push(&mut self, path: &[OrderStep], by: SortBy, direction: &Input) -> Result<()> {
         let descending = descending(direction).ok_or_else(|| self.invalid())?;
         self.keys.push(OrderKey {
             path: path.to_vec(),
@@ -176,6 +228,15 @@ pub(crate) fn any_language() -> LangSpec {
         head: LangHead::Preference,
         items: vec![LangItem::Any],
     }
+}
+
+/// Returns the specification of a field that shows one value: of listed languages the first that
+/// has values counts, as in a list of preferences.
+pub(crate) fn for_single(mut spec: LangSpec) -> LangSpec {
+    if spec.head == LangHead::AllOf {
+        spec.head = LangHead::Preference;
+    }
+    spec
 }
 
 /// Returns the specification of the field `name`, when arguments ask for languages of their own.
@@ -203,16 +264,16 @@ pub(crate) fn descending(input: &Input) -> Option<bool> {
 }
 
 /// Returns the keys of a `Literal_OrderBy` input in the order written, its default `value` last.
-pub(crate) fn literal_keys(input: &Input) -> Option<Vec<(SortBy, Input)>> {
+pub(crate) fn literal_keys(input: &Input) -> Option<Vec<(LiteralKey, Input)>> {
     let Input::Object(fields) = input else {
         return None;
     };
     let mut keys = Vec::new();
     for (key, direction) in fields {
         let by = match key.as_str() {
-            "value" => SortBy::Text(None),
-            "lang" => SortBy::Lang,
-            "type" => SortBy::Datatype,
+            "value" => LiteralKey::Value,
+            "lang" => LiteralKey::Lang,
+            "type" => LiteralKey::Datatype,
             _ => return None,
         };
         if *direction != Input::Null {
@@ -220,7 +281,7 @@ pub(crate) fn literal_keys(input: &Input) -> Option<Vec<(SortBy, Input)>> {
         }
     }
     if !fields.iter().any(|(key, _)| key == "value") {
-        keys.push((SortBy::Text(None), Input::Enum("ASC".to_owned())));
+        keys.push((LiteralKey::Value, Input::Enum("ASC".to_owned())));
     }
     Some(keys)
 }

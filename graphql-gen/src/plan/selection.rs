@@ -6,8 +6,9 @@ use oxrdf::NamedNode;
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 
-use super::condition::{NodeCondition, Step};
+use super::condition::{NodeCondition, Step, TypeTest};
 use super::types::TypeIndex;
+use crate::value::LiteralTypes;
 
 /// The graphs that a request reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -62,28 +63,65 @@ impl Page {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OrderKey {
     /// From the object to the value that is compared, through single-valued properties.
-    pub path: Vec<Step>,
+    pub path: Vec<OrderStep>,
     /// What is compared at the end of the path.
     pub by: SortBy,
     /// Greatest first.
     pub descending: bool,
 }
 
-/// What an [`OrderKey`] compares.
+/// A step of an [`OrderKey`]: the field takes the smallest of the values that pass all tests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrderStep {
+    /// From an object to its values.
+    pub step: Step,
+    /// What objects must be instances of to be shown by the field.
+    pub tests: Vec<TypeTest>,
+}
+
+/// What an [`OrderKey`] compares: what the single-valued field at the end of the path shows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SortBy {
     /// The IRI of the node.
     Iri,
     /// The GraphQL type name of the node.
     TypeName(Arc<TypeIndex>),
+    /// A text that is the same for all nodes.
+    Constant(String),
     /// The value of a scalar property.
-    Scalar(Scalar),
-    /// The value of a scalar property, cast to its datatype.
-    Cast(Scalar),
-    /// The text of a literal, chosen by a language specification when there is one.
-    Text(Option<LangSpec>),
-    /// The language tag of a literal.
+    Scalar {
+        /// The scalar.
+        scalar: Scalar,
+        /// Takes values from their text where their datatype does not fit.
+        cast: bool,
+        /// Which language variant of a string is shown; `None` shows any.
+        lang: Option<LangSpec>,
+    },
+    /// The value of an enumeration.
+    Enum {
+        /// The names of the enumeration.
+        names: Vec<String>,
+        /// Takes names from literals of any datatype.
+        cast: bool,
+    },
+    /// A part of a literal.
+    Literal {
+        /// The part.
+        part: LiteralKey,
+        /// Which language variant is shown; `None` shows any.
+        lang: Option<LangSpec>,
+        /// Which literals are well typed.
+        types: LiteralTypes,
+    },
+}
+
+/// The part of a literal that an order compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LiteralKey {
+    /// The text.
+    Value,
+    /// The language tag.
     Lang,
-    /// The datatype of a literal.
+    /// The datatype, unless there is a language tag.
     Datatype,
 }

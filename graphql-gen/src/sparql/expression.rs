@@ -67,8 +67,17 @@ pub(super) fn value_condition(
             let inner = node_condition(builder, value, inner);
             Some(inner.into_iter().fold(is_iri(value), and))
         }
-        ValueCondition::Term(inner) => term_condition(value, inner),
+        ValueCondition::Term(inner) => {
+            let inner = term_condition(value, inner);
+            Some(inner.into_iter().fold(is_value(value), and))
+        }
     }
+}
+
+/// Tests for what fields can show: blank nodes are neither objects nor values.
+fn is_value(variable: &Variable) -> Expression {
+    let blank = call(Function::IsBlank, [variable.clone().into()]);
+    Expression::Not(Box::new(blank))
 }
 
 /// Returns the expression of a condition on a node; `None` when every node satisfies it.
@@ -104,28 +113,29 @@ pub(super) fn node_condition(
             condition,
         } => {
             let value = builder.variable();
-            let inner = value_condition(builder, &value, condition);
             let pattern = triple(node, step, &value);
+            let (member, inner) = match condition.as_ref() {
+                ValueCondition::Node(inner) => {
+                    (is_iri(&value), node_condition(builder, &value, inner))
+                }
+                ValueCondition::Term(inner) => (is_value(&value), term_condition(&value, inner)),
+            };
             match quantifier {
-                Quantifier::Some => exists(pattern, inner),
-                Quantifier::Every => not(exists(
-                    pattern,
-                    Some(not(inner.unwrap_or_else(|| boolean(true)))),
-                )),
+                Quantifier::Some => exists(pattern, inner.into_iter().fold(member, and)),
+                Quantifier::Every => {
+                    let violated = not(inner.unwrap_or_else(|| boolean(true)));
+                    not(exists(pattern, and(member, violated)))
+                }
             }
         }
     })
 }
 
-fn exists(pattern: GraphPattern, filter: Option<Expression>) -> Expression {
-    let pattern = match filter {
-        None => pattern,
-        Some(expr) => GraphPattern::Filter {
-            expr,
-            inner: Box::new(pattern),
-        },
-    };
-    Expression::Exists(Box::new(pattern))
+fn exists(pattern: GraphPattern, expr: Expression) -> Expression {
+    Expression::Exists(Box::new(GraphPattern::Filter {
+        expr,
+        inner: Box::new(pattern),
+    }))
 }
 
 fn is_one_of(subject: Expression, ids: &[NamedNode]) -> Expression {
@@ -139,11 +149,12 @@ fn is_one_of(subject: Expression, ids: &[NamedNode]) -> Expression {
 fn instance(builder: &mut Builder, node: &Variable, test: &TypeTest) -> Expression {
     any(test.alternatives.iter().map(|(property, types)| {
         if let [single] = types.as_slice() {
-            return exists(bgp(node, property, single.clone().into()), None);
+            let pattern = bgp(node, property, single.clone().into());
+            return Expression::Exists(Box::new(pattern));
         }
         let ty = builder.variable();
         let filter = is_one_of(ty.clone().into(), types);
-        exists(bgp(node, property, ty.into()), Some(filter))
+        exists(bgp(node, property, ty.into()), filter)
     }))
 }
 

@@ -2,7 +2,7 @@
 
 use oxrdf::{NamedNode, Term};
 
-use crate::plan::{Dataset, OrderKey, Page, Step, ValueCondition};
+use crate::plan::{Dataset, OrderKey, Page, Step, TypeTest, ValueCondition};
 
 /// A request for the values of some objects.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +35,8 @@ pub struct SlotPage {
     pub order: Vec<OrderKey>,
     /// The part that is wanted.
     pub page: Page,
+    /// Objects that fail this test do not count. Literals among them do, and come last.
+    pub members: Option<TypeTest>,
 }
 
 /// The answer to a [`HydrationRequest`]: one column per slot.

@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use oxrdf::vocab::{rdf, xsd};
+use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Term};
-use oxsdatatypes::{Date, DateTime, TimezoneOffset};
+use oxsdatatypes::{DateTime, TimezoneOffset};
 use soml_core::datatype::Scalar;
 use soml_core::schema::{EnumType, LiteralMember, LiteralRange, Schema};
 
@@ -181,28 +181,60 @@ fn date_time(text: &str) -> Option<String> {
     })
 }
 
-/// Tells whether a literal belongs to a literal range.
-#[must_use]
-pub fn literal_range_accepts(schema: &Schema, range: LiteralRange, literal: &Literal) -> bool {
-    let has_type = |scalar: Scalar| {
-        literal.language().is_none()
-            && literal.datatype().as_str() == scalar.datatype_iri()
-            && (!matches!(scalar, Scalar::Date | Scalar::Year | Scalar::YearMonth)
-                || is_lexical(scalar, literal.value())
-                || (scalar == Scalar::Date && Date::from_str(literal.value()).is_ok()))
-    };
-    match range {
-        LiteralRange::LangString => literal.datatype() == rdf::LANG_STRING,
-        LiteralRange::StringOrLangString => is_text(literal),
-        LiteralRange::Any => true,
-        LiteralRange::DateOrYearOrMonth => {
-            has_type(Scalar::Date) || has_type(Scalar::Year) || has_type(Scalar::YearMonth)
+/// Which literals belong to a literal range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LiteralTypes {
+    /// All of them.
+    Any,
+    /// Some of them.
+    Some {
+        /// Texts with a language tag.
+        tagged: bool,
+        /// Literals of these datatypes, without a language tag.
+        scalars: Vec<Scalar>,
+    },
+}
+
+impl LiteralTypes {
+    /// Returns the literals of a range.
+    #[must_use]
+    pub fn new(schema: &Schema, range: LiteralRange) -> Self {
+        let (tagged, scalars) = match range {
+            LiteralRange::Any => return LiteralTypes::Any,
+            LiteralRange::LangString => (true, Vec::new()),
+            LiteralRange::StringOrLangString => (true, vec![Scalar::String]),
+            LiteralRange::DateOrYearOrMonth => {
+                (false, vec![Scalar::Date, Scalar::Year, Scalar::YearMonth])
+            }
+            LiteralRange::Union(id) => {
+                let members = &schema[id].members;
+                let scalars = members.iter().filter_map(|member| match member {
+                    LiteralMember::Scalar(scalar) => Some(*scalar),
+                    LiteralMember::LangString => None,
+                });
+                (
+                    members.contains(&LiteralMember::LangString),
+                    scalars.collect(),
+                )
+            }
+        };
+        LiteralTypes::Some { tagged, scalars }
+    }
+
+    /// Tells whether a literal is one of them.
+    #[must_use]
+    pub fn accepts(&self, literal: &Literal) -> bool {
+        let LiteralTypes::Some { tagged, scalars } = self else {
+            return true;
+        };
+        if literal.language().is_some() {
+            return *tagged;
         }
-        LiteralRange::Union(id) => schema[id].members.iter().any(|member| match member {
-            LiteralMember::Scalar(Scalar::String) => literal.datatype() == xsd::STRING,
-            LiteralMember::Scalar(scalar) => has_type(*scalar),
-            LiteralMember::LangString => literal.language().is_some(),
-        }),
+        scalars.iter().any(|scalar| {
+            let timely = matches!(scalar, Scalar::Date | Scalar::Year | Scalar::YearMonth);
+            literal.datatype().as_str() == scalar.datatype_iri()
+                && (!timely || is_lexical(*scalar, literal.value()))
+        })
     }
 }
 

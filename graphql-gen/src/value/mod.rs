@@ -6,7 +6,7 @@ mod number;
 mod sort;
 
 pub use cast::cast;
-pub use json::{Numbers, literal_range_accepts};
+pub use json::{LiteralTypes, Numbers};
 pub(crate) use json::{is_text, write_enum, write_scalar, write_string};
-pub(crate) use sort::text_sort_value;
-pub use sort::{SortValue, sort_value};
+pub(crate) use sort::shown;
+pub use sort::{SortValue, literal_key, sort_value};

@@ -1,14 +1,18 @@
 //! The order of values: numbers by value, times by instant, texts by code point.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::str::FromStr;
 
 use oxrdf::{Literal, Term};
 use oxsdatatypes::{Date, DateTime, Decimal, GYear, GYearMonth, Time};
 use soml_core::datatype::Scalar;
+use soml_core::lang::LangSpec;
 
+use super::cast::cast;
+use super::json::{Numbers, write_scalar};
 use super::number::Number;
-use crate::plan::SortBy;
+use crate::plan::{LiteralKey, SortBy, any_language};
 
 /// A value that can be sorted. Missing values come first.
 #[derive(Clone, Debug)]
@@ -105,33 +109,108 @@ fn of_literal(scalar: Scalar, literal: &Literal) -> Option<SortValue> {
     }
 }
 
-/// Returns the sort value of a part of literals, among several the smallest of the wanted languages.
+/// Returns the sort value of a part of a literal.
 #[must_use]
-pub(crate) fn text_sort_value(by: &SortBy, values: &[Term]) -> SortValue {
-    let literals: Vec<&Literal> = values
-        .iter()
-        .filter_map(|value| match value {
-            Term::Literal(literal) => Some(literal),
-            _ => None,
-        })
-        .collect();
-    let part = |literal: &&Literal| match by {
-        SortBy::Lang => literal
-            .language()
-            .map(|tag| SortValue::Text(tag.to_ascii_lowercase())),
-        SortBy::Datatype if literal.language().is_some() => None,
-        SortBy::Datatype => Some(SortValue::Text(literal.datatype().as_str().to_owned())),
-        _ => Some(SortValue::Text(literal.value().to_owned())),
+pub fn literal_key(part: LiteralKey, literal: &Literal) -> SortValue {
+    match part {
+        LiteralKey::Value => SortValue::Text(literal.value().to_owned()),
+        LiteralKey::Lang => literal.language().map_or(SortValue::Missing, |tag| {
+            SortValue::Text(tag.to_ascii_lowercase())
+        }),
+        LiteralKey::Datatype if literal.language().is_some() => SortValue::Missing,
+        LiteralKey::Datatype => SortValue::Text(literal.datatype().as_str().to_owned()),
+    }
+}
+
+/// Returns the sort value of what a single-valued field shows of its stored values; the field
+/// chooses by language, then the smallest of what fits its range.
+#[must_use]
+pub(crate) fn shown(by: &SortBy, values: &[Term], accept_language: &[String]) -> SortValue {
+    match by {
+        SortBy::Scalar { scalar, cast, lang } => {
+            shown_scalar(*scalar, *cast, lang.as_ref(), values, accept_language)
+        }
+        SortBy::Enum { names, cast } => {
+            let texts = literals(values).filter(|literal| *cast || super::is_text(literal));
+            let known = texts.filter(|literal| names.iter().any(|name| name == literal.value()));
+            let smallest = known.map(|literal| literal.value()).min();
+            smallest.map_or(SortValue::Missing, |name| SortValue::Text(name.to_owned()))
+        }
+        SortBy::Literal { part, lang, types } => {
+            let chosen = of_language(values, lang.as_ref(), accept_language);
+            let parts = [LiteralKey::Value, LiteralKey::Lang, LiteralKey::Datatype];
+            let smallest = literals(chosen)
+                .filter(|literal| types.accepts(literal))
+                .min_by_key(|literal| parts.map(|part| literal_key(part, literal)));
+            smallest.map_or(SortValue::Missing, |literal| literal_key(*part, literal))
+        }
+        SortBy::Iri | SortBy::TypeName(_) | SortBy::Constant(_) => SortValue::Missing,
+    }
+}
+
+fn shown_scalar(
+    scalar: Scalar,
+    is_cast: bool,
+    lang: Option<&LangSpec>,
+    values: &[Term],
+    accept_language: &[String],
+) -> SortValue {
+    let cast_values: Vec<Term>;
+    let values = if is_cast {
+        cast_values = values
+            .iter()
+            .filter_map(|value| cast(scalar, value))
+            .map(Cow::into_owned)
+            .collect();
+        &cast_values
+    } else {
+        values
     };
-    let smallest = match by {
-        SortBy::Text(Some(spec)) => spec
-            .pick(literals.iter().map(|literal| literal.language()), &[])
-            .into_iter()
-            .filter_map(|wanted| part(&literals[wanted]))
-            .min(),
-        _ => literals.iter().filter_map(part).min(),
+    let chosen = match (scalar, values) {
+        (Scalar::String, [_, _, ..]) => of_language(values, lang, accept_language),
+        (Scalar::String, [single]) if lang.is_some() => {
+            of_language(std::slice::from_ref(single), lang, accept_language)
+        }
+        _ => values.iter().collect(),
     };
-    smallest.unwrap_or(SortValue::Missing)
+    let mut scratch = Vec::new();
+    let fitting = chosen.into_iter().filter_map(|value| {
+        scratch.clear();
+        write_scalar(&mut scratch, scalar, value, Numbers::Exact).then(|| sort_value(scalar, value))
+    });
+    fitting.min().unwrap_or(SortValue::Missing)
+}
+
+/// Returns the values that a single-valued text shows one of.
+fn of_language<'v>(
+    values: &'v [Term],
+    lang: Option<&LangSpec>,
+    accept_language: &[String],
+) -> Vec<&'v Term> {
+    let any;
+    let spec = match lang {
+        Some(spec) => spec,
+        None => {
+            any = any_language();
+            &any
+        }
+    };
+    let tags = values.iter().map(|value| match value {
+        Term::Literal(literal) => literal.language(),
+        _ => None,
+    });
+    spec.pick(tags, accept_language)
+        .into_iter()
+        .map(|wanted| &values[wanted])
+        .collect()
+}
+
+/// Keeps the literals among values.
+fn literals<'v>(values: impl IntoIterator<Item = &'v Term>) -> impl Iterator<Item = &'v Literal> {
+    values.into_iter().filter_map(|value| match value {
+        Term::Literal(literal) => Some(literal),
+        _ => None,
+    })
 }
 
 /// Returns the place of a date or time on the time line.

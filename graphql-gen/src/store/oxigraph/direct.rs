@@ -119,7 +119,11 @@ impl Walker<'_> {
         }
     }
 
-    fn is_instance(&self, node: &NamedNode, test: &TypeTest) -> Result<bool, StoreError> {
+    pub(super) fn is_instance(
+        &self,
+        node: &NamedNode,
+        test: &TypeTest,
+    ) -> Result<bool, StoreError> {
         for (property, types) in &test.alternatives {
             if let [single] = types.as_slice() {
                 let object = TermRef::from(single);

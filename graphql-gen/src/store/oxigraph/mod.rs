@@ -17,10 +17,12 @@ use spargebra::Query;
 use super::{
     Column, GraphStore, Hydrated, HydrationRequest, Slot, SlotPage, StoreError, StoreInfo,
 };
-use crate::plan::{Dataset, OrderKey, Page, Selection, SortBy, Step, ValueCondition};
+use crate::plan::{
+    Dataset, OrderKey, OrderStep, Page, Selection, SortBy, Step, TypeIndex, ValueCondition,
+};
 use crate::request::RequestContext;
 use crate::sparql;
-use crate::value::{SortValue, cast, sort_value, text_sort_value};
+use crate::value::{SortValue, shown};
 
 /// How many objects are read between two looks at the deadline.
 const CHECK_EVERY: usize = 256;
@@ -301,7 +303,15 @@ impl<'a> Walker<'a> {
             let mut rest = Vec::new();
             for value in values {
                 match value {
-                    Term::NamedNode(node) => nodes.push(node),
+                    Term::NamedNode(node) => {
+                        let counts = match &page.members {
+                            Some(test) => self.is_instance(&node, test)?,
+                            None => true,
+                        };
+                        if counts {
+                            nodes.push(node);
+                        }
+                    }
                     other => rest.push(other),
                 }
             }
@@ -361,73 +371,68 @@ impl<'a> Walker<'a> {
     }
 
     fn key(&self, node: &NamedNode, key: &OrderKey) -> Result<SortValue, StoreError> {
-        let mut at = node.clone();
-        let (last, way) = match (&key.by, key.path.split_last()) {
-            // The value is the node at the end of the path.
-            (SortBy::Iri | SortBy::TypeName(_), _) | (_, None) => (None, key.path.as_slice()),
-            (_, Some((last, way))) => (Some(last), way),
+        let of_node = matches!(
+            key.by,
+            SortBy::Iri | SortBy::TypeName(_) | SortBy::Constant(_)
+        );
+        let (last, way) = match key.path.split_last() {
+            Some((last, way)) if !of_node => (Some(last), way),
+            _ => (None, key.path.as_slice()),
         };
-        let mut values = Vec::new();
+        let mut at = node.clone();
         for step in way {
-            values.clear();
-            self.walk(&at, step, &mut values)?;
-            let next = values.drain(..).filter_map(|value| match value {
-                Term::NamedNode(node) => Some(node),
-                _ => None,
-            });
-            match next.min() {
+            match self.shown_object(&at, step)? {
                 Some(next) => at = next,
                 None => return Ok(SortValue::Missing),
             }
         }
-        values.clear();
-        if let Some(step) = last {
-            self.walk(&at, step, &mut values)?;
+        let mut values = Vec::new();
+        if let Some(last) = last {
+            self.walk(&at, &last.step, &mut values)?;
         }
-        self.value(at, values, &key.by)
+        Ok(match &key.by {
+            SortBy::Iri => SortValue::Text(at.into_string()),
+            SortBy::Constant(text) => SortValue::Text(text.clone()),
+            SortBy::TypeName(index) => self.type_name(&at, index)?,
+            by => shown(by, &values, &self.context.accept_language),
+        })
     }
 
-    fn value(
+    /// Returns the object that a single-valued field shows.
+    fn shown_object(
         &self,
-        node: NamedNode,
-        values: Vec<Term>,
-        by: &SortBy,
-    ) -> Result<SortValue, StoreError> {
-        let smallest =
-            |values: Vec<SortValue>| values.into_iter().min().unwrap_or(SortValue::Missing);
-        Ok(match by {
-            SortBy::Iri => SortValue::Text(node.into_string()),
-            SortBy::TypeName(index) => {
-                let mut types = Vec::new();
-                for (position, property) in index.properties().enumerate() {
-                    let mut found = Vec::new();
-                    self.walk(&node, &Step::forward(property.clone()), &mut found)?;
-                    types.extend(found.into_iter().map(|ty| (position, ty)));
-                }
-                let types = types.iter().filter_map(|(position, ty)| match ty {
-                    Term::NamedNode(ty) => Some((*position, ty)),
-                    _ => None,
-                });
-                let name = index
-                    .resolve(types)
-                    .and_then(|object| index.type_name(object));
-                name.map_or(SortValue::Missing, |name| SortValue::Text(name.to_owned()))
+        node: &NamedNode,
+        step: &OrderStep,
+    ) -> Result<Option<NamedNode>, StoreError> {
+        let mut values = Vec::new();
+        self.walk(node, &step.step, &mut values)?;
+        let mut smallest = None;
+        'values: for next in named_nodes(values) {
+            if smallest.as_ref().is_some_and(|smallest| *smallest < next) {
+                continue;
             }
-            SortBy::Scalar(scalar) => smallest(
-                values
-                    .iter()
-                    .map(|value| sort_value(*scalar, value))
-                    .collect(),
-            ),
-            SortBy::Cast(scalar) => smallest(
-                values
-                    .iter()
-                    .filter_map(|value| cast(*scalar, value))
-                    .map(|value| sort_value(*scalar, &value))
-                    .collect(),
-            ),
-            SortBy::Text(_) | SortBy::Lang | SortBy::Datatype => text_sort_value(by, &values),
-        })
+            for test in &step.tests {
+                if !self.is_instance(&next, test)? {
+                    continue 'values;
+                }
+            }
+            smallest = Some(next);
+        }
+        Ok(smallest)
+    }
+
+    fn type_name(&self, node: &NamedNode, index: &TypeIndex) -> Result<SortValue, StoreError> {
+        let mut types = Vec::new();
+        for (position, property) in index.properties().enumerate() {
+            let mut found = Vec::new();
+            self.walk(node, &Step::forward(property.clone()), &mut found)?;
+            types.extend(named_nodes(found).map(|ty| (position, ty)));
+        }
+        let types = types.iter().map(|(position, ty)| (*position, ty));
+        let name = index
+            .resolve(types)
+            .and_then(|object| index.type_name(object));
+        Ok(name.map_or(SortValue::Missing, |name| SortValue::Text(name.to_owned())))
     }
 }
 
