@@ -1,0 +1,132 @@
+//! Random schemas, data and operations.
+//!
+//! Operands are taken from the data more often than not, so that most operations find something.
+
+mod data;
+mod fields;
+mod filters;
+mod literals;
+mod orders;
+mod schema;
+
+pub(crate) use data::data;
+pub(crate) use fields::operation;
+pub(crate) use schema::schema;
+
+use oxrdf::Term;
+use soml_core::schema::{LiteralRange, Property, Range};
+
+use crate::coverage::Coverage;
+use crate::known::{Known, is_wanted};
+use crate::operation::{Arg, Variable};
+use crate::random::Random;
+use crate::reference::{Graph, Model, Ty, belongs, iri_of};
+
+/// What operations are generated from.
+pub(crate) struct Generator<'a> {
+    pub(crate) model: &'a Model<'a>,
+    pub(crate) graph: &'a Graph<'a>,
+    pub(crate) random: Random,
+    pub(crate) coverage: &'a mut Coverage,
+    variables: Vec<Variable>,
+    fragments: Vec<crate::operation::Fragment>,
+    aliases: usize,
+}
+
+impl<'a> Generator<'a> {
+    pub(crate) fn new(
+        model: &'a Model<'a>,
+        graph: &'a Graph<'a>,
+        random: Random,
+        coverage: &'a mut Coverage,
+    ) -> Self {
+        Generator {
+            model,
+            graph,
+            random,
+            coverage,
+            variables: Vec::new(),
+            fragments: Vec::new(),
+            aliases: 0,
+        }
+    }
+
+    /// Puts a value into a variable now and then.
+    fn maybe_variable(&mut self, ty: &str, value: Arg) -> Arg {
+        if !self.random.chance(7) || holds_variable(&value) {
+            return value;
+        }
+        let name = format!("v{}", self.variables.len());
+        let given = self.random.chance(75);
+        let (default, given) = if given {
+            (None, Some(value))
+        } else {
+            (Some(value), None)
+        };
+        self.variables.push(Variable {
+            name: name.clone(),
+            ty: ty.to_owned(),
+            default,
+            given,
+        });
+        Arg::Variable(name)
+    }
+
+    fn alias(&mut self) -> String {
+        self.aliases += 1;
+        format!("a{}", self.aliases)
+    }
+
+    /// Tells whether a property may be ordered by without meeting a known difference.
+    fn is_orderable(&self, property: &Property) -> bool {
+        let is_chosen = match property.range {
+            Range::Literal(range) => {
+                range != LiteralRange::LangString && !property.max.is_multiple()
+            }
+            _ => false,
+        };
+        if is_chosen && !is_wanted(Known::OrderOfLiteralNotShown) {
+            return false;
+        }
+        let schema = self.model.schema;
+        let fits = |value: &Term| belongs(schema, property.range, value);
+        is_wanted(Known::OrderOfIllTyped) || self.stored(property).into_iter().all(fits)
+    }
+
+    /// Tells whether an order may go through an object property without meeting a known difference.
+    fn leads_to_what_is_shown(&self, property: &Property, range: Ty) -> bool {
+        let triples = self.graph.union();
+        let shown = |value: &Term| {
+            let node = iri_of(value);
+            node.is_none_or(|node| self.model.concrete(triples, node, range).is_some())
+        };
+        is_wanted(Known::OrderThroughObjectsNotShown)
+            || (!property.range_check && self.stored(property).into_iter().all(shown))
+    }
+
+    /// Tells whether all values of a property are objects.
+    fn leads_to_objects(&self, property: &Property) -> bool {
+        let mut values = self.stored(property).into_iter();
+        values.all(|value| iri_of(value).is_some())
+    }
+
+    /// All values of a property, blank nodes too.
+    fn stored(&self, property: &Property) -> Vec<&Term> {
+        self.graph.union().all_values(&property.path)
+    }
+
+    /// Some value along a property of some instance of a type.
+    fn some_value(&mut self, node: &str, path: &soml_core::schema::Path) -> Option<Term> {
+        let values = self.graph.union().values(node, path);
+        self.random.some(&values).cloned()
+    }
+}
+
+fn holds_variable(value: &Arg) -> bool {
+    match value {
+        Arg::Variable(_) => true,
+        Arg::List(items) => items.iter().any(holds_variable),
+        Arg::Object(keys) => keys.iter().any(|(_, value)| holds_variable(value)),
+        _ => false,
+    }
+}

@@ -1,0 +1,26 @@
+//! A slow, obvious interpreter of queries over raw triples.
+//!
+//! Written from the rules, for comparison: it plans nothing, optimizes nothing, and shares no code
+//! with the engine except the model of a SOML schema. Values are read anew each time; conditions
+//! are evaluated by loops.
+
+mod document;
+mod fields;
+mod filter;
+mod graph;
+mod interpret;
+mod lang;
+mod literal;
+mod model;
+mod moment;
+mod number;
+mod order;
+mod scalar;
+mod values;
+
+pub(crate) use fields::belongs;
+pub(crate) use graph::{Graph, iri_of};
+pub(crate) use interpret::{Answer, Fault, Out, Segment, interpret};
+pub(crate) use model::{Model, Ty};
+pub(crate) use number::Number;
+pub(crate) use scalar::fits;

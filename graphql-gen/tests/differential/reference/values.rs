@@ -1,0 +1,219 @@
+//! Fields whose values are scalars and literals.
+
+use oxrdf::{Literal, Term};
+use serde_json::{Value, json};
+use soml_core::datatype::Scalar;
+use soml_core::schema::{LiteralRange, ObjectId, Property};
+
+use super::document::Field;
+use super::fields::{Kind, listed, literal, single_literal, single_scalar, wanted};
+use super::filter::Filter;
+use super::graph::iri_of;
+use super::interpret::{Bubble, Interpreter, Out, Scope, Segment, or_null, says_nothing};
+use super::lang::shown_tag;
+use super::literal::{self as literals, datatype};
+use super::order::{OrderKey, compare, configured, literal_parts, name_spec};
+use super::scalar::Shown;
+
+impl<'d> Interpreter<'d> {
+    pub(super) fn types(
+        &mut self,
+        field: &Field<'d>,
+        object: ObjectId,
+        node: &str,
+        scope: Scope<'_>,
+    ) -> Result<Out, Bubble> {
+        let mut types = scope
+            .triples
+            .objects(node, &self.model.object(object).type_prop);
+        if let Some(ids) = self.document.argument(field, "ID") {
+            types.retain(|ty| ids.items().iter().any(|id| iri_of(ty) == Some(id.text())));
+        }
+        let kind = Kind::Scalar(Scalar::Iri);
+        self.scalars(field, kind, types, false, scope)
+    }
+
+    pub(super) fn name(
+        &mut self,
+        field: &Field<'d>,
+        object: ObjectId,
+        node: &str,
+        scope: Scope<'_>,
+    ) -> Out {
+        let schema = self.model.schema;
+        let given = self.lang_argument(field);
+        let spec = name_spec(schema, given.as_ref().or(scope.lang));
+        let property = self.model.object(object).name_property.expect("nameable");
+        let values = scope.triples.values(node, &schema[property].path);
+        let kind = Kind::Scalar(Scalar::String);
+        let chosen = single_scalar(schema, kind, &values, Some(&spec), self.accepted);
+        self.report(field, chosen.several, chosen.ill_typed);
+        Out::Leaf(chosen.value.map_or(Value::Null, |shown| shown.json))
+    }
+
+    /// Lists without values are null where the schema says so.
+    pub(super) fn without_empty(&self, list: Out) -> Out {
+        let nulls = self.model.schema.config.null_json_arrays;
+        match list {
+            Out::List { items, .. } if items.is_empty() && nulls => Out::Leaf(Value::Null),
+            list => list,
+        }
+    }
+
+    pub(super) fn scalars(
+        &mut self,
+        field: &Field<'d>,
+        kind: Kind,
+        mut values: Vec<Term>,
+        non_null: bool,
+        scope: Scope<'_>,
+    ) -> Result<Out, Bubble> {
+        let schema = self.model.schema;
+        if let Some(condition) = self.filter_argument(field, "where") {
+            let filter = Filter {
+                model: self.model,
+                triples: scope.triples,
+            };
+            values.retain(|value| match kind {
+                Kind::Scalar(scalar) => filter.scalar(scalar, value, &condition),
+                Kind::Enum(_) => filter.enumerated(value, &condition),
+            });
+        }
+        if kind == Kind::Scalar(Scalar::String) {
+            values = wanted(&values, scope.lang, self.accepted);
+        }
+        let shown = values
+            .iter()
+            .map(|value| kind.shown(schema, value))
+            .collect();
+        let mut shown = listed(shown, Shown::same);
+        let ordered = self.is_ordered(field);
+        if ordered {
+            let by = self.document.argument(field, "orderBy");
+            let descending = by.is_some_and(|by| by.text() == "DESC");
+            shown.sort_by(|a, b| {
+                let order = missing_first(a.as_ref(), b.as_ref(), |a, b| a.key.compare(&b.key));
+                let order = if descending { order.reverse() } else { order };
+                let text = |shown: &Option<Shown>| shown.as_ref().map(|s| s.json.to_string());
+                order.then_with(|| text(a).cmp(&text(b)))
+            });
+        }
+        let items = self.page(field, shown);
+        self.values(items, non_null, ordered, |shown| Out::Leaf(shown.json))
+    }
+
+    pub(super) fn literals_of(
+        &mut self,
+        field: &Field<'d>,
+        property: &Property,
+        range: LiteralRange,
+        mut values: Vec<Term>,
+        scope: Scope<'_>,
+    ) -> Result<Out, Bubble> {
+        let schema = self.model.schema;
+        let filter = Filter {
+            model: self.model,
+            triples: scope.triples,
+        };
+        if let Some(condition) = self.filter_argument(field, "where")
+            && !says_nothing(&condition)
+        {
+            values.retain(|value| filter.literal(value, &condition));
+        }
+        if let Some(condition) = self.filter_argument(field, "value")
+            && !says_nothing(&condition)
+        {
+            values.retain(|value| filter.literal_text(value, &condition));
+        }
+        let fetch = property
+            .lang
+            .fetch
+            .as_ref()
+            .or(schema.config.lang.fetch.as_ref());
+        let fetch = configured(fetch);
+        let lang = scope.lang.or(fetch.as_ref());
+        let selections = field.selections();
+        let fields = self.document.collect(self.model, None, &selections);
+        let members = |literal: &Literal| literal_members(&fields, literal);
+        if !property.max.is_multiple() {
+            let chosen = single_literal(schema, range, &values, lang, self.accepted);
+            self.report(field, chosen.several, chosen.ill_typed);
+            return Ok(chosen
+                .value
+                .as_ref()
+                .map_or(Out::Leaf(Value::Null), members));
+        }
+        let terms = wanted(&values, lang, self.accepted);
+        let shown = terms
+            .iter()
+            .map(|term| literal(schema, range, term))
+            .collect();
+        let mut shown = listed(shown, |a, b| a == b);
+        let ordered = self.is_ordered(field);
+        if ordered {
+            let by = self.document.argument(field, "orderBy");
+            let keys = |literal: &Literal| {
+                let mut keys: Vec<OrderKey> = Vec::new();
+                if let Some(by) = &by {
+                    literal_parts(Some(literal), by, &mut keys);
+                }
+                keys
+            };
+            shown.sort_by(|a, b| {
+                missing_first(a.as_ref(), b.as_ref(), |a, b| {
+                    compare(&keys(a), &keys(b)).then_with(|| literals::compare(a, b))
+                })
+            });
+        }
+        let items = self.page(field, shown);
+        self.values(items, property.non_nullable_elements, ordered, |l| {
+            members(&l)
+        })
+    }
+
+    /// A list of values, null and an error for each that does not fit.
+    fn values<T>(
+        &mut self,
+        values: Vec<Option<T>>,
+        non_null: bool,
+        ordered: bool,
+        out: impl Fn(T) -> Out,
+    ) -> Result<Out, Bubble> {
+        let mut items = Vec::new();
+        for (index, value) in values.into_iter().enumerate() {
+            let Some(value) = value else {
+                self.path.push(Segment::Index(index));
+                self.fault("VALUE_ILL_TYPED");
+                self.path.pop();
+                items.push(or_null(Err(Bubble), non_null)?);
+                continue;
+            };
+            items.push(out(value));
+        }
+        Ok(self.without_empty(Out::List { items, ordered }))
+    }
+}
+
+fn missing_first<T>(
+    a: Option<&T>,
+    b: Option<&T>,
+    compare: impl Fn(&T, &T) -> std::cmp::Ordering,
+) -> std::cmp::Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) => compare(a, b),
+        _ => a.is_some().cmp(&b.is_some()),
+    }
+}
+
+fn literal_members(fields: &[Field<'_>], literal: &Literal) -> Out {
+    let member = |field: &Field<'_>| {
+        let value = match field.name() {
+            "value" => json!(literal.value()),
+            "lang" => json!(literal.language().map(shown_tag)),
+            "type" => json!(datatype(literal)),
+            _ => json!("Literal"),
+        };
+        (field.key.clone(), Out::Leaf(value))
+    };
+    Out::Object(fields.iter().map(member).collect())
+}
