@@ -91,6 +91,7 @@ pub(super) fn sort_and_cut(candidates: &mut Vec<Candidate>, list: &ListOutput) {
             a.sort[rest.min(a.sort.len())..]
                 .cmp(&b.sort[rest.min(b.sort.len())..])
                 .then_with(|| a.json.cmp(&b.json))
+                .then_with(|| a.term.cmp(&b.term))
         });
     }
     let range = list.page.range(candidates.len());

@@ -15,7 +15,7 @@ use crate::plan::{
     ListOutput, LiteralKey, LiteralOutput, LiteralPart, OutField, Output, ScalarKind, ScalarOutput,
     any_language,
 };
-use crate::value::{cast, write_enum, write_scalar, write_string};
+use crate::value::{SortValue, cast, write_enum, write_scalar, write_string};
 
 impl<'a> Writer<'a> {
     /// Returns how many values a list field would give.
@@ -134,15 +134,17 @@ impl<'a> Writer<'a> {
                     }
                     ScalarKind::Enum(id) => write_enum(&mut json, &self.schema()[id], term),
                 };
+                // What shows as null sorts as what is missing, whatever is stored.
+                let (sort, term) = if written {
+                    (scalar_sort(scalar.kind, term), String::new())
+                } else {
+                    (SortValue::Missing, term.to_string())
+                };
                 Candidate {
-                    sort: vec![scalar_sort(scalar.kind, term)],
+                    sort: vec![sort],
                     json: written.then_some(json),
                     identity: None,
-                    term: if written {
-                        String::new()
-                    } else {
-                        term.to_string()
-                    },
+                    term,
                 }
             })
             .collect()
@@ -226,8 +228,12 @@ impl<'a> Writer<'a> {
                     }
                     _ => (None, None),
                 };
-                let sort = literal_sort(order, term);
                 let shown = json.is_some();
+                let sort = if shown {
+                    literal_sort(order, term)
+                } else {
+                    vec![SortValue::Missing; order.len() + 3]
+                };
                 let term = if shown {
                     String::new()
                 } else {

@@ -173,7 +173,8 @@ fn normal_fault(expected: &Out, actual: &Value, fault: &Fault) -> (String, Strin
                 };
             }
             Segment::Index(index) => {
-                let any = fault.code == "MULTIPLE_VALUES" && !is_wanted(Known::WarningPerType);
+                // Which of the objects is warned of is free.
+                let any = fault.code == "MULTIPLE_VALUES";
                 let settled = path_is_settled(out) && !any;
                 path.push_str(&if settled {
                     index.to_string()

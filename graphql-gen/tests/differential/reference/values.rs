@@ -152,17 +152,16 @@ impl<'d> Interpreter<'d> {
         let ordered = self.is_ordered(field);
         if ordered {
             let by = self.document.argument(field, "orderBy");
-            let keys = |literal: &Literal| {
+            let keys = |literal: &Option<Literal>| {
                 let mut keys: Vec<OrderKey> = Vec::new();
                 if let Some(by) = &by {
-                    literal_parts(Some(literal), by, &mut keys);
+                    literal_parts(literal.as_ref(), by, &mut keys);
                 }
                 keys
             };
             shown.sort_by(|a, b| {
-                missing_first(a.as_ref(), b.as_ref(), |a, b| {
-                    compare(&keys(a), &keys(b)).then_with(|| literals::compare(a, b))
-                })
+                let order = compare(&keys(a), &keys(b));
+                order.then_with(|| missing_first(a.as_ref(), b.as_ref(), literals::compare))
             });
         }
         let items = self.page(field, shown);
