@@ -2,7 +2,9 @@
 //! it, and what runs and times them. How to run it and what the numbers mean is in the README.
 
 pub mod embedded;
+pub mod floor;
 pub mod generator;
+pub mod measure;
 pub mod random;
 pub mod workload;
 
