@@ -1,8 +1,12 @@
 //! What the platform is measured with: generated university data, the LinGBM query templates over
 //! it, and what runs and times them. How to run it and what the numbers mean is in the README.
 
+pub mod drive;
 pub mod embedded;
+pub mod floor;
 pub mod generator;
+pub mod http;
+pub mod measure;
 pub mod random;
 pub mod workload;
 

@@ -29,14 +29,14 @@ impl Random {
     }
 
     /// Returns the next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.state = self.state.wrapping_add(STEP);
         mix(self.state)
     }
 
     /// Returns a number from 0 to `bound`, exclusive; 0 when the bound is 0.
     pub fn below(&mut self, bound: usize) -> usize {
-        let wide = u128::from(self.next()) * bound as u128;
+        let wide = u128::from(self.number()) * bound as u128;
         // At most `bound` after the shift, which was a `usize`.
         (wide >> 64) as usize
     }

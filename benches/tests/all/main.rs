@@ -1,5 +1,7 @@
 //! Tests of the data, the schema and the workload.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod generator;
 mod schema;
 mod workload;

@@ -1,0 +1,99 @@
+//! Measures the query templates: the service in process and over HTTP, and SPARQL beside it.
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use benches::drive::{Driver, Load, Report, table};
+use benches::generator::Config;
+use benches::workload::TEMPLATES;
+use benches::{SCHEMA, embedded, http, measure};
+use clap::Parser;
+use graphql_gen::store::oxigraph::OxigraphStore;
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Measures the query templates: in process, over HTTP, and as SPARQL on the same store, in turns.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    /// Number of universities.
+    #[arg(long, default_value_t = 1)]
+    universities: usize,
+    /// Seed of the data and the instances.
+    #[arg(long, default_value_t = 42)]
+    seed: u64,
+    /// Instances of each template.
+    #[arg(long, default_value_t = 20)]
+    instances: usize,
+    /// Milliseconds for the turns of each template, and for each number of connections.
+    #[arg(long, default_value_t = 2_000)]
+    time: u64,
+    /// Numbers of connections.
+    #[arg(long, value_delimiter = ',', default_value = "1,8,32")]
+    connections: Vec<usize>,
+    /// Only these templates, such as QT1,QT5.
+    #[arg(long, value_delimiter = ',')]
+    templates: Vec<String>,
+    /// A service that runs elsewhere and holds the same data, such as http://127.0.0.1:9995.
+    #[arg(long)]
+    url: Option<String>,
+    /// File that gets the report as JSON.
+    #[arg(long)]
+    json: Option<PathBuf>,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments = Arguments::parse();
+    let config = Config::new(arguments.universities, arguments.seed)?;
+    let store = embedded::load(config)?;
+    let graph_store = Arc::new(OxigraphStore::new(store.clone()));
+    let serving = Runtime::new()?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let address = match &arguments.url {
+        Some(url) => http::address(url)?,
+        None => serving.block_on(http::start(SCHEMA, graph_store.clone(), async {
+            // Either way there is nothing more to serve.
+            let _ = stopped.await;
+        }))?,
+    };
+    let driver = Driver {
+        service: embedded::service(SCHEMA, graph_store)?,
+        runtime: Runtime::new()?,
+        address,
+        store,
+    };
+    let load = Load {
+        config,
+        instances: arguments.instances,
+        time: Duration::from_millis(arguments.time),
+        connections: arguments.connections,
+    };
+    let wanted = &arguments.templates;
+    let mut rows = Vec::new();
+    for template in TEMPLATES {
+        if wanted.is_empty() || wanted.iter().any(|name| name == template.name) {
+            writeln!(io::stderr(), "{}", template.name)?;
+            rows.push(driver.measure(template, &load)?);
+        }
+    }
+    drop(stop);
+    let report = Report {
+        universities: config.universities,
+        seed: config.seed,
+        triples: driver.store.len()?,
+        rows,
+        memory: measure::memory(),
+        peak_memory: measure::peak_memory(),
+    };
+    if let Some(path) = &arguments.json {
+        std::fs::write(path, serde_json::to_vec_pretty(&report)?)?;
+    }
+    io::stdout().write_all(table(&report).as_bytes())?;
+    Ok(())
+}

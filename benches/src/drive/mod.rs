@@ -1,0 +1,335 @@
+//! The load driver: every template, by every way, in turns, so that what else the machine does
+//! falls on all of them alike.
+
+mod report;
+
+pub use report::{Connections, Report, Row, table};
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use graphql_gen::request::{Request, RequestContext};
+use graphql_gen::service::ObjectService;
+use oxigraph::store::Store;
+use tokio::runtime::Runtime;
+
+use crate::generator::Config;
+use crate::http::{Connection, HttpError};
+use crate::measure::{Samples, cpu_time};
+use crate::workload::{
+    Answer, AnswerError, DirectError, Form, Instance, Prepared, Template, instances, prepare,
+    write_json,
+};
+
+/// Settings of a run.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// The data.
+    pub config: Config,
+    /// Instances of each template.
+    pub instances: usize,
+    /// Time for the turns of each template.
+    pub time: Duration,
+    /// Numbers of connections, each for as long as [`Load::time`]; one is measured in the turns too.
+    pub connections: Vec<usize>,
+}
+
+/// A failure of a run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DriveError {
+    /// Hand-written SPARQL failed.
+    #[error("{template}: the SPARQL form `{form}` failed")]
+    Direct {
+        /// Name of the template.
+        template: &'static str,
+        /// Name of the form.
+        form: &'static str,
+        /// What happened.
+        #[source]
+        source: DirectError,
+    },
+    /// The service does not answer.
+    #[error("{template}: the service does not answer")]
+    Answer {
+        /// Name of the template.
+        template: &'static str,
+        /// What it says.
+        #[source]
+        source: AnswerError,
+    },
+    /// HTTP failed.
+    #[error("failed over HTTP")]
+    Http(#[from] HttpError),
+    /// A connection ended with a panic.
+    #[error("a connection failed")]
+    Task(#[from] tokio::task::JoinError),
+}
+
+/// What is measured.
+pub struct Driver {
+    /// The store that holds the data.
+    pub store: Store,
+    /// The service in process.
+    pub service: ObjectService,
+    /// The service over HTTP.
+    pub address: SocketAddr,
+    /// Runs the clients.
+    pub runtime: Runtime,
+}
+
+/// An instance with everything that is made before the clock runs.
+struct Job {
+    instance: Instance,
+    request: Request,
+    body: Bytes,
+    prepared: Option<Prepared>,
+}
+
+/// Samples of the ways that take turns.
+#[derive(Default)]
+struct Turns {
+    service: Samples,
+    direct: Samples,
+    prepared: Samples,
+    http: Samples,
+}
+
+impl Driver {
+    /// Measures one template.
+    ///
+    /// # Errors
+    /// When a way fails to answer.
+    pub fn measure(&self, template: &'static Template, load: &Load) -> Result<Row, DriveError> {
+        let drawn = instances(template, load.config, load.instances);
+        let form = self.fastest(template, &drawn)?;
+        let failed = |source| failed(template, form, source);
+        let jobs: Vec<Job> = drawn
+            .into_iter()
+            .map(|instance| {
+                Ok(Job {
+                    request: instance.request(template),
+                    body: Bytes::from(instance.body(template).to_string()),
+                    prepared: prepare(form, &instance)?,
+                    instance,
+                })
+            })
+            .collect::<Result<_, _>>()
+            .map_err(failed)?;
+        let values = self.values(template, &jobs)?;
+        let mut row = Row::new(template, form.name, values);
+        let supported = template.lacks().is_none();
+        let mut connection = self.runtime.block_on(Connection::open(self.address))?;
+        let mut out = Vec::new();
+        self.turns(supported, form, &jobs, &mut connection, &mut out)
+            .map_err(|e| e.of(template, form))?;
+        let mut turns = Turns::default();
+        let start = Instant::now();
+        while start.elapsed() < load.time {
+            let turn = self.turns(supported, form, &jobs, &mut connection, &mut out);
+            let turn = turn.map_err(|e| e.of(template, form))?;
+            turns.service.merge(turn.service);
+            turns.direct.merge(turn.direct);
+            turns.prepared.merge(turn.prepared);
+            turns.http.merge(turn.http);
+        }
+        row.fill(&turns.service, &turns.direct, &turns.prepared, &turns.http);
+        drop(connection);
+        if supported {
+            for &connections in &load.connections {
+                let (samples, per_second) = self.connections(&jobs, connections, load.time)?;
+                row.loads.push(Connections {
+                    connections,
+                    per_second,
+                    summary: samples.summary(),
+                });
+            }
+        }
+        Ok(row)
+    }
+
+    /// Returns the form that takes the least time for all instances.
+    fn fastest(
+        &self,
+        template: &'static Template,
+        drawn: &[Instance],
+    ) -> Result<&'static Form, DriveError> {
+        let mut fastest: Option<(Duration, &Form)> = None;
+        let mut out = Vec::new();
+        for form in template.forms {
+            let mut least = Duration::MAX;
+            for _ in 0..4 {
+                let start = Instant::now();
+                for instance in drawn {
+                    out.clear();
+                    write_json(&self.store, form, instance, &mut out)
+                        .map_err(|source| failed(template, form, source))?;
+                }
+                least = least.min(start.elapsed());
+            }
+            if fastest.is_none_or(|(time, _)| least < time) {
+                fastest = Some((least, form));
+            }
+        }
+        Ok(fastest.expect("every template has a form").1)
+    }
+
+    /// Returns how many values the answers hold on average; nothing where there is no answer.
+    fn values(&self, template: &'static Template, jobs: &[Job]) -> Result<f64, DriveError> {
+        if template.lacks().is_some() {
+            return Ok(0.0);
+        }
+        let mut values = 0;
+        for job in jobs {
+            let answer = Answer::of_graphql(template, &self.answer(job));
+            let answer = answer.map_err(|source| DriveError::Answer {
+                template: template.name,
+                source,
+            })?;
+            values += answer.len();
+        }
+        Ok(values as f64 / jobs.len().max(1) as f64)
+    }
+
+    fn answer(&self, job: &Job) -> Bytes {
+        let request = job.request.clone();
+        let answer = self.service.execute(request, RequestContext::default());
+        self.runtime.block_on(answer).body
+    }
+
+    /// Runs every instance once by each way.
+    fn turns(
+        &self,
+        supported: bool,
+        form: &Form,
+        jobs: &[Job],
+        connection: &mut Connection,
+        out: &mut Vec<u8>,
+    ) -> Result<Turns, TurnError> {
+        let mut turns = Turns::default();
+        charged(&mut turns.direct, |samples| {
+            for job in jobs {
+                out.clear();
+                samples.time(|| write_json(&self.store, form, &job.instance, out))?;
+            }
+            Ok::<_, TurnError>(())
+        })?;
+        charged(&mut turns.prepared, |samples| {
+            for prepared in jobs.iter().filter_map(|job| job.prepared.as_ref()) {
+                out.clear();
+                samples.time(|| prepared.write_json(&self.store, out))?;
+            }
+            Ok::<_, TurnError>(())
+        })?;
+        if !supported {
+            return Ok(turns);
+        }
+        charged(&mut turns.service, |samples| {
+            for job in jobs {
+                samples.time(|| self.answer(job));
+            }
+        });
+        charged(&mut turns.http, |samples| {
+            for job in jobs {
+                let body = job.body.clone();
+                samples.time(|| self.runtime.block_on(connection.send(body)))?;
+            }
+            Ok::<_, TurnError>(())
+        })?;
+        Ok(turns)
+    }
+
+    /// Keeps `connections` busy; returns their samples and how many requests a second there were.
+    fn connections(
+        &self,
+        jobs: &[Job],
+        connections: usize,
+        time: Duration,
+    ) -> Result<(Samples, f64), DriveError> {
+        let bodies: Arc<[Bytes]> = jobs.iter().map(|job| job.body.clone()).collect();
+        let before = cpu_time();
+        let start = Instant::now();
+        let mut samples = self.runtime.block_on(async {
+            let tasks: Vec<_> = (0..connections)
+                .map(|first| {
+                    let task = closed_loop(self.address, Arc::clone(&bodies), first, time);
+                    tokio::spawn(task)
+                })
+                .collect();
+            let mut samples = Samples::default();
+            for task in tasks {
+                samples.merge(task.await??);
+            }
+            Ok::<_, DriveError>(samples)
+        })?;
+        samples.add_cpu(cpu_time().saturating_sub(before));
+        let per_second = samples.summary().count as f64 / start.elapsed().as_secs_f64();
+        Ok((samples, per_second))
+    }
+}
+
+/// Sends one request after the other.
+async fn closed_loop(
+    address: SocketAddr,
+    bodies: Arc<[Bytes]>,
+    first: usize,
+    time: Duration,
+) -> Result<Samples, HttpError> {
+    let mut connection = Connection::open(address).await?;
+    let mut samples = Samples::default();
+    let start = Instant::now();
+    for body in bodies.iter().cycle().skip(first) {
+        if start.elapsed() >= time {
+            break;
+        }
+        let sent = Instant::now();
+        connection.send(body.clone()).await?;
+        samples.add(sent.elapsed());
+    }
+    Ok(samples)
+}
+
+/// Runs `work` and adds the CPU time of the process meanwhile.
+fn charged<T>(samples: &mut Samples, work: impl FnOnce(&mut Samples) -> T) -> T {
+    let before = cpu_time();
+    let result = work(samples);
+    samples.add_cpu(cpu_time().saturating_sub(before));
+    result
+}
+
+/// A failure in a turn, of a template yet to be named.
+enum TurnError {
+    Direct(DirectError),
+    Http(HttpError),
+}
+
+impl From<DirectError> for TurnError {
+    fn from(error: DirectError) -> Self {
+        TurnError::Direct(error)
+    }
+}
+
+impl From<HttpError> for TurnError {
+    fn from(error: HttpError) -> Self {
+        TurnError::Http(error)
+    }
+}
+
+impl TurnError {
+    fn of(self, template: &'static Template, form: &'static Form) -> DriveError {
+        match self {
+            TurnError::Direct(source) => failed(template, form, source),
+            TurnError::Http(error) => error.into(),
+        }
+    }
+}
+
+fn failed(template: &'static Template, form: &'static Form, source: DirectError) -> DriveError {
+    DriveError::Direct {
+        template: template.name,
+        form: form.name,
+        source,
+    }
+}

@@ -1,0 +1,177 @@
+//! What a run found, as data and as a table.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::measure::{Samples, Summary};
+use crate::workload::Template;
+
+/// What a run found.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// Number of universities.
+    pub universities: usize,
+    /// Seed of the data and the instances.
+    pub seed: u64,
+    /// Number of triples.
+    pub triples: usize,
+    /// Templates, in their order.
+    pub rows: Vec<Row>,
+    /// Memory of the process at the end, in bytes.
+    pub memory: Option<u64>,
+    /// Most memory that the process had, in bytes.
+    pub peak_memory: u64,
+}
+
+/// What was found for one template; times are in microseconds.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Row {
+    /// Name of the template.
+    pub template: &'static str,
+    /// What the service lacks to answer it.
+    pub not_supported_yet: Option<&'static str>,
+    /// Values in an answer, on average.
+    pub values: f64,
+    /// The service in process.
+    pub service: Summary,
+    /// The service over HTTP, on one connection.
+    pub http: Summary,
+    /// The fastest form of SPARQL.
+    pub form: &'static str,
+    /// That form from its text.
+    pub direct: Summary,
+    /// That form, parsed before the clock runs; no samples where later queries depend on the first.
+    pub prepared: Summary,
+    /// Median of the service to median of SPARQL from its text.
+    pub ratio: f64,
+    /// Connections that are kept busy together.
+    pub loads: Vec<Connections>,
+}
+
+/// Connections that are kept busy together.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Connections {
+    /// How many.
+    pub connections: usize,
+    /// Requests answered in a second.
+    pub per_second: f64,
+    /// Times of requests.
+    #[serde(flatten)]
+    pub summary: Summary,
+}
+
+impl Row {
+    pub(super) fn new(template: &Template, form: &'static str, values: f64) -> Self {
+        Row {
+            template: template.name,
+            not_supported_yet: template.lacks(),
+            values,
+            service: Summary::default(),
+            http: Summary::default(),
+            form,
+            direct: Summary::default(),
+            prepared: Summary::default(),
+            ratio: 0.0,
+            loads: Vec::new(),
+        }
+    }
+
+    pub(super) fn fill(
+        &mut self,
+        service: &Samples,
+        direct: &Samples,
+        prepared: &Samples,
+        http: &Samples,
+    ) {
+        self.service = service.summary();
+        self.direct = direct.summary();
+        self.prepared = prepared.summary();
+        self.http = http.summary();
+        self.ratio = self.service.median / self.direct.median;
+    }
+}
+
+/// Writes a report as Markdown tables.
+#[must_use]
+pub fn table(report: &Report) -> String {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "{} universities, {} triples, seed {}; microseconds\n\n\
+         | template | values | in process | p95 | p99 | CPU | over HTTP | p95 | p99 | CPU \
+         | SPARQL | p95 | form | parsed before | ratio |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|---:|",
+        report.universities, report.triples, report.seed
+    );
+    for row in &report.rows {
+        let _ = match row.not_supported_yet {
+            None => write_row(&mut out, row),
+            Some(lacks) => writeln!(
+                out,
+                "| {} | not supported yet: {lacks} | | | | | | | | | {:.0} | {:.0} | {} | {} | |",
+                row.template,
+                row.direct.median,
+                row.direct.p95,
+                row.form,
+                median(&row.prepared)
+            ),
+        };
+    }
+    let _ = writeln!(
+        out,
+        "\n| template | connections | requests a second | median | p95 | p99 | CPU |\n\
+         |---|---:|---:|---:|---:|---:|---:|"
+    );
+    for row in &report.rows {
+        for load in &row.loads {
+            let s = &load.summary;
+            let _ = writeln!(
+                out,
+                "| {} | {} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} |",
+                row.template, load.connections, load.per_second, s.median, s.p95, s.p99, s.cpu
+            );
+        }
+    }
+    let memory = report.memory.unwrap_or(0) >> 20;
+    let _ = writeln!(
+        out,
+        "\nMemory: {memory} MiB, at most {} MiB",
+        report.peak_memory >> 20
+    );
+    out
+}
+
+fn write_row(out: &mut String, row: &Row) -> std::fmt::Result {
+    let (s, h, d) = (&row.service, &row.http, &row.direct);
+    writeln!(
+        out,
+        "| {} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} \
+         | {:.0} | {:.0} | {} | {} | {:.2} |",
+        row.template,
+        row.values,
+        s.median,
+        s.p95,
+        s.p99,
+        s.cpu,
+        h.median,
+        h.p95,
+        h.p99,
+        h.cpu,
+        d.median,
+        d.p95,
+        row.form,
+        median(&row.prepared),
+        row.ratio,
+    )
+}
+
+fn median(summary: &Summary) -> String {
+    match summary.count {
+        0 => String::new(),
+        _ => format!("{:.0}", summary.median),
+    }
+}

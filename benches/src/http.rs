@@ -1,0 +1,123 @@
+//! The service over HTTP: one that runs in this process, and connections that send requests.
+
+use std::future::Future;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use graphql_gen::store::GraphStore;
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::header::{CONTENT_TYPE, HOST};
+use hyper_util::rt::TokioIo;
+use servers::app::{App, SchemaChangeError};
+use servers::config::Settings;
+use servers::http::{ServeError, Server};
+use servers::schema_store::InMemorySchemaStore;
+use tokio::net::TcpStream;
+
+/// A failure to reach the service.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HttpError {
+    /// The address is not `http://HOST:PORT`.
+    #[error("`{0}` is not an address such as http://127.0.0.1:9995")]
+    Address(String),
+    /// The service does not listen.
+    #[error("failed to connect")]
+    Connect(#[source] std::io::Error),
+    /// The exchange failed.
+    #[error("failed to exchange messages")]
+    Exchange(#[from] hyper::Error),
+    /// The service refuses.
+    #[error("the service answers {0}")]
+    Status(hyper::StatusCode),
+    /// No request can be made of the parts.
+    #[error("the request is malformed")]
+    Request(#[from] hyper::http::Error),
+    /// The service does not start.
+    #[error("failed to start the service")]
+    Start(#[from] ServeError),
+    /// The schema cannot be served.
+    #[error("failed to bind the schema")]
+    Schema(#[from] SchemaChangeError),
+}
+
+/// Starts the service on a free port of this machine, on the runtime at hand; it ends with `stop`.
+///
+/// # Errors
+/// When the schema cannot be served or nothing can listen.
+pub async fn start(
+    soml: &str,
+    store: Arc<dyn GraphStore>,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> Result<SocketAddr, HttpError> {
+    let settings = Settings {
+        port: 0,
+        ..Settings::default()
+    };
+    let schemas = Arc::new(InMemorySchemaStore::default());
+    let app = Arc::new(App::new(settings, store, schemas));
+    let (stored, _) = app.store_schema(soml).await?;
+    app.bind(&stored.id, None).await?;
+    let server = Server::listen(app).await?;
+    let address = server.address();
+    tokio::spawn(server.run(stop));
+    Ok(address)
+}
+
+/// Reads `http://HOST:PORT`.
+///
+/// # Errors
+/// When it is something else, or the host is unknown.
+pub fn address(url: &str) -> Result<SocketAddr, HttpError> {
+    let malformed = || HttpError::Address(url.to_owned());
+    let rest = url.strip_prefix("http://").ok_or_else(malformed)?;
+    let mut found = rest
+        .trim_end_matches('/')
+        .to_socket_addrs()
+        .map_err(|_| malformed())?;
+    found.next().ok_or_else(malformed)
+}
+
+/// A connection that is kept open.
+pub struct Connection {
+    host: String,
+    sender: SendRequest<Full<Bytes>>,
+}
+
+impl Connection {
+    /// Connects.
+    ///
+    /// # Errors
+    /// When nothing listens.
+    pub async fn open(address: SocketAddr) -> Result<Self, HttpError> {
+        let stream = TcpStream::connect(address)
+            .await
+            .map_err(HttpError::Connect)?;
+        stream.set_nodelay(true).map_err(HttpError::Connect)?;
+        let (sender, connection) = handshake(TokioIo::new(stream)).await?;
+        tokio::spawn(connection);
+        Ok(Connection {
+            host: address.to_string(),
+            sender,
+        })
+    }
+
+    /// Sends a GraphQL request and returns the whole answer.
+    ///
+    /// # Errors
+    /// When the exchange fails or the status is not 200.
+    pub async fn send(&mut self, body: Bytes) -> Result<Bytes, HttpError> {
+        let request = hyper::Request::post("/graphql")
+            .header(HOST, &self.host)
+            .header(CONTENT_TYPE, "application/json")
+            .body(Full::new(body))?;
+        self.sender.ready().await?;
+        let response = self.sender.send_request(request).await?;
+        if !response.status().is_success() {
+            return Err(HttpError::Status(response.status()));
+        }
+        Ok(response.into_body().collect().await?.to_bytes())
+    }
+}
