@@ -1,5 +1,6 @@
 //! Random data for a schema.
 
+use oxrdf::vocab::rdf;
 use oxrdf::{BlankNode, GraphName, NamedNode, NamedOrBlankNode, Quad, Term};
 use soml_core::datatype::Scalar;
 use soml_core::schema::{ObjectId, ObjectKind, Path, Range, Schema};
@@ -8,6 +9,7 @@ use super::literals::{self, typed};
 use super::schema::VOCABULARY;
 use crate::known::{Known, is_wanted};
 use crate::random::Random;
+use crate::reference::iri_of;
 
 struct Writer<'a> {
     random: &'a mut Random,
@@ -58,7 +60,7 @@ impl Writer<'_> {
             }
             if count == 0 {
                 let class = NamedNode::new_unchecked(format!("{VOCABULARY}Unknown"));
-                self.add(&node, oxrdf::vocab::rdf::TYPE.as_str(), class.into());
+                self.add(&node, rdf::TYPE.as_str(), class.into());
                 objects.push(self.random.choose(&concrete));
             }
             self.nodes.push((node, objects));
@@ -102,6 +104,14 @@ impl Writer<'_> {
                     break;
                 }
                 let value = match property.range {
+                    Range::Object(range) if iri == rdf::TYPE.as_str() => {
+                        let link = self.link(range);
+                        let known = is_wanted(Known::BlankNodesAsValues);
+                        if !known && iri_of(&link).is_none() {
+                            continue;
+                        }
+                        link
+                    }
                     Range::Object(range) => self.link(range),
                     _ if self.random.chance(2) && is_wanted(Known::BlankNodesAsValues) => {
                         BlankNode::new_unchecked("b99").into()

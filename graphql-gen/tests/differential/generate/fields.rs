@@ -61,8 +61,9 @@ impl Generator<'_> {
 
     fn root(&mut self, name: String, ty: Ty) -> Selection {
         let instances = self.instances(ty);
+        self.of_graphs = self.random.chance(12);
         let mut arguments = self.object_arguments(ty, &instances, 65);
-        if self.random.chance(12) {
+        if self.of_graphs {
             let graphs = ["http://e/g1", "http://e/g2", "http://e/none"];
             let names = (0..self.random.between(1, 2))
                 .map(|_| Arg::Text(self.random.choose(&graphs).to_string()));

@@ -159,12 +159,14 @@ impl Generator<'_> {
             Range::Scalar(scalar) => self.values(Leaf::Scalar(scalar), term.as_ref(), multi, 2),
             Range::Enum(_) => self.values(Leaf::Enum, term.as_ref(), multi, 2),
             Range::Literal(_) => self.literal_filter(term.as_ref(), multi, 2),
+            // What is nested deepest asks for some value.
+            Range::Object(_) if depth == 0 => Arg::Object(Vec::new()),
             Range::Object(object) => {
                 let node = term.as_ref().and_then(iri_of);
                 let range = self.model.range(object);
                 let all =
                     is_wanted(Known::AllOverWhatIsNoObject) || self.leads_to_objects(property);
-                self.filter(range, node, multi && all, depth.saturating_sub(1))
+                self.filter(range, node, multi && all, depth - 1)
             }
         }
     }

@@ -31,6 +31,8 @@ pub(crate) struct Generator<'a> {
     variables: Vec<Variable>,
     fragments: Vec<crate::operation::Fragment>,
     aliases: usize,
+    /// The field at hand reads some graphs alone, in which objects may have no types.
+    of_graphs: bool,
 }
 
 impl<'a> Generator<'a> {
@@ -48,6 +50,7 @@ impl<'a> Generator<'a> {
             variables: Vec::new(),
             fragments: Vec::new(),
             aliases: 0,
+            of_graphs: false,
         }
     }
 
@@ -101,7 +104,9 @@ impl<'a> Generator<'a> {
             node.is_none_or(|node| self.model.concrete(triples, node, range).is_some())
         };
         is_wanted(Known::OrderThroughObjectsNotShown)
-            || (!property.range_check && self.stored(property).into_iter().all(shown))
+            || (!property.range_check
+                && !self.of_graphs
+                && self.stored(property).into_iter().all(shown))
     }
 
     /// Tells whether all values of a property are objects.
