@@ -4,31 +4,9 @@ use std::collections::HashSet;
 
 use oxrdf::Term;
 use soml_core::datatype::Scalar;
-use soml_core::lang::LangSpec;
 
 use crate::plan::{ListOutput, LiteralKey, ScalarKind};
 use crate::value::{SortValue, literal_key, sort_value};
-
-/// Returns the values that a language specification wants, in its order.
-pub(super) fn of_language<'v>(
-    values: &'v [Term],
-    spec: Option<&LangSpec>,
-    accept_language: &[String],
-) -> Vec<&'v Term> {
-    match spec {
-        None => values.iter().collect(),
-        Some(spec) => {
-            let tags = values.iter().map(|value| match value {
-                Term::Literal(literal) => literal.language(),
-                _ => None,
-            });
-            spec.pick(tags, accept_language)
-                .into_iter()
-                .map(|wanted| &values[wanted])
-                .collect()
-        }
-    }
-}
 
 /// A value with its place in the order and its text in the answer.
 pub(super) struct Candidate {

@@ -7,15 +7,13 @@ use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 
 use super::fetch::FetchedLevel;
-use super::list::{
-    Candidate, drop_equal, literal_sort, of_language, scalar_sort, smallest_first, sort_and_cut,
-};
+use super::list::{Candidate, drop_equal, literal_sort, scalar_sort, smallest_first, sort_and_cut};
 use super::write::{Place, Writer, Written};
 use crate::plan::{
     ListOutput, LiteralKey, LiteralOutput, LiteralPart, OutField, Output, ScalarKind, ScalarOutput,
     any_language,
 };
-use crate::value::{SortValue, cast, write_enum, write_scalar, write_string};
+use crate::value::{SortValue, cast, of_language, write_enum, write_scalar, write_string};
 
 impl<'a> Writer<'a> {
     /// Returns how many values a list field would give.
@@ -73,9 +71,18 @@ impl<'a> Writer<'a> {
 
     /// Tells whether the language specification has nothing against the only value.
     fn is_wanted(&self, scalar: &ScalarOutput, value: &Term) -> bool {
-        let accepted = &self.execution.context.accept_language;
         scalar.lang.is_none()
-            || !of_language(std::slice::from_ref(value), scalar.lang.as_ref(), accepted).is_empty()
+            || !self
+                .of_language(std::slice::from_ref(value), scalar.lang.as_ref())
+                .is_empty()
+    }
+
+    /// Returns the values that a language specification wants; all without one.
+    fn of_language<'v>(&self, values: &'v [Term], spec: Option<&LangSpec>) -> Vec<&'v Term> {
+        match spec {
+            None => values.iter().collect(),
+            Some(spec) => of_language(values, spec, &self.execution.context.accept_language),
+        }
     }
 
     /// Writes the first of the candidates for a single value.
@@ -123,8 +130,7 @@ impl<'a> Writer<'a> {
             }
             spec => spec.as_ref(),
         };
-        let accepted = &self.execution.context.accept_language;
-        of_language(values, spec, accepted)
+        self.of_language(values, spec)
             .into_iter()
             .map(|term| {
                 let mut json = Vec::new();
@@ -215,8 +221,7 @@ impl<'a> Writer<'a> {
         spec: Option<&LangSpec>,
         order: &[(LiteralKey, bool)],
     ) -> Vec<Candidate> {
-        let accepted = &self.execution.context.accept_language;
-        of_language(values, spec, accepted)
+        self.of_language(values, spec)
             .into_iter()
             .map(|term| {
                 let (json, identity) = match term {

@@ -8,5 +8,5 @@ mod sort;
 pub use cast::cast;
 pub use json::{LiteralTypes, Numbers};
 pub(crate) use json::{is_text, write_enum, write_scalar, write_string};
-pub(crate) use sort::shown;
-pub use sort::{SortValue, literal_key, sort_value};
+pub(crate) use sort::of_language;
+pub use sort::{SortValue, literal_key, shown, sort_value};

@@ -125,7 +125,7 @@ pub fn literal_key(part: LiteralKey, literal: &Literal) -> SortValue {
 /// Returns the sort value of what a single-valued field shows of its stored values; the field
 /// chooses by language, then the smallest of what fits its range.
 #[must_use]
-pub(crate) fn shown(by: &SortBy, values: &[Term], accept_language: &[String]) -> SortValue {
+pub fn shown(by: &SortBy, values: &[Term], accept_language: &[String]) -> SortValue {
     match by {
         SortBy::Scalar { scalar, cast, lang } => {
             shown_scalar(*scalar, *cast, lang.as_ref(), values, accept_language)
@@ -137,7 +137,8 @@ pub(crate) fn shown(by: &SortBy, values: &[Term], accept_language: &[String]) ->
             smallest.map_or(SortValue::Missing, |name| SortValue::Text(name.to_owned()))
         }
         SortBy::Literal { part, lang, types } => {
-            let chosen = of_language(values, lang.as_ref(), accept_language);
+            let any = any_language();
+            let chosen = of_language(values, lang.as_ref().unwrap_or(&any), accept_language);
             let parts = [LiteralKey::Value, LiteralKey::Lang, LiteralKey::Datatype];
             let smallest = literals(chosen)
                 .filter(|literal| types.accepts(literal))
@@ -166,11 +167,10 @@ fn shown_scalar(
     } else {
         values
     };
-    let chosen = match (scalar, values) {
-        (Scalar::String, [_, _, ..]) => of_language(values, lang, accept_language),
-        (Scalar::String, [single]) if lang.is_some() => {
-            of_language(std::slice::from_ref(single), lang, accept_language)
-        }
+    let any = any_language();
+    let chosen = match (scalar, lang, values) {
+        (Scalar::String, Some(spec), _) => of_language(values, spec, accept_language),
+        (Scalar::String, None, [_, _, ..]) => of_language(values, &any, accept_language),
         _ => values.iter().collect(),
     };
     let mut scratch = Vec::new();
@@ -181,20 +181,12 @@ fn shown_scalar(
     fitting.min().unwrap_or(SortValue::Missing)
 }
 
-/// Returns the values that a single-valued text shows one of.
-fn of_language<'v>(
+/// Returns the values that a language specification wants, in its order.
+pub(crate) fn of_language<'v>(
     values: &'v [Term],
-    lang: Option<&LangSpec>,
+    spec: &LangSpec,
     accept_language: &[String],
 ) -> Vec<&'v Term> {
-    let any;
-    let spec = match lang {
-        Some(spec) => spec,
-        None => {
-            any = any_language();
-            &any
-        }
-    };
     let tags = values.iter().map(|value| match value {
         Term::Literal(literal) => literal.language(),
         _ => None,
