@@ -38,5 +38,5 @@ pub(crate) enum Known {
 
 /// Tells whether the difference is looked for.
 pub(crate) fn is_wanted(_known: Known) -> bool {
-    std::env::var_os("DIFFERENTIAL_KNOWN").is_some()
+    true
 }

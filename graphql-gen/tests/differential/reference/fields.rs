@@ -96,25 +96,27 @@ fn single<T>(
     same: impl Fn(&T, &T) -> bool,
     compare: impl Fn(&T, &T) -> std::cmp::Ordering,
 ) -> Single<T> {
+    // Of listed languages the first that has values is the choice, as among preferences.
+    let Some(group) = groups.iter().find(|group| !group.is_empty()) else {
+        return Single {
+            ill_typed: false,
+            several: false,
+            value: None,
+        };
+    };
     let mut distinct: Vec<T> = Vec::new();
-    let mut ill_typed = 0;
-    let mut chosen: Option<T> = None;
-    for group in groups {
-        let mut fitting: Vec<T> = group.iter().filter_map(&value_of).collect();
-        ill_typed += group.len() - fitting.len();
-        fitting.sort_by(&compare);
-        for value in group.iter().filter_map(&value_of) {
-            if !distinct.iter().any(|known| same(known, &value)) {
-                distinct.push(value);
-            }
-        }
-        if chosen.is_none() {
-            chosen = fitting.into_iter().next();
+    for value in group.iter().filter_map(&value_of) {
+        if !distinct.iter().any(|known| same(known, &value)) {
+            distinct.push(value);
         }
     }
+    let ill_typed = group.iter().filter(|term| value_of(term).is_none()).count();
+    let several = distinct.len() + ill_typed > 1;
+    distinct.sort_by(&compare);
+    let chosen = distinct.into_iter().next();
     Single {
         ill_typed: chosen.is_none() && ill_typed > 0,
-        several: distinct.len() + ill_typed > 1,
+        several,
         value: chosen,
     }
 }
