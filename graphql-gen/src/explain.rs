@@ -193,7 +193,7 @@ fn step(step: &crate::plan::Step) -> String {
 }
 
 fn page(page: crate::plan::Page) -> String {
-    match (page.offset, page.limit) {
+    match (page.offset.unwrap_or(0), page.limit) {
         (0, None) => String::new(),
         (offset, None) => format!(", without the first {offset}"),
         (0, Some(limit)) => format!(", the first {limit}"),

@@ -26,6 +26,7 @@ const DETAILS: &[&str] = &["argumentPath", "limit"];
 
 /// Codes that no query leads to.
 const OF_THE_SERVICE: &[&str] = &[
+    "EXPLAIN_DISABLED",
     "STORE_UNAVAILABLE",
     "STORE_FAILED",
     "SCHEMA_NOT_BOUND",

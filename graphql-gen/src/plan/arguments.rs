@@ -153,7 +153,7 @@ impl FieldArguments<'_> {
         }
         Ok(Page {
             limit: limit.map(|(n, _)| n),
-            offset: number("offset", 0)?.map_or(0, |(n, _)| n),
+            offset: number("offset", 0)?.map(|(n, _)| n),
         })
     }
 

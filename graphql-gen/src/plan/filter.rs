@@ -37,7 +37,7 @@ impl Operands {
     fn domain(self) -> Domain {
         match self {
             Operands::Scalar(scalar) => domain(scalar),
-            Operands::Enum(_) => Domain::Text,
+            Operands::Enum(_) => Domain::Typed(Scalar::String),
             Operands::AnyText | Operands::CastEnum(_) | Operands::Cast(Scalar::String) => {
                 Domain::Lexical
             }

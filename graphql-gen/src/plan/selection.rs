@@ -33,8 +33,8 @@ pub struct Selection {
 /// A part of an ordered list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Page {
-    /// How many to skip.
-    pub offset: u64,
+    /// How many to skip, when that is said; saying 0 asks for the order of a page.
+    pub offset: Option<u64>,
     /// How many to take at most; all when absent.
     pub limit: Option<u64>,
 }
@@ -43,13 +43,13 @@ impl Page {
     /// Tells whether the page is the whole list.
     #[must_use]
     pub fn is_whole(self) -> bool {
-        self.offset == 0 && self.limit.is_none()
+        self.offset.is_none() && self.limit.is_none()
     }
 
     /// Returns the range of indices that the page takes from a list of `length` elements.
     #[must_use]
     pub fn range(self, length: usize) -> std::ops::Range<usize> {
-        let start = usize::try_from(self.offset)
+        let start = usize::try_from(self.offset.unwrap_or(0))
             .unwrap_or(usize::MAX)
             .min(length);
         let limit = self

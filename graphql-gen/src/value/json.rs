@@ -53,7 +53,7 @@ pub(crate) fn write_enum(out: &mut Vec<u8>, ty: &EnumType, term: &Term) -> bool 
     let Term::Literal(literal) = term else {
         return false;
     };
-    let known = is_text(literal) && ty.values.iter().any(|v| v.name == literal.value());
+    let known = is_plain(literal) && ty.values.iter().any(|v| v.name == literal.value());
     if known {
         write_string(out, literal.value());
     }
@@ -63,6 +63,11 @@ pub(crate) fn write_enum(out: &mut Vec<u8>, ty: &EnumType, term: &Term) -> bool 
 /// Tells whether a literal is a string, with or without a language tag.
 pub(crate) fn is_text(literal: &Literal) -> bool {
     literal.language().is_some() || literal.datatype() == xsd::STRING
+}
+
+/// Tells whether a literal is a string without a language tag.
+pub(crate) fn is_plain(literal: &Literal) -> bool {
+    literal.datatype() == xsd::STRING
 }
 
 fn write_literal(out: &mut Vec<u8>, scalar: Scalar, literal: &Literal, numbers: Numbers) -> bool {
@@ -145,6 +150,8 @@ fn float_text(scalar: Scalar, value: f64, numbers: Numbers) -> Option<Text> {
     if !value.is_finite() || !scalar.float_in_bounds(value) {
         return None;
     }
+    // Zero has one value, whatever its sign.
+    let value = value + 0.0;
     let text = serde_json::to_string(&value).ok()?;
     let bare = scalar == Scalar::Double || numbers == Numbers::Number;
     Some(if bare {

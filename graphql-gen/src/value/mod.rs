@@ -7,6 +7,6 @@ mod sort;
 
 pub use cast::cast;
 pub use json::{LiteralTypes, Numbers};
-pub(crate) use json::{is_text, write_enum, write_scalar, write_string};
+pub(crate) use json::{is_plain, is_text, write_enum, write_scalar, write_string};
 pub(crate) use sort::of_language;
 pub use sort::{SortValue, literal_key, shown, sort_value};

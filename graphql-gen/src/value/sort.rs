@@ -131,7 +131,7 @@ pub fn shown(by: &SortBy, values: &[Term], accept_language: &[String]) -> SortVa
             shown_scalar(*scalar, *cast, lang.as_ref(), values, accept_language)
         }
         SortBy::Enum { names, cast } => {
-            let texts = literals(values).filter(|literal| *cast || super::is_text(literal));
+            let texts = literals(values).filter(|literal| *cast || super::is_plain(literal));
             let known = texts.filter(|literal| names.iter().any(|name| name == literal.value()));
             let smallest = known.map(|literal| literal.value()).min();
             smallest.map_or(SortValue::Missing, |name| SortValue::Text(name.to_owned()))

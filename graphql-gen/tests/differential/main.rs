@@ -10,7 +10,6 @@ mod coverage;
 #[path = "../fixture/mod.rs"]
 mod fixture;
 mod generate;
-mod known;
 mod operation;
 mod random;
 mod reference;
@@ -21,7 +20,6 @@ use std::path::Path;
 use case::{Subject, report};
 use coverage::Coverage;
 use generate::Generator;
-use known::{Known, is_wanted};
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::Quad;
 use random::Random;
@@ -79,10 +77,6 @@ fn run(subject: &Subject, quads: &[Quad], seed: u64, operations: usize, all: &mu
         let mut accepted = languages.to_vec();
         accepted.retain(|_| random.chance(40));
         let operation = generate::operation(Generator::new(&model, &graph, random, coverage));
-        let known = Known::OrderByAcceptedLanguages;
-        if !is_wanted(known) && operation.document().contains("orderBy") {
-            accepted.clear();
-        }
         let outcome = subject.run(&operation, quads, &accepted);
         assert!(
             !outcome.invalid,

@@ -2,7 +2,6 @@
 
 use oxrdf::Quad;
 
-use crate::known::{Known, is_wanted};
 use crate::operation::{Arg, Operation, Selection};
 
 /// Greatest number of smaller cases that are tried.
@@ -81,14 +80,8 @@ impl Editor<'_> {
     }
 
     fn selections(&mut self, selections: &mut Vec<Selection>) -> bool {
-        // Literals must not come to look alike by what is left out of them.
-        let is_literal = selections.iter().any(|selection| {
-            matches!(selection, Selection::Field(field)
-                if field.selections.is_empty() && matches!(field.name.as_str(), "value" | "lang"))
-        });
-        let fixed = is_literal && !is_wanted(Known::LiteralsThatLookAlike);
         for at in 0..selections.len() {
-            if !fixed && selections.len() > 1 && self.is_now() {
+            if selections.len() > 1 && self.is_now() {
                 selections.remove(at);
                 return true;
             }

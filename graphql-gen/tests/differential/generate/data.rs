@@ -2,14 +2,11 @@
 
 use oxrdf::vocab::rdf;
 use oxrdf::{BlankNode, GraphName, NamedNode, NamedOrBlankNode, Quad, Term};
-use soml_core::datatype::Scalar;
 use soml_core::schema::{ObjectId, ObjectKind, Path, Range, Schema};
 
 use super::literals::{self, typed};
 use super::schema::VOCABULARY;
-use crate::known::{Known, is_wanted};
 use crate::random::Random;
-use crate::reference::iri_of;
 
 struct Writer<'a> {
     random: &'a mut Random,
@@ -95,27 +92,10 @@ impl Writer<'_> {
             } else {
                 [0, 1, 1, 1, 1, 1, 1, 1, 2, 1][self.random.below(10)]
             };
-            let is_moment = matches!(property.range, Range::Scalar(scalar)
-                if !scalar.is_numeric() && scalar > Scalar::NonNegativeFloat);
-            let is_one = is_moment && !is_wanted(Known::ChoiceAmongEqualMoments);
-            let stored = |quad: &Quad| quad.subject == *node && quad.predicate.as_str() == iri;
             for _ in 0..count {
-                if is_one && self.quads.iter().any(stored) {
-                    break;
-                }
                 let value = match property.range {
-                    Range::Object(range) if iri == rdf::TYPE.as_str() => {
-                        let link = self.link(range);
-                        let known = is_wanted(Known::BlankNodesAsValues);
-                        if !known && iri_of(&link).is_none() {
-                            continue;
-                        }
-                        link
-                    }
                     Range::Object(range) => self.link(range),
-                    _ if self.random.chance(2) && is_wanted(Known::BlankNodesAsValues) => {
-                        BlankNode::new_unchecked("b99").into()
-                    }
+                    _ if self.random.chance(2) => BlankNode::new_unchecked("b99").into(),
                     range => literals::value(self.random, range).expect("a literal"),
                 };
                 self.add(node, iri, value);

@@ -6,7 +6,6 @@ use soml_core::schema::{Property, Range};
 
 use super::Generator;
 use super::filters::Leaf;
-use crate::known::{Known, is_wanted};
 use crate::operation::{Arg, Field, Fragment, Operation, Selection, Variable};
 use crate::reference::{Ty, iri_of};
 
@@ -142,10 +141,7 @@ impl Generator<'_> {
     }
 
     fn lang(&mut self) -> (String, Arg) {
-        let mut spec = self.random.choose(SPECS);
-        if !is_wanted(Known::ListedLanguagesOfOneValue) {
-            spec = spec.trim_start_matches("ALL:");
-        }
+        let spec = self.random.choose(SPECS);
         let spec = Arg::Text(spec.to_owned());
         let spec = self.maybe_variable("String", spec);
         ("lang".to_owned(), spec)
@@ -300,12 +296,6 @@ impl Generator<'_> {
                 let range = self.model.range(object);
                 if multiple {
                     field.arguments = self.object_arguments(range, &values, 35);
-                    let known = Known::PagesWithWhatIsNoObject;
-                    if !is_wanted(known) && !self.leads_to_objects(property) {
-                        field
-                            .arguments
-                            .retain(|(name, _)| name != "limit" && name != "offset");
-                    }
                 } else if self.random.chance(8) {
                     field.arguments.push(self.lang());
                 }
@@ -317,8 +307,7 @@ impl Generator<'_> {
                 field.selections = self.selections(range, &next, depth - 1, false);
             }
             Range::Literal(_) => {
-                let orderable = self.is_orderable(property);
-                self.literal_arguments(&mut field, sample.as_ref(), multiple, orderable);
+                self.literal_arguments(&mut field, sample.as_ref(), multiple);
                 field.selections = self.literal_selections();
             }
             Range::Scalar(_) | Range::Enum(_) if multiple => {
@@ -326,28 +315,18 @@ impl Generator<'_> {
                     Range::Scalar(scalar) => Leaf::Scalar(scalar),
                     _ => Leaf::Enum,
                 };
-                let orderable = self.is_orderable(property);
-                self.scalar_arguments(&mut field, leaf, sample.as_ref(), orderable);
+                self.scalar_arguments(&mut field, leaf, sample.as_ref());
             }
             _ => {}
         }
         field
     }
 
-    fn scalar_arguments(
-        &mut self,
-        field: &mut Field,
-        leaf: Leaf,
-        sample: Option<&Term>,
-        orderable: bool,
-    ) {
+    fn scalar_arguments(&mut self, field: &mut Field, leaf: Leaf, sample: Option<&Term>) {
         if self.random.chance(35) {
             let filter = self.values(leaf, sample, true, 2);
             let filter = self.maybe_variable(&format!("{}_Where_Multi", leaf.name()), filter);
             field.arguments.push(("where".to_owned(), filter));
-        }
-        if !orderable {
-            return;
         }
         if self.random.chance(35) {
             let direction = self.direction();
@@ -357,26 +336,18 @@ impl Generator<'_> {
         self.page(&mut field.arguments);
     }
 
-    fn literal_arguments(
-        &mut self,
-        field: &mut Field,
-        sample: Option<&Term>,
-        multiple: bool,
-        orderable: bool,
-    ) {
+    fn literal_arguments(&mut self, field: &mut Field, sample: Option<&Term>, multiple: bool) {
         if multiple {
             if self.random.chance(35) {
                 let filter = self.literal_filter(sample, true, 2);
                 field.arguments.push(("where".to_owned(), filter));
             }
-            if orderable && self.random.chance(35) {
+            if self.random.chance(35) {
                 let order = self.literal_order();
                 let order = self.maybe_variable("Literal_OrderBy", order);
                 field.arguments.push(("orderBy".to_owned(), order));
             }
-            if orderable {
-                self.page(&mut field.arguments);
-            }
+            self.page(&mut field.arguments);
         } else if self.random.chance(20) {
             let filter = self.values(Leaf::Text, sample, false, 1);
             field.arguments.push(("value".to_owned(), filter));
@@ -392,9 +363,7 @@ impl Generator<'_> {
 
     fn literal_selections(&mut self) -> Vec<Selection> {
         let mut names = vec!["value", "lang", "type"];
-        if is_wanted(Known::LiteralsThatLookAlike) {
-            names.retain(|_| self.random.chance(75));
-        }
+        names.retain(|_| self.random.chance(75));
         if names.is_empty() || self.random.chance(10) {
             names.push("__typename");
         }

@@ -6,7 +6,6 @@ use soml_core::schema::{Property, Range};
 
 use super::Generator;
 use super::literals;
-use crate::known::{Known, is_wanted};
 use crate::operation::Arg;
 use crate::reference::{Number, Ty, fits, iri_of};
 
@@ -164,9 +163,7 @@ impl Generator<'_> {
             Range::Object(object) => {
                 let node = term.as_ref().and_then(iri_of);
                 let range = self.model.range(object);
-                let all =
-                    is_wanted(Known::AllOverWhatIsNoObject) || self.leads_to_objects(property);
-                self.filter(range, node, multi && all, depth - 1)
+                self.filter(range, node, multi, depth - 1)
             }
         }
     }
@@ -224,9 +221,7 @@ impl Generator<'_> {
         let key = loop {
             let key = self.random.choose(ORDERED);
             let is_iri = matches!(leaf, Leaf::Scalar(Scalar::Iri));
-            let is_boolean = matches!(leaf, Leaf::Scalar(Scalar::Boolean));
-            let unordered = is_iri || (is_boolean && !is_wanted(Known::OrderOfBooleans));
-            if !unordered || ["EQ", "NEQ", "IN", "NIN"].contains(&key) {
+            if !is_iri || ["EQ", "NEQ", "IN", "NIN"].contains(&key) {
                 break key;
             }
         };

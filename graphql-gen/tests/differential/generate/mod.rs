@@ -14,13 +14,11 @@ pub(crate) use fields::operation;
 pub(crate) use schema::schema;
 
 use oxrdf::Term;
-use soml_core::schema::{LiteralRange, Property, Range};
 
 use crate::coverage::Coverage;
-use crate::known::{Known, is_wanted};
 use crate::operation::{Arg, Variable};
 use crate::random::Random;
-use crate::reference::{Graph, Model, Ty, belongs, iri_of};
+use crate::reference::{Graph, Model};
 
 /// What operations are generated from.
 pub(crate) struct Generator<'a> {
@@ -78,46 +76,6 @@ impl<'a> Generator<'a> {
     fn alias(&mut self) -> String {
         self.aliases += 1;
         format!("a{}", self.aliases)
-    }
-
-    /// Tells whether a property may be ordered by without meeting a known difference.
-    fn is_orderable(&self, property: &Property) -> bool {
-        let is_chosen = match property.range {
-            Range::Literal(range) => {
-                range != LiteralRange::LangString && !property.max.is_multiple()
-            }
-            _ => false,
-        };
-        if is_chosen && !is_wanted(Known::OrderOfLiteralNotShown) {
-            return false;
-        }
-        let schema = self.model.schema;
-        let fits = |value: &Term| belongs(schema, property.range, value);
-        is_wanted(Known::OrderOfIllTyped) || self.stored(property).into_iter().all(fits)
-    }
-
-    /// Tells whether an order may go through an object property without meeting a known difference.
-    fn leads_to_what_is_shown(&self, property: &Property, range: Ty) -> bool {
-        let triples = self.graph.union();
-        let shown = |value: &Term| {
-            let node = iri_of(value);
-            node.is_none_or(|node| self.model.concrete(triples, node, range).is_some())
-        };
-        is_wanted(Known::OrderThroughObjectsNotShown)
-            || (!property.range_check
-                && !self.of_graphs
-                && self.stored(property).into_iter().all(shown))
-    }
-
-    /// Tells whether all values of a property are objects.
-    fn leads_to_objects(&self, property: &Property) -> bool {
-        let mut values = self.stored(property).into_iter();
-        values.all(|value| iri_of(value).is_some())
-    }
-
-    /// All values of a property, blank nodes too.
-    fn stored(&self, property: &Property) -> Vec<&Term> {
-        self.graph.union().all_values(&property.path)
     }
 
     /// Some value along a property of some instance of a type.

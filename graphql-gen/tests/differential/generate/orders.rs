@@ -3,7 +3,6 @@
 use soml_core::schema::{LiteralRange, Property, Range};
 
 use super::Generator;
-use crate::known::{Known, is_wanted};
 use crate::operation::Arg;
 use crate::reference::Ty;
 
@@ -35,22 +34,15 @@ impl Generator<'_> {
             .map(|id| &schema[id])
             .filter(|p| !p.max.is_multiple() && !p.implied_by_name && p.name.graphql != "name")
             .filter(|p| match p.range {
-                Range::Object(range) => {
-                    depth > 0 && self.leads_to_what_is_shown(p, self.model.range(range))
-                }
-                _ => self.is_orderable(p),
+                Range::Object(_) => depth > 0,
+                _ => true,
             })
             .collect();
-        let names = self.model.possible(ty).into_iter();
-        let names = names.filter_map(|id| self.model.object(id).name_property);
         let nameable = matches!(ty, Ty::Concrete(id) | Ty::Interface(id)
             if schema.is_nameable(id));
-        let nameable = nameable && names.clone().all(|id| self.is_orderable(&schema[id]));
         match self.random.below(10) {
             0 => ("id".to_owned(), self.direction()),
-            1 if !matches!(ty, Ty::Concrete(_)) || is_wanted(Known::TypeNameOfConcreteRange) => {
-                ("_typename".to_owned(), self.direction())
-            }
+            1 => ("_typename".to_owned(), self.direction()),
             2 | 3 if nameable => ("name".to_owned(), self.direction()),
             _ => match self.random.some(&single) {
                 None => ("id".to_owned(), self.direction()),
@@ -70,7 +62,7 @@ impl Generator<'_> {
                 if self.random.chance(60) {
                     keys.push(("dir".to_owned(), self.direction()));
                 }
-                if !is_wanted(Known::OrderOfLiteralNotShown) || self.random.chance(60) {
+                if self.random.chance(60) {
                     let spec = self
                         .random
                         .pick(&["en", "de,en", "en~,ANY", "ANY", "NONE,de"]);

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use soml_core::datatype::Scalar;
 
-use crate::known::{Known, is_wanted};
 use crate::random::Random;
 
 /// The namespace of classes and properties.
@@ -159,10 +158,7 @@ fn property(random: &mut Random, objects: &mut [Object], at: usize, name: &str) 
         };
         keys.push(format!("range: {range}"));
         if range.ends_with("tring") && random.chance(25) {
-            let mut spec = random.choose(&["en,ANY", "ALL,-de", "ALL:de,en", "NONE", "en~"]);
-            if !multiple && !is_wanted(Known::ListedLanguagesOfOneValue) {
-                spec = spec.trim_start_matches("ALL:");
-            }
+            let spec = random.choose(&["en,ANY", "ALL,-de", "ALL:de,en", "NONE", "en~"]);
             keys.push(format!("lang: '{spec}'"));
         }
     }

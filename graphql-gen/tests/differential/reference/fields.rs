@@ -32,15 +32,6 @@ impl Kind {
     }
 }
 
-/// Tells whether a term fits a range; any IRI may be an object.
-pub(crate) fn belongs(schema: &Schema, range: Range, term: &Term) -> bool {
-    match (range, Kind::of(range)) {
-        (_, Some(kind)) => kind.shown(schema, term).is_some(),
-        (Range::Literal(family), _) => literals::belongs(schema, family, term),
-        _ => super::graph::iri_of(term).is_some(),
-    }
-}
-
 /// What a single-valued field shows.
 pub(crate) struct Single<T> {
     pub(crate) value: Option<T>,

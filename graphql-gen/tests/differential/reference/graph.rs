@@ -82,15 +82,6 @@ impl Triples {
         nodes
     }
 
-    /// The values of a property over all nodes.
-    pub(crate) fn all_values(&self, path: &Path) -> Vec<&Term> {
-        let triples = self.triples.iter().filter(|(_, p, _)| p == path.iri());
-        let is_forward = matches!(path, Path::Forward(_));
-        triples
-            .map(|(subject, _, object)| if is_forward { object } else { subject })
-            .collect()
-    }
-
     /// The values of a property: distinct terms, blank nodes left out.
     pub(crate) fn values(&self, node: &str, path: &Path) -> Vec<Term> {
         let node: Term = oxrdf::NamedNode::new_unchecked(node).into();

@@ -18,7 +18,6 @@ mod order;
 mod scalar;
 mod values;
 
-pub(crate) use fields::belongs;
 pub(crate) use graph::{Graph, iri_of};
 pub(crate) use interpret::{Answer, Fault, Out, Segment, interpret};
 pub(crate) use model::{Model, Ty};
