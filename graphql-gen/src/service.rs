@@ -360,6 +360,9 @@ fn report_unenforced(schema: &Schema) {
             any_property(|p| p.sparql_federated_service.is_some()),
         ),
     ];
+    if schema.config.enable_mutations {
+        tracing::info!(schema = %schema.id, "mutations are not served; the API is read-only");
+    }
     let ignored: Vec<&str> = asked
         .iter()
         .filter(|(_, asked)| *asked)
