@@ -247,7 +247,15 @@ impl Inner {
         };
         let plan = plan::build(&input).map_err(|error| vec![error])?;
         tracing::debug!(request_id = %context.request_id, ?plan, "planned");
-        let introspection = self.introspect(&document, operation, &variables)?;
+        let introspects = plan
+            .roots
+            .iter()
+            .any(|root| matches!(root.value, RootValue::Introspection));
+        let introspection = if introspects {
+            self.introspect(&document, operation, &variables)?
+        } else {
+            JsonMap::new()
+        };
         Ok((plan, introspection))
     }
 
