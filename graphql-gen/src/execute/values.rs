@@ -122,12 +122,8 @@ impl<'a> Writer<'a> {
     }
 
     fn candidates(&self, scalar: &ScalarOutput, values: &[Term], single: bool) -> Vec<Candidate> {
-        let any;
         let spec = match &scalar.lang {
-            None if single => {
-                any = any_language();
-                Some(&any)
-            }
+            None if single => Some(any_language()),
             spec => spec.as_ref(),
         };
         self.of_language(values, spec)
@@ -192,9 +188,8 @@ impl<'a> Writer<'a> {
         out: &LiteralOutput,
         values: &[Term],
     ) -> Written {
-        let any = any_language();
         let mut candidates =
-            self.literal_candidates(out, values, out.lang.as_ref().or(Some(&any)), &[]);
+            self.literal_candidates(out, values, out.lang.as_ref().or(Some(any_language())), &[]);
         drop_equal(&mut candidates);
         smallest_first(&mut candidates);
         self.first(field, candidates);

@@ -5,7 +5,7 @@ use soml_core::lang::LangSpec;
 
 use super::condition::{NodeCondition, TermCondition};
 use super::filter::FilterBuilder;
-use super::input::{Arguments, Input};
+use super::input::{Arguments, Input, lang_spec};
 use super::order::{OrderBuilder, descending, literal_keys};
 use super::selection::{Dataset, LiteralKey, OrderKey, Page};
 use super::{ListOutput, ScalarKind};
@@ -113,14 +113,9 @@ impl FieldArguments<'_> {
             return Ok(None);
         };
         let text = spec.as_text().unwrap_or_default();
-        let spec = LangSpec::parse(text).map_err(|error| {
-            GraphqlError::new(
-                ErrorCode::LangSpecInvalid,
-                format!("`{text}` is not a language specification: {error}"),
-            )
-            .at(place)
-        })?;
-        Ok(Some(spec))
+        lang_spec(text)
+            .map(Some)
+            .map_err(|message| GraphqlError::new(ErrorCode::LangSpecInvalid, message).at(place))
     }
 
     /// Reads `limit` and `offset`.

@@ -153,8 +153,6 @@ pub struct ValueTest {
 /// The operator of a [`ValueTest`], with its operands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
-    /// Is there at all.
-    Present,
     /// Compares with one constant.
     Compare(Comparison, Constant),
     /// Equals one of the constants.

@@ -10,7 +10,7 @@ use super::condition::{
     ValueTest,
 };
 use super::constant::{OperandError, constant, domain};
-use super::input::Input;
+use super::input::{Input, lang_spec};
 use super::regex::{Regex, RegexError};
 use super::set_where::{Combine, SetWhere};
 use super::types::TypeIndex;
@@ -403,13 +403,8 @@ impl<'a> FilterBuilder<'a> {
 
     fn lang(&self, value: &Input) -> Result<TermCondition> {
         let text = value.as_text().unwrap_or_default();
-        let spec = LangSpec::parse(text).map_err(|error| {
-            self.error(
-                ErrorCode::LangSpecInvalid,
-                format!("`{text}` is not a language specification: {error}"),
-            )
-        })?;
-        lang_condition(&spec).map_err(|message| self.error(ErrorCode::LangSpecInvalid, message))
+        let condition = lang_spec(text).and_then(|spec| lang_condition(&spec));
+        condition.map_err(|message| self.error(ErrorCode::LangSpecInvalid, message))
     }
 }
 

@@ -3,6 +3,7 @@
 use apollo_compiler::Node;
 use apollo_compiler::ast;
 use apollo_compiler::response::{JsonMap, JsonValue};
+use soml_core::lang::LangSpec;
 
 use crate::error::Location;
 
@@ -108,6 +109,12 @@ impl<'a> Arguments<'a> {
             input => Some((input, location(argument.location(), self.sources))),
         }
     }
+}
+
+/// Reads a language specification; the error is a message for the client.
+pub(crate) fn lang_spec(text: &str) -> Result<LangSpec, String> {
+    LangSpec::parse(text)
+        .map_err(|error| format!("`{text}` is not a language specification: {error}"))
 }
 
 /// Returns the line and column where a node of the document starts.

@@ -1,13 +1,13 @@
 //! `orderBy` inputs to sort keys.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use soml_core::datatype::Scalar;
 use soml_core::lang::{LangConfig, LangHead, LangItem, LangSpec};
 use soml_core::schema::{LiteralRange, Property, Range, Schema};
 
 use super::filter::{name_groups, step, type_test};
-use super::input::Input;
+use super::input::{Input, lang_spec};
 use super::selection::{LiteralKey, OrderKey, OrderStep, SortBy};
 use super::types::TypeIndex;
 use crate::error::{ErrorCode, GraphqlError, Location};
@@ -194,12 +194,8 @@ impl<'a> OrderBuilder<'a> {
     }
 
     fn spec(&self, text: &str) -> Result<LangSpec> {
-        LangSpec::parse(text).map_err(|error| {
-            GraphqlError::new(
-                ErrorCode::LangSpecInvalid,
-                format!("`{text}` is not a language specification: {error}"),
-            )
-            .at(self.location)
+        lang_spec(text).map_err(|message| {
+            GraphqlError::new(ErrorCode::LangSpecInvalid, message).at(self.location)
         })
     }
 
@@ -223,11 +219,12 @@ impl<'a> OrderBuilder<'a> {
 }
 
 /// Returns the specification of a single string for which none is configured: untagged first.
-pub(crate) fn any_language() -> LangSpec {
-    LangSpec {
+pub(crate) fn any_language() -> &'static LangSpec {
+    static ANY: LazyLock<LangSpec> = LazyLock::new(|| LangSpec {
         head: LangHead::Preference,
         items: vec![LangItem::Any],
-    }
+    });
+    &ANY
 }
 
 /// Returns the specification of a field that shows one value: of listed languages the first that

@@ -212,7 +212,6 @@ fn value_test(subject: Expression, test: &ValueTest) -> Expression {
         _ => subject.clone(),
     };
     let operation = match &test.operator {
-        Operator::Present => return guard,
         Operator::Compare(comparison, constant) => compare(&compared, *comparison, constant),
         Operator::In(constants) => equals_some(&compared, constants),
         Operator::NotIn(constants) if constants.is_empty() => return guard,

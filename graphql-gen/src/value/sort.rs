@@ -137,8 +137,8 @@ pub fn shown(by: &SortBy, values: &[Term], accept_language: &[String]) -> SortVa
             smallest.map_or(SortValue::Missing, |name| SortValue::Text(name.to_owned()))
         }
         SortBy::Literal { part, lang, types } => {
-            let any = any_language();
-            let chosen = of_language(values, lang.as_ref().unwrap_or(&any), accept_language);
+            let spec = lang.as_ref().unwrap_or_else(|| any_language());
+            let chosen = of_language(values, spec, accept_language);
             let parts = [LiteralKey::Value, LiteralKey::Lang, LiteralKey::Datatype];
             let smallest = literals(chosen)
                 .filter(|literal| types.accepts(literal))
@@ -167,10 +167,9 @@ fn shown_scalar(
     } else {
         values
     };
-    let any = any_language();
     let chosen = match (scalar, lang, values) {
         (Scalar::String, Some(spec), _) => of_language(values, spec, accept_language),
-        (Scalar::String, None, [_, _, ..]) => of_language(values, &any, accept_language),
+        (Scalar::String, None, [_, _, ..]) => of_language(values, any_language(), accept_language),
         _ => values.iter().collect(),
     };
     let mut scratch = Vec::new();
