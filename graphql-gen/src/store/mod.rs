@@ -3,6 +3,7 @@
 mod hydration;
 #[cfg(feature = "oxigraph")]
 pub mod oxigraph;
+pub mod remote;
 
 use async_trait::async_trait;
 use oxrdf::NamedNode;

@@ -1,0 +1,5 @@
+//! Stores behind a SPARQL endpoint: objects and values by queries, a bounded number per level.
+
+mod endpoint;
+
+pub use endpoint::{EndpointQuery, Rows, SparqlEndpoint};
