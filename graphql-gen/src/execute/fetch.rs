@@ -93,7 +93,7 @@ async fn select_roots(
         }
     };
     let selections = execution.plan.roots.iter().map(async |root| {
-        Ok(match &root.value {
+        Ok::<_, StoreError>(match &root.value {
             RootValue::Introspection | RootValue::Service(_) => Selected::Nothing,
             RootValue::Count(selection) => Selected::Count(store.count(selection, context).await?),
             RootValue::Objects(objects) => {

@@ -173,8 +173,8 @@ impl<'a> Writer<'a> {
                     self.path.push(Place::Index(index));
                     self.ill_typed(field, &candidate.term);
                     self.path.pop();
-                    let start = self.out.len();
-                    self.null_from(start, list.non_null_elements)?;
+                    let mark = self.mark();
+                    self.null_from(mark, list.non_null_elements)?;
                 }
             }
         }

@@ -58,6 +58,13 @@ pub(super) struct Bubble;
 
 pub(super) type Written = Result<(), Bubble>;
 
+/// A place in the answer to come back to.
+#[derive(Clone, Copy)]
+pub(super) struct Mark {
+    out: usize,
+    errors: usize,
+}
+
 /// A step of the path to the value at hand.
 #[derive(Clone, Copy)]
 pub(super) enum Place<'a> {
@@ -136,7 +143,7 @@ impl<'a> Writer<'a> {
             if index > 0 {
                 self.out.push(b',');
             }
-            let start = self.out.len();
+            let mark = self.mark();
             self.path.push(Place::Index(index));
             let written = match *entity {
                 Some((level, node)) if self.is_known(level, node) => self.object(level, node),
@@ -144,7 +151,7 @@ impl<'a> Writer<'a> {
             };
             self.path.pop();
             if written.is_err() {
-                self.null_from(start, false)?;
+                self.null_from(mark, false)?;
             }
         }
         self.out.push(b']');
@@ -216,7 +223,7 @@ impl<'a> Writer<'a> {
             if index > 0 {
                 self.out.push(b',');
             }
-            let start = self.out.len();
+            let mark = self.mark();
             self.path.push(Place::Index(index));
             let written = if node == NOT_AN_OBJECT {
                 self.error(
@@ -230,7 +237,7 @@ impl<'a> Writer<'a> {
             };
             self.path.pop();
             if written.is_err() {
-                self.null_from(start, list.non_null_elements)?;
+                self.null_from(mark, list.non_null_elements)?;
             }
             index += 1;
         }
@@ -238,14 +245,38 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Replaces what was written since `start` by null, unless null is not allowed.
-    pub(super) fn null_from(&mut self, start: usize, non_null: bool) -> Written {
-        self.out.truncate(start);
+    /// Returns the place that the answer has come to.
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            out: self.out.len(),
+            errors: self.errors.len(),
+        }
+    }
+
+    /// Replaces what was written since `mark` by null, unless null is not allowed.
+    pub(super) fn null_from(&mut self, mark: Mark, non_null: bool) -> Written {
+        self.out.truncate(mark.out);
         if non_null || self.halted {
             return Err(Bubble);
         }
+        self.drop_warnings(mark.errors);
         self.out.extend_from_slice(b"null");
         Ok(())
+    }
+
+    /// Drops warnings of values that are not returned after all.
+    fn drop_warnings(&mut self, from: usize) {
+        let code = ErrorCode::MultipleValues.as_str();
+        let warned = &mut self.warned;
+        let later = self.errors.split_off(from);
+        self.errors.extend(later.into_iter().filter(|error| {
+            let is_warning = error.code() == code;
+            if is_warning && let Some(PathSegment::Key(last)) = error.path.last() {
+                let place = error.locations.first().copied();
+                warned.retain(|(location, key)| (*location, *key) != (place, last.as_str()));
+            }
+            !is_warning
+        }));
     }
 
     fn object(&mut self, level: LevelId, node: u32) -> Written {
@@ -256,11 +287,10 @@ impl<'a> Writer<'a> {
         for (position, field) in fields.iter().enumerate() {
             self.key(position, &field.key);
             self.path.push(Place::Key(&field.key));
-            let start = self.out.len();
-            let errors = self.errors.len();
+            let mark = self.mark();
             let mut written = self.field(plan, data, node as usize, field);
-            if written.is_ok() && field.non_null && self.out[start..] == *b"null" {
-                if self.errors.len() == errors {
+            if written.is_ok() && field.non_null && self.out[mark.out..] == *b"null" {
+                if self.errors.len() == mark.errors {
                     let message = format!("the field `{}` has no value", field.name);
                     self.error(ErrorCode::NonNullViolated, &message, Some(field));
                 }
@@ -268,7 +298,7 @@ impl<'a> Writer<'a> {
             }
             self.path.pop();
             if written.is_err() {
-                self.null_from(start, field.non_null)?;
+                self.null_from(mark, field.non_null)?;
             }
         }
         self.out.push(b'}');

@@ -1,5 +1,6 @@
 //! Numbers of all RDF datatypes.
 
+use std::cmp::Ordering;
 use std::str::FromStr;
 
 use oxrdf::vocab::xsd;
@@ -109,12 +110,69 @@ impl Number {
         }
     }
 
+    /// Compares by value, exactly; `None` with NaN.
+    ///
+    /// A binary number is worth the shortest decimal that names it.
+    pub(crate) fn compare(&self, other: &Number) -> Option<Ordering> {
+        let (a, b) = (self.to_double(), other.to_double());
+        let by_double = a.partial_cmp(&b)?;
+        // The nearest doubles decide unless they are so close that rounding could.
+        let is_close = a == b || (a - b).abs() <= a.abs().max(b.abs()) * CLOSE;
+        if !is_close || self.is_exact_double() && other.is_exact_double() {
+            return Some(by_double);
+        }
+        match (self.to_decimal_text(), other.to_decimal_text()) {
+            (Some(a), Some(b)) => Some(compare_decimals(&a, &b)),
+            // An infinity is beyond every number, however large.
+            (None, None) => Some(by_double),
+            (None, Some(_)) => a.partial_cmp(&0.0),
+            (Some(_), None) => 0.0.partial_cmp(&b),
+        }
+    }
+
+    /// Tells whether the nearest double is the number itself, as far as a glance shows.
+    fn is_exact_double(&self) -> bool {
+        matches!(self, Number::Integer { digits, .. } if digits.len() <= 15)
+    }
+
     /// Returns the exact value when a `Decimal` holds it.
     pub(crate) fn to_decimal(&self) -> Option<Decimal> {
         match self {
             Number::Decimal(value) => Some(*value),
             other => Decimal::from_str(&other.to_decimal_text()?).ok(),
         }
+    }
+}
+
+/// How far doubles may be apart, in proportion, for rounding to have changed their order.
+const CLOSE: f64 = 1e-14;
+
+/// Compares two numbers in decimal digits without exponents.
+fn compare_decimals(a: &str, b: &str) -> Ordering {
+    let split = |text: &str| {
+        let (negative, digits) = match text.strip_prefix('-') {
+            Some(digits) => (true, digits),
+            None => (false, text),
+        };
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let whole = whole.trim_start_matches('0').to_owned();
+        let fraction = fraction.trim_end_matches('0').to_owned();
+        let negative = negative && !(whole.is_empty() && fraction.is_empty());
+        (negative, whole, fraction)
+    };
+    let ((a_negative, a_whole, a_fraction), (b_negative, b_whole, b_fraction)) =
+        (split(a), split(b));
+    let size = || {
+        let whole = a_whole.len().cmp(&b_whole.len());
+        whole
+            .then_with(|| a_whole.cmp(&b_whole))
+            .then_with(|| a_fraction.cmp(&b_fraction))
+    };
+    match (a_negative, b_negative) {
+        (false, false) => size(),
+        (true, true) => size().reverse(),
+        (true, false) => Ordering::Less,
+        (false, true) => Ordering::Greater,
     }
 }
 
@@ -151,4 +209,60 @@ fn is_integer_datatype(datatype: NamedNodeRef<'_>) -> bool {
         .as_str()
         .strip_prefix("http://www.w3.org/2001/XMLSchema#")
         .is_some_and(|name| NAMES.contains(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Ordering;
+
+    use oxrdf::{Literal, NamedNode};
+
+    use super::Number;
+
+    fn number(text: &str, datatype: &str) -> Number {
+        let iri = format!("http://www.w3.org/2001/XMLSchema#{datatype}");
+        let literal = Literal::new_typed_literal(text, NamedNode::new_unchecked(iri));
+        Number::from_literal(&literal).expect("a number")
+    }
+
+    #[test]
+    fn numbers_compare_by_value_across_datatypes() {
+        let ascending = [
+            number("-INF", "double"),
+            number("-100000000000000000000000000000", "integer"),
+            number("-1.5", "decimal"),
+            number("0", "byte"),
+            number("0.1", "float"),
+            number("0.100000000000000001", "decimal"),
+            number("9007199254740992", "double"),
+            number("9007199254740993", "integer"),
+            number("1e30", "double"),
+            number("1000000000000000000000000000001", "integer"),
+            number("INF", "float"),
+        ];
+        for (i, a) in ascending.iter().enumerate() {
+            for (j, b) in ascending.iter().enumerate() {
+                assert_eq!(a.compare(b), Some(i.cmp(&j)), "{a:?} {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn equal_numbers_are_equal_whatever_their_form() {
+        for (a, b) in [
+            (number("007", "unsignedInt"), number("7.0", "decimal")),
+            (number("0.1", "float"), number("0.1", "double")),
+            (number("-0", "double"), number("0", "integer")),
+            (
+                number("1e30", "double"),
+                number("1000000000000000000000000000000", "integer"),
+            ),
+        ] {
+            assert_eq!(a.compare(&b), Some(Ordering::Equal), "{a:?} {b:?}");
+        }
+        assert_eq!(
+            number("NaN", "double").compare(&number("NaN", "float")),
+            None
+        );
+    }
 }

@@ -1,31 +1,26 @@
 //! The embedded store: Oxigraph, in memory by default.
 //!
-//! Objects are selected by SPARQL; values are read by walking the index, which costs no query.
-//! Ordering is done here, since the store would sort everything before it cuts a page.
+//! Objects are found, filtered, ordered and read by walking the index, without SPARQL: that saves
+//! parsing and planning a query, and values compare exactly as answers show them.
 
-mod direct;
+mod candidates;
+mod condition;
+mod hydrate;
+mod walk;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::time::Instant;
 
 use async_trait::async_trait;
-use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
-use oxigraph::store::{StorageError, Store};
-use oxrdf::{GraphName, GraphNameRef, NamedNode, NamedOrBlankNodeRef, Term, TermRef};
-use spargebra::Query;
+use oxigraph::store::Store;
+use oxrdf::{NamedNode, Term};
 
-use super::{
-    Column, GraphStore, Hydrated, HydrationRequest, Slot, SlotPage, StoreError, StoreInfo,
-};
-use crate::plan::{
-    Dataset, OrderKey, OrderStep, Page, Selection, SortBy, Step, TypeIndex, ValueCondition,
-};
+use super::{Column, GraphStore, Hydrated, HydrationRequest, SlotPage, StoreError, StoreInfo};
+use crate::plan::{OrderKey, OrderStep, Page, Selection, SortBy, Step, TypeIndex, ValueCondition};
 use crate::request::RequestContext;
-use crate::sparql;
 use crate::value::{SortValue, shown};
-
-/// How many objects are read between two looks at the deadline.
-const CHECK_EVERY: usize = 256;
+use condition::ReadyValue;
+use walk::{Walker, failed};
 
 /// An Oxigraph store.
 pub struct OxigraphStore {
@@ -55,16 +50,9 @@ impl GraphStore for OxigraphStore {
     ) -> Result<Vec<NamedNode>, StoreError> {
         let walker = Walker::new(&self.store, &selection.dataset, context);
         let started = Instant::now();
-        let nodes = match walker.select_directly(&selection.condition)? {
-            Some(nodes) => {
-                walker.record("look-ups", None, nodes.len(), started);
-                nodes
-            }
-            None => {
-                let query = sparql::select_nodes(&selection.condition, &selection.dataset);
-                named_nodes(walker.evaluate(query, &selection.dataset)?).collect()
-            }
-        };
+        walker.check()?;
+        let nodes = candidates::select(&walker, &selection.condition)?;
+        walker.record("look-ups", nodes.len(), started);
         if selection.order.is_empty() && selection.page.is_whole() {
             return Ok(nodes);
         }
@@ -79,13 +67,21 @@ impl GraphStore for OxigraphStore {
     ) -> Result<Hydrated, StoreError> {
         let walker = Walker::new(&self.store, request.dataset, context);
         let started = Instant::now();
-        let columns: Vec<Column> = request
-            .slots
-            .iter()
-            .map(|slot| walker.column(request.nodes, slot, request.dataset))
-            .collect::<Result<_, _>>()?;
+        walker.check()?;
+        let whole = hydrate::columns(&walker, request.nodes, request.slots)?;
+        let wanted = request.slots.iter().zip(whole).map(|(slot, column)| {
+            let column = match &slot.condition {
+                Some(condition) => walker.filtered(column, condition)?,
+                None => column,
+            };
+            match &slot.page {
+                Some(page) => walker.paged(column, page),
+                None => Ok(column),
+            }
+        });
+        let columns: Vec<Column> = wanted.collect::<Result<_, _>>()?;
         let values = columns.iter().map(|column| column.values.len()).sum();
-        walker.record("walks", None, values, started);
+        walker.record("walks", values, started);
         Ok(Hydrated { columns })
     }
 
@@ -111,188 +107,22 @@ fn named_nodes(terms: impl IntoIterator<Item = Term>) -> impl Iterator<Item = Na
     })
 }
 
-fn failed(error: StorageError) -> StoreError {
-    StoreError::Failed(Box::new(error))
-}
-
 /// Sort keys that are known already.
 type KeyCache = HashMap<NamedNode, Vec<SortValue>>;
 
-/// Reads one dataset for one request.
-struct Walker<'a> {
-    store: &'a Store,
-    context: &'a RequestContext,
-    /// Exactly these graphs; `None` for all.
-    graphs: Option<Vec<GraphName>>,
-    /// A triple may occur in several of the graphs.
-    may_repeat: bool,
-}
-
-impl<'a> Walker<'a> {
-    fn new(store: &'a Store, dataset: &Dataset, context: &'a RequestContext) -> Self {
-        let graphs = dataset.graphs.as_ref().map(|graphs| {
-            graphs
-                .iter()
-                .cloned()
-                .map(GraphName::NamedNode)
-                .collect::<Vec<_>>()
-        });
-        let may_repeat = match &graphs {
-            Some(graphs) => graphs.len() > 1,
-            None => store.named_graphs().next().is_some(),
-        };
-        Walker {
-            store,
-            context,
-            graphs,
-            may_repeat,
-        }
-    }
-
-    fn check(&self) -> Result<(), StoreError> {
-        self.context.check()
-    }
-
-    /// Adds a step to the trace of the request, when somebody wants it.
-    fn record(&self, work: &'static str, sparql: Option<String>, rows: usize, started: Instant) {
-        if let Some(trace) = &self.context.trace {
-            trace.record(work, sparql, rows, started);
-        }
-    }
-
-    /// Runs a query with one column and returns its terms.
-    fn evaluate(&self, query: Query, dataset: &Dataset) -> Result<Vec<Term>, StoreError> {
-        self.check()?;
-        let started = Instant::now();
-        let text = self.context.trace.is_some().then(|| query.to_string());
-        let token = CancellationToken::new();
-        let _watch = Watch::start(self.context, token.clone());
-        let mut prepared = SparqlEvaluator::new()
-            .with_cancellation_token(token)
-            .for_query(query);
-        if dataset.graphs.is_none() {
-            prepared.dataset_mut().set_default_graph_as_union();
-        }
-        let results = prepared
-            .on_store(self.store)
-            .execute()
-            .map_err(|e| self.query_error(e))?;
-        let QueryResults::Solutions(solutions) = results else {
-            return Err(StoreError::Failed("the query is not a SELECT".into()));
-        };
-        let mut terms = Vec::new();
-        for solution in solutions {
-            let solution = solution.map_err(|e| self.query_error(e))?;
-            terms.extend(solution.get(0).cloned());
-        }
-        self.record("query", text, terms.len(), started);
-        Ok(terms)
-    }
-
-    fn query_error(&self, error: QueryEvaluationError) -> StoreError {
-        match error {
-            QueryEvaluationError::Cancelled => self.check().err().unwrap_or(StoreError::Cancelled),
-            other => StoreError::Failed(Box::new(other)),
-        }
-    }
-
-    /// Appends the distinct values of one step, blank nodes left out.
-    fn walk(
-        &self,
-        node: &NamedNode,
-        step: &Step,
-        values: &mut Vec<Term>,
-    ) -> Result<(), StoreError> {
-        let start = values.len();
-        match &self.graphs {
-            None => self.walk_graph(node, step, None, values)?,
-            Some(graphs) => {
-                for graph in graphs {
-                    self.walk_graph(node, step, Some(graph.as_ref()), values)?;
+impl Walker<'_> {
+    /// Keeps the values of a column that satisfy a condition.
+    fn filtered(&self, column: Column, condition: &ValueCondition) -> Result<Column, StoreError> {
+        let ready = ReadyValue::new(condition)?;
+        rebuilt(column, |values| {
+            let mut kept = Vec::with_capacity(values.len());
+            for value in values {
+                self.tick()?;
+                if ready.holds(self, &value)? == Some(true) {
+                    kept.push(value);
                 }
             }
-        }
-        if self.may_repeat && values.len() - start > 1 {
-            drop_repeated(values, start);
-        }
-        Ok(())
-    }
-
-    fn walk_graph(
-        &self,
-        node: &NamedNode,
-        step: &Step,
-        graph: Option<GraphNameRef<'_>>,
-        values: &mut Vec<Term>,
-    ) -> Result<(), StoreError> {
-        let subject: NamedOrBlankNodeRef<'_> = node.into();
-        let object: TermRef<'_> = node.into();
-        let (subject, object) = if step.inverse {
-            (None, Some(object))
-        } else {
-            (Some(subject), None)
-        };
-        let predicate = Some(step.predicate.as_ref());
-        for quad in self
-            .store
-            .quads_for_pattern(subject, predicate, object, graph)
-        {
-            let quad = quad.map_err(failed)?;
-            let value = if step.inverse {
-                quad.subject.into()
-            } else {
-                quad.object
-            };
-            if !matches!(value, Term::BlankNode(_)) {
-                values.push(value);
-            }
-        }
-        Ok(())
-    }
-
-    fn column(
-        &self,
-        nodes: &[NamedNode],
-        slot: &Slot,
-        dataset: &Dataset,
-    ) -> Result<Column, StoreError> {
-        let mut column = Column::with_capacity(nodes.len());
-        for (position, node) in nodes.iter().enumerate() {
-            if position % CHECK_EVERY == 0 {
-                self.check()?;
-            }
-            self.walk(node, &slot.step, &mut column.values)?;
-            column.end_node();
-        }
-        if let Some(condition) = &slot.condition {
-            column = self.filtered(column, condition, dataset)?;
-        }
-        if let Some(page) = &slot.page {
-            column = self.paged(column, page)?;
-        }
-        Ok(column)
-    }
-
-    fn filtered(
-        &self,
-        column: Column,
-        condition: &ValueCondition,
-        dataset: &Dataset,
-    ) -> Result<Column, StoreError> {
-        if let ValueCondition::Node(condition) = condition
-            && direct::is_direct(condition)
-        {
-            return self.filtered_directly(column, condition);
-        }
-        let distinct: HashSet<&Term> = column.values.iter().collect();
-        if distinct.is_empty() {
-            return Ok(column);
-        }
-        let query = sparql::select_values(distinct, condition, dataset);
-        let kept: HashSet<Term> = self.evaluate(query, dataset)?.into_iter().collect();
-        rebuilt(column, |mut values| {
-            values.retain(|value| kept.contains(value));
-            Ok(values)
+            Ok(kept)
         })
     }
 
@@ -345,10 +175,8 @@ impl<'a> Walker<'a> {
         if order.is_empty() {
             return Ok(page_of(nodes, range, NamedNode::cmp));
         }
-        for (position, node) in nodes.iter().enumerate() {
-            if position % CHECK_EVERY == 0 {
-                self.check()?;
-            }
+        for node in &nodes {
+            self.tick()?;
             if !cache.contains_key(node) {
                 cache.insert(node.clone(), self.keys(node, order)?);
             }
@@ -465,48 +293,4 @@ fn page_of(
     nodes.sort_unstable_by(&compare);
     nodes.drain(..range.start);
     nodes
-}
-
-/// Drops repeated values from `start` on; the first of each stays.
-fn drop_repeated(values: &mut Vec<Term>, start: usize) {
-    let mut seen = HashSet::new();
-    let tail: Vec<Term> = values.drain(start..).collect();
-    for value in tail {
-        if seen.insert(value.clone()) {
-            values.push(value);
-        }
-    }
-}
-
-/// Passes the deadline and the cancellation of a request on to a running query.
-struct Watch(Option<tokio::task::AbortHandle>);
-
-impl Watch {
-    fn start(context: &RequestContext, token: CancellationToken) -> Self {
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-            return Watch(None);
-        };
-        let cancellation = context.cancellation.clone();
-        let deadline = context.deadline;
-        let task = runtime.spawn(async move {
-            match deadline {
-                None => cancellation.cancelled().await,
-                Some(deadline) => {
-                    let ended = cancellation.cancelled();
-                    // Either way the query is to stop.
-                    let _ = tokio::time::timeout_at(deadline.into(), ended).await;
-                }
-            }
-            token.cancel();
-        });
-        Watch(Some(task.abort_handle()))
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        if let Some(task) = &self.0 {
-            task.abort();
-        }
-    }
 }

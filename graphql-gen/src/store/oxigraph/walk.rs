@@ -1,0 +1,265 @@
+//! Reads the quads of one dataset for one request.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use oxigraph::store::{QuadIter, StorageError, Store};
+use oxrdf::{GraphName, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, Term, TermRef};
+
+use crate::plan::{Dataset, Step, TypeTest};
+use crate::request::RequestContext;
+use crate::store::StoreError;
+
+/// How many quads are read between two looks at the deadline.
+const CHECK_EVERY: u32 = 256;
+
+pub(super) fn failed(error: StorageError) -> StoreError {
+    StoreError::Failed(Box::new(error))
+}
+
+/// Reads one dataset for one request.
+pub(super) struct Walker<'a> {
+    store: &'a Store,
+    pub(super) context: &'a RequestContext,
+    /// Exactly these graphs; `None` for all.
+    graphs: Option<Vec<GraphName>>,
+    /// A triple may occur in several of the graphs.
+    pub(super) may_repeat: bool,
+    /// Quads read since the last look at the deadline.
+    read: std::cell::Cell<u32>,
+}
+
+/// What the quads of a walk have in common.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Pattern<'p> {
+    pub(super) subject: Option<&'p NamedNode>,
+    pub(super) predicate: Option<NamedNodeRef<'p>>,
+    pub(super) object: Option<TermRef<'p>>,
+}
+
+impl<'a> Walker<'a> {
+    pub(super) fn new(store: &'a Store, dataset: &Dataset, context: &'a RequestContext) -> Self {
+        let graphs = dataset.graphs.as_ref().map(|graphs| {
+            graphs
+                .iter()
+                .cloned()
+                .map(GraphName::NamedNode)
+                .collect::<Vec<_>>()
+        });
+        let may_repeat = match &graphs {
+            Some(graphs) => graphs.len() > 1,
+            None => store.named_graphs().next().is_some(),
+        };
+        Walker {
+            store,
+            context,
+            graphs,
+            may_repeat,
+            read: std::cell::Cell::new(0),
+        }
+    }
+
+    /// Looks at the deadline now.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        self.context.check()
+    }
+
+    /// Looks at the deadline every so many quads.
+    pub(super) fn tick(&self) -> Result<(), StoreError> {
+        let read = self.read.get() + 1;
+        if read < CHECK_EVERY {
+            self.read.set(read);
+            return Ok(());
+        }
+        self.read.set(0);
+        self.context.check()
+    }
+
+    /// Adds a step to the trace of the request, when somebody wants it.
+    pub(super) fn record(&self, work: &'static str, rows: usize, started: Instant) {
+        if let Some(trace) = &self.context.trace {
+            trace.record(work, None, rows, started);
+        }
+    }
+
+    /// Returns the quads of a pattern, one graph after the other.
+    pub(super) fn quads<'w>(&'w self, pattern: Pattern<'_>) -> Quads<'w> {
+        let in_graph = |graph: Option<&GraphName>| {
+            self.store.quads_for_pattern(
+                pattern.subject.map(NamedOrBlankNodeRef::from),
+                pattern.predicate,
+                pattern.object,
+                graph.map(GraphName::as_ref),
+            )
+        };
+        let graphs = match self.graphs.as_deref() {
+            None => vec![],
+            Some(graphs) => graphs
+                .iter()
+                .skip(1)
+                .rev()
+                .map(|g| in_graph(Some(g)))
+                .collect(),
+        };
+        let current = match self.graphs.as_deref() {
+            None => Some(in_graph(None)),
+            Some([]) => None,
+            Some([first, ..]) => Some(in_graph(Some(first))),
+        };
+        Quads {
+            walker: self,
+            current,
+            rest: graphs,
+        }
+    }
+
+    /// Returns the quads that a step leads along from `node`.
+    fn along<'w>(&'w self, node: &NamedNode, step: &Step) -> Quads<'w> {
+        let predicate = Some(step.predicate.as_ref());
+        self.quads(if step.inverse {
+            Pattern {
+                predicate,
+                object: Some(node.into()),
+                ..Pattern::default()
+            }
+        } else {
+            Pattern {
+                subject: Some(node),
+                predicate,
+                ..Pattern::default()
+            }
+        })
+    }
+
+    /// Appends the distinct values of one step, blank nodes left out.
+    pub(super) fn walk(
+        &self,
+        node: &NamedNode,
+        step: &Step,
+        values: &mut Vec<Term>,
+    ) -> Result<(), StoreError> {
+        let start = values.len();
+        for quad in self.along(node, step) {
+            let value = end(quad?, step);
+            if !matches!(value, Term::BlankNode(_)) {
+                values.push(value);
+            }
+        }
+        if self.may_repeat {
+            drop_repeated(values, start);
+        }
+        Ok(())
+    }
+
+    /// Tells whether some value of a step, blank nodes left out, passes a test.
+    pub(super) fn any_value(
+        &self,
+        node: &NamedNode,
+        step: &Step,
+        mut test: impl FnMut(Term) -> Result<bool, StoreError>,
+    ) -> Result<bool, StoreError> {
+        for quad in self.along(node, step) {
+            let value = end(quad?, step);
+            if !matches!(value, Term::BlankNode(_)) && test(value)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Tells whether a step leads from one object to another.
+    pub(super) fn leads_to(
+        &self,
+        node: &NamedNode,
+        step: &Step,
+        to: &NamedNode,
+    ) -> Result<bool, StoreError> {
+        let (subject, object) = if step.inverse { (to, node) } else { (node, to) };
+        self.exists(Pattern {
+            subject: Some(subject),
+            predicate: Some(step.predicate.as_ref()),
+            object: Some(object.into()),
+        })
+    }
+
+    fn exists(&self, pattern: Pattern<'_>) -> Result<bool, StoreError> {
+        Ok(self.quads(pattern).next().transpose()?.is_some())
+    }
+
+    pub(super) fn is_instance(
+        &self,
+        node: &NamedNode,
+        test: &TypeTest,
+    ) -> Result<bool, StoreError> {
+        for (property, types) in &test.alternatives {
+            let passes = match types.as_slice() {
+                [single] => self.exists(Pattern {
+                    subject: Some(node),
+                    predicate: Some(property.as_ref()),
+                    object: Some(single.into()),
+                })?,
+                types => self.any_value(node, &Step::forward(property.clone()), |ty| {
+                    Ok(matches!(ty, Term::NamedNode(ty) if types.binary_search(&ty).is_ok()))
+                })?,
+            };
+            if passes {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Returns the end of a quad that a step leads to.
+pub(super) fn end(quad: Quad, step: &Step) -> Term {
+    if step.inverse {
+        quad.subject.into()
+    } else {
+        quad.object
+    }
+}
+
+/// The quads of a pattern.
+pub(super) struct Quads<'w> {
+    walker: &'w Walker<'w>,
+    current: Option<QuadIter<'static>>,
+    /// Graphs that are still to be read, the next one last.
+    rest: Vec<QuadIter<'static>>,
+}
+
+impl Iterator for Quads<'_> {
+    type Item = Result<Quad, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(quad) = self.current.as_mut()?.next() {
+                if let Err(error) = self.walker.tick() {
+                    return Some(Err(error));
+                }
+                return Some(quad.map_err(failed));
+            }
+            self.current = self.rest.pop();
+        }
+    }
+}
+
+/// Drops repeated values from `start` on; the first of each stays.
+pub(super) fn drop_repeated(values: &mut Vec<Term>, start: usize) {
+    match &values[start..] {
+        [] | [_] => return,
+        [a, b] => {
+            if a == b {
+                values.pop();
+            }
+            return;
+        }
+        _ => {}
+    }
+    let mut seen = HashSet::new();
+    let tail: Vec<Term> = values.drain(start..).collect();
+    for value in tail {
+        if seen.insert(value.clone()) {
+            values.push(value);
+        }
+    }
+}
