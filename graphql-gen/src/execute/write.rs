@@ -264,13 +264,14 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Drops warnings of values that are not returned after all.
+    /// Drops warnings of values within one that has become null.
     fn drop_warnings(&mut self, from: usize) {
         let code = ErrorCode::MultipleValues.as_str();
+        let depth = self.path.len() + 1;
         let warned = &mut self.warned;
         let later = self.errors.split_off(from);
         self.errors.extend(later.into_iter().filter(|error| {
-            let is_warning = error.code() == code;
+            let is_warning = error.code() == code && error.path.len() > depth;
             if is_warning && let Some(PathSegment::Key(last)) = error.path.last() {
                 let place = error.locations.first().copied();
                 warned.retain(|(location, key)| (*location, *key) != (place, last.as_str()));

@@ -62,14 +62,37 @@ pub(crate) fn interpret(
         accepted,
         path: Vec::new(),
         faults: Vec::new(),
-        warned: HashSet::new(),
+        warnings: Vec::new(),
         null_operand: false,
     };
     let data = interpreter.query();
     if interpreter.null_operand {
         return Answer::Refused("NULL_OPERAND");
     }
+    let mut warned = HashSet::new();
+    for (field, warning) in interpreter.warnings {
+        // Nobody is warned of a value that is not returned; of others once per field.
+        if !data.is_null_above(&warning.path) && warned.insert(field) {
+            interpreter.faults.push(warning);
+        }
+    }
     Answer::Data(data, interpreter.faults)
+}
+
+impl Out {
+    /// Tells whether something on the way to a place is null.
+    fn is_null_above(&self, path: &[Segment]) -> bool {
+        match (self, path) {
+            (Out::Leaf(value), [_, ..]) => value.is_null(),
+            (Out::Object(members), [Segment::Key(key), rest @ ..]) => members
+                .iter()
+                .any(|(member, out)| member == key && out.is_null_above(rest)),
+            (Out::List { items, .. }, [Segment::Index(index), rest @ ..]) => items
+                .get(*index)
+                .is_some_and(|item| item.is_null_above(rest)),
+            _ => false,
+        }
+    }
 }
 
 pub(super) struct Interpreter<'d> {
@@ -79,8 +102,8 @@ pub(super) struct Interpreter<'d> {
     pub(super) accepted: &'d [String],
     pub(super) path: Vec<Segment>,
     faults: Vec<Fault>,
-    /// Fields of the document that were warned of.
-    warned: HashSet<*const ast::Field>,
+    /// Fields of the document with several values where one is shown.
+    warnings: Vec<(*const ast::Field, Fault)>,
     null_operand: bool,
 }
 
@@ -368,8 +391,13 @@ impl<'d> Interpreter<'d> {
     }
 
     pub(super) fn report(&mut self, field: &Field<'_>, several: bool, ill_typed: bool) {
-        if several && self.warned.insert(std::ptr::from_ref(&**field.nodes[0])) {
-            self.fault("MULTIPLE_VALUES");
+        if several {
+            let warning = Fault {
+                code: "MULTIPLE_VALUES".to_owned(),
+                path: self.path.clone(),
+            };
+            let field = std::ptr::from_ref(&**field.nodes[0]);
+            self.warnings.push((field, warning));
         }
         if ill_typed {
             self.fault("VALUE_ILL_TYPED");
