@@ -43,6 +43,12 @@ impl Samples {
         self.nanoseconds.push(nanoseconds);
     }
 
+    /// Returns the time of all samples together.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        Duration::from_nanos(self.nanoseconds.iter().sum())
+    }
+
     /// Adds CPU time, for however many samples.
     pub fn add_cpu(&mut self, cpu: Duration) {
         self.cpu += cpu;

@@ -1,6 +1,7 @@
 //! What comes in and what goes out, free of any transport.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use apollo_compiler::response::JsonMap;
@@ -61,6 +62,38 @@ pub struct RequestContext {
     pub accept_language: Vec<String>,
     /// Filled with the steps that the store takes, when somebody wants to know them.
     pub trace: Option<Arc<Trace>>,
+    /// Counts the work of a store that blocks its thread, and ends it when it gets too long.
+    pub meter: Option<Arc<Meter>>,
+}
+
+/// Counts work, in quads that are read and objects that are written, up to a limit.
+#[derive(Debug)]
+pub struct Meter {
+    spent: AtomicU64,
+    limit: u64,
+}
+
+impl Meter {
+    /// Creates a meter that runs up to `limit`.
+    #[must_use]
+    pub fn new(limit: u64) -> Self {
+        Meter {
+            spent: AtomicU64::new(0),
+            limit,
+        }
+    }
+
+    /// Returns the work so far.
+    #[must_use]
+    pub fn spent(&self) -> u64 {
+        self.spent.load(Ordering::Relaxed)
+    }
+
+    /// Tells whether there was more work than the limit allows.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.spent() > self.limit
+    }
 }
 
 impl RequestContext {
@@ -77,6 +110,22 @@ impl RequestContext {
             .is_some_and(|deadline| Instant::now() >= deadline)
         {
             return Err(StoreError::Deadline);
+        }
+        Ok(())
+    }
+
+    /// Counts work, and checks that somebody still waits for the answer.
+    ///
+    /// # Errors
+    /// As [`RequestContext::check`], and [`StoreError::TooLong`] beyond the limit of the meter.
+    pub fn spend(&self, work: u32) -> Result<(), StoreError> {
+        self.check()?;
+        let Some(meter) = &self.meter else {
+            return Ok(());
+        };
+        meter.spent.fetch_add(u64::from(work), Ordering::Relaxed);
+        if meter.is_over() {
+            return Err(StoreError::TooLong);
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! The object service: requests in, answers out.
 
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -8,10 +10,11 @@ use apollo_compiler::executable::Operation;
 use apollo_compiler::introspection;
 use apollo_compiler::parser::Parser;
 use apollo_compiler::request::coerce_variable_values;
-use apollo_compiler::response::JsonMap;
+use apollo_compiler::response::{JsonMap, JsonValue};
 use apollo_compiler::schema::Implementers;
 use apollo_compiler::validation::{DiagnosticList, Valid};
 use bytes::Bytes;
+use futures::FutureExt;
 use moka::sync::Cache;
 use soml_core::schema::Schema;
 
@@ -22,7 +25,7 @@ use crate::execute::{Answer, Execution, ServiceSdl};
 use crate::explain::{Explanation, Trace};
 use crate::limits::Limits;
 use crate::plan::{self, Plan, PlanInput, RootValue, location};
-use crate::request::{Outcome, Request, RequestContext, Response};
+use crate::request::{Meter, Outcome, Request, RequestContext, Response};
 use crate::store::{GraphStore, StoreError};
 use crate::typesystem::{Api, ApiError, ApiOptions};
 use crate::value::Numbers;
@@ -72,10 +75,23 @@ struct Inner {
     options: ServiceOptions,
     /// Interfaces and their implementers, for introspection.
     implementers: apollo_compiler::collections::HashMap<apollo_compiler::Name, Implementers>,
-    documents: Cache<String, Arc<Valid<ExecutableDocument>>>,
+    documents: Cache<String, Arc<Document>>,
     /// The printed schema, once somebody has asked for it.
     printed: OnceLock<ServiceSdl>,
 }
+
+/// A document that was validated.
+struct Document {
+    valid: Valid<ExecutableDocument>,
+    /// Its last request was long.
+    is_long: AtomicBool,
+}
+
+/// Work that a request may do on an async worker, about half a millisecond; more goes elsewhere.
+const SHORT_WORK: u64 = 1_024;
+
+/// Bytes of a new document, or values of variables, beyond which a request is taken for long.
+const SHORT_TEXT: usize = 4_096;
 
 /// Errors that refuse a request before it runs.
 type Refusal = Vec<GraphqlError>;
@@ -136,26 +152,70 @@ impl ObjectService {
         if !self.inner.store.is_blocking() {
             return self.inner.execute(&request, &context).await;
         }
+        let known = self.inner.documents.get(&request.query);
+        if self.inner.may_be_short(&request, known.as_deref()) {
+            let meter = Arc::new(Meter::new(SHORT_WORK));
+            let metered = RequestContext {
+                meter: Some(Arc::clone(&meter)),
+                ..context.clone()
+            };
+            let response = AssertUnwindSafe(self.inner.execute(&request, &metered));
+            match response.catch_unwind().await {
+                Ok(response) if !meter.is_over() => return response,
+                Ok(_) => {}
+                Err(_) => return failed(),
+            }
+        }
         let inner = Arc::clone(&self.inner);
+        let meter = Arc::new(Meter::new(u64::MAX));
+        let metered = RequestContext {
+            meter: Some(Arc::clone(&meter)),
+            ..context
+        };
         let work = tokio::task::spawn_blocking(move || {
-            futures::executor::block_on(inner.execute(&request, &context))
+            let response = futures::executor::block_on(inner.execute(&request, &metered));
+            if let Some(document) = inner.documents.get(&request.query) {
+                let is_long = meter.spent() > SHORT_WORK;
+                document.is_long.store(is_long, Ordering::Relaxed);
+            }
+            response
         });
         match work.await {
             Ok(response) => response,
             Err(error) => {
-                tracing::error!(%error, "execution panicked");
-                let error = GraphqlError::new(ErrorCode::Internal, "the service failed");
-                let answer = Answer {
-                    data: b"null".to_vec(),
-                    errors: vec![error],
-                };
-                executed(answer, None)
+                tracing::error!(%error, "execution did not end");
+                failed()
             }
         }
     }
 }
 
+/// The answer when the service itself is at fault; what happened is in the log.
+fn failed() -> Response {
+    let error = GraphqlError::new(ErrorCode::Internal, "the service failed");
+    let answer = Answer {
+        data: b"null".to_vec(),
+        errors: vec![error],
+    };
+    executed(answer, None)
+}
+
 impl Inner {
+    /// Tells whether a request is worth a try on an async worker.
+    fn may_be_short(&self, request: &Request, known: Option<&Document>) -> bool {
+        let variables = request.variables.as_ref();
+        let is_small = self.store.is_metered()
+            && variables.is_none_or(|variables| {
+                let mut left = SHORT_TEXT;
+                variables.iter().all(|(_, value)| fits(value, &mut left))
+            });
+        is_small
+            && match known {
+                Some(document) => !document.is_long.load(Ordering::Relaxed),
+                None => request.query.len() <= SHORT_TEXT,
+            }
+    }
+
     async fn execute(&self, request: &Request, context: &RequestContext) -> Response {
         if !request.wants_explanation() {
             return self.answer(request, context, None).await;
@@ -224,7 +284,8 @@ impl Inner {
         context: &RequestContext,
     ) -> Result<(Plan, JsonMap), Refusal> {
         let document = self.document(&request.query)?;
-        let operation = self.operation(&document, request)?;
+        let document = &document.valid;
+        let operation = self.operation(document, request)?;
         let given = request.variables.clone().unwrap_or_default();
         let variables =
             coerce_variable_values(self.api.schema(), operation, &given).map_err(|e| {
@@ -234,14 +295,14 @@ impl Inner {
                         .at(place),
                 ]
             })?;
-        introspection::check_max_depth(&document, operation).map_err(|e| {
+        introspection::check_max_depth(document, operation).map_err(|e| {
             let place = location(e.location(), &document.sources);
             vec![GraphqlError::new(ErrorCode::LimitDepth, e.message().to_string()).at(place)]
         })?;
         let input = PlanInput {
             api: &self.api,
             limits: &self.options.limits,
-            document: &document,
+            document,
             operation,
             variables: &variables,
         };
@@ -252,7 +313,12 @@ impl Inner {
             .iter()
             .any(|root| matches!(root.value, RootValue::Introspection));
         let introspection = if introspects {
-            self.introspect(&document, operation, &variables)?
+            // It reads nothing, and is long for all but small schemas.
+            let long = u32::try_from(SHORT_WORK + 1).unwrap_or(u32::MAX);
+            context
+                .spend(long)
+                .map_err(|error| vec![store_error(&error, &context.request_id)])?;
+            self.introspect(document, operation, &variables)?
         } else {
             JsonMap::new()
         };
@@ -260,7 +326,7 @@ impl Inner {
     }
 
     /// Parses and validates a document, once per distinct text.
-    fn document(&self, text: &str) -> Result<Arc<Valid<ExecutableDocument>>, Refusal> {
+    fn document(&self, text: &str) -> Result<Arc<Document>, Refusal> {
         if let Some(known) = self.documents.get(text) {
             return Ok(known);
         }
@@ -297,9 +363,13 @@ impl Inner {
         let valid = document
             .validate(self.api.schema())
             .map_err(|e| self.findings(&e.errors, ErrorCode::GraphqlValidationFailed))?;
-        let valid = Arc::new(valid);
-        self.documents.insert(text.to_owned(), Arc::clone(&valid));
-        Ok(valid)
+        let document = Arc::new(Document {
+            valid,
+            is_long: AtomicBool::new(false),
+        });
+        let known = Arc::clone(&document);
+        self.documents.insert(text.to_owned(), known);
+        Ok(document)
     }
 
     fn findings(&self, list: &DiagnosticList, code: ErrorCode) -> Refusal {
@@ -353,6 +423,23 @@ impl Inner {
     }
 }
 
+/// Tells whether a value has at most `left` bytes of texts and elements, and takes them off.
+fn fits(value: &JsonValue, left: &mut usize) -> bool {
+    let taken = match value {
+        JsonValue::String(text) => text.as_str().len(),
+        _ => 1,
+    };
+    let Some(rest) = left.checked_sub(taken) else {
+        return false;
+    };
+    *left = rest;
+    match value {
+        JsonValue::Array(items) => items.iter().all(|item| fits(item, left)),
+        JsonValue::Object(members) => members.iter().all(|(_, member)| fits(member, left)),
+        _ => true,
+    }
+}
+
 /// Says once what a schema asks for and the service does not do.
 fn report_unenforced(schema: &Schema) {
     let config = &schema.config;
@@ -403,6 +490,7 @@ fn store_error(error: &StoreError, request_id: &str) -> GraphqlError {
         StoreError::Unsupported(what) => {
             GraphqlError::new(ErrorCode::StoreUnsupported, what.clone())
         }
+        StoreError::TooLong => GraphqlError::new(ErrorCode::Internal, "the service failed"),
         StoreError::Unavailable(source) => {
             tracing::error!(request_id, error = %source, "the store cannot be reached");
             GraphqlError::new(ErrorCode::StoreUnavailable, "the store cannot be reached")

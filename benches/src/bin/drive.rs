@@ -1,13 +1,14 @@
 //! Measures the query templates: the service in process and over HTTP, and SPARQL beside it.
 
 use std::error::Error;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use benches::drive::{Driver, Load, Report, table};
-use benches::generator::Config;
+use benches::drive::{Driver, Load, Peer, Report, table};
+use benches::generator::{Config, Format, Generator};
 use benches::workload::TEMPLATES;
 use benches::{SCHEMA, embedded, http, measure};
 use clap::Parser;
@@ -43,9 +44,23 @@ struct Arguments {
     /// A service that runs elsewhere and holds the same data, such as http://127.0.0.1:9995.
     #[arg(long)]
     url: Option<String>,
+    /// Another program to compare with, such as "node benches/peers/graphql-ld/peer.mjs".
+    #[arg(long)]
+    peer: Option<String>,
     /// File that gets the report as JSON.
     #[arg(long)]
     json: Option<PathBuf>,
+}
+
+/// Starts another program over the same data.
+fn beside(command: &str, config: Config) -> Result<Peer, Box<dyn Error>> {
+    let path = std::env::temp_dir().join(format!("universities-{}.nt", std::process::id()));
+    let mut file = BufWriter::new(File::create(&path)?);
+    io::copy(&mut Generator::new(config, Format::Nt), &mut file)?;
+    file.into_inner()?.sync_all()?;
+    let peer = Peer::start(command, &path);
+    std::fs::remove_file(&path)?;
+    Ok(peer?)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -62,11 +77,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             let _ = stopped.await;
         }))?,
     };
+    let peer = match &arguments.peer {
+        Some(command) => Some(Mutex::new(beside(command, config)?)),
+        None => None,
+    };
     let driver = Driver {
         service: embedded::service(SCHEMA, graph_store)?,
         runtime: Runtime::new()?,
         address,
         store,
+        peer,
     };
     let load = Load {
         config,

@@ -1,12 +1,14 @@
 //! The load driver: every template, by every way, in turns, so that what else the machine does
 //! falls on all of them alike.
 
+mod peer;
 mod report;
 
+pub use peer::Peer;
 pub use report::{Connections, Report, Row, table};
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -17,7 +19,7 @@ use tokio::runtime::Runtime;
 
 use crate::generator::Config;
 use crate::http::{Connection, HttpError};
-use crate::measure::{Samples, cpu_time};
+use crate::measure::{Samples, Summary, cpu_time};
 use crate::workload::{
     Answer, AnswerError, DirectError, Form, Instance, Prepared, Template, instances, prepare,
     write_json,
@@ -63,6 +65,15 @@ pub enum DriveError {
     /// HTTP failed.
     #[error("failed over HTTP")]
     Http(#[from] HttpError),
+    /// The other program failed.
+    #[error("{template}: the peer failed")]
+    Peer {
+        /// Name of the template.
+        template: &'static str,
+        /// What happened.
+        #[source]
+        source: std::io::Error,
+    },
     /// A connection ended with a panic.
     #[error("a connection failed")]
     Task(#[from] tokio::task::JoinError),
@@ -78,6 +89,8 @@ pub struct Driver {
     pub address: SocketAddr,
     /// Runs the clients.
     pub runtime: Runtime,
+    /// Another program to compare with.
+    pub peer: Option<Mutex<Peer>>,
 }
 
 /// An instance with everything that is made before the clock runs.
@@ -136,6 +149,7 @@ impl Driver {
             turns.http.merge(turn.http);
         }
         row.fill(&turns.service, &turns.direct, &turns.prepared, &turns.http);
+        row.peer = self.beside(template, &jobs, load.time, supported)?;
         drop(connection);
         if supported {
             for &connections in &load.connections {
@@ -148,6 +162,43 @@ impl Driver {
             }
         }
         Ok(row)
+    }
+
+    /// Asks the other program, in turns with the service.
+    fn beside(
+        &self,
+        template: &'static Template,
+        jobs: &[Job],
+        time: Duration,
+        supported: bool,
+    ) -> Result<Summary, DriveError> {
+        let (Some(peer), true) = (&self.peer, supported) else {
+            return Ok(Summary::default());
+        };
+        let mut peer = peer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut samples = Samples::default();
+        let failed = |source| DriveError::Peer {
+            template: template.name,
+            source,
+        };
+        // The first turn warms up.
+        for turn in 0.. {
+            let start = Instant::now();
+            for job in jobs {
+                let asked = Instant::now();
+                if !peer.ask(template, &job.instance).map_err(failed)? {
+                    return Ok(Summary::default());
+                }
+                if turn > 0 {
+                    samples.add(asked.elapsed());
+                }
+                self.answer(job);
+            }
+            if turn > 0 && (samples.total() >= time || start.elapsed() >= time) {
+                break;
+            }
+        }
+        Ok(samples.summary())
     }
 
     /// Returns the form that takes the least time for all instances.

@@ -47,6 +47,8 @@ pub struct Row {
     pub prepared: Summary,
     /// Median of the service to median of SPARQL from its text.
     pub ratio: f64,
+    /// Another program, where it can answer the template.
+    pub peer: Summary,
     /// Connections that are kept busy together.
     pub loads: Vec<Connections>,
 }
@@ -76,6 +78,7 @@ impl Row {
             direct: Summary::default(),
             prepared: Summary::default(),
             ratio: 0.0,
+            peer: Summary::default(),
             loads: Vec::new(),
         }
     }
@@ -103,8 +106,8 @@ pub fn table(report: &Report) -> String {
         out,
         "{} universities, {} triples, seed {}; microseconds\n\n\
          | template | values | in process | p95 | p99 | CPU | over HTTP | p95 | p99 | CPU \
-         | SPARQL | p95 | form | parsed before | ratio |\n\
-         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|---:|",
+         | SPARQL | p95 | form | parsed before | ratio | peer | p95 |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|---:|---:|---:|",
         report.universities, report.triples, report.seed
     );
     for row in &report.rows {
@@ -112,7 +115,7 @@ pub fn table(report: &Report) -> String {
             None => write_row(&mut out, row),
             Some(lacks) => writeln!(
                 out,
-                "| {} | not supported yet: {lacks} | | | | | | | | | {:.0} | {:.0} | {} | {} | |",
+                "| {} | not supported yet: {lacks} | | | | | | | | | {:.0} | {:.0} | {} | {} | | | |",
                 row.template,
                 row.direct.median,
                 row.direct.p95,
@@ -150,7 +153,7 @@ fn write_row(out: &mut String, row: &Row) -> std::fmt::Result {
     writeln!(
         out,
         "| {} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} \
-         | {:.0} | {:.0} | {} | {} | {:.2} |",
+         | {:.0} | {:.0} | {} | {} | {:.2} | {} | {} |",
         row.template,
         row.values,
         s.median,
@@ -166,6 +169,11 @@ fn write_row(out: &mut String, row: &Row) -> std::fmt::Result {
         row.form,
         median(&row.prepared),
         row.ratio,
+        median(&row.peer),
+        match row.peer.count {
+            0 => String::new(),
+            _ => format!("{:.0}", row.peer.p95),
+        },
     )
 }
 

@@ -18,7 +18,7 @@ use crate::value::write_string;
 const MAX_ERRORS: usize = 1_000;
 
 /// How many objects are written between two looks at the deadline.
-const CHECK_EVERY: u32 = 1_024;
+const CHECK_EVERY: u32 = 256;
 
 pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Result<Answer, StoreError> {
     let mut writer = Writer {
@@ -315,7 +315,7 @@ impl<'a> Writer<'a> {
         }
         self.objects = self.objects.wrapping_add(1);
         if self.objects.is_multiple_of(CHECK_EVERY)
-            && let Err(error) = self.execution.context.check()
+            && let Err(error) = self.execution.context.spend(CHECK_EVERY)
         {
             self.halted = true;
             self.stopped = Some(error);

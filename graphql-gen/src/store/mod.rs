@@ -23,6 +23,9 @@ pub enum StoreError {
     /// The request was cancelled.
     #[error("the request was cancelled")]
     Cancelled,
+    /// The work takes longer than the thread may be kept; it is to be done on another one.
+    #[error("the work is too long for this thread")]
+    TooLong,
     /// The store cannot do what is asked for; the text is fit for clients.
     #[error("{0}")]
     Unsupported(String),
@@ -70,6 +73,12 @@ pub trait GraphStore: Send + Sync + 'static {
 
     /// Tells whether calls block the thread, so that requests run off the async workers.
     fn is_blocking(&self) -> bool;
+
+    /// Tells whether calls that block count their work by [`RequestContext::spend`], so that short
+    /// requests may stay on the thread that they came on.
+    fn is_metered(&self) -> bool {
+        false
+    }
 
     /// Checks that the store answers; returns what it is for health records.
     async fn probe(&self, context: &RequestContext) -> Result<StoreInfo, StoreError>;

@@ -52,12 +52,15 @@ impl GraphStore for OxigraphStore {
         let started = Instant::now();
         walker.check()?;
         let nodes = candidates::select(&walker, &selection.condition)?;
+        walker.settle()?;
         walker.record("look-ups", nodes.len(), started);
         if selection.order.is_empty() && selection.page.is_whole() {
             return Ok(nodes);
         }
         let mut cache = KeyCache::default();
-        walker.sorted_page(nodes, &selection.order, selection.page, &mut cache)
+        let page = walker.sorted_page(nodes, &selection.order, selection.page, &mut cache)?;
+        walker.settle()?;
+        Ok(page)
     }
 
     async fn hydrate(
@@ -80,12 +83,17 @@ impl GraphStore for OxigraphStore {
             }
         });
         let columns: Vec<Column> = wanted.collect::<Result<_, _>>()?;
+        walker.settle()?;
         let values = columns.iter().map(|column| column.values.len()).sum();
         walker.record("walks", values, started);
         Ok(Hydrated { columns })
     }
 
     fn is_blocking(&self) -> bool {
+        true
+    }
+
+    fn is_metered(&self) -> bool {
         true
     }
 

@@ -11,7 +11,7 @@ use crate::request::RequestContext;
 use crate::store::StoreError;
 
 /// How many quads are read between two looks at the deadline.
-const CHECK_EVERY: u32 = 256;
+const CHECK_EVERY: u32 = 128;
 
 pub(super) fn failed(error: StorageError) -> StoreError {
     StoreError::Failed(Box::new(error))
@@ -67,12 +67,16 @@ impl<'a> Walker<'a> {
     /// Looks at the deadline every so many quads.
     pub(super) fn tick(&self) -> Result<(), StoreError> {
         let read = self.read.get() + 1;
+        self.read.set(read);
         if read < CHECK_EVERY {
-            self.read.set(read);
             return Ok(());
         }
-        self.read.set(0);
-        self.context.check()
+        self.settle()
+    }
+
+    /// Counts what was read since the last look at the deadline.
+    pub(super) fn settle(&self) -> Result<(), StoreError> {
+        self.context.spend(self.read.take())
     }
 
     /// Adds a step to the trace of the request, when somebody wants it.
