@@ -92,7 +92,16 @@ impl FieldArguments<'_> {
         let Some((from, place)) = self.values.get("from") else {
             return Ok(Dataset::default());
         };
-        let graphs = from.as_list().iter().map(|graph| {
+        let names = from.as_list();
+        if names.len() > self.limits.graphs {
+            return Err(GraphqlError::new(
+                ErrorCode::LimitGraphs,
+                "the argument `from` names too many graphs",
+            )
+            .at(place)
+            .with("limit", self.limits.graphs));
+        }
+        let graphs = names.iter().map(|graph| {
             let text = graph.as_text().unwrap_or_default();
             NamedNode::new(text).map_err(|_| {
                 GraphqlError::new(
