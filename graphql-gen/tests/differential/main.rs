@@ -19,7 +19,7 @@ use std::path::Path;
 
 use case::{Subject, report};
 use coverage::Coverage;
-use generate::Generator;
+use generate::{Generator, Steering};
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::Quad;
 use random::Random;
@@ -67,6 +67,7 @@ impl Outcome {
 /// Runs operations on a schema with data and adds to what came of all.
 fn run(subject: &Subject, quads: &[Quad], seed: u64, operations: usize, all: &mut Outcome) {
     let coverage = &mut all.coverage;
+    let mut steering = Steering::new(seed);
     let graph = Graph::new(quads);
     let model = Model {
         schema: &subject.schema,
@@ -76,7 +77,7 @@ fn run(subject: &Subject, quads: &[Quad], seed: u64, operations: usize, all: &mu
         let languages = ["de", "en-GB", "fr", "en"].map(str::to_owned);
         let mut accepted = languages.to_vec();
         accepted.retain(|_| random.chance(40));
-        let operation = generate::operation(Generator::new(&model, &graph, random, coverage));
+        let operation = generate::operation(Generator::new(&model, &graph, random, &mut steering));
         let outcome = subject.run(&operation, quads, &accepted);
         assert!(
             !outcome.invalid,
@@ -85,6 +86,7 @@ fn run(subject: &Subject, quads: &[Quad], seed: u64, operations: usize, all: &mu
             outcome.actual,
             subject.soml
         );
+        coverage.read(&model, &operation);
         coverage.cases += 1;
         coverage.found_something += usize::from(outcome.found_something());
         coverage.with_errors += usize::from(outcome.actual.get("errors").is_some());
@@ -109,7 +111,7 @@ fn random_schemas_and_data_are_answered_as_the_rules_say() {
     let mut all = Outcome::default();
     for seed in first..first + schemas {
         let mut random = Random::new(seed);
-        let subject = Subject::new(generate::schema(&mut random));
+        let subject = Subject::new(generate::schema(&mut random, seed));
         let quads = generate::data(&mut random, &subject.schema);
         run(&subject, &quads, seed, OPERATIONS_PER_SCHEMA, &mut all);
     }
@@ -118,6 +120,8 @@ fn random_schemas_and_data_are_answered_as_the_rules_say() {
         all.coverage.share_found() >= 60,
         "too many cases find nothing"
     );
+    let gaps = all.coverage.gaps();
+    assert!(gaps.is_empty(), "too rare:\n{}", gaps.join("\n"));
 }
 
 #[test]
