@@ -16,9 +16,10 @@ mod reference;
 mod shrink;
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use case::{Subject, report};
-use coverage::Coverage;
+use coverage::{Coverage, FULL_RUN};
 use generate::{Generator, Steering};
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::Quad;
@@ -27,6 +28,9 @@ use reference::{Graph, Model};
 
 /// Operations on one schema with one set of data.
 const OPERATIONS_PER_SCHEMA: usize = 25;
+
+/// Time that no operation on so little data can need.
+const SLOW: Duration = Duration::from_secs(20);
 
 fn setting(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
@@ -78,7 +82,15 @@ fn run(subject: &Subject, quads: &[Quad], seed: u64, operations: usize, all: &mu
         let mut accepted = languages.to_vec();
         accepted.retain(|_| random.chance(40));
         let operation = generate::operation(Generator::new(&model, &graph, random, &mut steering));
+        let started = Instant::now();
         let outcome = subject.run(&operation, quads, &accepted);
+        let took = started.elapsed();
+        assert!(
+            took < SLOW,
+            "seed {seed}, operation {number} took {took:?}: {}\n{}",
+            operation.document(),
+            subject.soml
+        );
         assert!(
             !outcome.invalid,
             "seed {seed}: not a valid document: {}\n{}\n{}",
@@ -107,7 +119,7 @@ fn run(subject: &Subject, quads: &[Quad], seed: u64, operations: usize, all: &mu
 #[test]
 fn random_schemas_and_data_are_answered_as_the_rules_say() {
     let first = setting("DIFFERENTIAL_SEED", 1);
-    let schemas = cases(2_000).div_ceil(OPERATIONS_PER_SCHEMA) as u64;
+    let schemas = cases(FULL_RUN as u64).div_ceil(OPERATIONS_PER_SCHEMA) as u64;
     let mut all = Outcome::default();
     for seed in first..first + schemas {
         let mut random = Random::new(seed);

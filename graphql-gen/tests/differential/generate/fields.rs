@@ -31,7 +31,7 @@ const SPECS: &[&str] = &[
 pub(crate) fn operation(mut generator: Generator<'_>) -> Operation {
     let roots = generator.model.roots();
     let mut selections = Vec::new();
-    for _ in 0..[1, 2, 2, 3][generator.random.below(4)] {
+    for _ in 0..[2, 2, 3, 3][generator.random.below(4)] {
         let mut root = generator.random.pick(&roots);
         for _ in 0..4 {
             if !generator.instances(root.1).is_empty() {
@@ -336,7 +336,7 @@ impl Generator<'_> {
             Range::Object(object) => {
                 let range = self.model.range(object);
                 if multiple {
-                    field.arguments = self.object_arguments(range, &values, 50, Spot::nested());
+                    field.arguments = self.object_arguments(range, &values, 60, Spot::nested());
                 } else if self.random.chance(8) {
                     field.arguments.push(self.lang());
                 }

@@ -19,6 +19,7 @@ pub(super) enum Leaf {
     Text,
 }
 
+const CONNECTIVES: &[&str] = &["AND", "OR", "ALL", "ALL_EXISTS"];
 const PATTERNS: &[&str] = &["^a", "b$", "a.c", "[a-c]", "e", "^.$", "(a|z)z?", "A", "^$"];
 
 /// Where a filter is, and how much further it may nest.
@@ -118,7 +119,7 @@ impl Generator<'_> {
 
     fn filter_key(&mut self, ty: Ty, sample: Option<&str>, at: Spot) -> (String, Arg) {
         let (multi, place) = (at.multi, at.place);
-        if at.connectives > 0 && self.random.chance(30) {
+        if at.connectives > 0 && self.random.chance(22) {
             let mut options = vec!["AND", "OR", "OR", "NOT"];
             if multi {
                 options.extend(["ALL", "ALL_EXISTS"]);
@@ -133,7 +134,7 @@ impl Generator<'_> {
             };
             return (key.to_owned(), value);
         }
-        if self.random.chance(75)
+        if self.random.chance(90)
             && let Some(condition) = self.property_key(ty, sample, at)
         {
             return condition;
@@ -148,7 +149,8 @@ impl Generator<'_> {
         };
         let schema = self.model.schema;
         let nameable = schema.is_nameable(id);
-        let leads = at.links > 0 && self.random.chance(60);
+        let often = if at.place == Place::Root { 65 } else { 45 };
+        let leads = at.links > 0 && self.random.chance(often);
         let stored = |property: &Property| {
             sample.is_some_and(|node| !self.graph.union().values(node, &property.path).is_empty())
         };
@@ -169,7 +171,7 @@ impl Generator<'_> {
             self.steering.total(operand, multi, at.place)
         };
         let rarest = fitting.iter().min_by_key(uses).copied();
-        let chosen = if leads || self.random.chance(20) {
+        let chosen = if leads || self.random.chance(10) {
             self.random.some(&fitting).copied()
         } else {
             rarest
@@ -274,7 +276,10 @@ impl Generator<'_> {
         let mut keys: Vec<(String, Arg)> = Vec::new();
         let mut options = operators(about.operand, about.multi);
         if depth == 0 {
-            options.retain(|key| !["AND", "OR", "ALL", "ALL_EXISTS"].contains(key));
+            options.retain(|key| !CONNECTIVES.contains(key));
+        } else if self.random.chance(12) {
+            // What is nested holds none, so that they would be rare.
+            options.retain(|key| CONNECTIVES.contains(key));
         }
         for _ in 0..[1, 1, 1, 2][self.random.below(4)] {
             let key = self.key(about.operand, about.multi, about.place, &options);
