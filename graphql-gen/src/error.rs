@@ -55,6 +55,12 @@ pub enum ErrorCode {
     LimitPlan,
     /// More graphs are named than allowed.
     LimitGraphs,
+    /// More of the schema is asked for than allowed.
+    LimitIntrospection,
+    /// An order has too many keys.
+    LimitOrder,
+    /// A language specification has too many items.
+    LimitLang,
     /// A stored value does not fit the declared range.
     ValueIllTyped,
     /// A single-valued field has several stored values.
@@ -126,6 +132,9 @@ codes! {
     LimitResponse "LIMIT_RESPONSE" "The answer would be larger than `graphql.limits.responseBytes`.";
     LimitPlan "LIMIT_PLAN" "The document leads to more steps than `graphql.limits.planLevels`.";
     LimitGraphs "LIMIT_GRAPHS" "The argument `from` names more graphs than `graphql.limits.graphs`.";
+    LimitIntrospection "LIMIT_INTROSPECTION" "The document asks for more of the schema than `graphql.limits.introspection` usual introspection queries.";
+    LimitOrder "LIMIT_ORDER" "The argument `orderBy` has more keys, at all levels, than `graphql.limits.orderKeys`.";
+    LimitLang "LIMIT_LANG" "A language specification has more items than `graphql.limits.langItems`.";
     ValueIllTyped "VALUE_ILL_TYPED" "A stored value does not fit the declared range; the field is null.";
     MultipleValues "MULTIPLE_VALUES" "A single-valued field has several stored values; one of them is returned.";
     TypeUnknown "TYPE_UNKNOWN" "A stored object has no type that the schema knows; the field is null.";

@@ -68,7 +68,10 @@ impl FieldArguments<'_> {
     ) -> Result<Vec<OrderKey>> {
         match self.values.get("orderBy") {
             None => Ok(Vec::new()),
-            Some((order, place)) => OrderBuilder::objects(self.api, target, &order, lang, place),
+            Some((order, place)) => {
+                let mut builder = OrderBuilder::new(self.api, self.limits, lang, place);
+                builder.objects(target, &order)
+            }
         }
     }
 
@@ -122,9 +125,9 @@ impl FieldArguments<'_> {
             return Ok(None);
         };
         let text = spec.as_text().unwrap_or_default();
-        lang_spec(text)
+        lang_spec(text, self.limits)
             .map(Some)
-            .map_err(|message| GraphqlError::new(ErrorCode::LangSpecInvalid, message).at(place))
+            .map_err(|error| error.at(place))
     }
 
     /// Reads `limit` and `offset`.

@@ -416,8 +416,13 @@ impl<'a> FilterBuilder<'a> {
 
     fn lang(&self, value: &Input) -> Result<TermCondition> {
         let text = value.as_text().unwrap_or_default();
-        let condition = lang_spec(text).and_then(|spec| lang_condition(&spec));
-        condition.map_err(|message| self.error(ErrorCode::LangSpecInvalid, message))
+        let place = |error: GraphqlError| {
+            error
+                .at(self.location)
+                .with("argumentPath", self.keys.join("."))
+        };
+        let spec = lang_spec(text, self.limits).map_err(place)?;
+        lang_condition(&spec).map_err(|message| self.error(ErrorCode::LangSpecInvalid, message))
     }
 }
 

@@ -162,6 +162,7 @@ impl Generator<'_> {
         }
         if self.random.chance(12) {
             let offset = Arg::Number(self.random.between(1, 3).to_string());
+            let offset = self.maybe_variable("NonNegativeInteger", offset);
             arguments.push(("offset".to_owned(), offset));
         }
     }
