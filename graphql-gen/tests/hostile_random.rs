@@ -9,6 +9,9 @@ mod hostile_documents;
 use std::alloc::System;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fixture::{answer, json};
@@ -17,7 +20,7 @@ use graphql_gen::service::{ObjectService, ServiceOptions};
 use hostile_documents::{Hostile, KINDS};
 use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
-use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -63,15 +66,18 @@ fn data() -> String {
 }
 
 /// Time in which each document must be answered or refused.
-const DEADLINE: Duration = Duration::from_secs(3);
+const DEADLINE: Duration = Duration::from_secs(1);
 
 /// What a machine with other work may add to it.
 const SLACK: Duration = Duration::from_secs(12);
 
-/// Bytes that a request may allocate in all, beside a multiple of its own size. The greatest answer
+/// Bytes that a request may hold at a time, beside a multiple of its own size. The greatest answer
 /// is a part of it.
-const ALLOCATIONS: usize = 512 << 20;
-const ALLOCATIONS_PER_BYTE: usize = 400;
+const MEMORY: usize = 128 << 20;
+const MEMORY_PER_BYTE: usize = 400;
+
+/// Greatest size of a body: the greatest answer and a thousand errors.
+const GREATEST_BODY: usize = 8 << 20;
 
 fn service() -> ObjectService {
     let store = Store::new().expect("a store in memory");
@@ -79,7 +85,7 @@ fn service() -> ObjectService {
         .load_from_slice(RdfFormat::Turtle, data().as_bytes())
         .expect("the data is valid");
     let mut options = ServiceOptions::default();
-    options.limits.response_bytes = 8 << 20;
+    options.limits.response_bytes = 4 << 20;
     fixture::service(SCHEMA, store, options)
 }
 
@@ -89,11 +95,54 @@ fn setting(name: &str, default: u64) -> u64 {
         .unwrap_or_else(|_| panic!("{name} is no number: {text}"))
 }
 
+/// Bytes that the process holds.
+fn held() -> usize {
+    let stats = ALLOCATOR.stats();
+    stats
+        .bytes_allocated
+        .saturating_sub(stats.bytes_deallocated)
+}
+
+/// Looks at the memory of the process every now and then.
+struct Watch {
+    before: usize,
+    stopped: Arc<AtomicBool>,
+    watcher: JoinHandle<usize>,
+}
+
+impl Watch {
+    fn start() -> Self {
+        let stopped = Arc::new(AtomicBool::new(false));
+        let until = Arc::clone(&stopped);
+        let watcher = std::thread::spawn(move || {
+            let mut greatest = held();
+            while !until.load(Ordering::Relaxed) {
+                std::thread::park_timeout(Duration::from_millis(1));
+                greatest = greatest.max(held());
+            }
+            greatest
+        });
+        Watch {
+            before: held(),
+            stopped,
+            watcher,
+        }
+    }
+
+    /// Returns by how much the memory grew at most.
+    fn stop(self) -> usize {
+        self.stopped.store(true, Ordering::Relaxed);
+        self.watcher.thread().unpark();
+        let greatest = self.watcher.join().expect("the watcher does not panic");
+        greatest.saturating_sub(self.before)
+    }
+}
+
 /// What running one document cost and gave.
 struct Run {
     codes: Vec<String>,
     took: Duration,
-    allocated: usize,
+    memory: usize,
     body: usize,
 }
 
@@ -106,9 +155,9 @@ fn run(service: &ObjectService, hostile: &Hostile) -> Run {
         accept_language: hostile.accepted.clone(),
         ..RequestContext::default()
     };
-    let region = Region::new(ALLOCATOR);
+    let watch = Watch::start();
     let body = answer(service, request, context);
-    let (took, allocated) = (started.elapsed(), region.change().bytes_allocated);
+    let (took, memory) = (started.elapsed(), watch.stop());
     let answer = json(&body);
     let errors = answer["errors"].as_array().cloned().unwrap_or_default();
     let code = |error: &serde_json::Value| {
@@ -120,7 +169,7 @@ fn run(service: &ObjectService, hostile: &Hostile) -> Run {
     Run {
         codes,
         took,
-        allocated,
+        memory,
         body: body.len(),
     }
 }
@@ -129,51 +178,37 @@ fn excerpt(text: &str) -> String {
     text.chars().take(400).collect()
 }
 
-/// Runs a document and checks everything; returns what it cost.
-#[track_caller]
-fn check(service: &ObjectService, hostile: &Hostile, name: &str) -> Run {
+/// Runs a document; returns what it cost, and what is wrong with that.
+fn check(service: &ObjectService, hostile: &Hostile) -> (Run, Vec<String>) {
     let run = run(service, hostile);
-    let shown = || {
-        let variables = hostile.variables.to_string();
-        format!(
-            "{name}: {} {}",
-            excerpt(&hostile.document),
-            excerpt(&variables)
-        )
-    };
-    for code in &run.codes {
-        let expected = hostile.codes.contains(&code.as_str());
-        assert!(
-            expected,
-            "{code} is none of {:?}\n{}",
-            hostile.codes,
-            shown()
-        );
+    let mut wrong = Vec::new();
+    // On a slow machine anything may take too long; what counts is that it ends.
+    let late = |code: &str| code == "DEADLINE_EXCEEDED" && run.took >= DEADLINE;
+    let unexpected = |code: &&String| !hostile.codes.contains(&code.as_str()) && !late(code);
+    for code in run.codes.iter().filter(unexpected) {
+        wrong.push(format!("{code} is none of {:?}", hostile.codes));
     }
-    if run.codes.is_empty() {
-        assert!(
-            hostile.codes.contains(&""),
-            "must not be answered\n{}",
-            shown()
-        );
+    if run.codes.is_empty() && !hostile.codes.contains(&"") {
+        wrong.push(format!(
+            "answered, but must be met with {:?}",
+            hostile.codes
+        ));
     }
-    assert!(
-        run.took < DEADLINE + SLACK,
-        "took {:?}\n{}",
-        run.took,
-        shown()
-    );
+    if run.took > DEADLINE + SLACK {
+        wrong.push(format!("took {:?}", run.took));
+    }
     let size = hostile.document.len() + hostile.variable_bytes;
-    let allowed = ALLOCATIONS + ALLOCATIONS_PER_BYTE * size;
-    assert!(
-        run.allocated < allowed,
-        "{} bytes\n{}",
-        run.allocated,
-        shown()
-    );
-    let refused_briefly = run.codes.is_empty() || run.body < 9 << 20;
-    assert!(refused_briefly, "{} bytes of errors\n{}", run.body, shown());
-    run
+    if run.memory > MEMORY + MEMORY_PER_BYTE * size {
+        wrong.push(format!("{} bytes of memory", run.memory));
+    }
+    if run.body > GREATEST_BODY {
+        wrong.push(format!("{} bytes of an answer", run.body));
+    }
+    if !wrong.is_empty() {
+        let variables = excerpt(&hostile.variables.to_string());
+        wrong.push(format!("{} {variables}", excerpt(&hostile.document)));
+    }
+    (run, wrong)
 }
 
 /// Sums over the documents of one kind.
@@ -182,47 +217,60 @@ struct Sum {
     documents: usize,
     answered: usize,
     slowest: Duration,
+    time: Duration,
     greatest: usize,
     codes: BTreeMap<String, usize>,
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the sums are for people to read")]
 fn ten_thousand_documents_are_answered_or_refused_in_bounded_time_and_memory() {
     let service = service();
     let first = setting("HOSTILE_SEED", 0);
+    let mut failures = Vec::new();
     let mut sums: BTreeMap<&str, Sum> = BTreeMap::new();
     for seed in first..first + setting("HOSTILE_DOCUMENTS", 10_000) {
         let at = usize::try_from(seed).expect("a small number") % KINDS.len();
         let (kind, make) = KINDS[at];
         let hostile = make(seed);
-        let run = check(&service, &hostile, &format!("HOSTILE_SEED={seed}, {kind}"));
+        let (run, wrong) = check(&service, &hostile);
+        if !wrong.is_empty() {
+            failures.push(format!(
+                "HOSTILE_SEED={seed}, {kind}: {}",
+                wrong.join("\n  ")
+            ));
+        }
         let sum = sums.entry(kind).or_default();
         sum.documents += 1;
         sum.answered += usize::from(run.codes.is_empty());
+        sum.time += run.took;
         sum.slowest = sum.slowest.max(run.took);
-        sum.greatest = sum.greatest.max(run.allocated);
+        sum.greatest = sum.greatest.max(run.memory);
         for code in run.codes {
             *sum.codes.entry(code).or_default() += 1;
         }
     }
     for (kind, sum) in sums {
         println!(
-            "{kind}: {} documents, {} answered, slowest {:?}, most allocated {} KiB, {:?}",
+            "{kind}: {} documents, {} answered, slowest {:?}, in all {:?}, most memory {} KiB, {:?}",
             sum.documents,
             sum.answered,
             sum.slowest,
+            sum.time,
             sum.greatest >> 10,
             sum.codes
         );
     }
+    let count = failures.len();
+    failures.truncate(20);
+    assert!(count == 0, "{count} documents\n{}", failures.join("\n"));
 }
 
 #[test]
 fn the_greatest_documents_are_refused() {
     let service = service();
     for (name, hostile, code) in hostile_documents::greatest() {
-        let run = check(&service, &hostile, name);
+        let (run, wrong) = check(&service, &hostile);
+        assert_eq!(wrong, [""; 0], "{name}");
         assert_eq!(run.codes, [code], "{name}");
     }
 }

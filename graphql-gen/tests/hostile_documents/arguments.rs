@@ -174,7 +174,12 @@ pub(super) fn nested_lists(seed: u64) -> Hostile {
     let document = format!("{{ thing({}) {{ id }} }}", place.replace('%', &list));
     Hostile::new(
         document,
-        &["GRAPHQL_VALIDATION_FAILED", "LIMIT_DEPTH", "ERRORS_OMITTED"],
+        &[
+            "GRAPHQL_VALIDATION_FAILED",
+            "SCALAR_INVALID",
+            "LIMIT_DEPTH",
+            "ERRORS_OMITTED",
+        ],
     )
 }
 

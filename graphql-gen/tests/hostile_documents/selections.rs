@@ -27,7 +27,10 @@ pub(super) fn deep(seed: u64) -> Hostile {
     let depth = Source::new(seed).size(20_000);
     let document =
         "{ thing { ".to_owned() + &"near { ".repeat(depth) + "id" + &" }".repeat(depth + 2);
-    Hostile::new(document, &expected(depth + 2, depth + 2, 0, 3 * depth + 6))
+    // The depth is seen first, unless the document is cut before.
+    let mut codes = expected(depth + 2, depth + 2, 0, 0);
+    codes.extend((depth > 30_000 / 3).then_some("LIMIT_TOKENS"));
+    Hostile::new(document, &codes)
 }
 
 pub(super) fn broad(seed: u64) -> Hostile {
