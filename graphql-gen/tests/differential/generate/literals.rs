@@ -28,6 +28,13 @@ const NUMBERS: &[&str] = &[
     "3000000000",
 ];
 const TEXTS: &[&str] = &["a", "b", "B", "abc", "acb", "é", "E", "", "a b", "zz"];
+const ZONED: &[Scalar] = &[
+    Scalar::DateTime,
+    Scalar::Date,
+    Scalar::Time,
+    Scalar::Year,
+    Scalar::YearMonth,
+];
 const TAGS: &[&str] = &["en", "en-gb", "de", "fr"];
 
 pub(crate) fn typed(text: &str, datatype: &str) -> Term {
@@ -78,9 +85,17 @@ pub(crate) fn neighbour(random: &mut Random, scalar: Scalar, value: &Term) -> Op
     let Term::Literal(literal) = value else {
         return None;
     };
+    let text = literal.value();
+    if ZONED.contains(&scalar) {
+        // The same time elsewhere.
+        let zones = ["Z", "+02:00", "-05:30"];
+        let zone = zones.iter().find_map(|zone| text.strip_suffix(zone));
+        let local = zone.unwrap_or(text);
+        let next = format!("{local}{}", random.choose(&["", "Z", "+02:00", "-05:30"]));
+        return Some(typed(&next, scalar.datatype_iri().trim_start_matches(XSD)));
+    }
     let up = random.chance(50);
     if !scalar.is_numeric() {
-        let text = literal.value();
         if scalar != Scalar::String {
             return None;
         }
