@@ -168,6 +168,8 @@ pub(super) fn strings(seed: u64) -> Hostile {
         "GRAPHQL_PARSE_FAILED",
         "GRAPHQL_VALIDATION_FAILED",
         "ERRORS_OMITTED",
+        // A quote too many ends a text, and the next one opens another.
+        "LIMIT_TOKENS",
     ];
     Hostile::new(place.replace('%', &text), &codes)
 }
