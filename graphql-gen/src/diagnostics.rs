@@ -9,9 +9,13 @@ use crate::error::{ErrorCode, GraphqlError, Location};
 /// Greatest number of findings that one answer lists.
 const MAX_FINDINGS: usize = 100;
 
-/// Turns findings into errors with `code`.
+/// Longest name for which a nearer one is looked for, in bytes; no generated name is longer.
+const MAX_SUGGESTED: usize = 300;
+
+/// Turns findings into errors with `code`; a last one says how many are left out.
 pub(crate) fn errors(list: &DiagnosticList, code: ErrorCode, schema: &Schema) -> Vec<GraphqlError> {
-    list.iter()
+    let mut errors: Vec<GraphqlError> = list
+        .iter()
         .take(MAX_FINDINGS)
         .map(|diagnostic| {
             let mut message = diagnostic
@@ -28,13 +32,18 @@ pub(crate) fn errors(list: &DiagnosticList, code: ErrorCode, schema: &Schema) ->
             });
             GraphqlError::new(code, message).at(place)
         })
-        .collect()
+        .collect();
+    if let Some(omitted) = list.len().checked_sub(MAX_FINDINGS).filter(|n| *n > 0) {
+        let message = format!("{omitted} more errors are not listed");
+        errors.push(GraphqlError::new(ErrorCode::ErrorsOmitted, message));
+    }
+    errors
 }
 
 /// Returns the known name that is nearest to the unknown one of a message.
 fn suggestion(message: &str, schema: &Schema) -> Option<String> {
     let mut quoted = message.split('"').skip(1).step_by(2);
-    let unknown = quoted.next()?;
+    let unknown = quoted.next().filter(|name| name.len() <= MAX_SUGGESTED)?;
     let context = quoted.next();
     let of_member = [
         "Cannot query field ",

@@ -53,6 +53,14 @@ pub enum ErrorCode {
     LimitResponse,
     /// The plan of the document is too large.
     LimitPlan,
+    /// More graphs are named than allowed.
+    LimitGraphs,
+    /// More of the schema is asked for than allowed.
+    LimitIntrospection,
+    /// An order has too many keys.
+    LimitOrder,
+    /// A language specification has too many items.
+    LimitLang,
     /// A stored value does not fit the declared range.
     ValueIllTyped,
     /// A single-valued field has several stored values.
@@ -61,6 +69,8 @@ pub enum ErrorCode {
     TypeUnknown,
     /// A field that may not be null has no value.
     NonNullViolated,
+    /// There are more errors than an answer lists.
+    ErrorsOmitted,
     /// The deadline of the request passed.
     DeadlineExceeded,
     /// The request was cancelled.
@@ -121,10 +131,15 @@ codes! {
     LimitRegex "LIMIT_REGEX" "A regular expression is longer or heavier than `graphql.limits.regexLength` allows.";
     LimitResponse "LIMIT_RESPONSE" "The answer would be larger than `graphql.limits.responseBytes`.";
     LimitPlan "LIMIT_PLAN" "The document leads to more steps than `graphql.limits.planLevels`.";
+    LimitGraphs "LIMIT_GRAPHS" "The argument `from` names more graphs than `graphql.limits.graphs`.";
+    LimitIntrospection "LIMIT_INTROSPECTION" "The document asks for more of the schema than `graphql.limits.introspection` usual introspection queries.";
+    LimitOrder "LIMIT_ORDER" "The argument `orderBy` has more keys, at all levels, than `graphql.limits.orderKeys`.";
+    LimitLang "LIMIT_LANG" "A language specification has more items than `graphql.limits.langItems`.";
     ValueIllTyped "VALUE_ILL_TYPED" "A stored value does not fit the declared range; the field is null.";
     MultipleValues "MULTIPLE_VALUES" "A single-valued field has several stored values; one of them is returned.";
     TypeUnknown "TYPE_UNKNOWN" "A stored object has no type that the schema knows; the field is null.";
     NonNullViolated "NON_NULL_VIOLATED" "A field that may not be null has no value.";
+    ErrorsOmitted "ERRORS_OMITTED" "There are more errors than an answer lists; this last entry says how many.";
     DeadlineExceeded "DEADLINE_EXCEEDED" "The deadline of the request passed.";
     Cancelled "CANCELLED" "The request was cancelled.";
     StoreUnavailable "STORE_UNAVAILABLE" "The store cannot be reached.";
@@ -168,14 +183,26 @@ pub enum PathSegment {
     Index(usize),
 }
 
+/// Greatest length of a message in characters.
+const MAX_MESSAGE: usize = 1_000;
+
+/// Cuts a message that quotes something long.
+fn shortened(mut message: String) -> String {
+    if let Some((end, _)) = message.char_indices().nth(MAX_MESSAGE) {
+        message.truncate(end);
+        message.push('…');
+    }
+    message
+}
+
 impl GraphqlError {
-    /// Creates an error without place and path.
+    /// Creates an error without place and path; a message beyond 1,000 characters is cut.
     #[must_use]
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         let mut extensions = JsonMap::new();
         extensions.insert("code", code.as_str().into());
         GraphqlError {
-            message: message.into(),
+            message: shortened(message.into()),
             locations: Vec::new(),
             path: Vec::new(),
             extensions: Box::new(extensions),

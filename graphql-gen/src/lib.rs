@@ -9,6 +9,7 @@ mod execute;
 pub mod explain;
 #[cfg(feature = "oxigraph")]
 pub mod infer;
+mod introspection;
 pub mod limits;
 pub mod plan;
 pub mod request;

@@ -22,6 +22,15 @@ pub struct Limits {
     pub where_conditions: usize,
     /// Greatest length of a list in a filter (`graphql.limits.listLength`).
     pub list_length: usize,
+    /// Greatest number of graphs that `from` names (`graphql.limits.graphs`).
+    pub graphs: usize,
+    /// How many times the values of a usual introspection query a document may ask for
+    /// (`graphql.limits.introspection`).
+    pub introspection: usize,
+    /// Greatest number of keys of `orderBy`, at all levels (`graphql.limits.orderKeys`).
+    pub order_keys: usize,
+    /// Greatest number of items of a language specification (`graphql.limits.langItems`).
+    pub lang_items: usize,
     /// Greatest length of a regular expression in characters (`graphql.limits.regexLength`).
     pub regex_length: usize,
     /// Greatest number of steps of a plan (`graphql.limits.planLevels`).
@@ -41,6 +50,10 @@ impl Default for Limits {
             where_depth: 20,
             where_conditions: 2_000,
             list_length: 10_000,
+            graphs: 1_000,
+            introspection: 3,
+            order_keys: 100,
+            lang_items: 100,
             regex_length: 1_000,
             plan_levels: 1_000,
             response_bytes: 128 << 20,

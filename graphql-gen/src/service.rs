@@ -23,6 +23,7 @@ use crate::diagnostics;
 use crate::error::{ErrorCode, GraphqlError};
 use crate::execute::{Answer, Execution, ServiceSdl};
 use crate::explain::{Explanation, Trace};
+use crate::introspection::IntrospectionCost;
 use crate::limits::Limits;
 use crate::plan::{self, Plan, PlanInput, RootValue, location};
 use crate::request::{Meter, Outcome, Request, RequestContext, Response};
@@ -75,6 +76,7 @@ struct Inner {
     options: ServiceOptions,
     /// Interfaces and their implementers, for introspection.
     implementers: apollo_compiler::collections::HashMap<apollo_compiler::Name, Implementers>,
+    introspection_cost: IntrospectionCost,
     documents: Cache<String, Arc<Document>>,
     /// The printed schema, once somebody has asked for it.
     printed: OnceLock<ServiceSdl>,
@@ -109,6 +111,7 @@ impl ObjectService {
         report_unenforced(&schema);
         let api = Api::new(schema, &options.api)?;
         let implementers = api.schema().implementers_map();
+        let introspection_cost = IntrospectionCost::new(api.schema());
         let documents = Cache::builder()
             .weigher(|text: &String, _: &Arc<_>| u32::try_from(text.len()).unwrap_or(u32::MAX))
             .max_capacity(options.document_cache_bytes)
@@ -118,6 +121,7 @@ impl ObjectService {
             store,
             options,
             implementers,
+            introspection_cost,
             documents,
             printed: OnceLock::new(),
         };
@@ -406,6 +410,10 @@ impl Inner {
         operation: &Operation,
         variables: &Valid<JsonMap>,
     ) -> Result<JsonMap, Refusal> {
+        let limit = self.options.limits.introspection;
+        self.introspection_cost
+            .check(self.api.schema(), document, &operation.selection_set, limit)
+            .map_err(|error| vec![error])?;
         let introspected = introspection::partial_execute(
             self.api.schema(),
             &self.implementers,

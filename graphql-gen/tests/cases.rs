@@ -33,6 +33,9 @@ const OF_THE_SERVICE: &[&str] = &[
     "INTERNAL",
 ];
 
+/// Codes of answers too long for a scenario; the tests of hostile documents lead to them.
+const OF_LONG_ANSWERS: &[&str] = &["ERRORS_OMITTED"];
+
 fn read(path: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
@@ -75,6 +78,10 @@ fn options(context: &Value) -> ServiceOptions {
             "whereDepth" => limits.where_depth = size,
             "whereConditions" => limits.where_conditions = size,
             "listLength" => limits.list_length = size,
+            "graphs" => limits.graphs = size,
+            "introspection" => limits.introspection = size,
+            "orderKeys" => limits.order_keys = size,
+            "langItems" => limits.lang_items = size,
             "regexLength" => limits.regex_length = size,
             "planLevels" => limits.plan_levels = size,
             "responseBytes" => limits.response_bytes = size,
@@ -216,6 +223,7 @@ fn answers_are_as_expected() {
         .iter()
         .map(|code| code.as_str())
         .filter(|code| !codes.contains(*code) && !OF_THE_SERVICE.contains(code))
+        .filter(|code| !OF_LONG_ANSWERS.contains(code))
         .collect();
     assert!(missing.is_empty(), "no case leads to {missing:?}");
 }

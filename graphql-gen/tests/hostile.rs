@@ -30,10 +30,14 @@ fn service() -> ObjectService {
 }
 
 fn service_with(options: ServiceOptions) -> ObjectService {
-    let schema = soml_core::load(SCHEMA).schema.expect("the schema is valid");
+    service_over(SCHEMA, DATA, options)
+}
+
+fn service_over(schema: &str, data: &str, options: ServiceOptions) -> ObjectService {
+    let schema = soml_core::load(schema).schema.expect("the schema is valid");
     let store = Store::new().expect("a store in memory");
     store
-        .load_from_slice(RdfFormat::Turtle, DATA)
+        .load_from_slice(RdfFormat::Turtle, data.as_bytes())
         .expect("the data is valid");
     let store = Arc::new(OxigraphStore::new(store));
     ObjectService::new(Arc::new(schema), store, options).expect("an API")
@@ -214,4 +218,83 @@ async fn lists_beyond_the_greatest_page_are_refused_and_never_cut() {
             "{refused}"
         );
     }
+}
+
+#[tokio::test]
+async fn more_errors_than_an_answer_lists_are_counted_by_an_entry_with_its_own_code() {
+    let service = service();
+    // Sixty times twenty values that are no numbers.
+    let values: String = (0..20).map(|n| format!("\"none {n}\", ")).collect();
+    let data = format!(
+        "@prefix v: <http://v/> . <http://r/1> a v:Thing ; v:sizes {}\"last\" .",
+        values
+    );
+    let schema = "
+id: /soml/errors
+specialPrefixes: {vocab_iri: 'http://v/', vocab_prefix: v}
+objects: {Thing: {props: {sizes: {range: decimal, max: inf}}}}
+";
+    let of_values = service_over(schema, &data, ServiceOptions::default());
+    let fields: String = (0..60).map(|n| format!("a{n}: sizes ")).collect();
+    let found = codes(&of_values, format!("{{ thing {{ {fields} }} }}")).await;
+    assert_eq!(found.len(), 1_001);
+    assert!(found[..1_000].iter().all(|code| code == "VALUE_ILL_TYPED"));
+    assert_eq!(found[1_000], "ERRORS_OMITTED");
+
+    // The same for a document with more faults than are listed.
+    let fields: String = (0..150).map(|n| format!("x{n} ")).collect();
+    let found = codes(&service, format!("{{ thing {{ {fields} }} }}")).await;
+    assert_eq!(found.len(), 101);
+    assert!(
+        found[..100]
+            .iter()
+            .all(|code| code == "GRAPHQL_VALIDATION_FAILED")
+    );
+    assert_eq!(found[100], "ERRORS_OMITTED");
+    let fields: String = (0..100).map(|n| format!("x{n} ")).collect();
+    assert_eq!(
+        codes(&service, format!("{{ thing {{ {fields} }} }}"))
+            .await
+            .len(),
+        100
+    );
+}
+
+#[tokio::test]
+async fn introspection_of_usual_clients_is_answered_and_a_flood_of_it_refused() {
+    let service = service();
+    let usual = include_str!("data/introspection.graphql");
+    assert_eq!(codes(&service, usual.to_owned()).await, [""; 0]);
+    let one =
+        "__schema { types { name fields { name args { name type { name } } type { name } } } }";
+    let many = |count: usize| {
+        let fields: String = (0..count).map(|n| format!("a{n}: {one} ")).collect();
+        format!("{{ {fields} }}")
+    };
+    assert_eq!(codes(&service, many(3)).await, [""; 0]);
+    assert_eq!(codes(&service, many(300)).await, ["LIMIT_INTROSPECTION"]);
+    let nested: String = (0..300)
+        .map(|n| format!("a{n}: types {{ fields {{ name description }} }} "))
+        .collect();
+    let nested = format!("{{ __schema {{ {nested} }} }}");
+    assert_eq!(codes(&service, nested).await, ["LIMIT_INTROSPECTION"]);
+}
+
+#[tokio::test]
+async fn long_names_are_quoted_in_part_and_at_once() {
+    let service = service();
+    let name = "nea".repeat(300_000);
+    let started = Instant::now();
+    let response = service
+        .execute(
+            Request::new(format!("{{ thing {{ {name} }} }}")),
+            RequestContext::default(),
+        )
+        .await;
+    assert!(response.body.len() < 3_000, "{} bytes", response.body.len());
+    assert!(
+        started.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        started.elapsed()
+    );
 }

@@ -70,7 +70,8 @@ async fn filters_compare_cast_values() {
     for (filter, count) in [
         ("{size: {EQ: 5}}", 1),
         ("{size: {LT: 6}}", 2),
-        ("{size: {ALL: {GT: 4}}}", 0),
+        ("{size: {ALL: {GT: 4}}}", 1),
+        ("{day: {}}", 1),
         ("{weight: {GTE: \"1.5\"}}", 2),
         ("{weight: {EQ: \"1.5\"}}", 1),
         ("{code: {EQ: \"12\"}}", 1),

@@ -45,7 +45,7 @@ pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Result<Answ
         let message = format!("{} more errors are not listed", writer.suppressed);
         writer
             .errors
-            .push(GraphqlError::new(ErrorCode::ValueIllTyped, message));
+            .push(GraphqlError::new(ErrorCode::ErrorsOmitted, message));
     }
     Ok(Answer {
         data: writer.out,

@@ -68,7 +68,10 @@ impl FieldArguments<'_> {
     ) -> Result<Vec<OrderKey>> {
         match self.values.get("orderBy") {
             None => Ok(Vec::new()),
-            Some((order, place)) => OrderBuilder::objects(self.api, target, &order, lang, place),
+            Some((order, place)) => {
+                let mut builder = OrderBuilder::new(self.api, self.limits, lang, place);
+                builder.objects(target, &order)
+            }
         }
     }
 
@@ -92,7 +95,16 @@ impl FieldArguments<'_> {
         let Some((from, place)) = self.values.get("from") else {
             return Ok(Dataset::default());
         };
-        let graphs = from.as_list().iter().map(|graph| {
+        let names = from.as_list();
+        if names.len() > self.limits.graphs {
+            return Err(GraphqlError::new(
+                ErrorCode::LimitGraphs,
+                "the argument `from` names too many graphs",
+            )
+            .at(place)
+            .with("limit", self.limits.graphs));
+        }
+        let graphs = names.iter().map(|graph| {
             let text = graph.as_text().unwrap_or_default();
             NamedNode::new(text).map_err(|_| {
                 GraphqlError::new(
@@ -113,9 +125,9 @@ impl FieldArguments<'_> {
             return Ok(None);
         };
         let text = spec.as_text().unwrap_or_default();
-        lang_spec(text)
+        lang_spec(text, self.limits)
             .map(Some)
-            .map_err(|message| GraphqlError::new(ErrorCode::LangSpecInvalid, message).at(place))
+            .map_err(|error| error.at(place))
     }
 
     /// Reads `limit` and `offset`.

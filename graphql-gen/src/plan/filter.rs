@@ -239,13 +239,12 @@ impl<'a> FilterBuilder<'a> {
         let schema = self.schema();
         let property = &schema[property];
         let step = step(&property.path);
+        let cast = property.type_cast;
         Ok(match property.range {
             Range::Scalar(scalar) => self
-                .terms(of_scalar(scalar, property.type_cast), value)?
+                .cast_terms(of_scalar(scalar, cast), value)?
                 .along(&step),
-            Range::Enum(id) => self
-                .terms(of_enum(id, property.type_cast), value)?
-                .along(&step),
+            Range::Enum(id) => self.cast_terms(of_enum(id, cast), value)?.along(&step),
             Range::Literal(_) => self.literal(value)?.along(&step),
             Range::Object(object) => {
                 let range = self.api.range_type(object);
@@ -298,6 +297,17 @@ impl<'a> FilterBuilder<'a> {
             set.and_each(TermCondition::TRUE);
         }
         Ok(set)
+    }
+
+    /// Like `terms`; of values that are cast, those that cannot be are as if absent.
+    fn cast_terms(&mut self, operands: Operands, input: &Input) -> Result<SetWhere<TermCondition>> {
+        let set = self.terms(operands, input)?;
+        Ok(match operands {
+            Operands::Cast(_) | Operands::CastEnum(_) => {
+                set.on_instances(TermCondition::Value(presence(operands.domain())))
+            }
+            Operands::Scalar(_) | Operands::Enum(_) | Operands::AnyText => set,
+        })
     }
 
     fn operator(&mut self, operands: Operands, key: &str, value: &Input) -> Result<TermCondition> {
@@ -391,6 +401,9 @@ impl<'a> FilterBuilder<'a> {
                 "lang" => set.and_each(this.lang(value)?),
                 "type" => {
                     let types = this.terms(Operands::Scalar(Scalar::Iri), value)?;
+                    // A literal with a language tag has no datatype to speak of.
+                    let present = TermCondition::Value(presence(Domain::Iri));
+                    set.and_each(on_datatype(present));
                     set.and_each(on_datatype(types.of_one()));
                 }
                 // A literal is none of any IRIs.
@@ -403,8 +416,13 @@ impl<'a> FilterBuilder<'a> {
 
     fn lang(&self, value: &Input) -> Result<TermCondition> {
         let text = value.as_text().unwrap_or_default();
-        let condition = lang_spec(text).and_then(|spec| lang_condition(&spec));
-        condition.map_err(|message| self.error(ErrorCode::LangSpecInvalid, message))
+        let place = |error: GraphqlError| {
+            error
+                .at(self.location)
+                .with("argumentPath", self.keys.join("."))
+        };
+        let spec = lang_spec(text, self.limits).map_err(place)?;
+        lang_condition(&spec).map_err(|message| self.error(ErrorCode::LangSpecInvalid, message))
     }
 }
 
@@ -429,6 +447,14 @@ fn test(operands: Operands, operator: Operator) -> TermCondition {
         domain: operands.domain(),
         operator,
     })
+}
+
+/// A test that every value of a domain passes.
+fn presence(domain: Domain) -> ValueTest {
+    ValueTest {
+        domain,
+        operator: Operator::NotIn(Vec::new()),
+    }
 }
 
 /// Says a comparison of truth values by equality, since not every store orders them.

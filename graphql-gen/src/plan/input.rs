@@ -5,7 +5,8 @@ use apollo_compiler::ast;
 use apollo_compiler::response::{JsonMap, JsonValue};
 use soml_core::lang::LangSpec;
 
-use crate::error::Location;
+use crate::error::{ErrorCode, GraphqlError, Location};
+use crate::limits::Limits;
 
 /// An argument value without variables. Object keys keep the order in which they were written.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,10 +112,17 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Reads a language specification; the error is a message for the client.
-pub(crate) fn lang_spec(text: &str) -> Result<LangSpec, String> {
-    LangSpec::parse(text)
-        .map_err(|error| format!("`{text}` is not a language specification: {error}"))
+/// Reads a language specification of at most so many items.
+pub(crate) fn lang_spec(text: &str, limits: &Limits) -> Result<LangSpec, GraphqlError> {
+    let limit = limits.lang_items;
+    if text.split(',').nth(limit).is_some() {
+        let message = "the language specification has too many items";
+        return Err(GraphqlError::new(ErrorCode::LimitLang, message).with("limit", limit));
+    }
+    LangSpec::parse(text).map_err(|error| {
+        let message = format!("`{text}` is not a language specification: {error}");
+        GraphqlError::new(ErrorCode::LangSpecInvalid, message)
+    })
 }
 
 /// Returns the line and column where a node of the document starts.

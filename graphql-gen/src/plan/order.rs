@@ -11,6 +11,7 @@ use super::input::{Input, lang_spec};
 use super::selection::{LiteralKey, OrderKey, OrderStep, SortBy};
 use super::types::TypeIndex;
 use crate::error::{ErrorCode, GraphqlError, Location};
+use crate::limits::Limits;
 use crate::typesystem::{Api, Field, TypeRef};
 use crate::value::LiteralTypes;
 
@@ -19,29 +20,36 @@ type Result<T> = std::result::Result<T, GraphqlError>;
 /// Translates the `orderBy` input of one argument.
 pub(crate) struct OrderBuilder<'a> {
     api: &'a Api,
+    limits: &'a Limits,
     /// The language that the arguments around ask for.
     lang: Option<&'a LangSpec>,
     location: Option<Location>,
     keys: Vec<OrderKey>,
+    /// Keys read so far, those included that lead to others.
+    read: usize,
 }
 
 impl<'a> OrderBuilder<'a> {
-    /// Returns the keys in the order written.
-    pub(crate) fn objects(
+    pub(crate) fn new(
         api: &'a Api,
-        ty: TypeRef,
-        input: &Input,
+        limits: &'a Limits,
         lang: Option<&'a LangSpec>,
         location: Option<Location>,
-    ) -> Result<Vec<OrderKey>> {
-        let mut builder = OrderBuilder {
+    ) -> Self {
+        OrderBuilder {
             api,
+            limits,
             lang,
             location,
             keys: Vec::new(),
-        };
-        builder.object(ty, &[], input)?;
-        Ok(builder.keys)
+            read: 0,
+        }
+    }
+
+    /// Returns the keys in the order written.
+    pub(crate) fn objects(&mut self, ty: TypeRef, input: &Input) -> Result<Vec<OrderKey>> {
+        self.object(ty, &[], input)?;
+        Ok(std::mem::take(&mut self.keys))
     }
 
     fn object(&mut self, ty: TypeRef, path: &[OrderStep], input: &Input) -> Result<()> {
@@ -49,6 +57,13 @@ impl<'a> OrderBuilder<'a> {
             return Err(self.invalid());
         };
         for (key, value) in fields {
+            self.read += 1;
+            if self.read > self.limits.order_keys {
+                let message = "the argument `orderBy` has too many keys";
+                return Err(GraphqlError::new(ErrorCode::LimitOrder, message)
+                    .at(self.location)
+                    .with("limit", self.limits.order_keys));
+            }
             // A null direction is as if the key were absent.
             if *value == Input::Null {
                 continue;
@@ -194,9 +209,7 @@ impl<'a> OrderBuilder<'a> {
     }
 
     fn spec(&self, text: &str) -> Result<LangSpec> {
-        lang_spec(text).map_err(|message| {
-            GraphqlError::new(ErrorCode::LangSpecInvalid, message).at(self.location)
-        })
+        lang_spec(text, self.limits).map_err(|error| error.at(self.location))
     }
 
     fn push(&mut self, path: &[OrderStep], by: SortBy, direction: &Input) -> Result<()> {

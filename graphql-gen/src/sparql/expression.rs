@@ -281,7 +281,7 @@ fn equals_some(subject: &Expression, constants: &[Constant]) -> Expression {
     for constant in constants {
         match constant {
             Constant::Iri(iri) => listed.push(iri.clone().into()),
-            Constant::Literal(literal) if as_single(literal).is_none() => {
+            Constant::Literal(literal) if is_single(literal) => {
                 listed.push(literal.clone().into());
             }
             Constant::Literal(_) => others.push(compare(subject, Comparison::Equal, constant)),
@@ -296,35 +296,46 @@ fn equals_some(subject: &Expression, constants: &[Constant]) -> Expression {
 fn compare(subject: &Expression, comparison: Comparison, constant: &Constant) -> Expression {
     match constant {
         Constant::Iri(iri) => operation(subject.clone(), comparison, iri.clone().into()),
-        Constant::Literal(literal) => match as_single(literal) {
-            None => operation(subject.clone(), comparison, literal.clone().into()),
-            // A stored `xsd:float` shows as the shortest number that names it, so it is compared
-            // with the float that the constant names.
-            Some(single) => Expression::If(
-                Box::new(equal(
-                    call(Function::Datatype, [subject.clone()]),
-                    xsd::FLOAT.into_owned().into(),
-                )),
-                Box::new(operation(subject.clone(), comparison, single.into())),
+        Constant::Literal(literal) if is_single(literal) => {
+            operation(subject.clone(), comparison, literal.clone().into())
+        }
+        // A stored `xsd:float` shows as the shortest number that names it. Compared as it is, either
+        // it or the constant would be rounded first.
+        Constant::Literal(literal) => {
+            let shown = call(Function::Str, [subject.clone()]);
+            let shown = call(Function::Custom(xsd::DOUBLE.into_owned()), [shown]);
+            let is_float = equal(
+                call(Function::Datatype, [subject.clone()]),
+                xsd::FLOAT.into_owned().into(),
+            );
+            Expression::If(
+                Box::new(is_float),
+                Box::new(operation(shown, comparison, literal.clone().into())),
                 Box::new(operation(
                     subject.clone(),
                     comparison,
                     literal.clone().into(),
                 )),
-            ),
-        },
+            )
+        }
     }
 }
 
-/// Returns the `xsd:float` that a number names, unless it is exactly that number.
-fn as_single(literal: &Literal) -> Option<Literal> {
+/// Tells whether a literal is no number, or one that an `xsd:float` holds exactly.
+fn is_single(literal: &Literal) -> bool {
     let datatype = literal.datatype();
-    if datatype != xsd::DOUBLE && datatype != xsd::DECIMAL {
-        return None;
+    let text = literal.value();
+    if datatype == xsd::INTEGER {
+        let single = text.parse::<f32>().map(|single| single.to_string());
+        return single.is_ok_and(|single| single.parse::<i128>() == text.parse());
     }
-    let double: f64 = literal.value().parse().ok()?;
-    let single: f32 = literal.value().parse().ok()?;
-    (f64::from(single) != double).then(|| Literal::from(single))
+    if datatype != xsd::DOUBLE && datatype != xsd::DECIMAL {
+        return true;
+    }
+    match (text.parse::<f64>(), text.parse::<f32>()) {
+        (Ok(double), Ok(single)) => f64::from(single) == double || double.is_nan(),
+        _ => true,
+    }
 }
 
 fn operation(left: Expression, comparison: Comparison, right: Expression) -> Expression {

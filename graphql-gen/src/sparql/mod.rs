@@ -96,11 +96,18 @@ struct Builder {
     variables: usize,
 }
 
+/// Greatest number of conditions on values that are joined; further ones filter.
+///
+/// A join multiplies: each condition has as many solutions as values that satisfy it.
+const MAX_JOINED: usize = 4;
+
 /// What is joined, and what filters the join.
 #[derive(Default)]
 struct Parts {
     patterns: Vec<GraphPattern>,
     filters: Vec<Expression>,
+    /// Conditions on values among the patterns.
+    joined: usize,
 }
 
 impl Parts {
@@ -178,7 +185,8 @@ impl Builder {
                 step,
                 quantifier: Quantifier::Some,
                 condition,
-            } => {
+            } if parts.joined < MAX_JOINED => {
+                parts.joined += 1;
                 let value = self.variable();
                 parts.patterns.push(triple(node, step, &value));
                 match condition.as_ref() {

@@ -23,13 +23,70 @@ pub(crate) fn difference(expected: &Answer, actual: &Value) -> Option<String> {
     if !same(data, actual) {
         return Some("the data differ".to_owned());
     }
-    let expected: Vec<(String, String)> = normalized(data, actual, faults);
+    let free = warnings_inside_nulls(data, actual, faults, &given);
+    let settled = |fault: &&Fault| fault.code != WARNING || !free.contains(&starred(fault));
+    let faults: Vec<Fault> = faults.iter().filter(settled).cloned().collect();
+    let expected: Vec<(String, String)> = normalized(data, actual, &faults);
     if let Some(fault) = given.iter().find(|fault| misplaced(fault, actual)) {
         return Some(format!("no null stands where {fault:?} says"));
     }
+    let given: Vec<Fault> = given.iter().filter(settled).cloned().collect();
     let given = normalized(data, actual, &given);
     (expected != given)
         .then(|| format!("the errors differ:\n  expected {expected:?}\n  but got  {given:?}"))
+}
+
+/// The code of the warning that is given once for each field of a document.
+const WARNING: &str = "MULTIPLE_VALUES";
+
+/// The path of an error, each index as any.
+fn starred(fault: &Fault) -> String {
+    let segments = fault.path.iter().map(|segment| match segment {
+        Segment::Key(key) => key.as_str(),
+        Segment::Index(_) => "*",
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// The fields of which one side warns inside of what became null. The order of a list that nothing
+/// settles decides whether execution gets there, and no other object is warned of then.
+fn warnings_inside_nulls(
+    expected: &Out,
+    actual: &Value,
+    faults: &[Fault],
+    given: &[Fault],
+) -> Vec<String> {
+    let in_expected = |fault: &&Fault| {
+        let mut at = expected;
+        fault.path.iter().any(|segment| {
+            let next = match (at, segment) {
+                (Out::Object(members), Segment::Key(key)) => {
+                    members.iter().find(|(k, _)| k == key).map(|(_, out)| out)
+                }
+                (Out::List { items, .. }, Segment::Index(index)) => items.get(*index),
+                _ => None,
+            };
+            at = next.unwrap_or(at);
+            next.is_none()
+        })
+    };
+    let in_actual = |fault: &&Fault| {
+        let mut at = actual;
+        fault.path.iter().any(|segment| {
+            let next = match segment {
+                Segment::Key(key) => at.get(key),
+                Segment::Index(index) => at.get(*index),
+            };
+            at = next.unwrap_or(at);
+            next.is_none()
+        })
+    };
+    let expected = faults.iter().filter(in_expected);
+    let warnings = expected.chain(given.iter().filter(in_actual));
+    warnings
+        .filter(|fault| fault.code == WARNING)
+        .map(starred)
+        .collect()
 }
 
 fn actual_faults(answer: &Value) -> Vec<Fault> {
@@ -108,7 +165,7 @@ fn misplaced(fault: &Fault, data: &Value) -> bool {
             Some(next) => at = next,
         }
     }
-    fault.code != "MULTIPLE_VALUES" && !at.is_null()
+    fault.code != WARNING && !at.is_null()
 }
 
 /// Errors in a form that compares: sorted, indices of unsettled lists left open. Of errors inside
@@ -119,7 +176,7 @@ fn normalized(expected: &Out, actual: &Value, faults: &[Fault]) -> Vec<(String, 
         .map(|fault| normal_fault(expected, actual, fault))
         .collect();
     // Where nulls go up, execution may stop at any of the errors below.
-    let nulls = normal.iter().filter(|(code, _)| code != "MULTIPLE_VALUES");
+    let nulls = normal.iter().filter(|(code, _)| code != WARNING);
     let paths: Vec<String> = nulls.map(|(_, path)| path.clone() + "/").collect();
     normal.retain(|(_, path)| {
         let below = |other: &&String| path.starts_with(other.as_str());
@@ -154,7 +211,7 @@ fn normal_fault(expected: &Out, actual: &Value, fault: &Fault) -> (String, Strin
             }
             Segment::Index(index) => {
                 // Which of the objects is warned of is free.
-                let any = fault.code == "MULTIPLE_VALUES";
+                let any = fault.code == WARNING;
                 let settled = path_is_settled(out) && !any;
                 path.push_str(&if settled {
                     index.to_string()

@@ -105,6 +105,10 @@ properties! {
     "graphql.limits.whereDepth" => limits.where_depth, "Greatest nesting of a filter.";
     "graphql.limits.whereConditions" => limits.where_conditions, "Greatest number of conditions of one filter.";
     "graphql.limits.listLength" => limits.list_length, "Greatest length of a list in a filter.";
+    "graphql.limits.graphs" => limits.graphs, "Greatest number of graphs that the argument `from` names.";
+    "graphql.limits.introspection" => limits.introspection, "How many times the values of a usual introspection query a document may ask for.";
+    "graphql.limits.orderKeys" => limits.order_keys, "Greatest number of keys of `orderBy`, at all levels.";
+    "graphql.limits.langItems" => limits.lang_items, "Greatest number of items of a language specification.";
     "graphql.limits.regexLength" => limits.regex_length, "Greatest length of a regular expression, in characters.";
     "graphql.limits.planLevels" => limits.plan_levels, "Greatest number of steps that a document may lead to.";
     "graphql.limits.responseBytes" => limits.response_bytes, "Greatest size of an answer, in bytes.";

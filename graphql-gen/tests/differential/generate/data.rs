@@ -96,7 +96,15 @@ impl Writer<'_> {
                 let value = match property.range {
                     Range::Object(range) => self.link(range),
                     _ if self.random.chance(2) => BlankNode::new_unchecked("b99").into(),
-                    range => literals::value(self.random, range).expect("a literal"),
+                    range => {
+                        let value = literals::value(self.random, range).expect("a literal");
+                        match value {
+                            value if property.type_cast && self.random.chance(50) => {
+                                literals::to_cast(self.random, &value)
+                            }
+                            value => value,
+                        }
+                    }
                 };
                 self.add(node, iri, value);
             }

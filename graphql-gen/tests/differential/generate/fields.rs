@@ -5,7 +5,8 @@ use soml_core::datatype::Scalar;
 use soml_core::schema::{Property, Range};
 
 use super::Generator;
-use super::filters::Leaf;
+use super::filters::{About, Leaf, Spot, operand_of};
+use crate::coverage::{Operand, Place};
 use crate::operation::{Arg, Field, Fragment, Operation, Selection, Variable};
 use crate::reference::{Ty, iri_of};
 
@@ -30,7 +31,7 @@ const SPECS: &[&str] = &[
 pub(crate) fn operation(mut generator: Generator<'_>) -> Operation {
     let roots = generator.model.roots();
     let mut selections = Vec::new();
-    for _ in 0..[1, 1, 1, 2][generator.random.below(4)] {
+    for _ in 0..[2, 2, 3, 3][generator.random.below(4)] {
         let mut root = generator.random.pick(&roots);
         for _ in 0..4 {
             if !generator.instances(root.1).is_empty() {
@@ -39,7 +40,12 @@ pub(crate) fn operation(mut generator: Generator<'_>) -> Operation {
             root = generator.random.pick(&roots);
         }
         let (name, ty) = root.clone();
-        selections.push(generator.root(name, ty));
+        let counts = generator.model.schema.config.enable_type_count && ty != Ty::Any;
+        selections.push(if counts && generator.random.chance(10) {
+            generator.root_count(&name, ty)
+        } else {
+            generator.root(name, ty)
+        });
     }
     Operation {
         variables: generator.variables,
@@ -61,7 +67,7 @@ impl Generator<'_> {
     fn root(&mut self, name: String, ty: Ty) -> Selection {
         let instances = self.instances(ty);
         self.of_graphs = self.random.chance(12);
-        let mut arguments = self.object_arguments(ty, &instances, 65);
+        let mut arguments = self.object_arguments(ty, &instances, 85, Spot::root());
         if self.of_graphs {
             let graphs = ["http://e/g1", "http://e/g2", "http://e/none"];
             let names = (0..self.random.between(1, 2))
@@ -72,7 +78,8 @@ impl Generator<'_> {
         }
         if self.random.chance(4) {
             let value = Arg::Boolean(self.random.chance(50));
-            arguments.push(("includeInferred".to_owned(), value));
+            let name = self.random.choose(&["includeInferred", "expandOwlSameAs"]);
+            arguments.push((name.to_owned(), value));
         }
         if self.random.chance(2) {
             null_operand(&mut arguments);
@@ -91,13 +98,32 @@ impl Generator<'_> {
         })
     }
 
+    /// The number of objects of a type.
+    fn root_count(&mut self, name: &str, ty: Ty) -> Selection {
+        let instances = self.instances(ty);
+        let mut arguments = self.object_arguments(ty, &instances, 60, Spot::root());
+        arguments.retain(|(name, _)| name == "where" || name == "ID");
+        Selection::Field(Field {
+            alias: Some(self.alias()),
+            name: format!("{name}_count"),
+            arguments,
+            ..Field::default()
+        })
+    }
+
     /// Arguments of a list of objects that holds `values`, in some case.
-    fn object_arguments(&mut self, ty: Ty, values: &[Term], filtered: usize) -> Vec<(String, Arg)> {
+    fn object_arguments(
+        &mut self,
+        ty: Ty,
+        values: &[Term],
+        filtered: usize,
+        at: Spot,
+    ) -> Vec<(String, Arg)> {
         let name = self.model.type_name(ty);
         let sample = self.random.some(values).and_then(iri_of).map(str::to_owned);
         let mut arguments = Vec::new();
         if self.random.chance(filtered) {
-            let filter = self.filter(ty, sample.as_deref(), true, 2);
+            let filter = self.filter(ty, sample.as_deref(), at);
             let filter = self.maybe_variable(&format!("{name}_Where_Multi"), filter);
             arguments.push(("where".to_owned(), filter));
         }
@@ -136,6 +162,7 @@ impl Generator<'_> {
         }
         if self.random.chance(12) {
             let offset = Arg::Number(self.random.between(1, 3).to_string());
+            let offset = self.maybe_variable("NonNegativeInteger", offset);
             arguments.push(("offset".to_owned(), offset));
         }
     }
@@ -272,8 +299,21 @@ impl Generator<'_> {
         let mut field = plain("type");
         if self.random.chance(30) {
             let class = NamedNode::new_unchecked("http://v/T1");
-            let filter = self.values(Leaf::Scalar(Scalar::Iri), Some(&class.into()), true, 1);
+            let about = About {
+                operand: Operand::Type,
+                leaf: Leaf::Scalar(Scalar::Iri),
+                multi: true,
+                place: Place::Nested,
+            };
+            let filter = self.values(about, Some(&class.into()), 1);
             field.arguments.push(("where".to_owned(), filter));
+        }
+        if self.random.chance(10) {
+            let classes = ["http://v/T0", "http://v/T1", "http://v/T2"];
+            let classes = (0..self.random.between(1, 2))
+                .map(|_| Arg::Text(self.random.choose(&classes).to_owned()));
+            let classes = Arg::List(classes.collect());
+            field.arguments.push(("ID".to_owned(), classes));
         }
         if self.random.chance(20) {
             let direction = self.direction();
@@ -286,6 +326,8 @@ impl Generator<'_> {
     fn property(&mut self, property: &Property, samples: &[String], depth: usize) -> Field {
         let mut field = plain(&property.name.graphql);
         let multiple = property.max.is_multiple();
+        let counts = self.model.schema.config.enable_collection_count && multiple;
+        let counted = counts && self.random.chance(12);
         let mut values: Vec<Term> = Vec::new();
         for sample in samples {
             values.extend(self.graph.union().values(sample, &property.path));
@@ -295,36 +337,53 @@ impl Generator<'_> {
             Range::Object(object) => {
                 let range = self.model.range(object);
                 if multiple {
-                    field.arguments = self.object_arguments(range, &values, 35);
+                    field.arguments = self.object_arguments(range, &values, 60, Spot::nested());
                 } else if self.random.chance(8) {
                     field.arguments.push(self.lang());
                 }
-                let next: Vec<String> = values
-                    .iter()
-                    .filter_map(iri_of)
-                    .map(str::to_owned)
-                    .collect();
-                field.selections = self.selections(range, &next, depth - 1, false);
+                if !counted {
+                    let next = values.iter().filter_map(iri_of).map(str::to_owned);
+                    let next: Vec<String> = next.collect();
+                    field.selections = self.selections(range, &next, depth - 1, false);
+                }
             }
             Range::Literal(_) => {
                 self.literal_arguments(&mut field, sample.as_ref(), multiple);
-                field.selections = self.literal_selections();
+                if !counted {
+                    field.selections = self.literal_selections();
+                }
             }
-            Range::Scalar(_) | Range::Enum(_) if multiple => {
-                let leaf = match property.range {
-                    Range::Scalar(scalar) => Leaf::Scalar(scalar),
-                    _ => Leaf::Enum,
-                };
-                self.scalar_arguments(&mut field, leaf, sample.as_ref());
+            range if multiple => {
+                let leaf = Leaf::of(range).expect("a scalar");
+                self.scalar_arguments(&mut field, range, leaf, sample.as_ref());
             }
             _ => {}
+        }
+        if counted {
+            field.name.push_str("_count");
+            field
+                .arguments
+                .retain(|(name, _)| name == "where" || name == "ID");
+            field.alias = Some(self.alias());
         }
         field
     }
 
-    fn scalar_arguments(&mut self, field: &mut Field, leaf: Leaf, sample: Option<&Term>) {
-        if self.random.chance(35) {
-            let filter = self.values(leaf, sample, true, 2);
+    fn scalar_arguments(
+        &mut self,
+        field: &mut Field,
+        range: Range,
+        leaf: Leaf,
+        sample: Option<&Term>,
+    ) {
+        if self.random.chance(50) {
+            let about = About {
+                operand: operand_of(range),
+                leaf,
+                multi: true,
+                place: Place::Nested,
+            };
+            let filter = self.values(about, sample, 2);
             let filter = self.maybe_variable(&format!("{}_Where_Multi", leaf.name()), filter);
             field.arguments.push(("where".to_owned(), filter));
         }
@@ -338,8 +397,8 @@ impl Generator<'_> {
 
     fn literal_arguments(&mut self, field: &mut Field, sample: Option<&Term>, multiple: bool) {
         if multiple {
-            if self.random.chance(35) {
-                let filter = self.literal_filter(sample, true, 2);
+            if self.random.chance(50) {
+                let filter = self.literal_filter(sample, true, Place::Nested, 2);
                 field.arguments.push(("where".to_owned(), filter));
             }
             if self.random.chance(35) {
@@ -349,7 +408,13 @@ impl Generator<'_> {
             }
             self.page(&mut field.arguments);
         } else if self.random.chance(20) {
-            let filter = self.values(Leaf::Text, sample, false, 1);
+            let about = About {
+                operand: Operand::LiteralText,
+                leaf: Leaf::Text,
+                multi: false,
+                place: Place::Nested,
+            };
+            let filter = self.values(about, sample, 1);
             field.arguments.push(("value".to_owned(), filter));
         }
         if multiple && self.random.chance(10) {

@@ -6,6 +6,7 @@ use soml_core::schema::{Property, Range};
 
 use super::Generator;
 use super::literals;
+use crate::coverage::{Operand, Place, operators};
 use crate::operation::Arg;
 use crate::reference::{Number, Ty, fits, iri_of};
 
@@ -18,22 +19,91 @@ pub(super) enum Leaf {
     Text,
 }
 
-const ORDERED: &[&str] = &["EQ", "NEQ", "LT", "LTE", "GT", "GTE", "IN", "NIN"];
+const CONNECTIVES: &[&str] = &["AND", "OR", "ALL", "ALL_EXISTS"];
 const PATTERNS: &[&str] = &["^a", "b$", "a.c", "[a-c]", "e", "^.$", "(a|z)z?", "A", "^$"];
 
+/// Where a filter is, and how much further it may nest.
+#[derive(Clone, Copy)]
+pub(super) struct Spot {
+    pub(super) place: Place,
+    /// The input is that of a property with several values.
+    pub(super) multi: bool,
+    /// How many properties may still be followed.
+    pub(super) links: usize,
+    /// How many connectives may still nest.
+    pub(super) connectives: usize,
+}
+
+impl Spot {
+    /// The `where` of a root field.
+    pub(super) fn root() -> Self {
+        Spot {
+            place: Place::Root,
+            multi: true,
+            links: 2,
+            connectives: 2,
+        }
+    }
+
+    /// The `where` of a field below.
+    pub(super) fn nested() -> Self {
+        Spot {
+            place: Place::Nested,
+            links: 1,
+            ..Spot::root()
+        }
+    }
+
+    fn inside(self) -> Self {
+        Spot {
+            connectives: self.connectives - 1,
+            ..self
+        }
+    }
+
+    fn behind(self, property: &Property) -> Option<Self> {
+        Some(Spot {
+            place: self.place.next()?,
+            multi: property.max.is_multiple(),
+            links: self.links.checked_sub(1)?,
+            ..self
+        })
+    }
+}
+
+/// A condition on values, without the values.
+#[derive(Clone, Copy)]
+pub(super) struct About {
+    pub(super) operand: Operand,
+    pub(super) leaf: Leaf,
+    pub(super) multi: bool,
+    pub(super) place: Place,
+}
+
 impl Generator<'_> {
-    /// A filter of objects. `sample` is an object that it should let through.
-    pub(super) fn filter(
+    /// One of the keys of an input, mostly the one that was used least; counted as used.
+    fn key(
         &mut self,
-        ty: Ty,
-        sample: Option<&str>,
+        operand: Operand,
         multi: bool,
-        depth: usize,
-    ) -> Arg {
+        place: Place,
+        options: &[&'static str],
+    ) -> &'static str {
+        let key = if self.random.chance(85) {
+            self.steering.rarest(operand, multi, place, options)
+        } else {
+            self.random.choose(options)
+        };
+        self.steering.count(operand, multi, place, key);
+        key
+    }
+
+    /// A filter of objects. `sample` is an object that it should let through.
+    pub(super) fn filter(&mut self, ty: Ty, sample: Option<&str>, at: Spot) -> Arg {
         let mut keys: Vec<(String, Arg)> = Vec::new();
-        let count = [1, 1, 1, 2, 2, 0][self.random.below(6)];
+        let count = [1, 1, 1, 1, 2, 2, 2, 2, 2, 0][self.random.below(10)];
         for _ in 0..count {
-            let (key, value) = self.filter_key(ty, sample, multi, depth);
+            let (key, value) = self.filter_key(ty, sample, at);
             if !keys.iter().any(|(known, _)| *known == key) {
                 keys.push((key, value));
             }
@@ -41,209 +111,226 @@ impl Generator<'_> {
         Arg::Object(keys)
     }
 
-    fn filters(&mut self, ty: Ty, sample: Option<&str>, multi: bool, depth: usize) -> Arg {
+    fn filters(&mut self, ty: Ty, sample: Option<&str>, at: Spot) -> Arg {
         let count = [0, 1, 2, 2, 2, 3, 2, 2][self.random.below(8)];
-        let items = (0..count).map(|_| self.filter(ty, sample, multi, depth));
+        let items = (0..count).map(|_| self.filter(ty, sample, at));
         Arg::List(items.collect())
     }
 
-    fn filter_key(
-        &mut self,
-        ty: Ty,
-        sample: Option<&str>,
-        multi: bool,
-        depth: usize,
-    ) -> (String, Arg) {
-        let count = |this: &mut Self, key: &str| this.coverage.operator(key, "object", multi);
-        if depth > 0 && self.random.chance(35) {
+    fn filter_key(&mut self, ty: Ty, sample: Option<&str>, at: Spot) -> (String, Arg) {
+        let (multi, place) = (at.multi, at.place);
+        if at.connectives > 0 && self.random.chance(22) {
+            let mut options = vec!["AND", "OR", "OR", "NOT"];
+            if multi {
+                options.extend(["ALL", "ALL_EXISTS"]);
+            }
+            let key = self.key(Operand::Object, multi, place, &options);
             let other = if self.random.chance(70) { None } else { sample };
-            let next = depth - 1;
-            let (key, value) = match self.random.below(9) {
-                0 | 1 => ("AND", self.filters(ty, sample, multi, next)),
-                2..5 => ("OR", self.filters(ty, sample, multi, next)),
-                5 | 6 => ("NOT", self.filter(ty, other, multi, next)),
-                7 if multi => ("ALL", self.filter(ty, sample, multi, next)),
-                _ if multi => ("ALL_EXISTS", self.filter(ty, sample, multi, next)),
-                _ => ("AND", self.filters(ty, sample, multi, next)),
+            let inner = at.inside();
+            let value = match key {
+                "AND" | "OR" => self.filters(ty, sample, inner),
+                "NOT" => self.filter(ty, other, inner),
+                _ => self.filter(ty, sample, inner),
             };
-            count(self, key);
             return (key.to_owned(), value);
         }
-        let id = |this: &mut Self| match sample {
-            Some(node) if this.random.chance(80) => node.to_owned(),
-            _ => format!("http://e/n{}", this.random.below(9)),
-        };
-        let properties = match ty {
-            Ty::Any | Ty::Nameable => Vec::new(),
-            Ty::Concrete(object) | Ty::Interface(object) => self.model.object(object).props.clone(),
+        if self.random.chance(90)
+            && let Some(condition) = self.property_key(ty, sample, at)
+        {
+            return condition;
+        }
+        self.built_in_key(ty, sample, at)
+    }
+
+    /// A condition on a property; `None` where the type has none.
+    fn property_key(&mut self, ty: Ty, sample: Option<&str>, at: Spot) -> Option<(String, Arg)> {
+        let (Ty::Concrete(id) | Ty::Interface(id)) = ty else {
+            return None;
         };
         let schema = self.model.schema;
+        let nameable = schema.is_nameable(id);
+        let often = if at.place == Place::Root { 65 } else { 45 };
+        let leads = at.links > 0 && self.random.chance(often);
+        let stored = |property: &Property| {
+            sample.is_some_and(|node| !self.graph.union().values(node, &property.path).is_empty())
+        };
+        let all = self.model.object(id).props.iter().map(|&id| &schema[id]);
+        let fitting: Vec<&Property> = all
+            .filter(|p| p.name.graphql != "name" || !nameable)
+            .filter(|p| matches!(p.range, Range::Object(_)) == leads)
+            .collect();
+        let good: Vec<&Property> = fitting.iter().copied().filter(|p| stored(p)).collect();
+        let fitting = if good.is_empty() || self.random.chance(15) {
+            fitting
+        } else {
+            good
+        };
+        let uses = |property: &&&Property| {
+            let operand = operand_of(property.range);
+            let multi = property.max.is_multiple();
+            self.steering.total(operand, multi, at.place)
+        };
+        let rarest = fitting.iter().min_by_key(uses).copied();
+        let chosen = if leads || self.random.chance(10) {
+            self.random.some(&fitting).copied()
+        } else {
+            rarest
+        };
+        let property = chosen?;
+        self.steering
+            .count(Operand::Object, at.multi, at.place, "property");
+        let value = self.property_filter(property, sample, at);
+        Some((property.name.graphql.clone(), value))
+    }
+
+    fn built_in_key(&mut self, ty: Ty, sample: Option<&str>, at: Spot) -> (String, Arg) {
         let nameable = matches!(ty, Ty::Concrete(id) | Ty::Interface(id)
-            if schema.is_nameable(id));
-        let (key, value) = match self.random.below(14) {
-            0 => {
-                let ids = (0..self.random.below(4))
-                    .map(|_| Arg::Text(id(self)))
-                    .collect();
-                ("ID", Arg::List(ids))
+            if self.model.schema.is_nameable(id));
+        let mut options = vec!["ID", "id", "type"];
+        if nameable {
+            options.push("name");
+        }
+        if matches!(ty, Ty::Any | Ty::Interface(_)) && at.connectives > 0 {
+            options.push("_if");
+        }
+        let key = self.key(Operand::Object, at.multi, at.place, &options);
+        let about = |operand: Operand, scalar: Scalar, multi: bool| About {
+            operand,
+            leaf: Leaf::Scalar(scalar),
+            multi,
+            place: at.place,
+        };
+        let value = match key {
+            "ID" => {
+                let ids = (0..self.random.below(4)).map(|_| Arg::Text(self.some_id(sample)));
+                Arg::List(ids.collect())
             }
-            1 => {
-                let node = NamedNode::new_unchecked(id(self));
-                let leaf = Leaf::Scalar(Scalar::Iri);
-                ("id", self.values(leaf, Some(&node.into()), false, 1))
+            "id" => {
+                let node = NamedNode::new_unchecked(self.some_id(sample));
+                let about = about(Operand::Id, Scalar::Iri, false);
+                self.values(about, Some(&node.into()), 1)
             }
-            2 => {
+            "type" => {
                 let property = self.model.type_property(ty);
                 let path = soml_core::schema::Path::Forward(property);
                 let term = sample.and_then(|node| self.some_value(node, &path));
-                let leaf = Leaf::Scalar(Scalar::Iri);
-                ("type", self.values(leaf, term.as_ref(), true, 1))
+                self.values(about(Operand::Type, Scalar::Iri, true), term.as_ref(), 1)
             }
-            3 if nameable => {
+            "name" => {
                 let path = self.model.possible(ty).into_iter().find_map(|id| {
                     let name = self.model.object(id).name_property?;
-                    Some(schema[name].path.clone())
+                    Some(self.model.schema[name].path.clone())
                 });
                 let sampled = sample.zip(path);
                 let term = sampled.and_then(|(node, path)| self.some_value(node, &path));
-                let leaf = Leaf::Scalar(Scalar::String);
-                ("name", self.values(leaf, term.as_ref(), false, 1))
+                self.values(
+                    about(Operand::Name, Scalar::String, false),
+                    term.as_ref(),
+                    1,
+                )
             }
-            4 | 5 if matches!(ty, Ty::Any | Ty::Interface(_)) && depth > 0 => {
+            _ => {
                 let possible = self.model.possible(ty);
                 let narrow = Ty::Concrete(self.random.choose(&possible));
                 let key = format!("_if{}", self.model.type_name(narrow));
-                count(self, "_if");
-                return (key, self.filter(narrow, sample, multi, depth - 1));
-            }
-            _ => {
-                let stored = |property: &Property| {
-                    sample.is_some_and(|node| {
-                        !self.graph.union().values(node, &property.path).is_empty()
-                    })
-                };
-                let properties: Vec<&Property> = properties
-                    .into_iter()
-                    .map(|id| &schema[id])
-                    .filter(|p| p.name.graphql != "name" || !nameable)
-                    .collect();
-                let good: Vec<&Property> =
-                    properties.iter().copied().filter(|p| stored(p)).collect();
-                let chosen = if self.random.chance(80) {
-                    self.random.some(&good)
-                } else {
-                    None
-                };
-                let chosen = chosen
-                    .copied()
-                    .or_else(|| self.random.some(&properties).copied());
-                let Some(property) = chosen else {
-                    let node = NamedNode::new_unchecked(id(self));
-                    let leaf = Leaf::Scalar(Scalar::Iri);
-                    let value = self.values(leaf, Some(&node.into()), false, 1);
-                    return ("id".to_owned(), value);
-                };
-                let value = self.property_filter(property, sample, depth);
-                return (property.name.graphql.clone(), value);
+                return (key, self.filter(narrow, sample, at.inside()));
             }
         };
-        count(self, key);
         (key.to_owned(), value)
     }
 
-    fn property_filter(&mut self, property: &Property, sample: Option<&str>, depth: usize) -> Arg {
+    fn some_id(&mut self, sample: Option<&str>) -> String {
+        match sample {
+            Some(node) if self.random.chance(80) => node.to_owned(),
+            _ => format!("http://e/n{}", self.random.below(9)),
+        }
+    }
+
+    fn property_filter(&mut self, property: &Property, sample: Option<&str>, at: Spot) -> Arg {
         let multi = property.max.is_multiple();
         let term = sample.and_then(|node| self.some_value(node, &property.path));
         match property.range {
-            Range::Scalar(scalar) => self.values(Leaf::Scalar(scalar), term.as_ref(), multi, 2),
-            Range::Enum(_) => self.values(Leaf::Enum, term.as_ref(), multi, 2),
-            Range::Literal(_) => self.literal_filter(term.as_ref(), multi, 2),
-            // What is nested deepest asks for some value.
-            Range::Object(_) if depth == 0 => Arg::Object(Vec::new()),
-            Range::Object(object) => {
-                let node = term.as_ref().and_then(iri_of);
-                let range = self.model.range(object);
-                self.filter(range, node, multi, depth - 1)
+            Range::Literal(_) => self.literal_filter(term.as_ref(), multi, at.place, 2),
+            Range::Object(object) => match at.behind(property) {
+                // What is nested deepest asks for some value.
+                None => Arg::Object(Vec::new()),
+                Some(next) => {
+                    let node = term.as_ref().and_then(iri_of);
+                    self.filter(self.model.range(object), node, next)
+                }
+            },
+            range => {
+                let about = About {
+                    operand: operand_of(range),
+                    leaf: Leaf::of(range).expect("a scalar"),
+                    multi,
+                    place: at.place,
+                };
+                self.values(about, term.as_ref(), 2)
             }
         }
     }
 
     /// A filter of values. `sample` is a value that it should let through.
-    pub(super) fn values(
-        &mut self,
-        leaf: Leaf,
-        sample: Option<&Term>,
-        multi: bool,
-        depth: usize,
-    ) -> Arg {
-        if self.random.chance(7) {
-            self.coverage.operator("{}", leaf.name(), multi);
-            return Arg::Object(Vec::new());
-        }
+    pub(super) fn values(&mut self, about: About, sample: Option<&Term>, depth: usize) -> Arg {
         let mut keys: Vec<(String, Arg)> = Vec::new();
+        let mut options = operators(about.operand, about.multi);
+        if depth == 0 {
+            options.retain(|key| !CONNECTIVES.contains(key));
+        } else if self.random.chance(12) {
+            // What is nested holds none, so that they would be rare.
+            options.retain(|key| CONNECTIVES.contains(key));
+        }
         for _ in 0..[1, 1, 1, 2][self.random.below(4)] {
-            let (key, value) = if depth > 0 && self.random.chance(25) {
-                let count = [0, 1, 2, 2, 2][self.random.below(5)];
-                let items = |this: &mut Self| {
-                    let items = (0..count).map(|_| this.values(leaf, sample, multi, depth - 1));
+            let key = self.key(about.operand, about.multi, about.place, &options);
+            let value = match key {
+                "{}" => return Arg::Object(Vec::new()),
+                "AND" | "OR" => {
+                    let count = [0, 1, 2, 2, 2][self.random.below(5)];
+                    let items = (0..count).map(|_| self.values(about, sample, depth - 1));
                     Arg::List(items.collect())
-                };
-                match self.random.below(6) {
-                    0 | 1 => ("AND", items(self)),
-                    4 if multi => ("ALL", self.values(leaf, sample, multi, depth - 1)),
-                    5 if multi => ("ALL_EXISTS", self.values(leaf, sample, multi, depth - 1)),
-                    _ => ("OR", items(self)),
                 }
-            } else {
-                self.operator(leaf, sample)
+                "ALL" | "ALL_EXISTS" => self.values(about, sample, depth - 1),
+                _ => self.operation(about.leaf, key, sample),
             };
-            self.coverage.operator(key, leaf.name(), multi);
-            if !keys.iter().any(|(known, _)| known == key) {
-                keys.push((key.to_owned(), value));
-            }
+            options.retain(|option| *option != "{}" && *option != key);
+            keys.push((key.to_owned(), value));
         }
         Arg::Object(keys)
     }
 
-    fn operator(&mut self, leaf: Leaf, sample: Option<&Term>) -> (&'static str, Arg) {
-        let has_regex = matches!(
-            leaf,
-            Leaf::Text | Leaf::Scalar(Scalar::String | Scalar::Iri)
-        );
-        if has_regex && self.random.chance(30) {
+    /// The operand of an operator.
+    fn operation(&mut self, leaf: Leaf, key: &str, sample: Option<&Term>) -> Arg {
+        if key.ends_with("RE") {
             let pattern = match sample {
                 Some(term) if self.random.chance(60) => pattern_of(self.random.below(9), term),
                 _ => self.random.choose(PATTERNS).to_string(),
             };
-            let key = self.random.choose(&["RE", "IRE", "NRE", "NIRE"]);
-            return (key, Arg::Text(pattern));
+            return Arg::Text(pattern);
         }
-        let key = loop {
-            let key = self.random.choose(ORDERED);
-            let is_iri = matches!(leaf, Leaf::Scalar(Scalar::Iri));
-            if !is_iri || ["EQ", "NEQ", "IN", "NIN"].contains(&key) {
-                break key;
-            }
-        };
         let wants_other = matches!(key, "NEQ" | "NIN" | "LT" | "GT");
-        let guided = if wants_other && self.random.chance(70) {
-            None
-        } else {
-            sample
+        let near = self.random.chance(if wants_other { 50 } else { 15 });
+        let near = sample.filter(|_| near).and_then(|term| match leaf {
+            Leaf::Scalar(scalar) => literals::neighbour(&mut self.random, scalar, term),
+            Leaf::Text => literals::neighbour(&mut self.random, Scalar::String, term),
+            Leaf::Enum => None,
+        });
+        let guided = match &near {
+            Some(near) => Some(near),
+            None if wants_other && self.random.chance(70) => None,
+            None => sample,
         };
-        let value = if matches!(key, "IN" | "NIN") {
-            let mut items: Vec<Arg> = (0..self.random.below(3))
-                .map(|_| self.operand(leaf, None))
-                .collect();
-            if guided.is_some() || self.random.chance(50) {
-                items.push(self.operand(leaf, guided));
-            }
-            Arg::List(items)
-        } else {
+        if !matches!(key, "IN" | "NIN") {
             let operand = self.operand(leaf, guided);
-            self.maybe_variable(leaf.name(), operand)
-        };
-        (key, value)
+            return self.maybe_variable(leaf.name(), operand);
+        }
+        let mut items: Vec<Arg> = (0..self.random.below(3))
+            .map(|_| self.operand(leaf, None))
+            .collect();
+        if guided.is_some() || self.random.chance(50) {
+            items.push(self.operand(leaf, guided));
+        }
+        Arg::List(items)
     }
 
     /// An operand: the sample where it is a value of the scalar at all, else any value.
@@ -291,50 +378,75 @@ impl Generator<'_> {
         &mut self,
         sample: Option<&Term>,
         multi: bool,
+        place: Place,
         depth: usize,
     ) -> Arg {
         let mut keys: Vec<(String, Arg)> = Vec::new();
-        for _ in 0..[1, 1, 2, 0][self.random.below(4)] {
-            let nested = depth > 0;
+        let mut options = operators(Operand::Literal, multi);
+        if depth == 0 {
+            options.retain(|key| !["AND", "OR", "NOT", "ALL", "ALL_EXISTS"].contains(key));
+        }
+        let part = |operand: Operand, leaf: Leaf| About {
+            operand,
+            leaf,
+            multi: false,
+            place,
+        };
+        for _ in 0..[1, 1, 2][self.random.below(3)] {
+            let key = self.key(Operand::Literal, multi, place, &options);
             let next = depth.saturating_sub(1);
-            let (key, value) = match self.random.below(12) {
-                0 if nested => ("NOT", self.literal_filter(sample, multi, next)),
-                1 if nested && multi => ("ALL", self.literal_filter(sample, multi, next)),
-                2 if nested && multi => ("ALL_EXISTS", self.literal_filter(sample, multi, next)),
-                3 | 4 if nested => {
+            let value = match key {
+                "{}" => return Arg::Object(Vec::new()),
+                "NOT" | "ALL" | "ALL_EXISTS" => self.literal_filter(sample, multi, place, next),
+                "AND" | "OR" => {
                     let items = (0..self.random.below(3))
-                        .map(|_| self.literal_filter(sample, multi, next))
-                        .collect();
-                    let key = if self.random.chance(50) { "OR" } else { "AND" };
-                    (key, Arg::List(items))
+                        .map(|_| self.literal_filter(sample, multi, place, next));
+                    Arg::List(items.collect())
                 }
-                5 | 6 => {
+                "lang" => {
                     let specs = [
                         "en", "de,fr", "en~", "-en", "NONE", "ANY", "ALL,-de", "ALL:en",
                     ];
-                    ("lang", Arg::Text(self.random.choose(&specs).to_string()))
+                    Arg::Text(self.random.choose(&specs).to_string())
                 }
-                7 => {
+                "type" => {
                     let datatype = match sample {
-                        Some(Term::Literal(literal)) => literal.datatype().as_str().to_owned(),
-                        _ => "http://www.w3.org/2001/XMLSchema#string".to_owned(),
+                        Some(Term::Literal(literal)) => literal.datatype().into_owned(),
+                        _ => oxrdf::vocab::xsd::STRING.into_owned(),
                     };
-                    let key = self.random.choose(&["EQ", "NEQ"]).to_string();
-                    let operand = Arg::Object(vec![(key, Arg::Text(datatype))]);
-                    ("type", operand)
+                    let about = part(Operand::LiteralType, Leaf::Scalar(Scalar::Iri));
+                    self.values(about, Some(&datatype.into()), 1)
                 }
-                _ => ("value", self.values(Leaf::Text, sample, false, 1)),
+                // A literal is none of any objects.
+                "ID" => Arg::List(vec![Arg::Text("http://e/n1".to_owned())]),
+                _ => self.values(part(Operand::LiteralText, Leaf::Text), sample, 1),
             };
-            self.coverage.operator(key, "Literal", multi);
-            if !keys.iter().any(|(known, _)| known == key) {
-                keys.push((key.to_owned(), value));
-            }
+            options.retain(|option| *option != "{}" && *option != key);
+            keys.push((key.to_owned(), value));
         }
         Arg::Object(keys)
     }
 }
 
+/// What conditions on the values of a range compare.
+pub(super) fn operand_of(range: Range) -> Operand {
+    match range {
+        Range::Scalar(scalar) => Operand::Scalar(scalar),
+        Range::Enum(_) => Operand::Enum,
+        Range::Literal(_) => Operand::Literal,
+        Range::Object(_) => Operand::Object,
+    }
+}
+
 impl Leaf {
+    pub(super) fn of(range: Range) -> Option<Leaf> {
+        match range {
+            Range::Scalar(scalar) => Some(Leaf::Scalar(scalar)),
+            Range::Enum(_) => Some(Leaf::Enum),
+            Range::Literal(_) | Range::Object(_) => None,
+        }
+    }
+
     /// The name of the GraphQL type of operands.
     pub(super) fn name(self) -> &'static str {
         match self {

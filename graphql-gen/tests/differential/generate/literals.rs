@@ -5,7 +5,7 @@ use soml_core::datatype::Scalar;
 use soml_core::schema::{LiteralRange, Range};
 
 use crate::random::Random;
-use crate::reference::fits;
+use crate::reference::{Number, fits};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 const NUMBERS: &[&str] = &[
@@ -28,6 +28,13 @@ const NUMBERS: &[&str] = &[
     "3000000000",
 ];
 const TEXTS: &[&str] = &["a", "b", "B", "abc", "acb", "é", "E", "", "a b", "zz"];
+const ZONED: &[Scalar] = &[
+    Scalar::DateTime,
+    Scalar::Date,
+    Scalar::Time,
+    Scalar::Year,
+    Scalar::YearMonth,
+];
 const TAGS: &[&str] = &["en", "en-gb", "de", "fr"];
 
 pub(crate) fn typed(text: &str, datatype: &str) -> Term {
@@ -56,6 +63,61 @@ pub(crate) fn value(random: &mut Random, range: Range) -> Option<Term> {
         Range::Literal(range) => literal(random, range),
         Range::Object(_) => return None,
     })
+}
+
+/// The text of a value as a literal of another datatype.
+pub(crate) fn to_cast(random: &mut Random, value: &Term) -> Term {
+    let text = match value {
+        Term::Literal(literal) => literal.value(),
+        Term::NamedNode(node) => node.as_str(),
+        _ => return value.clone(),
+    };
+    match random.below(4) {
+        0 => typed(text, "token"),
+        1 => tagged(random, text),
+        2 => typed(&format!(" {text}\n"), "string"),
+        _ => typed(text, "string"),
+    }
+}
+
+/// A neighbour of a value in the order of its scalar, as far as there is one nearby.
+pub(crate) fn neighbour(random: &mut Random, scalar: Scalar, value: &Term) -> Option<Term> {
+    let Term::Literal(literal) = value else {
+        return None;
+    };
+    let text = literal.value();
+    if ZONED.contains(&scalar) {
+        // The same time elsewhere.
+        let zones = ["Z", "+02:00", "-05:30"];
+        let zone = zones.iter().find_map(|zone| text.strip_suffix(zone));
+        let local = zone.unwrap_or(text);
+        let next = format!("{local}{}", random.choose(&["", "Z", "+02:00", "-05:30"]));
+        return Some(typed(&next, scalar.datatype_iri().trim_start_matches(XSD)));
+    }
+    let up = random.chance(50);
+    if !scalar.is_numeric() {
+        if scalar != Scalar::String {
+            return None;
+        }
+        let next = match random.below(3) {
+            0 => format!("{text}a"),
+            1 => text
+                .chars()
+                .take(text.chars().count().saturating_sub(1))
+                .collect(),
+            _ => text.to_uppercase(),
+        };
+        return Some(typed(&next, "string"));
+    }
+    let plain = Number::from_literal(literal)?.plain()?;
+    let next = match plain.parse::<i128>() {
+        Ok(whole) if scalar.is_integer() || random.chance(50) => {
+            (if up { whole + 1 } else { whole - 1 }).to_string()
+        }
+        Ok(whole) => format!("{whole}.1"),
+        Err(_) => format!("{plain}1"),
+    };
+    Some(typed(&next, "decimal"))
 }
 
 /// A value that may or may not fit a scalar.

@@ -8,14 +8,15 @@ mod filters;
 mod literals;
 mod orders;
 mod schema;
+mod steering;
 
 pub(crate) use data::data;
 pub(crate) use fields::operation;
 pub(crate) use schema::schema;
+pub(crate) use steering::Steering;
 
 use oxrdf::Term;
 
-use crate::coverage::Coverage;
 use crate::operation::{Arg, Variable};
 use crate::random::Random;
 use crate::reference::{Graph, Model};
@@ -25,7 +26,7 @@ pub(crate) struct Generator<'a> {
     pub(crate) model: &'a Model<'a>,
     pub(crate) graph: &'a Graph<'a>,
     pub(crate) random: Random,
-    pub(crate) coverage: &'a mut Coverage,
+    steering: &'a mut Steering,
     variables: Vec<Variable>,
     fragments: Vec<crate::operation::Fragment>,
     aliases: usize,
@@ -38,13 +39,13 @@ impl<'a> Generator<'a> {
         model: &'a Model<'a>,
         graph: &'a Graph<'a>,
         random: Random,
-        coverage: &'a mut Coverage,
+        steering: &'a mut Steering,
     ) -> Self {
         Generator {
             model,
             graph,
             random,
-            coverage,
+            steering,
             variables: Vec::new(),
             fragments: Vec::new(),
             aliases: 0,

@@ -6,6 +6,7 @@ use oxrdf::{NamedNode, Term};
 use soml_core::datatype::Scalar;
 use soml_core::schema::{Path, Range};
 
+use super::cast::cast;
 use super::document::Val;
 use super::graph::{Triples, iri_of};
 use super::lang::Spec;
@@ -151,7 +152,8 @@ impl Filter<'_> {
             },
             FieldMeaning::Property(id) => {
                 let property = &self.model.schema[id];
-                let mut values = self.triples.values(node_iri, &property.path);
+                let values = self.triples.values(node_iri, &property.path);
+                let mut values = cast(property, values);
                 let about = match property.range {
                     Range::Scalar(scalar) => About::Scalar(scalar),
                     Range::Enum(_) => About::Enum,
@@ -164,6 +166,7 @@ impl Filter<'_> {
                 };
                 self.set(about, &values, operand)
             }
+            FieldMeaning::Count(_) => panic!("counts are no keys of filters"),
         }
     }
 

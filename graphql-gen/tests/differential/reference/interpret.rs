@@ -7,6 +7,7 @@ use oxrdf::{NamedNode, Term};
 use serde_json::{Value, json};
 use soml_core::schema::{ObjectId, Property, Range, Schema};
 
+use super::cast::cast;
 use super::document::{Document, Field, Val};
 use super::fields::{Kind, single_scalar};
 use super::filter::Filter;
@@ -127,11 +128,16 @@ impl<'d> Interpreter<'d> {
                 continue;
             }
             let roots = self.model.roots();
-            let root = roots.iter().find(|(name, _)| name == field.name());
+            let listed = field.name().strip_suffix("_count");
+            let name = listed.unwrap_or(field.name());
+            let root = roots.iter().find(|(root, _)| root == name);
             let (_, ty) = root.expect("a root field");
             self.path.push(Segment::Key(field.key.clone()));
-            let list = self.root(&field, *ty);
+            let mut list = self.root(&field, *ty);
             self.path.pop();
+            if let (Some(_), Ok(Out::List { items, .. })) = (listed, &list) {
+                list = Ok(Out::Leaf(json!(items.len())));
+            }
             match list {
                 Ok(list) => members.push((field.key, list)),
                 Err(Bubble) => return Out::Leaf(Value::Null),
@@ -301,6 +307,10 @@ impl<'d> Interpreter<'d> {
             FieldMeaning::Id => leaf(node),
             FieldMeaning::Type => self.types(field, object, node, scope),
             FieldMeaning::Name => Ok(self.name(field, object, node, scope)),
+            FieldMeaning::Count(id) => {
+                let property = &self.model.schema[id];
+                Ok(Out::Leaf(json!(self.count(field, property, node, scope))))
+            }
             FieldMeaning::Property(id) => {
                 let property = &self.model.schema[id];
                 let faults = self.faults.len();
@@ -317,6 +327,29 @@ impl<'d> Interpreter<'d> {
         }
     }
 
+    /// The number of values, or of objects, that the list of a property would give.
+    fn count(
+        &mut self,
+        field: &Field<'d>,
+        property: &Property,
+        node: &str,
+        scope: Scope<'_>,
+    ) -> usize {
+        let open = Property {
+            non_nullable_elements: false,
+            ..property.clone()
+        };
+        let (faults, warned) = (self.faults.clone(), self.warned.clone());
+        let list = self.property(field, &open, node, scope);
+        (self.faults, self.warned) = (faults, warned);
+        let Ok(Out::List { items, .. }) = list else {
+            return 0;
+        };
+        let is_object = matches!(property.range, Range::Object(_));
+        let counts = |item: &&Out| !is_object || !matches!(item, Out::Leaf(Value::Null));
+        items.iter().filter(counts).count()
+    }
+
     fn property(
         &mut self,
         field: &Field<'d>,
@@ -325,6 +358,7 @@ impl<'d> Interpreter<'d> {
         scope: Scope<'_>,
     ) -> Result<Out, Bubble> {
         let values = scope.triples.values(node, &property.path);
+        let values = cast(property, values);
         let given = self.lang_argument(field);
         let inner = Scope {
             lang: given.as_ref().or(scope.lang),

@@ -4,6 +4,7 @@
 //! with the engine except the model of a SOML schema. Values are read anew each time; conditions
 //! are evaluated by loops.
 
+mod cast;
 mod document;
 mod fields;
 mod filter;
@@ -20,6 +21,6 @@ mod values;
 
 pub(crate) use graph::{Graph, iri_of};
 pub(crate) use interpret::{Answer, Fault, Out, Segment, interpret};
-pub(crate) use model::{Model, Ty};
+pub(crate) use model::{FieldMeaning, Model, Ty};
 pub(crate) use number::Number;
 pub(crate) use scalar::fits;

@@ -21,6 +21,8 @@ pub(crate) enum FieldMeaning {
     Type,
     Name,
     Property(PropertyId),
+    /// The number of values that the list of a property has.
+    Count(PropertyId),
 }
 
 /// The names of a schema.
@@ -118,10 +120,18 @@ impl<'a> Model<'a> {
             ("name", _) if nameable => Some(FieldMeaning::Name),
             (_, Ty::Any | Ty::Nameable) => None,
             (_, Ty::Concrete(id) | Ty::Interface(id)) => {
-                let mut props = self.object(id).props.iter().copied();
-                props
-                    .find(|&p| self.schema[p].name.graphql == name)
+                let named = |name: &str| {
+                    let mut props = self.object(id).props.iter().copied();
+                    props.find(|&p| self.schema[p].name.graphql == name)
+                };
+                let counted = || {
+                    let counts = self.schema.config.enable_collection_count;
+                    let counted = name.strip_suffix("_count").filter(|_| counts)?;
+                    named(counted).filter(|&p| self.schema[p].max.is_multiple())
+                };
+                named(name)
                     .map(FieldMeaning::Property)
+                    .or_else(|| counted().map(FieldMeaning::Count))
             }
         }
     }

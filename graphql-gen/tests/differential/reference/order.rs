@@ -7,6 +7,7 @@ use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{LiteralRange, Property, Range};
 
+use super::cast::cast;
 use super::document::Val;
 use super::fields::{Kind, single_literal, single_scalar};
 use super::filter::Filter;
@@ -86,7 +87,9 @@ impl Order<'_> {
             match model.field(ty, key).expect("a known key") {
                 FieldMeaning::Id => push(node.map(text)),
                 FieldMeaning::Name => push(node.and_then(|node| self.name(ty, node))),
-                FieldMeaning::Type => panic!("`type` is no key of an order"),
+                FieldMeaning::Type | FieldMeaning::Count(_) => {
+                    panic!("`{key}` is no key of an order")
+                }
                 FieldMeaning::Property(id) => {
                     let property = &model.schema[id];
                     self.property(property, node, direction, keys);
@@ -114,7 +117,7 @@ impl Order<'_> {
     ) {
         let schema = self.filter.model.schema;
         let values = node.map(|node| self.filter.triples.values(node, &property.path));
-        let values = values.unwrap_or_default();
+        let values = cast(property, values.unwrap_or_default());
         let fetch = property
             .lang
             .fetch
