@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "async-graphql")]
+pub mod async_graphql;
 pub mod build_script;
 mod complexity;
 mod diagnostics;
@@ -11,6 +13,7 @@ pub mod explain;
 pub mod infer;
 pub mod limits;
 pub mod plan;
+mod reply;
 pub mod request;
 pub mod service;
 pub mod sparql;

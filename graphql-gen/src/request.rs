@@ -59,8 +59,22 @@ pub struct RequestContext {
     pub request_id: String,
     /// Languages that the client accepts, best first.
     pub accept_language: Vec<String>,
+    /// Whether the request may ask for the schema.
+    pub introspection: Introspection,
     /// Filled with the steps that the store takes, when somebody wants to know them.
     pub trace: Option<Arc<Trace>>,
+}
+
+/// Whether a request may ask for the schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Introspection {
+    /// As for any other field.
+    #[default]
+    Allowed,
+    /// `__schema` and `__type` are refused.
+    Refused,
+    /// All but `__schema`, `__type` and `__typename` is refused.
+    Only,
 }
 
 impl RequestContext {

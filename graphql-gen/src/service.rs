@@ -11,7 +11,6 @@ use apollo_compiler::request::coerce_variable_values;
 use apollo_compiler::response::JsonMap;
 use apollo_compiler::schema::Implementers;
 use apollo_compiler::validation::{DiagnosticList, Valid};
-use bytes::Bytes;
 use moka::sync::Cache;
 use soml_core::schema::Schema;
 
@@ -22,7 +21,8 @@ use crate::execute::{Answer, Execution, ServiceSdl};
 use crate::explain::{Explanation, Trace};
 use crate::limits::Limits;
 use crate::plan::{self, Plan, PlanInput, RootValue, location};
-use crate::request::{Outcome, Request, RequestContext, Response};
+use crate::reply::Reply;
+use crate::request::{Introspection, Request, RequestContext, Response};
 use crate::store::{GraphStore, StoreError};
 use crate::typesystem::{Api, ApiError, ApiOptions};
 use crate::value::Numbers;
@@ -133,36 +133,41 @@ impl ObjectService {
     /// Never fails as a call: whatever goes wrong is in the answer. Must run within a Tokio runtime
     /// when the store blocks, since the work then moves off the async workers.
     pub async fn execute(&self, request: Request, context: RequestContext) -> Response {
+        self.run(request, context, Reply::into_response).await
+    }
+
+    /// Executes a request, and brings the reply into a form where the work is done.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        request: Request,
+        context: RequestContext,
+        form: fn(Reply) -> T,
+    ) -> T {
         if !self.inner.store.is_blocking() {
-            return self.inner.execute(&request, &context).await;
+            return form(self.inner.execute(&request, &context).await);
         }
         let inner = Arc::clone(&self.inner);
         let work = tokio::task::spawn_blocking(move || {
-            futures::executor::block_on(inner.execute(&request, &context))
+            form(futures::executor::block_on(
+                inner.execute(&request, &context),
+            ))
         });
-        match work.await {
-            Ok(response) => response,
-            Err(error) => {
-                tracing::error!(%error, "execution panicked");
-                let error = GraphqlError::new(ErrorCode::Internal, "the service failed");
-                let answer = Answer {
-                    data: b"null".to_vec(),
-                    errors: vec![error],
-                };
-                executed(answer, None)
-            }
-        }
+        work.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "execution panicked");
+            let error = GraphqlError::new(ErrorCode::Internal, "the service failed");
+            form(Reply::without_data(error))
+        })
     }
 }
 
 impl Inner {
-    async fn execute(&self, request: &Request, context: &RequestContext) -> Response {
+    async fn execute(&self, request: &Request, context: &RequestContext) -> Reply {
         if !request.wants_explanation() {
             return self.answer(request, context, None).await;
         }
         if !self.options.explain || !self.api.soml().config.enable_graphql_explain {
             let message = "this service does not explain queries";
-            return refused(&[GraphqlError::new(ErrorCode::ExplainDisabled, message)]);
+            return Reply::Refused(vec![GraphqlError::new(ErrorCode::ExplainDisabled, message)]);
         }
         let trace = Arc::new(Trace::default());
         let context = RequestContext {
@@ -177,10 +182,10 @@ impl Inner {
         request: &Request,
         context: &RequestContext,
         trace: Option<&Trace>,
-    ) -> Response {
+    ) -> Reply {
         let started = Instant::now();
         let (plan, introspection) = match self.prepare(request, context) {
-            Err(errors) => return refused(&errors),
+            Err(errors) => return Reply::Refused(errors),
             Ok(prepared) => prepared,
         };
         let planned = Instant::now();
@@ -200,7 +205,7 @@ impl Inner {
         });
         let explanation =
             trace.map(|trace| Explanation::new(&plan, trace, planned - started, planned.elapsed()));
-        executed(answer, explanation.as_ref())
+        Reply::Executed(answer, explanation)
     }
 
     /// Returns the printed schema when a plan asks for it.
@@ -225,6 +230,7 @@ impl Inner {
     ) -> Result<(Plan, JsonMap), Refusal> {
         let document = self.document(&request.query)?;
         let operation = self.operation(&document, request)?;
+        check_introspection(&document, operation, context.introspection)?;
         let given = request.variables.clone().unwrap_or_default();
         let variables =
             coerce_variable_values(self.api.schema(), operation, &given).map_err(|e| {
@@ -353,6 +359,32 @@ impl Inner {
     }
 }
 
+/// Checks that an operation asks for nothing but what its introspection mode allows.
+fn check_introspection(
+    document: &Valid<ExecutableDocument>,
+    operation: &Operation,
+    allowed: Introspection,
+) -> Result<(), Refusal> {
+    let is_refused = |name: &str| match (allowed, name) {
+        (Introspection::Allowed, _) | (_, "__typename") => false,
+        (Introspection::Refused, name) => matches!(name, "__schema" | "__type"),
+        (Introspection::Only, name) => !matches!(name, "__schema" | "__type"),
+    };
+    let mut fields = operation.root_fields(document);
+    match fields.find(|field| is_refused(&field.name)) {
+        None => Ok(()),
+        Some(field) => {
+            let message = match allowed {
+                Introspection::Only => "only introspection is allowed here",
+                _ => "introspection is switched off here",
+            };
+            let place = location(field.name.location(), &document.sources);
+            let code = ErrorCode::IntrospectionMode;
+            Err(vec![GraphqlError::new(code, message).at(place)])
+        }
+    }
+}
+
 /// Says once what a schema asks for and the service does not do.
 fn report_unenforced(schema: &Schema) {
     let config = &schema.config;
@@ -411,38 +443,5 @@ fn store_error(error: &StoreError, request_id: &str) -> GraphqlError {
             tracing::error!(request_id, error = %source, "the store failed");
             GraphqlError::new(ErrorCode::StoreFailed, "the store failed")
         }
-    }
-}
-
-fn refused(errors: &[GraphqlError]) -> Response {
-    let mut body = Vec::new();
-    body.extend_from_slice(b"{\"errors\":");
-    serde_json::to_writer(&mut body, errors).expect("writing to memory does not fail");
-    body.push(b'}');
-    Response {
-        body: Bytes::from(body),
-        outcome: Outcome::RequestError,
-    }
-}
-
-fn executed(answer: Answer, explanation: Option<&Explanation>) -> Response {
-    let mut body = Vec::with_capacity(answer.data.len() + 64);
-    body.push(b'{');
-    if !answer.errors.is_empty() {
-        body.extend_from_slice(b"\"errors\":");
-        serde_json::to_writer(&mut body, &answer.errors).expect("writing to memory does not fail");
-        body.push(b',');
-    }
-    body.extend_from_slice(b"\"data\":");
-    body.extend_from_slice(&answer.data);
-    if let Some(explanation) = explanation {
-        body.extend_from_slice(b",\"extensions\":{\"explain\":");
-        serde_json::to_writer(&mut body, explanation).expect("writing to memory does not fail");
-        body.push(b'}');
-    }
-    body.push(b'}');
-    Response {
-        body: Bytes::from(body),
-        outcome: Outcome::Executed,
     }
 }
