@@ -141,6 +141,12 @@ enum CliError {
     WriteFile { name: String, source: io::Error },
     #[error("failed to make a schema from the data")]
     Infer(#[source] StoreError),
+    #[cfg(feature = "rocksdb")]
+    #[error("failed to open the store in {folder}")]
+    OpenStore {
+        folder: std::path::PathBuf,
+        source: oxigraph::store::StorageError,
+    },
     #[error("{0}")]
     Input(String),
     #[error(transparent)]
@@ -152,6 +158,8 @@ enum CliError {
 impl CliError {
     fn exit(&self) -> Exit {
         match self {
+            #[cfg(feature = "rocksdb")]
+            CliError::OpenStore { .. } => Exit::System,
             CliError::Config(ConfigError::Read { .. })
             | CliError::Load(LoadError::Read { .. } | LoadError::Store(_))
             | CliError::Read { .. }

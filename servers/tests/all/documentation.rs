@@ -78,6 +78,7 @@ fn the_links_of_the_pages_lead_somewhere() {
         "docs/changes.md",
         "docs/cli.md",
         "docs/diagnostics.md",
+        "docs/embedding.md",
         "docs/errors.md",
         "docs/http.md",
         "docs/loading.md",

@@ -10,6 +10,7 @@ mod examples;
 mod graphql_over_http;
 mod loading;
 mod misbehaving_stores;
+mod on_disk;
 mod operations;
 mod schema_tools;
 mod schemas_over_http;

@@ -1,4 +1,4 @@
-//! The embedded store: Oxigraph, in memory by default.
+//! The embedded store: Oxigraph, in memory, or on disk with the feature `rocksdb`.
 //!
 //! Objects are selected by SPARQL; values are read by walking the index, which costs no query.
 //! Ordering is done here, since the store would sort everything before it cuts a page.
@@ -30,13 +30,37 @@ const CHECK_EVERY: usize = 256;
 /// An Oxigraph store.
 pub struct OxigraphStore {
     store: Store,
+    provider: &'static str,
 }
 
 impl OxigraphStore {
     /// Wraps a store, whatever is loaded into it.
     #[must_use]
     pub fn new(store: Store) -> Self {
-        OxigraphStore { store }
+        OxigraphStore {
+            store,
+            provider: "in-memory",
+        }
+    }
+
+    /// Opens a store on disk, and creates it when the folder has none yet.
+    ///
+    /// One process at a time can have it open.
+    ///
+    /// # Errors
+    /// When the folder cannot be read or written, holds something else, or is in use.
+    #[cfg(feature = "rocksdb")]
+    pub fn open(folder: impl AsRef<std::path::Path>) -> Result<Self, StorageError> {
+        Ok(OxigraphStore {
+            store: Store::open(folder)?,
+            provider: "rocksdb",
+        })
+    }
+
+    /// Returns the kind of store: `in-memory` or `rocksdb`.
+    #[must_use]
+    pub fn provider(&self) -> &'static str {
+        self.provider
     }
 
     /// Returns the store itself.
@@ -97,7 +121,7 @@ impl GraphStore for OxigraphStore {
         // Counting costs a walk over everything; whether there is anything costs nothing.
         let is_empty = self.store.is_empty().map_err(failed)?;
         Ok(StoreInfo {
-            provider: "in-memory".to_owned(),
+            provider: self.provider.to_owned(),
             statements: is_empty.then_some(0),
         })
     }
