@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::error::GraphqlError;
 use crate::execute::Answer;
-use crate::explain::Explanation;
+use crate::explain::{Explained, Explanation};
 use crate::request::{Outcome, Response};
 
 /// The reply to a request.
@@ -23,6 +23,20 @@ impl Reply {
             errors: vec![error],
         };
         Reply::Executed(answer, None)
+    }
+
+    /// Writes the response, and keeps the explanation apart.
+    pub(crate) fn into_explained(self) -> Explained {
+        match self {
+            Reply::Refused(_) => Explained {
+                response: self.into_response(),
+                explanation: None,
+            },
+            Reply::Executed(answer, explanation) => Explained {
+                response: Reply::Executed(answer, None).into_response(),
+                explanation,
+            },
+        }
     }
 
     /// Writes the JSON text of the response.

@@ -18,7 +18,7 @@ use crate::complexity;
 use crate::diagnostics;
 use crate::error::{ErrorCode, GraphqlError};
 use crate::execute::{Answer, Execution, ServiceSdl};
-use crate::explain::{Explanation, Trace};
+use crate::explain::{Explained, Explanation, Trace};
 use crate::limits::Limits;
 use crate::plan::{self, Plan, PlanInput, RootValue, location};
 use crate::reply::Reply;
@@ -136,6 +136,22 @@ impl ObjectService {
         self.run(request, context, Reply::into_response).await
     }
 
+    /// Executes a request and tells how, whatever the options and the schema say about explanations.
+    ///
+    /// For people who have the program in their hands; clients ask by `extensions.explain`, which the
+    /// service may refuse.
+    pub async fn explain(&self, request: Request, context: RequestContext) -> Explained {
+        let request = Request {
+            extensions: None,
+            ..request
+        };
+        let explaining = |inner: Arc<Inner>, request, context| async move {
+            inner.explain(&request, &context).await
+        };
+        self.run_off(request, context, explaining, Reply::into_explained)
+            .await
+    }
+
     /// Executes a request, and brings the reply into a form where the work is done.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
@@ -143,14 +159,26 @@ impl ObjectService {
         context: RequestContext,
         form: fn(Reply) -> T,
     ) -> T {
-        if !self.inner.store.is_blocking() {
-            return form(self.inner.execute(&request, &context).await);
-        }
+        let executing = |inner: Arc<Inner>, request, context| async move {
+            inner.execute(&request, &context).await
+        };
+        self.run_off(request, context, executing, form).await
+    }
+
+    /// Runs `work` where it blocks no async worker.
+    async fn run_off<T: Send + 'static, F: Future<Output = Reply> + Send + 'static>(
+        &self,
+        request: Request,
+        context: RequestContext,
+        work: fn(Arc<Inner>, Request, RequestContext) -> F,
+        form: fn(Reply) -> T,
+    ) -> T {
         let inner = Arc::clone(&self.inner);
+        if !inner.store.is_blocking() {
+            return form(work(inner, request, context).await);
+        }
         let work = tokio::task::spawn_blocking(move || {
-            form(futures::executor::block_on(
-                inner.execute(&request, &context),
-            ))
+            form(futures::executor::block_on(work(inner, request, context)))
         });
         work.await.unwrap_or_else(|error| {
             tracing::error!(%error, "execution panicked");
@@ -169,6 +197,10 @@ impl Inner {
             let message = "this service does not explain queries";
             return Reply::Refused(vec![GraphqlError::new(ErrorCode::ExplainDisabled, message)]);
         }
+        self.explain(request, context).await
+    }
+
+    async fn explain(&self, request: &Request, context: &RequestContext) -> Reply {
         let trace = Arc::new(Trace::default());
         let context = RequestContext {
             trace: Some(Arc::clone(&trace)),

@@ -5,13 +5,16 @@
 mod config_args;
 mod diff;
 mod explain;
+mod explain_query;
 mod infer;
 mod input;
 mod json_schema;
+mod operation;
 mod progress;
 mod query;
 mod sdl;
 mod serve;
+mod store;
 mod validate;
 
 use std::error::Error;
@@ -54,6 +57,8 @@ enum Command {
     Infer(infer::Infer),
     /// Answers one GraphQL operation, without a server.
     Query(Box<query::Query>),
+    /// Tells how one GraphQL operation is planned and answered, and what each step costs.
+    ExplainQuery(Box<explain_query::ExplainQuery>),
     /// Explains the code of a finding or of an error.
     Explain(explain::Explain),
     /// Prints the JSON Schema of SOML documents, with which editors complete and check them.
@@ -188,6 +193,7 @@ impl Soml {
             Command::Diff(diff) => diff.run(console),
             Command::Infer(infer) => infer.run(console),
             Command::Query(query) => query.run(console),
+            Command::ExplainQuery(explain_query) => explain_query.run(console),
             Command::Explain(explain) => explain.run(console),
             Command::JsonSchema(json_schema) => json_schema.run(console),
         };

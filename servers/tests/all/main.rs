@@ -5,6 +5,7 @@
 mod browser;
 mod command_line;
 mod configuration;
+mod data_tools;
 mod documentation;
 mod examples;
 mod graphql_over_http;
