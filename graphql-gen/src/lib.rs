@@ -3,6 +3,7 @@
 #[cfg(feature = "async-graphql")]
 pub mod async_graphql;
 pub mod build_script;
+pub mod check;
 mod complexity;
 mod diagnostics;
 pub mod diff;

@@ -4,6 +4,7 @@
 //! Ordering is done here, since the store would sort everything before it cuts a page.
 
 mod direct;
+mod statements;
 
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
