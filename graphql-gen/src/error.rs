@@ -81,6 +81,10 @@ pub enum ErrorCode {
     StoreFailed,
     /// An explanation is asked for and not allowed.
     ExplainDisabled,
+    /// The transport carries something that the service has no use for.
+    RequestUnsupported,
+    /// The program around the service allows introspection alone, or all but that.
+    IntrospectionMode,
     /// No schema is bound to the service.
     SchemaNotBound,
     /// A fault of ours.
@@ -145,6 +149,8 @@ codes! {
     StoreUnavailable "STORE_UNAVAILABLE" "The store cannot be reached.";
     StoreFailed "STORE_FAILED" "The store failed on a valid query.";
     ExplainDisabled "EXPLAIN_DISABLED" "`extensions.explain` is asked for, and the service or the schema does not allow it.";
+    RequestUnsupported "REQUEST_UNSUPPORTED" "The request carries something that the service cannot heed, such as uploaded files; only the transports of embedding programs can.";
+    IntrospectionMode "INTROSPECTION_MODE" "The program around the service has switched introspection off for this request, or allows nothing else.";
     SchemaNotBound "SCHEMA_NOT_BOUND" "No schema is bound to the service.";
     Internal "INTERNAL" "A fault of the service.";
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::plan::{Level, Plan, RootValue, Typing};
+use crate::request::Response;
 use crate::sparql;
 use crate::store::Slot;
 
@@ -67,19 +68,29 @@ fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The value of `extensions.explain` in an answer.
-#[derive(Debug, Serialize)]
+/// How a request was answered; the value of `extensions.explain` in an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Explanation {
+pub struct Explanation {
     /// The plan, a line each.
-    plan: Vec<String>,
+    pub plan: Vec<String>,
     /// Number of calls to the store.
-    round_trips: u64,
-    steps: Vec<TraceStep>,
+    pub round_trips: u64,
+    /// What the store did, in the order in which it was done.
+    pub steps: Vec<TraceStep>,
     /// Time from the request to the plan.
-    planning_microseconds: u64,
+    pub planning_microseconds: u64,
     /// Time from the plan to the answer.
-    execution_microseconds: u64,
+    pub execution_microseconds: u64,
+}
+
+/// A request with its answer, and how it was found.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// The answer as clients get it.
+    pub response: Response,
+    /// How it was found; `None` when the request was refused before execution.
+    pub explanation: Option<Explanation>,
 }
 
 impl Explanation {

@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "async-graphql")]
+pub mod async_graphql;
 pub mod build_script;
+pub mod check;
 mod complexity;
 mod diagnostics;
 pub mod diff;
@@ -12,6 +15,7 @@ pub mod infer;
 mod introspection;
 pub mod limits;
 pub mod plan;
+mod reply;
 pub mod request;
 pub mod service;
 pub mod sparql;

@@ -60,6 +60,8 @@ pub struct RequestContext {
     pub request_id: String,
     /// Languages that the client accepts, best first.
     pub accept_language: Vec<String>,
+    /// Whether the request may ask for the schema.
+    pub introspection: Introspection,
     /// Filled with the steps that the store takes, when somebody wants to know them.
     pub trace: Option<Arc<Trace>>,
     /// Counts the work of a store that blocks its thread, and ends it when it gets too long.
@@ -94,6 +96,18 @@ impl Meter {
     pub fn is_over(&self) -> bool {
         self.spent() > self.limit
     }
+}
+
+/// Whether a request may ask for the schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Introspection {
+    /// As for any other field.
+    #[default]
+    Allowed,
+    /// `__schema` and `__type` are refused.
+    Refused,
+    /// All but `__schema`, `__type` and `__typename` is refused.
+    Only,
 }
 
 impl RequestContext {

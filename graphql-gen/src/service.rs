@@ -13,7 +13,6 @@ use apollo_compiler::request::coerce_variable_values;
 use apollo_compiler::response::{JsonMap, JsonValue};
 use apollo_compiler::schema::Implementers;
 use apollo_compiler::validation::{DiagnosticList, Valid};
-use bytes::Bytes;
 use futures::FutureExt;
 use moka::sync::Cache;
 use soml_core::schema::Schema;
@@ -22,11 +21,12 @@ use crate::complexity;
 use crate::diagnostics;
 use crate::error::{ErrorCode, GraphqlError};
 use crate::execute::{Answer, Execution, ServiceSdl};
-use crate::explain::{Explanation, Trace};
+use crate::explain::{Explained, Explanation, Trace};
 use crate::introspection::IntrospectionCost;
 use crate::limits::Limits;
 use crate::plan::{self, Plan, PlanInput, RootValue, location};
-use crate::request::{Meter, Outcome, Request, RequestContext, Response};
+use crate::reply::Reply;
+use crate::request::{Introspection, Meter, Request, RequestContext, Response};
 use crate::store::{GraphStore, StoreError};
 use crate::typesystem::{Api, ApiError, ApiOptions};
 use crate::value::Numbers;
@@ -153,55 +153,89 @@ impl ObjectService {
     /// Never fails as a call: whatever goes wrong is in the answer. Must run within a Tokio runtime
     /// when the store blocks, since the work then moves off the async workers.
     pub async fn execute(&self, request: Request, context: RequestContext) -> Response {
-        if !self.inner.store.is_blocking() {
-            return self.inner.execute(&request, &context).await;
+        self.run(request, context, Reply::into_response).await
+    }
+
+    /// Executes a request and tells how, whatever the options and the schema say about explanations.
+    ///
+    /// For people who have the program in their hands; clients ask by `extensions.explain`, which the
+    /// service may refuse.
+    pub async fn explain(&self, request: Request, context: RequestContext) -> Explained {
+        let request = Request {
+            extensions: None,
+            ..request
+        };
+        let explaining = |inner: Arc<Inner>, request, context| async move {
+            inner.explain(&request, &context).await
+        };
+        self.run_off(request, context, explaining, Reply::into_explained)
+            .await
+    }
+
+    /// Executes a request, and brings the reply into a form where the work is done.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        request: Request,
+        context: RequestContext,
+        form: fn(Reply) -> T,
+    ) -> T {
+        let executing = |inner: Arc<Inner>, request, context| async move {
+            inner.execute(&request, &context).await
+        };
+        self.run_off(request, context, executing, form).await
+    }
+
+    /// Runs `work` where it blocks no async worker.
+    async fn run_off<T: Send + 'static, F: Future<Output = Reply> + Send + 'static>(
+        &self,
+        request: Request,
+        context: RequestContext,
+        work: fn(Arc<Inner>, Request, RequestContext) -> F,
+        form: fn(Reply) -> T,
+    ) -> T {
+        let inner = Arc::clone(&self.inner);
+        if !inner.store.is_blocking() {
+            return form(work(inner, request, context).await);
         }
-        let known = self.inner.documents.get(&request.query);
-        if self.inner.may_be_short(&request, known.as_deref()) {
+        let known = inner.documents.get(&request.query);
+        if inner.may_be_short(&request, known.as_deref()) {
             let meter = Arc::new(Meter::new(SHORT_WORK));
             let metered = RequestContext {
                 meter: Some(Arc::clone(&meter)),
                 ..context.clone()
             };
-            let response = AssertUnwindSafe(self.inner.execute(&request, &metered));
-            match response.catch_unwind().await {
-                Ok(response) if !meter.is_over() => return response,
+            let short = work(Arc::clone(&inner), request.clone(), metered);
+            match AssertUnwindSafe(short).catch_unwind().await {
+                Ok(reply) if !meter.is_over() => return form(reply),
                 Ok(_) => {}
-                Err(_) => return failed(),
+                Err(_) => return form(failed()),
             }
         }
-        let inner = Arc::clone(&self.inner);
         let meter = Arc::new(Meter::new(u64::MAX));
         let metered = RequestContext {
             meter: Some(Arc::clone(&meter)),
             ..context
         };
         let work = tokio::task::spawn_blocking(move || {
-            let response = futures::executor::block_on(inner.execute(&request, &metered));
-            if let Some(document) = inner.documents.get(&request.query) {
+            let documents = inner.documents.clone();
+            let text = request.query.clone();
+            let reply = futures::executor::block_on(work(inner, request, metered));
+            if let Some(document) = documents.get(&text) {
                 let is_long = meter.spent() > SHORT_WORK;
                 document.is_long.store(is_long, Ordering::Relaxed);
             }
-            response
+            form(reply)
         });
-        match work.await {
-            Ok(response) => response,
-            Err(error) => {
-                tracing::error!(%error, "execution did not end");
-                failed()
-            }
-        }
+        work.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "execution did not end");
+            form(failed())
+        })
     }
 }
 
 /// The answer when the service itself is at fault; what happened is in the log.
-fn failed() -> Response {
-    let error = GraphqlError::new(ErrorCode::Internal, "the service failed");
-    let answer = Answer {
-        data: b"null".to_vec(),
-        errors: vec![error],
-    };
-    executed(answer, None)
+fn failed() -> Reply {
+    Reply::without_data(GraphqlError::new(ErrorCode::Internal, "the service failed"))
 }
 
 impl Inner {
@@ -220,14 +254,18 @@ impl Inner {
             }
     }
 
-    async fn execute(&self, request: &Request, context: &RequestContext) -> Response {
+    async fn execute(&self, request: &Request, context: &RequestContext) -> Reply {
         if !request.wants_explanation() {
             return self.answer(request, context, None).await;
         }
         if !self.options.explain || !self.api.soml().config.enable_graphql_explain {
             let message = "this service does not explain queries";
-            return refused(&[GraphqlError::new(ErrorCode::ExplainDisabled, message)]);
+            return Reply::Refused(vec![GraphqlError::new(ErrorCode::ExplainDisabled, message)]);
         }
+        self.explain(request, context).await
+    }
+
+    async fn explain(&self, request: &Request, context: &RequestContext) -> Reply {
         let trace = Arc::new(Trace::default());
         let context = RequestContext {
             trace: Some(Arc::clone(&trace)),
@@ -241,10 +279,10 @@ impl Inner {
         request: &Request,
         context: &RequestContext,
         trace: Option<&Trace>,
-    ) -> Response {
+    ) -> Reply {
         let started = Instant::now();
         let (plan, introspection) = match self.prepare(request, context) {
-            Err(errors) => return refused(&errors),
+            Err(errors) => return Reply::Refused(errors),
             Ok(prepared) => prepared,
         };
         let planned = Instant::now();
@@ -264,7 +302,7 @@ impl Inner {
         });
         let explanation =
             trace.map(|trace| Explanation::new(&plan, trace, planned - started, planned.elapsed()));
-        executed(answer, explanation.as_ref())
+        Reply::Executed(answer, explanation)
     }
 
     /// Returns the printed schema when a plan asks for it.
@@ -290,6 +328,7 @@ impl Inner {
         let document = self.document(&request.query)?;
         let document = &document.valid;
         let operation = self.operation(document, request)?;
+        check_introspection(document, operation, context.introspection)?;
         let given = request.variables.clone().unwrap_or_default();
         let variables =
             coerce_variable_values(self.api.schema(), operation, &given).map_err(|e| {
@@ -448,6 +487,32 @@ fn fits(value: &JsonValue, left: &mut usize) -> bool {
     }
 }
 
+/// Checks that an operation asks for nothing but what its introspection mode allows.
+fn check_introspection(
+    document: &Valid<ExecutableDocument>,
+    operation: &Operation,
+    allowed: Introspection,
+) -> Result<(), Refusal> {
+    let is_refused = |name: &str| match (allowed, name) {
+        (Introspection::Allowed, _) | (_, "__typename") => false,
+        (Introspection::Refused, name) => matches!(name, "__schema" | "__type"),
+        (Introspection::Only, name) => !matches!(name, "__schema" | "__type"),
+    };
+    let mut fields = operation.root_fields(document);
+    match fields.find(|field| is_refused(&field.name)) {
+        None => Ok(()),
+        Some(field) => {
+            let message = match allowed {
+                Introspection::Only => "only introspection is allowed here",
+                _ => "introspection is switched off here",
+            };
+            let place = location(field.name.location(), &document.sources);
+            let code = ErrorCode::IntrospectionMode;
+            Err(vec![GraphqlError::new(code, message).at(place)])
+        }
+    }
+}
+
 /// Says once what a schema asks for and the service does not do.
 fn report_unenforced(schema: &Schema) {
     let config = &schema.config;
@@ -507,38 +572,5 @@ fn store_error(error: &StoreError, request_id: &str) -> GraphqlError {
             tracing::error!(request_id, error = %source, "the store failed");
             GraphqlError::new(ErrorCode::StoreFailed, "the store failed")
         }
-    }
-}
-
-fn refused(errors: &[GraphqlError]) -> Response {
-    let mut body = Vec::new();
-    body.extend_from_slice(b"{\"errors\":");
-    serde_json::to_writer(&mut body, errors).expect("writing to memory does not fail");
-    body.push(b'}');
-    Response {
-        body: Bytes::from(body),
-        outcome: Outcome::RequestError,
-    }
-}
-
-fn executed(answer: Answer, explanation: Option<&Explanation>) -> Response {
-    let mut body = Vec::with_capacity(answer.data.len() + 64);
-    body.push(b'{');
-    if !answer.errors.is_empty() {
-        body.extend_from_slice(b"\"errors\":");
-        serde_json::to_writer(&mut body, &answer.errors).expect("writing to memory does not fail");
-        body.push(b',');
-    }
-    body.extend_from_slice(b"\"data\":");
-    body.extend_from_slice(&answer.data);
-    if let Some(explanation) = explanation {
-        body.extend_from_slice(b",\"extensions\":{\"explain\":");
-        serde_json::to_writer(&mut body, explanation).expect("writing to memory does not fail");
-        body.push(b'}');
-    }
-    body.push(b'}');
-    Response {
-        body: Bytes::from(body),
-        outcome: Outcome::Executed,
     }
 }

@@ -27,6 +27,8 @@ const DETAILS: &[&str] = &["argumentPath", "limit"];
 /// Codes that no query leads to.
 const OF_THE_SERVICE: &[&str] = &[
     "EXPLAIN_DISABLED",
+    "REQUEST_UNSUPPORTED",
+    "INTROSPECTION_MODE",
     "STORE_UNAVAILABLE",
     "STORE_FAILED",
     "SCHEMA_NOT_BOUND",

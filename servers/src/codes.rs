@@ -1,6 +1,7 @@
 //! All codes that a user can meet, of whatever library: for `soml explain` and for
 //! `docs/diagnostics.md`.
 
+use graphql_gen::check::CheckCode;
 use graphql_gen::diff::ChangeCode;
 use graphql_gen::error::ErrorCode;
 use graphql_gen::typesystem::ProblemKind;
@@ -20,6 +21,8 @@ pub enum Area {
     Api,
     /// Changes between two documents.
     Change,
+    /// Findings about data.
+    Data,
     /// Errors in GraphQL answers.
     Answer,
     /// Failed requests over HTTP.
@@ -32,6 +35,7 @@ impl Area {
         Area::Document,
         Area::Api,
         Area::Change,
+        Area::Data,
         Area::Answer,
         Area::Http,
     ];
@@ -43,6 +47,7 @@ impl Area {
             Area::Document => "Findings about a SOML document",
             Area::Api => "Reasons why a SOML document has no GraphQL API",
             Area::Change => "Changes between two SOML documents",
+            Area::Data => "Findings about data",
             Area::Answer => "Errors in GraphQL answers",
             Area::Http => "Failed requests over HTTP",
         }
@@ -80,6 +85,10 @@ pub fn all() -> impl Iterator<Item = CodeEntry> {
         level: code.criticality().to_string(),
         ..error(code.as_str(), Area::Change, code.meaning())
     });
+    let data = CheckCode::ALL.iter().map(|code| CodeEntry {
+        level: code.severity().to_string(),
+        ..error(code.as_str(), Area::Data, code.meaning())
+    });
     let answer = ErrorCode::ALL
         .iter()
         .map(|code| error(code.as_str(), Area::Answer, code.meaning()));
@@ -87,7 +96,8 @@ pub fn all() -> impl Iterator<Item = CodeEntry> {
         level: code.status().as_u16().to_string(),
         ..error(code.as_str(), Area::Http, code.meaning())
     });
-    document.chain(api).chain(change).chain(answer).chain(http)
+    let before = document.chain(api).chain(change);
+    before.chain(data).chain(answer).chain(http)
 }
 
 fn error(name: &'static str, area: Area, meaning: &'static str) -> CodeEntry {
@@ -157,6 +167,21 @@ pub fn changes_markdown() -> String {
         text.push_str(&format!(
             "| `{code}` | {} | {} |\n",
             code.criticality(),
+            code.meaning()
+        ));
+    }
+    text
+}
+
+/// Returns the table of `docs/checks.md`.
+#[must_use]
+pub fn checks_markdown() -> String {
+    let mut text = String::from("| code | severity | meaning |\n|---|---|---|\n");
+    for code in CheckCode::ALL {
+        text.push_str(&format!(
+            "| `{}` | {} | {} |\n",
+            code.as_str(),
+            code.severity(),
             code.meaning()
         ));
     }

@@ -15,6 +15,7 @@ pub mod health;
 pub mod http;
 pub mod load;
 pub mod logging;
+pub mod misfits;
 pub mod render;
 pub mod schema;
 pub mod schema_store;

@@ -53,6 +53,11 @@ impl Input {
         }
     }
 
+    /// Tells whether data is named.
+    pub(super) fn has_data(&self) -> bool {
+        self.demo.is_some() || !self.data.is_empty()
+    }
+
     /// Loads the data, when there is any.
     pub(super) fn load(
         &self,

@@ -2,16 +2,20 @@
 //!
 //! Nothing here prints by itself; text goes to the [`Console`] that the binary hands in.
 
+mod check;
 mod config_args;
 mod diff;
 mod explain;
+mod explain_query;
 mod infer;
 mod input;
 mod json_schema;
+mod operation;
 mod progress;
 mod query;
 mod sdl;
 mod serve;
+mod store;
 mod validate;
 
 use std::error::Error;
@@ -54,6 +58,10 @@ enum Command {
     Infer(infer::Infer),
     /// Answers one GraphQL operation, without a server.
     Query(Box<query::Query>),
+    /// Tells how one GraphQL operation is planned and answered, and what each step costs.
+    ExplainQuery(Box<explain_query::ExplainQuery>),
+    /// Lists where RDF data do not fit a SOML document.
+    Check(Box<check::Check>),
     /// Explains the code of a finding or of an error.
     Explain(explain::Explain),
     /// Prints the JSON Schema of SOML documents, with which editors complete and check them.
@@ -63,7 +71,7 @@ enum Command {
 const EXIT_CODES: &str = "Exit codes:
    0  all went well
    1  the input is not right: an invalid schema, malformed data, an operation with errors and no data
-   2  `soml diff` found a breaking change
+   2  `soml diff` found a breaking change, `soml check` data that do not fit
    3  the system refused: a file cannot be read, a port is taken
   64  the arguments or the configuration are not right";
 
@@ -88,6 +96,8 @@ pub enum Exit {
     BadInput,
     /// The schemas differ in a way that breaks clients.
     Breaking,
+    /// The data do not fit the schema.
+    Misfit,
     /// The arguments or the configuration are not right.
     Usage,
     /// The system refused.
@@ -99,7 +109,7 @@ impl From<Exit> for std::process::ExitCode {
         std::process::ExitCode::from(match exit {
             Exit::Success => 0,
             Exit::BadInput => 1,
-            Exit::Breaking => 2,
+            Exit::Breaking | Exit::Misfit => 2,
             Exit::System => 3,
             Exit::Usage => 64,
         })
@@ -139,8 +149,16 @@ enum CliError {
     Write(#[from] io::Error),
     #[error("failed to write {name}")]
     WriteFile { name: String, source: io::Error },
+    #[error("failed to check the data")]
+    Check(#[source] StoreError),
     #[error("failed to make a schema from the data")]
     Infer(#[source] StoreError),
+    #[cfg(feature = "rocksdb")]
+    #[error("failed to open the store in {folder}")]
+    OpenStore {
+        folder: std::path::PathBuf,
+        source: oxigraph::store::StorageError,
+    },
     #[error("{0}")]
     Input(String),
     #[error(transparent)]
@@ -152,11 +170,14 @@ enum CliError {
 impl CliError {
     fn exit(&self) -> Exit {
         match self {
+            #[cfg(feature = "rocksdb")]
+            CliError::OpenStore { .. } => Exit::System,
             CliError::Config(ConfigError::Read { .. })
             | CliError::Load(LoadError::Read { .. } | LoadError::Store(_))
             | CliError::Read { .. }
             | CliError::Write(_)
             | CliError::WriteFile { .. }
+            | CliError::Check(_)
             | CliError::Infer(_)
             | CliError::Serve(_)
             | CliError::Start(_) => Exit::System,
@@ -180,6 +201,8 @@ impl Soml {
             Command::Diff(diff) => diff.run(console),
             Command::Infer(infer) => infer.run(console),
             Command::Query(query) => query.run(console),
+            Command::ExplainQuery(explain_query) => explain_query.run(console),
+            Command::Check(check) => check.run(console),
             Command::Explain(explain) => explain.run(console),
             Command::JsonSchema(json_schema) => json_schema.run(console),
         };

@@ -1,6 +1,7 @@
 //! `soml serve` and `object-service`.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +34,11 @@ pub(super) struct Serve {
     /// Listens beyond this machine although nobody has to sign in.
     #[arg(long)]
     insecure: bool,
+    /// Keeps the data in a folder: `--data` is loaded into it once, and is there at the next start.
+    ///
+    /// Needs a program that is built with `--features rocksdb`.
+    #[arg(long, value_name = "DIR", conflicts_with = "demo")]
+    store_path: Option<PathBuf>,
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
@@ -80,11 +86,12 @@ impl Serve {
     }
 
     async fn serve(self, settings: Settings, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        let store = Store::new().map_err(LoadError::Store)?;
+        let embedded = self.embedded_store()?;
+        let (store, provider) = (embedded.inner().clone(), embedded.provider());
         let schema = self.input.schema_text()?;
         let app = Arc::new(App::new(
             settings,
-            Arc::new(OxigraphStore::new(store.clone())),
+            Arc::new(embedded),
             Arc::new(InMemorySchemaStore::default()),
         ));
         // Before the data, so that a port that is taken is known at once.
@@ -93,19 +100,44 @@ impl Serve {
         if let Some((name, text)) = &schema {
             self.bind(&app, name, text, console).await?;
         }
-        if let Some(summary) = self.input.load(&store, console)? {
+        let has_data = !store.is_empty().map_err(LoadError::Store)?;
+        if has_data && self.input.has_data() {
+            tracing::warn!("the store has data already; --data is not loaded again");
+        } else if let Some(summary) = self.input.load(&store, console)? {
             tracing::info!("{summary}");
-            if schema.is_none() {
-                self.bind_inferred(&app, &store, console).await?;
-            }
         }
-        tracing::info!(
-            provider = "in-memory",
-            "schemas and data are kept in memory"
-        );
+        if schema.is_none() && (has_data || self.input.has_data()) {
+            self.bind_inferred(&app, &store, console).await?;
+        }
+        match &self.store_path {
+            None => tracing::info!(provider, "schemas and data are kept in memory"),
+            Some(folder) => tracing::info!(
+                provider,
+                folder = %folder.display(),
+                "data are kept on disk, schemas in memory"
+            ),
+        }
         announce(&app, server.address(), console)?;
         server.run(stop_signal()).await;
         Ok(Exit::Success)
+    }
+
+    /// Opens the store on disk that is named, or makes one in memory.
+    fn embedded_store(&self) -> Result<OxigraphStore, CliError> {
+        match &self.store_path {
+            None => Ok(OxigraphStore::new(Store::new().map_err(LoadError::Store)?)),
+            #[cfg(feature = "rocksdb")]
+            Some(folder) => OxigraphStore::open(folder).map_err(|source| CliError::OpenStore {
+                folder: folder.clone(),
+                source,
+            }),
+            #[cfg(not(feature = "rocksdb"))]
+            Some(_) => Err(CliError::Usage(
+                "this program keeps data in memory alone; for --store-path build it with \
+                 `--features rocksdb`"
+                    .to_owned(),
+            )),
+        }
     }
 
     async fn bind(

@@ -59,6 +59,11 @@ fn the_page_of_changes_is_the_table() {
 }
 
 #[test]
+fn the_page_of_checks_is_the_table() {
+    compare("docs/checks.md", &servers::codes::checks_markdown());
+}
+
+#[test]
 fn the_query_of_the_readme_has_the_answer_that_it_shows() {
     let text = fs::read_to_string(path("README.md")).unwrap();
     let block = |language: &str| {
@@ -77,7 +82,9 @@ fn the_links_of_the_pages_lead_somewhere() {
         "CONTRIBUTING.md",
         "docs/changes.md",
         "docs/cli.md",
+        "docs/checks.md",
         "docs/diagnostics.md",
+        "docs/embedding.md",
         "docs/errors.md",
         "docs/http.md",
         "docs/loading.md",

@@ -5,11 +5,13 @@
 mod browser;
 mod command_line;
 mod configuration;
+mod data_tools;
 mod documentation;
 mod examples;
 mod graphql_over_http;
 mod loading;
 mod misbehaving_stores;
+mod on_disk;
 mod operations;
 mod schema_tools;
 mod schemas_over_http;

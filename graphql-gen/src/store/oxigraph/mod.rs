@@ -1,4 +1,4 @@
-//! The embedded store: Oxigraph, in memory by default.
+//! The embedded store: Oxigraph, in memory, or on disk with the feature `rocksdb`.
 //!
 //! Objects are found, filtered, ordered and read by walking the index, without SPARQL: that saves
 //! parsing and planning a query, and values compare exactly as answers show them.
@@ -6,6 +6,7 @@
 mod candidates;
 mod condition;
 mod hydrate;
+mod statements;
 mod walk;
 
 use std::collections::HashMap;
@@ -25,13 +26,37 @@ use walk::{Walker, failed};
 /// An Oxigraph store.
 pub struct OxigraphStore {
     store: Store,
+    provider: &'static str,
 }
 
 impl OxigraphStore {
     /// Wraps a store, whatever is loaded into it.
     #[must_use]
     pub fn new(store: Store) -> Self {
-        OxigraphStore { store }
+        OxigraphStore {
+            store,
+            provider: "in-memory",
+        }
+    }
+
+    /// Opens a store on disk, and creates it when the folder has none yet.
+    ///
+    /// One process at a time can have it open.
+    ///
+    /// # Errors
+    /// When the folder cannot be read or written, holds something else, or is in use.
+    #[cfg(feature = "rocksdb")]
+    pub fn open(folder: impl AsRef<std::path::Path>) -> Result<Self, StorageError> {
+        Ok(OxigraphStore {
+            store: Store::open(folder)?,
+            provider: "rocksdb",
+        })
+    }
+
+    /// Returns the kind of store: `in-memory` or `rocksdb`.
+    #[must_use]
+    pub fn provider(&self) -> &'static str {
+        self.provider
     }
 
     /// Returns the store itself.
@@ -101,7 +126,7 @@ impl GraphStore for OxigraphStore {
         // Counting costs a walk over everything; whether there is anything costs nothing.
         let is_empty = self.store.is_empty().map_err(failed)?;
         Ok(StoreInfo {
-            provider: "in-memory".to_owned(),
+            provider: self.provider.to_owned(),
             statements: is_empty.then_some(0),
         })
     }

@@ -339,9 +339,9 @@ impl<'d> Interpreter<'d> {
             non_nullable_elements: false,
             ..property.clone()
         };
-        let (faults, warned) = (self.faults.clone(), self.warned.clone());
+        let (faults, warnings) = (self.faults.clone(), self.warnings.clone());
         let list = self.property(field, &open, node, scope);
-        (self.faults, self.warned) = (faults, warned);
+        (self.faults, self.warnings) = (faults, warnings);
         let Ok(Out::List { items, .. }) = list else {
             return 0;
         };

@@ -1,0 +1,81 @@
+//! `soml check`.
+
+use clap::{Args, ValueEnum};
+use graphql_gen::check::{CheckInput, CheckOptions, CheckReport, CheckSeverity, Statements, check};
+use graphql_gen::request::RequestContext;
+
+use super::input::Input;
+use super::store::{Opened, StoreArgs, over_data, runtime};
+use super::{CliError, Console, Exit};
+use crate::misfits;
+
+const EXIT_CODES: &str = "Exit codes:
+   0  the data fit the schema; there may be warnings and notes
+   1  the schema has errors, or the data are malformed
+   2  the data do not fit the schema
+   3  a file cannot be read, or the store failed
+  64  the arguments are not right";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(super) struct Check {
+    /// How findings are printed.
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Greatest number of examples of each kind of finding.
+    #[arg(long, value_name = "N", default_value_t = CheckOptions::default().examples)]
+    examples: usize,
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// As one JSON document.
+    Json,
+}
+
+impl Check {
+    /// Prints where the data do not fit the schema; the outcome tells whether they do.
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        if self.input.schema.is_none() && self.input.demo.is_none() {
+            let message = "a schema is needed: give --schema FILE";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        if !self.input.has_data() && !self.store.is_given() {
+            let message = "data is needed: give --data FILE or --store URL";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        let (schema, Opened { store, embedded }) = over_data(&self.input, &self.store, console)?;
+        let statements = embedded.as_deref().map(|store| store as &dyn Statements);
+        let input = CheckInput {
+            schema: &schema.soml,
+            store: store.as_ref(),
+            statements,
+            options: CheckOptions {
+                examples: self.examples,
+                ..CheckOptions::default()
+            },
+        };
+        let context = RequestContext::default();
+        let report = runtime()?.block_on(check(&input, &context));
+        let report = report.map_err(CliError::Check)?;
+        self.print(&report, console)?;
+        Ok(match report.count(CheckSeverity::Error) {
+            0 => Exit::Success,
+            _ => Exit::Misfit,
+        })
+    }
+
+    fn print(&self, report: &CheckReport, console: &mut Console<'_>) -> Result<(), CliError> {
+        match self.format {
+            Format::Text => console.out.write_all(misfits::text(report).as_bytes())?,
+            Format::Json => writeln!(console.out, "{:#}", misfits::json(report))?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! The store that a command works on: data files in memory, or a server.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::Args;
+use graphql_gen::request::RequestContext;
+use graphql_gen::store::GraphStore;
+use graphql_gen::store::oxigraph::OxigraphStore;
+use oxigraph::store::Store;
+use tokio::runtime::Runtime;
+
+use super::infer::{INFERRED, from_data, summary};
+use super::input::{Input, usable};
+use super::{CliError, Console};
+use crate::config::Settings;
+use crate::load::LoadError;
+use crate::schema::UsableSchema;
+
+/// A store in place of data files.
+#[derive(Debug, Args)]
+pub(super) struct StoreArgs {
+    /// Address of a SPARQL endpoint that has the data, in place of `--data`.
+    #[arg(
+        long,
+        value_name = "URL",
+        conflicts_with_all = ["data", "demo"],
+        help_heading = "Schema and data"
+    )]
+    store: Option<String>,
+}
+
+impl StoreArgs {
+    /// For commands that work on data files alone.
+    pub(super) fn none() -> Self {
+        StoreArgs { store: None }
+    }
+
+    /// Tells whether a store is named.
+    pub(super) fn is_given(&self) -> bool {
+        self.store.is_some()
+    }
+}
+
+/// A store with data.
+pub(super) struct Opened {
+    pub(super) store: Arc<dyn GraphStore>,
+    /// The same store, where it is the embedded one, which shows all its statements.
+    pub(super) embedded: Option<Arc<OxigraphStore>>,
+}
+
+/// Opens the store at an address, or loads the data files into one in memory; the flag tells whether
+/// there was either.
+fn open(
+    input: &Input,
+    args: &StoreArgs,
+    console: &mut Console<'_>,
+) -> Result<(Opened, bool), CliError> {
+    if let Some(address) = &args.store {
+        return Err(CliError::Usage(format!(
+            "this program cannot read the store {address}: it works on data files alone; give \
+             them with --data"
+        )));
+    }
+    let store = Store::new().map_err(LoadError::Store)?;
+    let has_data = input.load(&store, console)?.is_some();
+    let embedded = Arc::new(OxigraphStore::new(store));
+    let opened = Opened {
+        store: Arc::clone(&embedded) as Arc<dyn GraphStore>,
+        embedded: Some(embedded),
+    };
+    Ok((opened, has_data))
+}
+
+/// Reads the schema and opens the store; where no schema is given one is made from the data.
+pub(super) fn over_data(
+    input: &Input,
+    args: &StoreArgs,
+    console: &mut Console<'_>,
+) -> Result<(UsableSchema, Opened), CliError> {
+    if let Some((name, text)) = input.schema_text()? {
+        // Before the data, so that mistakes in the schema are known at once.
+        let schema = usable(&name, &text, console)?;
+        let (opened, _) = open(input, args, console)?;
+        return Ok((schema, opened));
+    }
+    let (opened, has_data) = open(input, args, console)?;
+    let Some(embedded) = opened.embedded.as_ref().filter(|_| has_data) else {
+        let message = "a schema or data is needed: give --schema FILE, --data FILE, \
+                       or --demo star-wars";
+        return Err(CliError::Usage(message.to_owned()));
+    };
+    let inferred = from_data(embedded.inner())?;
+    let made = summary(&inferred);
+    writeln!(console.err, "{made}, since --schema names none")?;
+    let schema = usable(INFERRED, &inferred.yaml, console)?;
+    Ok((schema, opened))
+}
+
+/// Returns what surrounds the one request of a command.
+pub(super) fn context(settings: &Settings) -> RequestContext {
+    RequestContext {
+        deadline: Some(Instant::now() + settings.request_timeout),
+        ..RequestContext::default()
+    }
+}
+
+/// Starts what async work of a command runs on.
+pub(super) fn runtime() -> Result<Runtime, CliError> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(CliError::Start)
+}

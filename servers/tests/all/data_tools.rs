@@ -1,0 +1,130 @@
+//! `soml check` and `soml explain-query`, run as processes.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::command_line::{code, err, out, soml};
+
+const BOOKS: [&str; 4] = [
+    "--schema",
+    "../docs/examples/books.yaml",
+    "--data",
+    "../docs/examples/books.ttl",
+];
+
+fn check(data: &str, more: &[&str]) -> std::process::Output {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("data.ttl");
+    let prefixes = "@prefix : <http://example.org/vocabulary/> . @base <http://r/> .\n";
+    fs::write(&path, format!("{prefixes}{data}")).unwrap();
+    let mut arguments = vec!["check", BOOKS[0], BOOKS[1], "--data"];
+    arguments.push(path.to_str().unwrap());
+    arguments.extend(more);
+    soml(&arguments)
+}
+
+#[test]
+fn data_that_fit_end_with_0() {
+    let output = soml(&["check", BOOKS[0], BOOKS[1], BOOKS[2], BOOKS[3]]);
+    assert_eq!(code(&output), Some(0), "{}", out(&output));
+    let text = out(&output);
+    assert!(text.contains("Book               3 objects"), "{text}");
+    assert!(
+        text.ends_with("0 kinds of errors, 0 kinds of warnings, 0 kinds of notes\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn data_that_do_not_fit_end_with_2_and_are_listed_with_examples() {
+    let output = check("<1> a :Book ; :year \"long ago\" ; :odd 1 .", &[]);
+    assert_eq!(code(&output), Some(2));
+    let expected = "\
+Book               1 object
+no objects of: Person
+
+error[TOO_FEW_VALUES]: Book.title: 1 object has fewer values than it must (min: 1)
+    <http://r/1>  0 values
+
+error[VALUE_NOT_OF_RANGE]: Book.year: 1 value does not fit the range (xsd:string where integer is declared)
+    <http://r/1>  \"long ago\"
+
+warning[PROPERTY_UNKNOWN]: Book: 1 statement is of a property that the schema does not name (<http://example.org/vocabulary/odd>)
+    <http://r/1>  \"1\"^^<http://www.w3.org/2001/XMLSchema#integer>
+
+2 kinds of errors, 1 kind of warning, 0 kinds of notes
+";
+    assert_eq!(out(&output), expected);
+}
+
+#[test]
+fn warnings_alone_leave_the_exit_code_at_0() {
+    let output = check("<1> a :Mystery .", &[]);
+    assert_eq!(code(&output), Some(0));
+    assert!(out(&output).contains("CLASS_UNKNOWN"), "{}", out(&output));
+}
+
+#[test]
+fn a_report_for_machines_has_counts_and_examples() {
+    let output = check(
+        "<1> a :Book . <2> a :Book . <3> a :Book .",
+        &["--format", "json", "--examples", "2"],
+    );
+    let report: Value = serde_json::from_str(&out(&output)).unwrap();
+    assert_eq!(report["errors"], 1);
+    assert_eq!(report["objects"][0], json!({"name": "Book", "count": 3}));
+    let finding = &report["findings"][0];
+    assert_eq!(finding["code"], "TOO_FEW_VALUES");
+    assert_eq!(finding["severity"], "error");
+    assert_eq!(finding["object"], "Book");
+    assert_eq!(finding["property"], "title");
+    assert_eq!(finding["count"], 3);
+    assert_eq!(finding["examples"].as_array().map(Vec::len), Some(2));
+    assert_eq!(report["notChecked"], json!([]));
+}
+
+#[test]
+fn a_check_needs_a_schema_and_data() {
+    assert_eq!(code(&soml(&["check", BOOKS[2], BOOKS[3]])), Some(64));
+    let output = soml(&["check", BOOKS[0], BOOKS[1]]);
+    assert_eq!(code(&output), Some(64));
+    assert!(err(&output).contains("--data"), "{}", err(&output));
+}
+
+#[test]
+fn explanations_have_plan_steps_and_times() {
+    let query = "{ book(where: {year: {GT: 1700}}) { title author { name } } }";
+    let mut arguments = vec!["explain-query", "--format", "json"];
+    arguments.extend(BOOKS);
+    arguments.push(query);
+    let output = soml(&arguments);
+    assert_eq!(code(&output), Some(0), "{}", err(&output));
+    let explained: Value = serde_json::from_str(&out(&output)).unwrap();
+    assert_eq!(explained["plan"].as_array().map(Vec::len), Some(3));
+    assert_eq!(explained["roundTrips"], 3);
+    let steps = explained["steps"].as_array().unwrap();
+    assert_eq!(steps[0]["work"], "query");
+    assert!(steps[0]["sparql"].as_str().unwrap().contains("SELECT"));
+    assert_eq!(steps[0]["rows"], 1);
+    assert!(explained["planningMicroseconds"].is_u64());
+    assert_eq!(explained["errors"], json!([]));
+}
+
+#[test]
+fn an_operation_that_is_refused_has_no_plan() {
+    let folder = TempDir::new().unwrap();
+    let query = folder.path().join("query.graphql");
+    fs::write(&query, "{ book { titel } }").unwrap();
+    let mut arguments = vec!["explain-query", "--query", query.to_str().unwrap()];
+    arguments.extend(BOOKS);
+    let output = soml(&arguments);
+    assert_eq!(code(&output), Some(1));
+    let text = out(&output);
+    assert!(text.starts_with("The operation is refused"), "{text}");
+    assert!(
+        text.contains("GRAPHQL_VALIDATION_FAILED") && text.contains("(line 1, column 10)"),
+        "{text}"
+    );
+}
