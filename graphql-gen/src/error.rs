@@ -23,6 +23,8 @@ pub enum ErrorCode {
     NullOperand,
     /// An argument has a value that means nothing here.
     ArgumentInvalid,
+    /// A cursor is malformed or of another order.
+    CursorInvalid,
     /// A language specification does not follow its grammar.
     LangSpecInvalid,
     /// A regular expression is malformed.
@@ -53,6 +55,8 @@ pub enum ErrorCode {
     LimitResponse,
     /// The plan of the document is too large.
     LimitPlan,
+    /// A cursor would be larger than allowed.
+    LimitCursor,
     /// A stored value does not fit the declared range.
     ValueIllTyped,
     /// A single-valued field has several stored values.
@@ -106,6 +110,7 @@ codes! {
     ScalarInvalid "SCALAR_INVALID" "A value does not fit its scalar.";
     NullOperand "NULL_OPERAND" "An operand inside `where` is null; leave the key out instead.";
     ArgumentInvalid "ARGUMENT_INVALID" "An argument has a value that means nothing here.";
+    CursorInvalid "CURSOR_INVALID" "A cursor is malformed, or belongs to another field or another `orderBy`.";
     LangSpecInvalid "LANG_SPEC_INVALID" "A language specification does not follow its grammar.";
     RegexInvalid "REGEX_INVALID" "A regular expression is malformed.";
     RegexUnsupported "REGEX_UNSUPPORTED" "A regular expression uses something outside the subset that all stores share.";
@@ -121,6 +126,7 @@ codes! {
     LimitRegex "LIMIT_REGEX" "A regular expression is longer or heavier than `graphql.limits.regexLength` allows.";
     LimitResponse "LIMIT_RESPONSE" "The answer would be larger than `graphql.limits.responseBytes`.";
     LimitPlan "LIMIT_PLAN" "The document leads to more steps than `graphql.limits.planLevels`.";
+    LimitCursor "LIMIT_CURSOR" "The sort keys of an object do not fit into `graphql.limits.cursorBytes`.";
     ValueIllTyped "VALUE_ILL_TYPED" "A stored value does not fit the declared range; the field is null.";
     MultipleValues "MULTIPLE_VALUES" "A single-valued field has several stored values; one of them is returned.";
     TypeUnknown "TYPE_UNKNOWN" "A stored object has no type that the schema knows; the field is null.";

@@ -78,6 +78,7 @@ fn options(context: &Value) -> ServiceOptions {
             "regexLength" => limits.regex_length = size,
             "planLevels" => limits.plan_levels = size,
             "responseBytes" => limits.response_bytes = size,
+            "cursorBytes" => limits.cursor_bytes = size,
             other => panic!("unknown limit {other}"),
         }
     }

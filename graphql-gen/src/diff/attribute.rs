@@ -190,8 +190,10 @@ impl<'a> Finder<'_, 'a> {
         }
         // A prefix renames all fields; what else changed of a field is not seen then.
         keys.push(setting(settings::QUERY_PREFIX));
-        if kind == RootKind::Count {
-            keys.push(setting(settings::TYPE_COUNT));
+        match kind {
+            RootKind::Count => keys.push(setting(settings::TYPE_COUNT)),
+            RootKind::Connection => keys.push(setting(settings::CONNECTIONS)),
+            RootKind::Objects => {}
         }
         keys
     }

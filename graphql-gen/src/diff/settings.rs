@@ -18,6 +18,7 @@ pub(super) const QUERY_PREFIX: &str = "config.queryPfx";
 pub(super) const MUTATION_PREFIX: &str = "config.mutationPfx";
 pub(super) const COLLECTION_COUNT: &str = "config.enableCollectionCount";
 pub(super) const TYPE_COUNT: &str = "config.enableTypeCount";
+pub(super) const CONNECTIONS: &str = "config.enableConnections";
 pub(super) const EXPOSE_SOML: &str = "config.exposeSomlInGraphQL";
 pub(super) const NAME_LANGUAGE: &str = "config.lang.defaultNameFetch";
 pub(super) const SEARCH: &str = "config.search";
@@ -44,8 +45,8 @@ const SETTINGS: &[Setting] = &[
     ("config.enableAggregates", Code::ApiSettingChanged, |api| {
         flag(api.soml().config.enable_aggregates)
     }),
-    ("config.enableConnections", Code::ApiSettingChanged, |api| {
-        flag(api.soml().config.enable_connections)
+    (CONNECTIONS, Code::ApiSettingChanged, |api| {
+        flag(api.options().connections && api.soml().config.enable_connections)
     }),
     (EXPOSE_SOML, Code::ApiSettingChanged, |api| {
         flag(api.soml().config.expose_soml_in_graphql)

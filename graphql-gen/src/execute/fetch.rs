@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use futures::future::try_join_all;
+use futures::future::{try_join, try_join_all};
 use indexmap::IndexSet;
 use oxrdf::{NamedNode, Term};
 use soml_core::schema::ObjectId;
 
 use super::Execution;
-use crate::plan::{Level, LevelId, Output, RootEntities, RootValue, Typing};
-use crate::store::{Hydrated, HydrationRequest, StoreError};
+use crate::plan::{Level, LevelId, Output, RootConnection, RootEntities, RootValue, Typing};
+use crate::store::{Hydrated, HydrationRequest, StoreError, Windowed};
 
 /// Everything that a plan needs from the store.
 pub(super) struct Fetched {
@@ -27,8 +27,19 @@ pub(super) enum FetchedRoot {
     Objects(Vec<u32>),
     /// A number of objects.
     Count(u64),
+    /// The objects of a window.
+    Connection(Box<FetchedConnection>),
     /// For each representation its level and its position there, when there is such an object.
     Entities(Vec<Option<(LevelId, u32)>>),
+}
+
+/// The objects of a connection.
+pub(super) struct FetchedConnection {
+    pub(super) windowed: Windowed,
+    /// For each level of the connection, the positions of the objects in it.
+    pub(super) positions: Vec<Vec<u32>>,
+    /// Number of objects, whatever the window; counted when it is wanted.
+    pub(super) count: u64,
 }
 
 /// The objects of a level and their values.
@@ -101,6 +112,27 @@ async fn select_roots(
                 let nodes = store.select(&objects.selection, context).await?;
                 Selected::Objects(objects.level, nodes)
             }
+            RootValue::Connection(connection) => {
+                let window = async {
+                    match &connection.window {
+                        None => Ok(Windowed::default()),
+                        Some(window) => {
+                            count_call();
+                            let selection = &connection.selection;
+                            store.select_window(selection, window, context).await
+                        }
+                    }
+                };
+                let count = async {
+                    if !connection.count {
+                        return Ok(0);
+                    }
+                    count_call();
+                    store.count(&connection.selection, context).await
+                };
+                let (windowed, count) = try_join(window, count).await?;
+                Selected::Connection(connection, windowed, count)
+            }
             RootValue::Entities(entities) => {
                 let types = entities.types.iter();
                 let selections = types.map(|ty| {
@@ -120,6 +152,22 @@ async fn select_roots(
             let positions = nodes.into_iter().map(|node| position(pending, node));
             FetchedRoot::Objects(positions.collect())
         }
+        Selected::Connection(connection, windowed, count) => {
+            let levels = connection.levels.iter();
+            let positions = levels.map(|level| {
+                let pending = &mut pending[level.0 as usize];
+                let objects = windowed.objects.iter();
+                objects
+                    .map(|object| position(pending, object.id.clone()))
+                    .collect()
+            });
+            let positions = positions.collect();
+            FetchedRoot::Connection(Box::new(FetchedConnection {
+                windowed,
+                positions,
+                count,
+            }))
+        }
         Selected::Entities(entities, nodes) => {
             FetchedRoot::Entities(found(entities, nodes, pending))
         }
@@ -132,6 +180,7 @@ enum Selected<'p> {
     Nothing,
     Count(u64),
     Objects(LevelId, Vec<NamedNode>),
+    Connection(&'p RootConnection, Windowed, u64),
     Entities(&'p RootEntities, Vec<Vec<NamedNode>>),
 }
 

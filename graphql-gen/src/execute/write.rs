@@ -88,7 +88,7 @@ impl<'a> Writer<'a> {
         self.execution.schema
     }
 
-    fn level(&self, level: LevelId) -> (&'a Level, &'a FetchedLevel) {
+    pub(super) fn level(&self, level: LevelId) -> (&'a Level, &'a FetchedLevel) {
         (
             &self.execution.plan.levels[level.0 as usize],
             &self.fetched.levels[level.0 as usize],
@@ -96,7 +96,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Tells whether the concrete type of an object is known.
-    fn is_known(&self, level: LevelId, node: u32) -> bool {
+    pub(super) fn is_known(&self, level: LevelId, node: u32) -> bool {
         let (plan, data) = self.level(level);
         variant(plan, data, node).is_some()
     }
@@ -112,6 +112,15 @@ impl<'a> Writer<'a> {
                     self.path.pop();
                 }
                 (_, FetchedRoot::Count(count)) => self.number(*count),
+                (RootValue::Connection(connection), FetchedRoot::Connection(fetched)) => {
+                    let (start, depth) = (self.out.len(), self.path.len());
+                    self.path.push(Place::Key(&root.key));
+                    let written = self.connection(connection, fetched);
+                    self.path.truncate(depth);
+                    if written.is_err() {
+                        self.null_from(start, false)?;
+                    }
+                }
                 (_, FetchedRoot::Entities(found)) => {
                     self.path.push(Place::Key(&root.key));
                     self.entities(found)?;
@@ -173,11 +182,11 @@ impl<'a> Writer<'a> {
         self.out.push(b'}');
     }
 
-    fn number(&mut self, number: u64) {
+    pub(super) fn number(&mut self, number: u64) {
         serde_json::to_writer(&mut self.out, &number).expect("writing to memory does not fail");
     }
 
-    fn key(&mut self, position: usize, key: &str) {
+    pub(super) fn key(&mut self, position: usize, key: &str) {
         if position > 0 {
             self.out.push(b',');
         }
@@ -204,7 +213,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes a list of objects; those of no known type are left out.
-    fn objects(&mut self, level: LevelId, nodes: &[u32], list: &ListOutput) -> Written {
+    pub(super) fn objects(&mut self, level: LevelId, nodes: &[u32], list: &ListOutput) -> Written {
         self.check_page(nodes.len())?;
         let (plan, data) = self.level(level);
         self.out.push(b'[');
@@ -248,7 +257,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn object(&mut self, level: LevelId, node: u32) -> Written {
+    pub(super) fn object(&mut self, level: LevelId, node: u32) -> Written {
         let (plan, data) = self.level(level);
         let fields = variant(plan, data, node).expect("the caller saw the type");
         self.check_size_and_time()?;
@@ -275,7 +284,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn check_size_and_time(&mut self) -> Written {
+    pub(super) fn check_size_and_time(&mut self) -> Written {
         let limit = self.execution.limits.response_bytes;
         if !self.halted && self.out.len() > limit {
             self.halted = true;
@@ -414,7 +423,7 @@ impl<'a> Writer<'a> {
         self.error(ErrorCode::ValueIllTyped, &message, Some(field));
     }
 
-    fn path(&self) -> Vec<PathSegment> {
+    pub(super) fn path(&self) -> Vec<PathSegment> {
         let segment = |place: &Place<'_>| match place {
             Place::Key(key) => PathSegment::Key((*key).to_owned()),
             Place::Index(index) => PathSegment::Index(*index),
@@ -422,7 +431,7 @@ impl<'a> Writer<'a> {
         self.path.iter().map(segment).collect()
     }
 
-    fn error(&mut self, code: ErrorCode, message: &str, field: Option<&OutField>) {
+    pub(super) fn error(&mut self, code: ErrorCode, message: &str, field: Option<&OutField>) {
         if self.errors.len() >= MAX_ERRORS {
             self.suppressed += 1;
             return;

@@ -23,7 +23,7 @@ use super::{
     Edge, Level, LevelId, ListOutput, LiteralOutput, OutField, Output, Plan, RootField,
     RootObjects, RootValue, ScalarKind, ScalarOutput, Typing,
 };
-use crate::error::{ErrorCode, GraphqlError};
+use crate::error::{ErrorCode, GraphqlError, Location};
 use crate::limits::Limits;
 use crate::store::{Slot, SlotPage};
 use crate::typesystem::{Api, Field, RootField as ApiRoot, RootKind, TypeRef};
@@ -66,7 +66,7 @@ pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
                 RootValue::Entities(Box::new(planner.entities(field, &nodes)?))
             }
             None => RootValue::Introspection,
-            Some(root) => planner.root(field, &nodes, root)?,
+            Some(root) => planner.root(&key, &nodes, root)?,
         };
         let location = location(field.name.location(), &input.document.sources);
         roots.push(RootField {
@@ -111,6 +111,10 @@ impl<'p, 'a> Planner<'p, 'a> {
         self.input.api.soml()
     }
 
+    pub(super) fn location(&self, field: &executable::Field) -> Option<Location> {
+        location(field.name.location(), &self.input.document.sources)
+    }
+
     pub(super) fn arguments(&self, field: &'a executable::Field) -> FieldArguments<'a> {
         let (variables, document) = (self.input.variables, self.input.document);
         FieldArguments {
@@ -122,12 +126,12 @@ impl<'p, 'a> Planner<'p, 'a> {
 
     fn root(
         &mut self,
-        field: &'a Node<executable::Field>,
+        key: &str,
         nodes: &[&'a Node<executable::Field>],
         root: ApiRoot,
     ) -> Result<RootValue> {
         let target = root.target;
-        let arguments = self.arguments(field);
+        let arguments = self.arguments(nodes[0]);
         let mut conditions = vec![NodeCondition::Instance(type_test(self.api(), target))];
         if self.is_open(target) {
             conditions.push(self.known_type(target));
@@ -142,10 +146,14 @@ impl<'p, 'a> Planner<'p, 'a> {
             page: arguments.page()?,
             dataset: (*dataset).clone(),
         };
-        if root.kind == RootKind::Count {
-            return Ok(RootValue::Count(Box::new(selection)));
-        }
         let scope = Scope { lang, dataset };
+        match root.kind {
+            RootKind::Objects => {}
+            RootKind::Count => return Ok(RootValue::Count(Box::new(selection))),
+            RootKind::Connection => {
+                return self.connection(key, nodes, (target, selection, scope));
+            }
+        }
         let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
         let level = self.level(target, &sets, &scope)?;
         Ok(RootValue::Objects(Box::new(RootObjects {
@@ -525,13 +533,8 @@ impl<'p, 'a> Planner<'p, 'a> {
             }
         }
         for root in &mut roots {
-            let objects = match &mut root.value {
-                RootValue::Objects(objects) => std::slice::from_mut(objects.as_mut()),
-                RootValue::Entities(entities) => entities.types.as_mut_slice(),
-                RootValue::Count(_) | RootValue::Service(_) | RootValue::Introspection => &mut [],
-            };
-            for objects in objects {
-                objects.level = places[objects.level.0 as usize];
+            for level in root.value.levels_mut() {
+                *level = places[level.0 as usize];
             }
         }
         levels.sort_by_key(|level| level.depth);
@@ -541,6 +544,21 @@ impl<'p, 'a> Planner<'p, 'a> {
             levels,
             null_empty_lists,
         })
+    }
+}
+
+impl RootValue {
+    /// Returns the levels of the objects of a root field.
+    fn levels_mut(&mut self) -> Vec<&mut LevelId> {
+        match self {
+            RootValue::Objects(objects) => vec![&mut objects.level],
+            RootValue::Entities(entities) => {
+                let types = entities.types.iter_mut();
+                types.map(|objects| &mut objects.level).collect()
+            }
+            RootValue::Connection(connection) => connection.levels.iter_mut().collect(),
+            RootValue::Count(_) | RootValue::Service(_) | RootValue::Introspection => Vec::new(),
+        }
     }
 }
 

@@ -96,7 +96,7 @@ pub enum Field {
 pub struct RootField {
     /// The objects that the field is about.
     pub target: TypeRef,
-    /// Whether it lists or counts them.
+    /// What it answers about them.
     pub kind: RootKind,
 }
 
@@ -108,6 +108,8 @@ pub enum RootKind {
     Objects,
     /// Their number.
     Count,
+    /// A window over them, with cursors.
+    Connection,
 }
 
 impl Api {

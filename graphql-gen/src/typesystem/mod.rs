@@ -8,6 +8,7 @@
 mod annotate;
 mod api;
 mod builtin;
+mod connection;
 mod directives;
 mod error;
 mod federation;

@@ -13,6 +13,9 @@ use super::options::FederationMode;
 const LINK: &str = "extend schema\n  @link(url: \"https://specs.apollo.dev/federation/v2.0\", \
                     import: [\"@key\", \"@shareable\"])\n";
 
+/// Types that are the same in every service of this kind.
+const SHARED_TYPES: [&str; 2] = ["Literal", "PageInfo"];
+
 /// What a subgraph schema leaves out or prints as an extension.
 pub(super) struct Subgraph<'a> {
     /// Types about writing, which federation does not serve.
@@ -83,7 +86,7 @@ impl Subgraph<'_> {
             for field in MACHINERY_FIELDS {
                 object.fields.shift_remove(field);
             }
-        } else if object.name == "Literal" && mode == FederationMode::V2 {
+        } else if SHARED_TYPES.contains(&object.name.as_str()) && mode == FederationMode::V2 {
             let shareable = Applied::new(name!("shareable")).build();
             object.directives.0.push(Component::new(shareable));
         }

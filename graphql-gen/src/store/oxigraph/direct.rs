@@ -21,43 +21,93 @@ pub(super) fn is_direct(condition: &NodeCondition) -> bool {
     }
 }
 
+/// Returns the conditions that must all hold.
+fn conjuncts(condition: &NodeCondition) -> &[NodeCondition] {
+    match condition {
+        NodeCondition::All(parts) => parts,
+        single => std::slice::from_ref(single),
+    }
+}
+
+/// Returns the ids that objects must be among.
+fn ids(parts: &[NodeCondition]) -> Option<&[NamedNode]> {
+    parts.iter().find_map(|part| match part {
+        NodeCondition::OneOf(ids) => Some(ids.as_slice()),
+        _ => None,
+    })
+}
+
+/// Returns a type test that objects must pass.
+fn instance_test(parts: &[NodeCondition]) -> Option<&TypeTest> {
+    parts.iter().find_map(|part| match part {
+        NodeCondition::Instance(test) => Some(test),
+        _ => None,
+    })
+}
+
 impl Walker<'_> {
-    /// Returns the objects that satisfy a direct condition; `None` when a query is better.
+    /// Returns the objects that satisfy a direct condition, each once; `None` when a query is better.
     pub(super) fn select_directly(
         &self,
         condition: &NodeCondition,
     ) -> Result<Option<Vec<NamedNode>>, StoreError> {
-        if !is_direct(condition) {
+        let mut selected = Vec::new();
+        let mut add = |node| {
+            selected.push(node);
+            Ok(())
+        };
+        if !self.each_direct(condition, &mut add)? {
             return Ok(None);
         }
-        let parts = match condition {
-            NodeCondition::All(parts) => parts.as_slice(),
-            single => std::slice::from_ref(single),
-        };
-        let ids = parts.iter().find_map(|part| match part {
-            NodeCondition::OneOf(ids) => Some(ids),
-            _ => None,
-        });
-        let mut instances = parts.iter().filter_map(|part| match part {
-            NodeCondition::Instance(test) => Some(test),
-            _ => None,
-        });
-        let candidates = match (ids, instances.next()) {
-            (Some(ids), _) => ids.to_vec(),
-            (None, Some(test)) => self.instances(test)?,
-            (None, None) => return Ok(None),
-        };
-        let is_decided = parts.len() == 1;
-        let mut selected = Vec::with_capacity(candidates.len());
-        for (position, candidate) in candidates.into_iter().enumerate() {
-            if position % CHECK_EVERY == 0 {
-                self.check()?;
-            }
-            if is_decided || self.holds(&candidate, condition)? {
-                selected.push(candidate);
-            }
+        if self.may_come_twice(condition) {
+            let mut seen = HashSet::with_capacity(selected.len());
+            selected.retain(|node| seen.insert(node.clone()));
         }
         Ok(Some(selected))
+    }
+
+    /// Hands over the objects that satisfy a direct condition, as they are found, some perhaps more
+    /// than once; false when a query is better.
+    pub(super) fn each_direct(
+        &self,
+        condition: &NodeCondition,
+        take: &mut dyn FnMut(NamedNode) -> Result<(), StoreError>,
+    ) -> Result<bool, StoreError> {
+        if !is_direct(condition) {
+            return Ok(false);
+        }
+        let parts = conjuncts(condition);
+        let is_decided = parts.len() == 1;
+        let mut count = 0_usize;
+        let mut test = |node: NamedNode| {
+            if count.is_multiple_of(CHECK_EVERY) {
+                self.check()?;
+            }
+            count += 1;
+            if is_decided || self.holds(&node, condition)? {
+                take(node)?;
+            }
+            Ok(())
+        };
+        if let Some(ids) = ids(parts) {
+            for id in ids {
+                test(id.clone())?;
+            }
+            return Ok(true);
+        }
+        let Some(instances) = instance_test(parts) else {
+            return Ok(false);
+        };
+        self.each_instance(instances, &mut test)?;
+        Ok(true)
+    }
+
+    /// Tells whether [`Walker::each_direct`] may hand an object over more than once.
+    fn may_come_twice(&self, condition: &NodeCondition) -> bool {
+        let parts = conjuncts(condition);
+        let single =
+            |test: &TypeTest| test.alternatives.len() == 1 && test.alternatives[0].1.len() == 1;
+        ids(parts).is_none() && (self.may_repeat || !instance_test(parts).is_some_and(single))
     }
 
     /// Keeps the IRIs of a column that satisfy a direct condition.
@@ -153,33 +203,28 @@ impl Walker<'_> {
         Ok(false)
     }
 
-    /// Returns all IRIs that pass a type test, each once.
-    fn instances(&self, test: &TypeTest) -> Result<Vec<NamedNode>, StoreError> {
-        let single = test.alternatives.len() == 1 && test.alternatives[0].1.len() == 1;
-        let mut found = Vec::new();
+    /// Hands over all IRIs that pass a type test, once for each type and graph.
+    fn each_instance(
+        &self,
+        test: &TypeTest,
+        take: &mut dyn FnMut(NamedNode) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         for (property, types) in &test.alternatives {
             for ty in types {
                 self.check()?;
                 self.any_graph(|graph| {
                     let (predicate, object) = (Some(property.as_ref()), Some(TermRef::from(ty)));
                     let quads = self.store.quads_for_pattern(None, predicate, object, graph);
-                    for (position, quad) in quads.enumerate() {
-                        if position % CHECK_EVERY == 0 {
-                            self.check()?;
-                        }
+                    for quad in quads {
                         if let NamedOrBlankNode::NamedNode(node) = quad.map_err(failed)?.subject {
-                            found.push(node);
+                            take(node)?;
                         }
                     }
                     Ok(false)
                 })?;
             }
         }
-        if !single || self.may_repeat {
-            let mut seen = HashSet::with_capacity(found.len());
-            found.retain(|node| seen.insert(node.clone()));
-        }
-        Ok(found)
+        Ok(())
     }
 
     /// Tells whether `test` holds in some graph of the dataset.

@@ -16,9 +16,11 @@ use spargebra::Query;
 
 use super::{
     Column, GraphStore, Hydrated, HydrationRequest, Slot, SlotPage, StoreError, StoreInfo,
+    WindowBuilder, Windowed, compare_keys,
 };
 use crate::plan::{
-    Dataset, OrderKey, OrderStep, Page, Selection, SortBy, Step, TypeIndex, ValueCondition,
+    Dataset, OrderKey, OrderStep, Page, Position, Selection, SortBy, Step, TypeIndex,
+    ValueCondition, Window,
 };
 use crate::request::RequestContext;
 use crate::sparql;
@@ -70,6 +72,38 @@ impl GraphStore for OxigraphStore {
         }
         let mut cache = KeyCache::default();
         walker.sorted_page(nodes, &selection.order, selection.page, &mut cache)
+    }
+
+    async fn select_window(
+        &self,
+        selection: &Selection,
+        window: &Window,
+        context: &RequestContext,
+    ) -> Result<Windowed, StoreError> {
+        let walker = Walker::new(&self.store, &selection.dataset, context);
+        let started = Instant::now();
+        let order = &selection.order;
+        let mut builder = WindowBuilder::new(order, window);
+        let mut candidates = 0;
+        let mut offer = |id: NamedNode| {
+            candidates += 1;
+            let keys = walker.keys(&id, order)?;
+            builder.offer(Position { keys, id });
+            Ok(())
+        };
+        if walker.each_direct(&selection.condition, &mut offer)? {
+            walker.record("look-ups", None, candidates, started);
+            return Ok(builder.finish());
+        }
+        let query = sparql::select_nodes(&selection.condition, &selection.dataset);
+        let nodes = walker.evaluate(query, &selection.dataset)?;
+        for (position, node) in named_nodes(nodes).enumerate() {
+            if position % CHECK_EVERY == 0 {
+                walker.check()?;
+            }
+            offer(node)?;
+        }
+        Ok(builder.finish())
     }
 
     async fn hydrate(
@@ -355,14 +389,7 @@ impl<'a> Walker<'a> {
         }
         let cache = &*cache;
         Ok(page_of(nodes, range, |a, b| {
-            let keys = order.iter().zip(&cache[a]).zip(&cache[b]);
-            for ((key, a), b) in keys {
-                let ordering = if key.descending { b.cmp(a) } else { a.cmp(b) };
-                if ordering.is_ne() {
-                    return ordering;
-                }
-            }
-            a.cmp(b)
+            compare_keys(order, &cache[a], &cache[b]).then_with(|| a.cmp(b))
         }))
     }
 
