@@ -33,6 +33,7 @@ fn write(folder: &Path, document: &Path) -> Result<(), Box<dyn Error>> {
             mutations: true,
             counts: true,
             connections: true,
+            aggregates: true,
             service: true,
         };
         let api = Api::new(Arc::clone(&soml), &options)?;

@@ -57,10 +57,16 @@ pub enum ErrorCode {
     LimitPlan,
     /// A cursor would be larger than allowed.
     LimitCursor,
+    /// There would be more groups than allowed.
+    LimitGroups,
     /// A stored value does not fit the declared range.
     ValueIllTyped,
     /// A single-valued field has several stored values.
     MultipleValues,
+    /// An aggregate leaves out stored values that do not fit the declared range.
+    ValuesLeftOut,
+    /// An aggregate cannot be computed without rounding.
+    AggregateRange,
     /// A stored object has no type that the schema knows.
     TypeUnknown,
     /// A field that may not be null has no value.
@@ -126,9 +132,12 @@ codes! {
     LimitRegex "LIMIT_REGEX" "A regular expression is longer or heavier than `graphql.limits.regexLength` allows.";
     LimitResponse "LIMIT_RESPONSE" "The answer would be larger than `graphql.limits.responseBytes`.";
     LimitPlan "LIMIT_PLAN" "The document leads to more steps than `graphql.limits.planLevels`.";
+    LimitGroups "LIMIT_GROUPS" "An aggregate has more groups than `graphql.limits.groups`.";
     LimitCursor "LIMIT_CURSOR" "The sort keys of an object do not fit into `graphql.limits.cursorBytes`.";
     ValueIllTyped "VALUE_ILL_TYPED" "A stored value does not fit the declared range; the field is null.";
     MultipleValues "MULTIPLE_VALUES" "A single-valued field has several stored values; one of them is returned.";
+    ValuesLeftOut "VALUES_LEFT_OUT" "An aggregate leaves out stored values that do not fit the declared range.";
+    AggregateRange "AGGREGATE_RANGE" "An aggregate needs more digits than 38 in front of the point and 18 behind it, or is no finite number; it is null.";
     TypeUnknown "TYPE_UNKNOWN" "A stored object has no type that the schema knows; the field is null.";
     NonNullViolated "NON_NULL_VIOLATED" "A field that may not be null has no value.";
     DeadlineExceeded "DEADLINE_EXCEEDED" "The deadline of the request passed.";

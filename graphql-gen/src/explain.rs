@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::plan::{Level, Plan, RootConnection, RootValue, Selection, Take, Typing};
+use crate::plan::{
+    AggregatePart, Aggregation, Level, Plan, RootConnection, RootValue, Selection, Take, Typing,
+};
 use crate::sparql;
 use crate::store::Slot;
 
@@ -107,6 +109,12 @@ pub fn describe(plan: &Plan) -> Vec<String> {
                 write!(text, ", level {}", objects.level.0).expect("writing to a string");
                 text
             }
+            RootValue::Aggregate(aggregate) => format!(
+                "aggregate {}, level {}: {}",
+                describe_selection(&aggregate.objects.selection),
+                aggregate.objects.level.0,
+                describe_aggregation(&aggregate.aggregation)
+            ),
             RootValue::Connection(connection) => describe_connection(connection),
             RootValue::Count(selection) => format!(
                 "count {}",
@@ -199,6 +207,24 @@ fn describe_level(number: usize, level: &Level) -> String {
         .expect("writing to a string");
     }
     text
+}
+
+/// Prints what is wanted of objects together.
+fn describe_aggregation(aggregation: &Aggregation) -> String {
+    let name = |values: usize| aggregation.values[values].name.as_str();
+    let parts = aggregation.fields.iter().map(|field| match &field.part {
+        AggregatePart::TypeName(_) => "type name".to_owned(),
+        AggregatePart::Count => "count".to_owned(),
+        AggregatePart::Values(measured) => {
+            let measures = measured.fields.len();
+            format!("{measures} measures of {}", name(measured.values))
+        }
+        AggregatePart::Groups(grouping) => {
+            let by: Vec<&str> = grouping.by.iter().map(|&values| name(values)).collect();
+            format!("groups by {}{}", by.join(" and "), page(grouping.page))
+        }
+    });
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 fn describe_slot(slot: &Slot) -> String {

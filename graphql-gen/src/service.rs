@@ -49,6 +49,7 @@ impl Default for ServiceOptions {
             numbers: Numbers::default(),
             api: ApiOptions {
                 counts: true,
+                aggregates: true,
                 connections: true,
                 service: true,
                 ..ApiOptions::default()
@@ -362,7 +363,6 @@ fn report_unenforced(schema: &Schema) {
     let asked = [
         ("rbac", !schema.rbac.roles.is_empty()),
         ("config.repository", config.repository.is_some()),
-        ("config.enableAggregates", config.enable_aggregates),
         (
             "sparqlFederatedService",
             any_property(|p| p.sparql_federated_service.is_some()),

@@ -192,6 +192,7 @@ impl<'a> Finder<'_, 'a> {
         keys.push(setting(settings::QUERY_PREFIX));
         match kind {
             RootKind::Count => keys.push(setting(settings::TYPE_COUNT)),
+            RootKind::Aggregate => keys.push(setting(settings::AGGREGATES)),
             RootKind::Connection => keys.push(setting(settings::CONNECTIONS)),
             RootKind::Objects => {}
         }
@@ -256,7 +257,9 @@ impl<'a> Finder<'_, 'a> {
                     .then_some((Code::ObjectDescriptionChanged, object, ""));
                 text.into_iter().chain(self.of_name(object)).collect()
             }
-            Some(Field::Property(_) | Field::Count(_)) => self.of_property(object, member, spans),
+            Some(Field::Property(_) | Field::Count(_) | Field::Aggregate(_)) => {
+                self.of_property(object, member, spans)
+            }
             _ => {
                 let mut keys = self.of_narrowing(member, spans);
                 keys.extend(self.of_object(object));

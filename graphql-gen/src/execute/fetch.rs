@@ -112,6 +112,16 @@ async fn select_roots(
                 let nodes = store.select(&objects.selection, context).await?;
                 Selected::Objects(objects.level, nodes)
             }
+            RootValue::Aggregate(aggregate) if aggregate.aggregation.is_count() => {
+                let selection = &aggregate.objects.selection;
+                Selected::Count(store.count(selection, context).await?)
+            }
+            RootValue::Aggregate(aggregate) => {
+                count_call();
+                let objects = &aggregate.objects;
+                let nodes = store.select(&objects.selection, context).await?;
+                Selected::Objects(objects.level, nodes)
+            }
             RootValue::Connection(connection) => {
                 let window = async {
                     match &connection.window {
@@ -301,7 +311,7 @@ fn edge_users(level: &Level) -> Option<HashMap<ObjectId, Vec<usize>>> {
         .iter()
         .map(|fields| {
             let edges = fields.iter().filter_map(|field| match field.value {
-                Output::Objects { edge, .. } => Some(edge),
+                Output::Objects { edge, .. } | Output::Aggregate { edge, .. } => Some(edge),
                 _ => None,
             });
             edges.collect()

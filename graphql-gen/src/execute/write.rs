@@ -1,9 +1,11 @@
 //! Writes the answer as JSON bytes, without building a tree of values first.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use soml_core::schema::Schema;
 
+use super::aggregate::Columns;
 use super::fetch::{Fetched, FetchedLevel, FetchedRoot, NOT_AN_OBJECT};
 use super::values::scalar_values;
 use super::{Answer, Execution};
@@ -30,6 +32,7 @@ pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Result<Answ
         path: Vec::new(),
         warned: HashSet::new(),
         objects: 0,
+        columns: HashMap::new(),
         stopped: None,
         halted: false,
     };
@@ -74,9 +77,11 @@ pub(super) struct Writer<'a> {
     suppressed: usize,
     pub(super) path: Vec<Place<'a>>,
     /// Fields that were warned of already, by their place in the document and their key.
-    warned: HashSet<(Option<Location>, &'a str)>,
+    pub(super) warned: HashSet<(Option<Location>, &'a str)>,
     /// Objects written so far.
     objects: u32,
+    /// Values of levels that are aggregated.
+    pub(super) columns: HashMap<LevelId, Rc<Columns<'a>>>,
     /// Nobody waits for the answer any more.
     stopped: Option<StoreError>,
     /// The answer has become too large, or is not wanted any more: nothing is worth writing.
@@ -110,6 +115,15 @@ impl<'a> Writer<'a> {
                     self.path.push(Place::Key(&root.key));
                     self.objects(objects.level, nodes, &ListOutput::default())?;
                     self.path.pop();
+                }
+                (RootValue::Aggregate(aggregate), fetched) => {
+                    let (start, depth) = (self.out.len(), self.path.len());
+                    self.path.push(Place::Key(&root.key));
+                    let written = self.root_aggregate(aggregate, fetched);
+                    self.path.truncate(depth);
+                    if written.is_err() {
+                        self.null_from(start, false)?;
+                    }
                 }
                 (_, FetchedRoot::Count(count)) => self.number(*count),
                 (RootValue::Connection(connection), FetchedRoot::Connection(fetched)) => {
@@ -291,6 +305,11 @@ impl<'a> Writer<'a> {
             let error = GraphqlError::new(ErrorCode::LimitResponse, "the answer is too large");
             self.errors.push(error.with("limit", limit));
         }
+        self.check_time()
+    }
+
+    /// Looks now and then whether somebody still waits for the answer.
+    pub(super) fn check_time(&mut self) -> Written {
         self.objects = self.objects.wrapping_add(1);
         if self.objects.is_multiple_of(CHECK_EVERY)
             && let Err(error) = self.execution.context.check()
@@ -331,6 +350,19 @@ impl<'a> Writer<'a> {
             Output::ValueCount(values) => {
                 let count = self.value_count(values, data, node);
                 self.number(count as u64);
+            }
+            Output::Aggregate { edge, aggregation } => {
+                let to = plan.edges[*edge];
+                let range = data.hydrated.columns[to.slot].range(node);
+                let targets = &data.targets[*edge][range];
+                let depth = self.path.len();
+                let written = self.aggregate(to.level, aggregation, targets);
+                self.path.truncate(depth);
+                return written;
+            }
+            Output::ValueAggregate(aggregate) => {
+                let values = data.hydrated.columns[aggregate.values.slot].of(node);
+                self.value_aggregate(field, aggregate, values);
             }
             Output::Objects { edge, list } => {
                 let to = plan.edges[*edge];
@@ -432,14 +464,16 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn error(&mut self, code: ErrorCode, message: &str, field: Option<&OutField>) {
+        self.error_at(code, message, field.and_then(|field| field.location));
+    }
+
+    pub(super) fn error_at(&mut self, code: ErrorCode, message: &str, location: Option<Location>) {
         if self.errors.len() >= MAX_ERRORS {
             self.suppressed += 1;
             return;
         }
         let path = self.path();
-        let error = GraphqlError::new(code, message)
-            .at(field.and_then(|field| field.location))
-            .on(path);
+        let error = GraphqlError::new(code, message).at(location).on(path);
         self.errors.push(error);
     }
 }

@@ -20,8 +20,8 @@ use super::input::{Arguments, location};
 use super::order::{for_single, name_spec, type_index};
 use super::selection::{Dataset, Selection};
 use super::{
-    Edge, Level, LevelId, ListOutput, LiteralOutput, OutField, Output, Plan, RootField,
-    RootObjects, RootValue, ScalarKind, ScalarOutput, Typing,
+    Aggregation, Edge, Level, LevelId, ListOutput, LiteralOutput, OutField, Output, Plan,
+    RootField, RootObjects, RootValue, ScalarKind, ScalarOutput, Typing,
 };
 use crate::error::{ErrorCode, GraphqlError, Location};
 use crate::limits::Limits;
@@ -49,6 +49,7 @@ pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
         input,
         levels: Vec::new(),
         known: HashMap::new(),
+        aggregations: HashMap::new(),
     };
     let mut roots = Vec::new();
     let mut fields = Fields::default();
@@ -80,7 +81,7 @@ pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
 
 /// What makes two levels the same.
 #[derive(PartialEq, Eq, Hash)]
-struct LevelKey {
+pub(super) struct LevelKey {
     target: TypeRef,
     /// Addresses of the selection sets, which the document keeps in place.
     sets: Vec<*const SelectionSet>,
@@ -88,11 +89,24 @@ struct LevelKey {
     dataset: Arc<Dataset>,
 }
 
+impl LevelKey {
+    pub(super) fn new(target: TypeRef, sets: &[&SelectionSet], scope: &Scope) -> Self {
+        LevelKey {
+            target,
+            sets: sets.iter().map(|&set| std::ptr::from_ref(set)).collect(),
+            lang: scope.lang.clone(),
+            dataset: Arc::clone(&scope.dataset),
+        }
+    }
+}
+
 /// Plans one operation.
 pub(super) struct Planner<'p, 'a> {
     pub(super) input: &'p PlanInput<'a>,
     levels: Vec<Option<Level>>,
     known: HashMap<LevelKey, LevelId>,
+    /// Aggregations of lists, with the level of their values.
+    pub(super) aggregations: HashMap<LevelKey, (LevelId, Arc<Aggregation>)>,
 }
 
 /// What a level inherits from the fields that lead to it.
@@ -150,6 +164,9 @@ impl<'p, 'a> Planner<'p, 'a> {
         match root.kind {
             RootKind::Objects => {}
             RootKind::Count => return Ok(RootValue::Count(Box::new(selection))),
+            RootKind::Aggregate => {
+                return self.root_aggregate(nodes, (target, selection, scope));
+            }
             RootKind::Connection => {
                 return self.connection(key, nodes, (target, selection, scope));
             }
@@ -163,7 +180,7 @@ impl<'p, 'a> Planner<'p, 'a> {
     }
 
     /// Returns the condition that the concrete type of an object is known.
-    fn known_type(&self, target: TypeRef) -> NodeCondition {
+    pub(super) fn known_type(&self, target: TypeRef) -> NodeCondition {
         NodeCondition::Instance(type_index(self.api(), target).test())
     }
 
@@ -180,31 +197,14 @@ impl<'p, 'a> Planner<'p, 'a> {
         sets: &[&'a SelectionSet],
         scope: &Scope,
     ) -> Result<LevelId> {
-        let key = LevelKey {
-            target,
-            sets: sets.iter().map(|&set| std::ptr::from_ref(set)).collect(),
-            lang: scope.lang.clone(),
-            dataset: Arc::clone(&scope.dataset),
-        };
+        let key = LevelKey::new(target, sets, scope);
         if let Some(&known) = self.known.get(&key) {
             return Ok(known);
         }
-        if self.levels.len() >= self.input.limits.plan_levels {
-            return Err(GraphqlError::new(
-                ErrorCode::LimitPlan,
-                "the operation needs too many steps",
-            )
-            .with("limit", self.input.limits.plan_levels));
-        }
-        let id = LevelId(u32::try_from(self.levels.len()).expect("the limit is below 2^32"));
-        self.levels.push(None);
+        let id = self.new_level()?;
         self.known.insert(key, id);
 
-        let mut builder = LevelBuilder {
-            slots: Vec::new(),
-            edges: Vec::new(),
-            variants: Vec::new(),
-        };
+        let mut builder = LevelBuilder::default();
         let typing = match target {
             TypeRef::Concrete(object) => {
                 let fields = self.variant(object, sets, scope, &mut builder)?;
@@ -223,6 +223,44 @@ impl<'p, 'a> Planner<'p, 'a> {
             typing,
             variants: builder.variants,
             edges: builder.edges,
+            depth: 0,
+        });
+        Ok(id)
+    }
+
+    /// Adds a level that is still to be built.
+    fn new_level(&mut self) -> Result<LevelId> {
+        let limit = self.input.limits.plan_levels;
+        if self.levels.len() >= limit {
+            let message = "the operation needs too many steps";
+            return Err(GraphqlError::new(ErrorCode::LimitPlan, message).with("limit", limit));
+        }
+        self.levels.push(None);
+        let id = u32::try_from(self.levels.len() - 1).expect("the limit is below 2^32");
+        Ok(LevelId(id))
+    }
+
+    /// Adds a level whose objects are not shown, only some of their values are fetched.
+    pub(super) fn aggregate_level(
+        &mut self,
+        target: TypeRef,
+        scope: &Scope,
+        slots: LevelBuilder,
+    ) -> Result<LevelId> {
+        let id = self.new_level()?;
+        let name = match target {
+            TypeRef::Concrete(object) | TypeRef::Interface(object) => {
+                self.api().type_name(object).to_string()
+            }
+            TypeRef::AnyObject => "Object".to_owned(),
+            TypeRef::Nameable => "Nameable".to_owned(),
+        };
+        self.levels[id.0 as usize] = Some(Level {
+            dataset: Arc::clone(&scope.dataset),
+            slots: slots.slots,
+            typing: Typing::Static { name },
+            variants: vec![Vec::new()],
+            edges: Vec::new(),
             depth: 0,
         });
         Ok(id)
@@ -306,6 +344,10 @@ impl<'p, 'a> Planner<'p, 'a> {
             Some(Field::Count(property)) => {
                 let property = &self.schema()[property];
                 self.count(property, field, nodes, scope, builder)
+            }
+            Some(Field::Aggregate(property)) => {
+                let property = &self.schema()[property];
+                self.list_aggregate(property, nodes, scope, builder)
             }
             None => Err(GraphqlError::new(
                 ErrorCode::Internal,
@@ -450,13 +492,24 @@ impl<'p, 'a> Planner<'p, 'a> {
             return Ok(Output::ValueCount(Box::new(values)));
         };
         let target = self.api().range_type(object);
-        let mut conditions = self.target_conditions(property, target, &self.arguments(field))?;
+        let slot = self.counted_objects(property, target, &self.arguments(field), builder)?;
+        Ok(Output::ObjectCount { slot })
+    }
+
+    /// Returns the slot of the objects that a list shows, whatever its page.
+    pub(super) fn counted_objects(
+        &self,
+        property: &Property,
+        target: TypeRef,
+        arguments: &FieldArguments<'_>,
+        builder: &mut LevelBuilder,
+    ) -> Result<usize> {
+        let mut conditions = self.target_conditions(property, target, arguments)?;
         if !matches!(target, TypeRef::Concrete(_)) {
             conditions.push(self.known_type(target));
         }
         let condition = Some(ValueCondition::Node(NodeCondition::all(conditions)));
-        let slot = builder.slot(step(&property.path), condition, None);
-        Ok(Output::ObjectCount { slot })
+        Ok(builder.slot(step(&property.path), condition, None))
     }
 
     /// Returns what the objects that a property leads to satisfy.
@@ -552,6 +605,7 @@ impl RootValue {
     fn levels_mut(&mut self) -> Vec<&mut LevelId> {
         match self {
             RootValue::Objects(objects) => vec![&mut objects.level],
+            RootValue::Aggregate(aggregate) => vec![&mut aggregate.objects.level],
             RootValue::Entities(entities) => {
                 let types = entities.types.iter_mut();
                 types.map(|objects| &mut objects.level).collect()
@@ -563,7 +617,8 @@ impl RootValue {
 }
 
 /// Parts of a level that are still growing.
-struct LevelBuilder {
+#[derive(Default)]
+pub(super) struct LevelBuilder {
     slots: Vec<Slot>,
     edges: Vec<Edge>,
     variants: Vec<Vec<OutField>>,
@@ -571,7 +626,7 @@ struct LevelBuilder {
 
 impl LevelBuilder {
     /// Returns the position of a slot, adding it when it is new.
-    fn slot(
+    pub(super) fn slot(
         &mut self,
         step: Step,
         condition: Option<ValueCondition>,
@@ -592,7 +647,7 @@ impl LevelBuilder {
     }
 
     /// Returns the position of an edge, adding it when it is new.
-    fn edge(&mut self, edge: Edge) -> usize {
+    pub(super) fn edge(&mut self, edge: Edge) -> usize {
         self.edges
             .iter()
             .position(|known| *known == edge)
@@ -604,7 +659,7 @@ impl LevelBuilder {
 }
 
 /// Joins conditions on values into that of a slot.
-fn terms(conditions: impl IntoIterator<Item = TermCondition>) -> Option<ValueCondition> {
+pub(super) fn terms(conditions: impl IntoIterator<Item = TermCondition>) -> Option<ValueCondition> {
     let condition = TermCondition::all(conditions);
     (!condition.is_true()).then_some(ValueCondition::Term(condition))
 }

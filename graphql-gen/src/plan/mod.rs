@@ -5,6 +5,7 @@
 //! Fields that select the same things of the same type share a level, however they are reached,
 //! so the number of levels is bounded by the text of the operation.
 
+mod aggregate;
 mod arguments;
 mod build;
 mod collect;
@@ -30,6 +31,11 @@ use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{EnumId, ObjectId};
 
+pub use aggregate::{
+    AggregateField, AggregatePart, AggregatedKind, AggregatedValues, Aggregation, GroupField,
+    GroupOrder, GroupOrderBy, GroupPart, Grouping, Having, HavingTest, KeyPart, Measure,
+    MeasurePart, Measured, MeasuredValues, RootAggregate, ValueAggregate,
+};
 pub(crate) use build::{PlanInput, build};
 pub use condition::{
     Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, Step, TagRange,
@@ -81,6 +87,8 @@ pub enum RootValue {
     Objects(Box<RootObjects>),
     /// The number of objects.
     Count(Box<Selection>),
+    /// Counts, extremes, sums and groups of objects.
+    Aggregate(Box<RootAggregate>),
     /// A window over objects.
     Connection(Box<RootConnection>),
     /// Objects by type and id, for a federation gateway.
@@ -284,6 +292,15 @@ pub enum Output {
     },
     /// The number of values that a list field would give.
     ValueCount(Box<Output>),
+    /// Counts, extremes, sums and groups of the objects that a list field would give.
+    Aggregate {
+        /// Position in [`Level::edges`].
+        edge: usize,
+        /// What is wanted of them.
+        aggregation: Arc<Aggregation>,
+    },
+    /// Counts, extremes and sums of the values that a list field would give.
+    ValueAggregate(Box<ValueAggregate>),
 }
 
 /// Scalar values of a field.

@@ -89,6 +89,8 @@ pub enum Field {
     Property(PropertyId),
     /// The number of values of a property.
     Count(PropertyId),
+    /// Counts, extremes and sums of the values of a property.
+    Aggregate(PropertyId),
 }
 
 /// What a root field of `Query` selects.
@@ -110,6 +112,8 @@ pub enum RootKind {
     Count,
     /// A window over them, with cursors.
     Connection,
+    /// Counts, extremes, sums and groups of them.
+    Aggregate,
 }
 
 impl Api {

@@ -6,6 +6,7 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Schema, name};
 use soml_core::schema::ObjectKind;
 
+use super::aggregate::AggregateTypes;
 use super::annotate::Annotator;
 use super::api::{Field, ObjectTypes, RootField, TypeRef};
 use super::builtin::{self, CommonFields};
@@ -50,12 +51,14 @@ impl Generated {
             common: &common,
             reserved: &FilterKeys::new(soml),
             counts: options.counts && config.enable_collection_count,
+            aggregates: options.aggregates && config.enable_aggregates,
             problems,
         };
         let shapes = build_shapes(&mut builder, &hierarchy);
         let beside = Beside {
             counts: options.counts && config.enable_type_count,
             connections: options.connections && config.enable_connections,
+            aggregates: options.aggregates && config.enable_aggregates,
         };
         let mut query = QueryType::new(soml, &hierarchy, &targets, beside);
 
@@ -75,6 +78,14 @@ impl Generated {
         };
         objects.add(&mut table, &types.nameable, &types.all);
         subscription::add(&mut table, soml, &targets);
+        if beside.aggregates {
+            AggregateTypes {
+                soml,
+                targets: &targets,
+                shapes: &shapes,
+            }
+            .add(&mut table);
+        }
         if beside.connections {
             connection::add(&mut table, soml, &targets);
         }

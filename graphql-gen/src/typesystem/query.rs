@@ -6,7 +6,6 @@ use apollo_compiler::{Name, name};
 use soml_core::schema::{ObjectId, ObjectKind, Schema};
 
 use super::api::{RootField, RootKind, TypeRef};
-use super::connection;
 use super::error::{Problem, ProblemKind};
 use super::hierarchy::Hierarchy;
 use super::nodes::{
@@ -14,12 +13,14 @@ use super::nodes::{
     text,
 };
 use super::targets::{Target, Targets};
+use super::{aggregate, connection};
 
 /// Fields that are generated beside the list field of each object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beside {
     pub(super) counts: bool,
     pub(super) connections: bool,
+    pub(super) aggregates: bool,
 }
 
 /// The fields of `Query` with what they select.
@@ -92,12 +93,18 @@ impl QueryType {
         let connection = beside
             .connections
             .then(|| connection::root_field(&list, range));
+        let aggregate = beside
+            .aggregates
+            .then(|| aggregate::root_field(&list, range));
         self.add(soml, list, root(RootKind::Objects));
         if let Some(count) = count {
             self.add(soml, count, root(RootKind::Count));
         }
         if let Some(connection) = connection {
             self.add(soml, connection, root(RootKind::Connection));
+        }
+        if let Some(aggregate) = aggregate {
+            self.add(soml, aggregate, root(RootKind::Aggregate));
         }
     }
 
