@@ -73,7 +73,7 @@ pub(super) struct Writer<'a> {
     pub(super) execution: &'a Execution<'a>,
     fetched: &'a Fetched,
     pub(super) out: Vec<u8>,
-    errors: Vec<GraphqlError>,
+    pub(super) errors: Vec<GraphqlError>,
     suppressed: usize,
     pub(super) path: Vec<Place<'a>>,
     /// Fields that were warned of already, by their place in the document and their key.

@@ -18,7 +18,7 @@ use tally::{Measurement, Needs, Tally, scalar_of};
 
 use super::fetch::{FetchedRoot, NOT_AN_OBJECT};
 use super::write::{Bubble, Place, Writer, Written};
-use crate::error::{ErrorCode, Location};
+use crate::error::{ErrorCode, GraphqlError, Location};
 use crate::plan::{
     AggregateField, AggregatePart, AggregatedKind, AggregatedValues, Aggregation, GroupPart,
     Grouping, KeyPart, LevelId, Measure, MeasurePart, MeasuredValues, OutField, RootAggregate,
@@ -282,7 +282,9 @@ impl<'a> Writer<'a> {
         match reason {
             NoGroups::TooMany(limit) => {
                 let message = format!("there are more than {limit} groups");
-                self.error_at(ErrorCode::LimitGroups, &message, location);
+                let error = GraphqlError::new(ErrorCode::LimitGroups, message);
+                let error = error.at(location).on(self.path());
+                self.errors.push(error.with("limit", *limit));
             }
             NoGroups::OutOfRange => {
                 let message = "the groups cannot be told exactly";

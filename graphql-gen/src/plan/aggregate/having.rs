@@ -1,6 +1,7 @@
 //! `having` inputs to conditions on groups.
 
-use oxrdf::Term;
+use oxrdf::vocab::xsd;
+use oxrdf::{Literal, Term};
 use soml_core::datatype::Scalar;
 
 use super::build::AggregationBuilder;
@@ -91,6 +92,12 @@ impl<'h, 'b, 'p, 'a> HavingBuilder<'h, 'b, 'p, 'a> {
     }
 
     fn operand(&self, scalar: Scalar, input: &Input) -> Result<Term> {
+        // Sums may be beyond what stores compare; they are compared here.
+        if scalar.integer_bounds() == Some((None, None))
+            && let Some(value) = input.as_text().and_then(|text| text.parse::<i128>().ok())
+        {
+            return Ok(Literal::new_typed_literal(value.to_string(), xsd::INTEGER).into());
+        }
         match constant(scalar, input) {
             Ok(Some(Constant::Literal(literal))) => Ok(literal.into()),
             Ok(Some(Constant::Iri(node))) => Ok(node.into()),
