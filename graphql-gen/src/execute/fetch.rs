@@ -98,11 +98,7 @@ async fn select_roots(
     pending: &mut [Nodes],
 ) -> Result<Vec<FetchedRoot>, StoreError> {
     let (store, context) = (execution.store, execution.context);
-    let count_call = || {
-        if let Some(trace) = &context.trace {
-            trace.count_call();
-        }
-    };
+    let count_call = || count_call(execution);
     let selections = execution.plan.roots.iter().map(async |root| {
         Ok(match &root.value {
             RootValue::Introspection | RootValue::Service(_) => Selected::Nothing,
@@ -123,24 +119,7 @@ async fn select_roots(
                 Selected::Objects(objects.level, nodes)
             }
             RootValue::Connection(connection) => {
-                let window = async {
-                    match &connection.window {
-                        None => Ok(Windowed::default()),
-                        Some(window) => {
-                            count_call();
-                            let selection = &connection.selection;
-                            store.select_window(selection, window, context).await
-                        }
-                    }
-                };
-                let count = async {
-                    if !connection.count {
-                        return Ok(0);
-                    }
-                    count_call();
-                    store.count(&connection.selection, context).await
-                };
-                let (windowed, count) = try_join(window, count).await?;
+                let (windowed, count) = window(execution, connection).await?;
                 Selected::Connection(connection, windowed, count)
             }
             RootValue::Entities(entities) => {
@@ -163,26 +142,67 @@ async fn select_roots(
             FetchedRoot::Objects(positions.collect())
         }
         Selected::Connection(connection, windowed, count) => {
-            let levels = connection.levels.iter();
-            let positions = levels.map(|level| {
-                let pending = &mut pending[level.0 as usize];
-                let objects = windowed.objects.iter();
-                objects
-                    .map(|object| position(pending, object.id.clone()))
-                    .collect()
-            });
-            let positions = positions.collect();
-            FetchedRoot::Connection(Box::new(FetchedConnection {
-                windowed,
-                positions,
-                count,
-            }))
+            FetchedRoot::Connection(Box::new(placed(connection, windowed, count, pending)))
         }
         Selected::Entities(entities, nodes) => {
             FetchedRoot::Entities(found(entities, nodes, pending))
         }
     });
     Ok(roots.collect())
+}
+
+fn count_call(execution: &Execution<'_>) {
+    if let Some(trace) = &execution.context.trace {
+        trace.count_call();
+    }
+}
+
+/// Fetches the objects of a connection and their number, as far as they are wanted.
+async fn window(
+    execution: &Execution<'_>,
+    connection: &RootConnection,
+) -> Result<(Windowed, u64), StoreError> {
+    let (store, context) = (execution.store, execution.context);
+    let selection = &connection.selection;
+    let windowed = async {
+        match &connection.window {
+            None => Ok(Windowed::default()),
+            Some(window) => {
+                count_call(execution);
+                store.select_window(selection, window, context).await
+            }
+        }
+    };
+    let count = async {
+        if !connection.count {
+            return Ok(0);
+        }
+        count_call(execution);
+        store.count(selection, context).await
+    };
+    try_join(windowed, count).await
+}
+
+/// Hands the objects of a connection on to its levels.
+fn placed(
+    connection: &RootConnection,
+    windowed: Windowed,
+    count: u64,
+    pending: &mut [Nodes],
+) -> FetchedConnection {
+    let levels = connection.levels.iter();
+    let positions = levels.map(|level| {
+        let pending = &mut pending[level.0 as usize];
+        let objects = windowed.objects.iter();
+        objects
+            .map(|object| position(pending, object.id.clone()))
+            .collect()
+    });
+    FetchedConnection {
+        positions: positions.collect(),
+        windowed,
+        count,
+    }
 }
 
 /// What the store gives for a root field.
@@ -234,9 +254,7 @@ async fn hydrate(
         }
         return Ok(hydrated);
     }
-    if let Some(trace) = &execution.context.trace {
-        trace.count_call();
-    }
+    count_call(execution);
     let request = HydrationRequest {
         nodes,
         slots: &level.slots,

@@ -17,6 +17,7 @@ use super::condition::{
 };
 use super::filter::{step, type_property, type_test};
 use super::input::{Arguments, location};
+use super::levels::{LevelBuilder, LevelKey, order_levels};
 use super::order::{for_single, name_spec, type_index};
 use super::selection::{Dataset, Selection};
 use super::{
@@ -25,7 +26,7 @@ use super::{
 };
 use crate::error::{ErrorCode, GraphqlError, Location};
 use crate::limits::Limits;
-use crate::store::{Slot, SlotPage};
+use crate::store::SlotPage;
 use crate::typesystem::{Api, Field, RootField as ApiRoot, RootKind, TypeRef};
 use crate::value::LiteralTypes;
 
@@ -77,27 +78,6 @@ pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
         });
     }
     planner.finish(roots)
-}
-
-/// What makes two levels the same.
-#[derive(PartialEq, Eq, Hash)]
-pub(super) struct LevelKey {
-    target: TypeRef,
-    /// Addresses of the selection sets, which the document keeps in place.
-    sets: Vec<*const SelectionSet>,
-    lang: Option<LangSpec>,
-    dataset: Arc<Dataset>,
-}
-
-impl LevelKey {
-    pub(super) fn new(target: TypeRef, sets: &[&SelectionSet], scope: &Scope) -> Self {
-        LevelKey {
-            target,
-            sets: sets.iter().map(|&set| std::ptr::from_ref(set)).collect(),
-            lang: scope.lang.clone(),
-            dataset: Arc::clone(&scope.dataset),
-        }
-    }
 }
 
 /// Plans one operation.
@@ -551,110 +531,18 @@ impl<'p, 'a> Planner<'p, 'a> {
         Ok(builder.slot(step(&property.path), condition, page))
     }
 
-    /// Orders the levels so that those that lead to a level come before it.
     fn finish(self, mut roots: Vec<RootField>) -> Result<Plan> {
-        let mut levels: Vec<Level> = self
-            .levels
-            .into_iter()
+        let levels = self.levels.into_iter();
+        let mut levels: Vec<Level> = levels
             .map(|level| level.expect("every level is built before its parent is"))
             .collect();
-        // A level is numbered before those that it leads to, but one that is shared may be
-        // reached from a level of a higher number; depths settle the order.
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for parent in 0..levels.len() {
-                let depth = levels[parent].depth + 1;
-                for edge in levels[parent].edges.clone() {
-                    let child = &mut levels[edge.level.0 as usize];
-                    if child.depth < depth {
-                        child.depth = depth;
-                        changed = true;
-                    }
-                }
-            }
-        }
-        let mut order: Vec<usize> = (0..levels.len()).collect();
-        order.sort_by_key(|&level| levels[level].depth);
-        let mut places = vec![LevelId(0); levels.len()];
-        for (place, &level) in (0u32..).zip(&order) {
-            places[level] = LevelId(place);
-        }
-        for level in &mut levels {
-            for edge in &mut level.edges {
-                edge.level = places[edge.level.0 as usize];
-            }
-        }
-        for root in &mut roots {
-            for level in root.value.levels_mut() {
-                *level = places[level.0 as usize];
-            }
-        }
-        levels.sort_by_key(|level| level.depth);
+        order_levels(&mut levels, &mut roots);
         let null_empty_lists = self.input.api.soml().config.null_json_arrays;
         Ok(Plan {
             roots,
             levels,
             null_empty_lists,
         })
-    }
-}
-
-impl RootValue {
-    /// Returns the levels of the objects of a root field.
-    fn levels_mut(&mut self) -> Vec<&mut LevelId> {
-        match self {
-            RootValue::Objects(objects) => vec![&mut objects.level],
-            RootValue::Aggregate(aggregate) => vec![&mut aggregate.objects.level],
-            RootValue::Entities(entities) => {
-                let types = entities.types.iter_mut();
-                types.map(|objects| &mut objects.level).collect()
-            }
-            RootValue::Connection(connection) => connection.levels.iter_mut().collect(),
-            RootValue::Count(_) | RootValue::Service(_) | RootValue::Introspection => Vec::new(),
-        }
-    }
-}
-
-/// Parts of a level that are still growing.
-#[derive(Default)]
-pub(super) struct LevelBuilder {
-    slots: Vec<Slot>,
-    edges: Vec<Edge>,
-    variants: Vec<Vec<OutField>>,
-}
-
-impl LevelBuilder {
-    /// Returns the position of a slot, adding it when it is new.
-    pub(super) fn slot(
-        &mut self,
-        step: Step,
-        condition: Option<ValueCondition>,
-        page: Option<SlotPage>,
-    ) -> usize {
-        let slot = Slot {
-            step,
-            condition,
-            page,
-        };
-        self.slots
-            .iter()
-            .position(|known| *known == slot)
-            .unwrap_or_else(|| {
-                self.slots.push(slot);
-                self.slots.len() - 1
-            })
-    }
-
-    /// Returns the position of an edge, adding it when it is new.
-    pub(super) fn edge(&mut self, edge: Edge) -> usize {
-        self.edges
-            .iter()
-            .position(|known| *known == edge)
-            .unwrap_or_else(|| {
-                self.edges.push(edge);
-                self.edges.len() - 1
-            })
     }
 }
 

@@ -16,6 +16,7 @@ mod cursor;
 mod entities;
 mod filter;
 mod input;
+mod levels;
 mod order;
 mod regex;
 mod selection;

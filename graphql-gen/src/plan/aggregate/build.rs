@@ -15,11 +15,12 @@ use super::{
     MeasuredValues, RootAggregate, ValueAggregate,
 };
 use crate::error::{ErrorCode, GraphqlError, Location};
-use crate::plan::build::{LevelBuilder, LevelKey, Planner, Scope, terms};
+use crate::plan::build::{Planner, Scope, terms};
 use crate::plan::condition::{NodeCondition, Step, ValueCondition};
 use crate::plan::connection::type_of;
 use crate::plan::filter::{step, type_property, type_test};
 use crate::plan::input::Input;
+use crate::plan::levels::{LevelBuilder, LevelKey};
 use crate::plan::order::{descending, for_single};
 use crate::plan::{Edge, LevelId, Output, RootObjects, RootValue, ScalarKind, Selection};
 use crate::typesystem::{Field, TypeRef};
