@@ -330,6 +330,7 @@ fn group_keys(members: &[Member]) -> IndexMap<Name, (Name, Text)> {
     std::iter::once(ty).chain(members).collect()
 }
 
+/// Adds `T_GroupField`, `T_GroupKeyOrderBy`, `T_GroupOrderBy` and `T_GroupHaving`.
 fn add_group_inputs(
     table: &mut TypeTable<'_>,
     origin: Origin,
@@ -362,7 +363,17 @@ fn add_group_inputs(
     let description = text(&format!("Order of groups of {ty}"));
     let by = by.into_iter().chain(members.iter().map(by_values));
     table.add(origin, input_type(names.order.clone(), description, by));
+    add_having(table, origin, names, members, targets);
+}
 
+/// Adds `T_GroupHaving`.
+fn add_having(
+    table: &mut TypeTable<'_>,
+    origin: Origin,
+    names: &GroupNames,
+    members: &[Member],
+    targets: &Targets,
+) {
     let having = &names.having;
     let conditions = [
         input(&name!("AND"), text("All hold"), list_of_required(having)),
@@ -382,7 +393,7 @@ fn add_group_inputs(
         )
     };
     let conditions = conditions.into_iter().chain(members.iter().map(of_values));
-    let description = text(&format!("Conditions on groups of {ty}"));
+    let description = text(&format!("Conditions on groups of {}", names.of));
     table.add(origin, input_type(having.clone(), description, conditions));
 }
 
