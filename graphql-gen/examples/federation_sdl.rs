@@ -32,6 +32,8 @@ fn write(folder: &Path, document: &Path) -> Result<(), Box<dyn Error>> {
             federation,
             mutations: true,
             counts: true,
+            connections: true,
+            aggregates: true,
             service: true,
         };
         let api = Api::new(Arc::clone(&soml), &options)?;

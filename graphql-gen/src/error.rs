@@ -23,6 +23,8 @@ pub enum ErrorCode {
     NullOperand,
     /// An argument has a value that means nothing here.
     ArgumentInvalid,
+    /// A cursor is malformed or of another order.
+    CursorInvalid,
     /// A language specification does not follow its grammar.
     LangSpecInvalid,
     /// A regular expression is malformed.
@@ -61,10 +63,18 @@ pub enum ErrorCode {
     LimitOrder,
     /// A language specification has too many items.
     LimitLang,
+    /// A cursor would be larger than allowed.
+    LimitCursor,
+    /// There would be more groups than allowed.
+    LimitGroups,
     /// A stored value does not fit the declared range.
     ValueIllTyped,
     /// A single-valued field has several stored values.
     MultipleValues,
+    /// An aggregate leaves out stored values that do not fit the declared range.
+    ValuesLeftOut,
+    /// An aggregate cannot be computed without rounding.
+    AggregateRange,
     /// A stored object has no type that the schema knows.
     TypeUnknown,
     /// A field that may not be null has no value.
@@ -120,6 +130,7 @@ codes! {
     ScalarInvalid "SCALAR_INVALID" "A value does not fit its scalar.";
     NullOperand "NULL_OPERAND" "An operand inside `where` is null; leave the key out instead.";
     ArgumentInvalid "ARGUMENT_INVALID" "An argument has a value that means nothing here.";
+    CursorInvalid "CURSOR_INVALID" "A cursor is malformed, or belongs to another field or another `orderBy`.";
     LangSpecInvalid "LANG_SPEC_INVALID" "A language specification does not follow its grammar.";
     RegexInvalid "REGEX_INVALID" "A regular expression is malformed.";
     RegexUnsupported "REGEX_UNSUPPORTED" "A regular expression uses something outside the subset that all stores share.";
@@ -139,8 +150,12 @@ codes! {
     LimitIntrospection "LIMIT_INTROSPECTION" "The document asks for more of the schema than `graphql.limits.introspection` usual introspection queries.";
     LimitOrder "LIMIT_ORDER" "The argument `orderBy` has more keys, at all levels, than `graphql.limits.orderKeys`.";
     LimitLang "LIMIT_LANG" "A language specification has more items than `graphql.limits.langItems`.";
+    LimitGroups "LIMIT_GROUPS" "An aggregate has more groups than `graphql.limits.groups`.";
+    LimitCursor "LIMIT_CURSOR" "The sort keys of an object do not fit into `graphql.limits.cursorBytes`.";
     ValueIllTyped "VALUE_ILL_TYPED" "A stored value does not fit the declared range; the field is null.";
     MultipleValues "MULTIPLE_VALUES" "A single-valued field has several stored values; one of them is returned.";
+    ValuesLeftOut "VALUES_LEFT_OUT" "An aggregate leaves out stored values that do not fit the declared range.";
+    AggregateRange "AGGREGATE_RANGE" "An aggregate needs more digits than 38 in front of the point and 18 behind it, or is no finite number; it is null.";
     TypeUnknown "TYPE_UNKNOWN" "A stored object has no type that the schema knows; the field is null.";
     NonNullViolated "NON_NULL_VIOLATED" "A field that may not be null has no value.";
     ErrorsOmitted "ERRORS_OMITTED" "There are more errors than an answer lists; this last entry says how many.";

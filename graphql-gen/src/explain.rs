@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::plan::{Level, Plan, RootValue, Typing};
+use crate::plan::{
+    AggregatePart, Aggregation, Level, Plan, RootConnection, RootValue, Selection, Take, Typing,
+};
 use crate::request::Response;
 use crate::sparql;
 use crate::store::Slot;
@@ -113,28 +115,18 @@ pub fn describe(plan: &Plan) -> Vec<String> {
         let what = match &root.value {
             RootValue::Objects(objects) => {
                 let selection = &objects.selection;
-                let mut text = format!(
-                    "select {}",
-                    sparql::select_nodes(&selection.condition, &selection.dataset)
-                );
-                for key in &selection.order {
-                    let direction = if key.descending {
-                        "descending"
-                    } else {
-                        "ascending"
-                    };
-                    let path: Vec<String> = key.path.iter().map(|at| step(&at.step)).collect();
-                    let path = if path.is_empty() {
-                        "the object".to_owned()
-                    } else {
-                        path.join(" / ")
-                    };
-                    write!(text, ", then by {path} {direction}").expect("writing to a string");
-                }
+                let mut text = describe_selection(selection);
                 text.push_str(&page(selection.page));
                 write!(text, ", level {}", objects.level.0).expect("writing to a string");
                 text
             }
+            RootValue::Aggregate(aggregate) => format!(
+                "aggregate {}, level {}: {}",
+                describe_selection(&aggregate.objects.selection),
+                aggregate.objects.level.0,
+                describe_aggregation(&aggregate.aggregation)
+            ),
+            RootValue::Connection(connection) => describe_connection(connection),
             RootValue::Count(selection) => format!(
                 "count {}",
                 sparql::select_nodes(&selection.condition, &selection.dataset)
@@ -155,6 +147,52 @@ pub fn describe(plan: &Plan) -> Vec<String> {
         lines.push(describe_level(number, level));
     }
     lines
+}
+
+/// Prints which objects are selected, and their order.
+fn describe_selection(selection: &Selection) -> String {
+    let mut text = format!(
+        "select {}",
+        sparql::select_nodes(&selection.condition, &selection.dataset)
+    );
+    for key in &selection.order {
+        let direction = if key.descending {
+            "descending"
+        } else {
+            "ascending"
+        };
+        let path: Vec<String> = key.path.iter().map(|at| step(&at.step)).collect();
+        let path = if path.is_empty() {
+            "the object".to_owned()
+        } else {
+            path.join(" / ")
+        };
+        write!(text, ", then by {path} {direction}").expect("writing to a string");
+    }
+    text
+}
+
+fn describe_connection(connection: &RootConnection) -> String {
+    let mut text = describe_selection(&connection.selection);
+    if let Some(window) = &connection.window {
+        for (word, place) in [("after", &window.after), ("before", &window.before)] {
+            if let Some(place) = place {
+                write!(text, ", {word} <{}>", place.id.as_str()).expect("writing to a string");
+            }
+        }
+        text.push_str(&match window.take {
+            Take::All => ", all".to_owned(),
+            Take::First(limit) => format!(", the first {limit}"),
+            Take::Last(limit) => format!(", the last {limit}"),
+        });
+    }
+    if connection.count {
+        text.push_str(", counted");
+    }
+    for level in &connection.levels {
+        write!(text, ", level {}", level.0).expect("writing to a string");
+    }
+    text
 }
 
 fn describe_level(number: usize, level: &Level) -> String {
@@ -180,6 +218,24 @@ fn describe_level(number: usize, level: &Level) -> String {
         .expect("writing to a string");
     }
     text
+}
+
+/// Prints what is wanted of objects together.
+fn describe_aggregation(aggregation: &Aggregation) -> String {
+    let name = |values: usize| aggregation.values[values].name.as_str();
+    let parts = aggregation.fields.iter().map(|field| match &field.part {
+        AggregatePart::TypeName(_) => "type name".to_owned(),
+        AggregatePart::Count => "count".to_owned(),
+        AggregatePart::Values(measured) => {
+            let measures = measured.fields.len();
+            format!("{measures} measures of {}", name(measured.values))
+        }
+        AggregatePart::Groups(grouping) => {
+            let by: Vec<&str> = grouping.by.iter().map(|&values| name(values)).collect();
+            format!("groups by {}{}", by.join(" and "), page(grouping.page))
+        }
+    });
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 fn describe_slot(slot: &Slot) -> String {

@@ -37,6 +37,10 @@ pub struct Limits {
     pub plan_levels: usize,
     /// Greatest size of an answer in bytes (`graphql.limits.responseBytes`).
     pub response_bytes: usize,
+    /// Greatest number of groups of one aggregate (`graphql.limits.groups`).
+    pub groups: usize,
+    /// Greatest size of what a cursor holds, in bytes (`graphql.limits.cursorBytes`).
+    pub cursor_bytes: usize,
 }
 
 impl Default for Limits {
@@ -57,6 +61,8 @@ impl Default for Limits {
             regex_length: 1_000,
             plan_levels: 1_000,
             response_bytes: 128 << 20,
+            groups: 10_000,
+            cursor_bytes: 8 << 10,
         }
     }
 }

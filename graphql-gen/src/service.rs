@@ -53,6 +53,8 @@ impl Default for ServiceOptions {
             numbers: Numbers::default(),
             api: ApiOptions {
                 counts: true,
+                aggregates: true,
+                connections: true,
                 service: true,
                 ..ApiOptions::default()
             },
@@ -521,8 +523,6 @@ fn report_unenforced(schema: &Schema) {
     let asked = [
         ("rbac", !schema.rbac.roles.is_empty()),
         ("config.repository", config.repository.is_some()),
-        ("config.enableAggregates", config.enable_aggregates),
-        ("config.enableConnections", config.enable_connections),
         (
             "sparqlFederatedService",
             any_property(|p| p.sparql_federated_service.is_some()),

@@ -87,6 +87,8 @@ fn options(context: &Value) -> ServiceOptions {
             "regexLength" => limits.regex_length = size,
             "planLevels" => limits.plan_levels = size,
             "responseBytes" => limits.response_bytes = size,
+            "groups" => limits.groups = size,
+            "cursorBytes" => limits.cursor_bytes = size,
             other => panic!("unknown limit {other}"),
         }
     }
@@ -151,7 +153,8 @@ fn essence_of_error(error: &Value) -> Value {
     let message = error["message"]
         .as_str()
         .expect("every error has a message");
-    let repaired = essence["code"] == "MULTIPLE_VALUES";
+    let repaired = ["MULTIPLE_VALUES", "VALUES_LEFT_OUT"].map(Value::from);
+    let repaired = repaired.contains(&essence["code"]);
     assert_eq!(
         message.starts_with("WARN:"),
         repaired,

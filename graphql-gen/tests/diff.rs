@@ -34,6 +34,8 @@ fn options(text: &str) -> ApiOptions {
         match option {
             "mutations" => options.mutations = true,
             "counts" => options.counts = true,
+            "aggregates" => options.aggregates = true,
+            "connections" => options.connections = true,
             "service" => options.service = true,
             "v2" => options.federation = FederationMode::V2,
             other => panic!("no option {other}"),

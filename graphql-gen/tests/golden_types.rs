@@ -52,6 +52,8 @@ fn options(text: &str) -> ApiOptions {
         match option {
             "mutations" => options.mutations = true,
             "counts" => options.counts = true,
+            "aggregates" => options.aggregates = true,
+            "connections" => options.connections = true,
             "service" => options.service = true,
             "v1" => options.federation = FederationMode::V1,
             "v2" => options.federation = FederationMode::V2,
@@ -184,6 +186,8 @@ fn published_schemas_have_an_api_in_every_form() {
                 mutations: true,
                 federation,
                 counts: true,
+                connections: true,
+                aggregates: true,
                 service: true,
             };
             let api = api(&text, &options).unwrap_or_else(|e| panic!("{document}: {e}"));

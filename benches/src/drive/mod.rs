@@ -133,15 +133,14 @@ impl Driver {
             .map_err(failed)?;
         let values = self.values(template, &jobs)?;
         let mut row = Row::new(template, form.name, values);
-        let supported = template.lacks().is_none();
         let mut connection = self.runtime.block_on(Connection::open(self.address))?;
         let mut out = Vec::new();
-        self.turns(supported, form, &jobs, &mut connection, &mut out)
+        self.turns(form, &jobs, &mut connection, &mut out)
             .map_err(|e| e.of(template, form))?;
         let mut turns = Turns::default();
         let start = Instant::now();
         while start.elapsed() < load.time {
-            let turn = self.turns(supported, form, &jobs, &mut connection, &mut out);
+            let turn = self.turns(form, &jobs, &mut connection, &mut out);
             let turn = turn.map_err(|e| e.of(template, form))?;
             turns.service.merge(turn.service);
             turns.direct.merge(turn.direct);
@@ -151,15 +150,13 @@ impl Driver {
         row.fill(&turns.service, &turns.direct, &turns.prepared, &turns.http);
         row.peer = self.beside(template, &jobs, load.time, supported)?;
         drop(connection);
-        if supported {
-            for &connections in &load.connections {
-                let (samples, per_second) = self.connections(&jobs, connections, load.time)?;
-                row.loads.push(Connections {
-                    connections,
-                    per_second,
-                    summary: samples.summary(),
-                });
-            }
+        for &connections in &load.connections {
+            let (samples, per_second) = self.connections(&jobs, connections, load.time)?;
+            row.loads.push(Connections {
+                connections,
+                per_second,
+                summary: samples.summary(),
+            });
         }
         Ok(row)
     }
@@ -227,11 +224,8 @@ impl Driver {
         Ok(fastest.expect("every template has a form").1)
     }
 
-    /// Returns how many values the answers hold on average; nothing where there is no answer.
+    /// Returns how many values the answers hold on average.
     fn values(&self, template: &'static Template, jobs: &[Job]) -> Result<f64, DriveError> {
-        if template.lacks().is_some() {
-            return Ok(0.0);
-        }
         let mut values = 0;
         for job in jobs {
             let answer = Answer::of_graphql(template, &self.answer(job));
@@ -253,7 +247,6 @@ impl Driver {
     /// Runs every instance once by each way.
     fn turns(
         &self,
-        supported: bool,
         form: &Form,
         jobs: &[Job],
         connection: &mut Connection,
@@ -274,9 +267,6 @@ impl Driver {
             }
             Ok::<_, TurnError>(())
         })?;
-        if !supported {
-            return Ok(turns);
-        }
         charged(&mut turns.service, |samples| {
             for job in jobs {
                 samples.time(|| self.answer(job));

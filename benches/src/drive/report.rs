@@ -31,8 +31,6 @@ pub struct Report {
 pub struct Row {
     /// Name of the template.
     pub template: &'static str,
-    /// What the service lacks to answer it.
-    pub not_supported_yet: Option<&'static str>,
     /// Values in an answer, on average.
     pub values: f64,
     /// The service in process.
@@ -70,7 +68,6 @@ impl Row {
     pub(super) fn new(template: &Template, form: &'static str, values: f64) -> Self {
         Row {
             template: template.name,
-            not_supported_yet: template.lacks(),
             values,
             service: Summary::default(),
             http: Summary::default(),
@@ -111,18 +108,7 @@ pub fn table(report: &Report) -> String {
         report.universities, report.triples, report.seed
     );
     for row in &report.rows {
-        let _ = match row.not_supported_yet {
-            None => write_row(&mut out, row),
-            Some(lacks) => writeln!(
-                out,
-                "| {} | not supported yet: {lacks} | | | | | | | | | {:.0} | {:.0} | {} | {} | | | |",
-                row.template,
-                row.direct.median,
-                row.direct.p95,
-                row.form,
-                median(&row.prepared)
-            ),
-        };
+        let _ = write_row(&mut out, row);
     }
     let _ = writeln!(
         out,

@@ -32,21 +32,6 @@ pub struct Form {
     pub text: &'static str,
 }
 
-/// Templates that the service refuses, with what it lacks.
-///
-/// They are refused and nothing else: a test sees to it that a template leaves this table when the
-/// service learns to answer it.
-pub const NOT_SUPPORTED_YET: &[(&str, &str)] = &[("QT16", "aggregates of numbers")];
-
-impl Template {
-    /// Returns what the service lacks to answer the template.
-    #[must_use]
-    pub fn lacks(&self) -> Option<&'static str> {
-        let mut known = NOT_SUPPORTED_YET.iter();
-        known.find_map(|(name, lacks)| (*name == self.name).then_some(*lacks))
-    }
-}
-
 macro_rules! templates {
     ($($name:literal [$($form:literal)*] ids $ids:expr, ordered $ordered:expr;)*) => {
         /// All templates, in their order.

@@ -3,9 +3,9 @@
 use std::sync::{Arc, LazyLock};
 
 use benches::generator::Config;
-use benches::workload::{Answer, NOT_SUPPORTED_YET, TEMPLATES, Template, collect, instances};
+use benches::workload::{Answer, TEMPLATES, Template, collect, instances};
 use benches::{SCHEMA, embedded};
-use graphql_gen::request::{Outcome, RequestContext};
+use graphql_gen::request::RequestContext;
 use graphql_gen::service::ObjectService;
 use graphql_gen::store::oxigraph::OxigraphStore;
 use oxigraph::store::Store;
@@ -49,31 +49,9 @@ async fn compare(service: &ObjectService, template: &Template) -> usize {
 #[tokio::test]
 async fn graphql_and_sparql_give_the_same_data() {
     let service = service();
-    for template in TEMPLATES.iter().filter(|t| t.lacks().is_none()) {
+    for template in TEMPLATES {
         let answered = compare(&service, template).await;
         assert!(answered * 2 >= INSTANCES, "{}: {answered}", template.name);
-    }
-}
-
-#[tokio::test]
-async fn what_is_not_supported_yet_is_refused() {
-    let service = service();
-    for (name, _) in NOT_SUPPORTED_YET {
-        let template = TEMPLATES.iter().find(|t| t.name == *name).unwrap();
-        let [instance] = &instances(template, CONFIG, 1)[..] else {
-            panic!("one instance");
-        };
-        let request = instance.request(template);
-        let response = service.execute(request, RequestContext::default()).await;
-        assert_eq!(
-            response.outcome,
-            Outcome::RequestError,
-            "{name} is answered"
-        );
-        for form in template.forms {
-            let rows = collect(&STORE, form, instance).unwrap();
-            assert!(!Answer::of_rows(template, instance, &rows).is_empty());
-        }
     }
 }
 

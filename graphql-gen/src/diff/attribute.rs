@@ -17,7 +17,7 @@ use super::side::{Side, Sides};
 use crate::typesystem::{Field, RootKind, TypeRef};
 
 /// Endings of the types that are generated beside that of an object or an enumeration.
-const SUFFIXES: [&str; 10] = [
+const SUFFIXES: [&str; 21] = [
     "_Where",
     "_Where_Multi",
     "_OrderBy",
@@ -28,6 +28,17 @@ const SUFFIXES: [&str; 10] = [
     "_Ref_Input",
     "_Ref_Update_Input",
     "_Multi_Value_Input",
+    "_Aggregate",
+    "_AggregateHaving",
+    "_AggregateOrderBy",
+    "_Group",
+    "_GroupKey",
+    "_GroupField",
+    "_GroupHaving",
+    "_GroupOrderBy",
+    "_GroupKeyOrderBy",
+    "Connection",
+    "Edge",
 ];
 
 /// Puts a difference under its cause, or makes it a change of its own.
@@ -88,7 +99,7 @@ impl<'a> Finder<'_, 'a> {
             Subject::Object(object) => {
                 *spans = self.object_spans(object);
                 let mut keys = self.of_object(object);
-                keys.push(setting(settings::MUTATIONS));
+                keys.push(setting(type_setting(ty)));
                 keys
             }
             Subject::Enum(name) => {
@@ -98,11 +109,13 @@ impl<'a> Finder<'_, 'a> {
                     Code::EnumRemoved,
                     Code::EnumAdded,
                 ];
-                enums.map(|code| (code, name, "")).to_vec()
+                let keys = enums.map(|code| (code, name, "")).into_iter();
+                keys.chain(once(setting(type_setting(ty)))).collect()
             }
-            Subject::BuiltIn => [settings::MUTATIONS, settings::FEDERATION, settings::SERVICE]
-                .map(setting)
-                .to_vec(),
+            Subject::BuiltIn => {
+                let settings = [type_setting(ty), settings::FEDERATION, settings::SERVICE];
+                settings.map(setting).to_vec()
+            }
         }
     }
 
@@ -190,8 +203,11 @@ impl<'a> Finder<'_, 'a> {
         }
         // A prefix renames all fields; what else changed of a field is not seen then.
         keys.push(setting(settings::QUERY_PREFIX));
-        if kind == RootKind::Count {
-            keys.push(setting(settings::TYPE_COUNT));
+        match kind {
+            RootKind::Count => keys.push(setting(settings::TYPE_COUNT)),
+            RootKind::Aggregate => keys.push(setting(settings::AGGREGATES)),
+            RootKind::Connection => keys.push(setting(settings::CONNECTIONS)),
+            RootKind::Objects => {}
         }
         keys
     }
@@ -254,7 +270,9 @@ impl<'a> Finder<'_, 'a> {
                     .then_some((Code::ObjectDescriptionChanged, object, ""));
                 text.into_iter().chain(self.of_name(object)).collect()
             }
-            Some(Field::Property(_) | Field::Count(_)) => self.of_property(object, member, spans),
+            Some(Field::Property(_) | Field::Count(_) | Field::Aggregate(_)) => {
+                self.of_property(object, member, spans)
+            }
             _ => {
                 let mut keys = self.of_narrowing(member, spans);
                 keys.extend(self.of_object(object));
@@ -277,11 +295,14 @@ impl<'a> Finder<'_, 'a> {
 
     fn of_property(&self, object: &'a str, member: &'a str, spans: &mut Spans) -> Vec<Key<'a>> {
         let (old, new) = (&self.sides.old, &self.sides.new);
-        let count = member.strip_suffix("_count");
+        let beside = ["_count", "_aggregate"];
+        let mut beside = beside
+            .iter()
+            .filter_map(|suffix| member.strip_suffix(suffix));
         let known = |name: &&str| {
             old.property(object, name).is_some() || new.property(object, name).is_some()
         };
-        let Some(name) = once(member).chain(count).find(known) else {
+        let Some(name) = once(member).chain(beside.next()).find(known) else {
             return Vec::new();
         };
         let (before, after) = (old.property(object, name), new.property(object, name));
@@ -306,7 +327,12 @@ impl<'a> Finder<'_, 'a> {
             keys.extend(codes.map(|code| (code, object, name)));
         }
         if member != name {
-            keys.push(setting(settings::COLLECTION_COUNT));
+            let aggregates = member.ends_with("_aggregate");
+            keys.push(setting(if aggregates {
+                settings::AGGREGATES
+            } else {
+                settings::COLLECTION_COUNT
+            }));
         }
         for (side, property) in [(old, before), (new, after)] {
             if let Some(range) = property.and_then(|p| range_object(side, p)) {
@@ -345,6 +371,32 @@ impl<'a> Finder<'_, 'a> {
             old: self.sides.old.enumeration(name).map(|e| e.span),
             new: self.sides.new.enumeration(name).map(|e| e.span),
         }
+    }
+}
+
+/// Returns the setting that may have generated a type, which its name tells.
+fn type_setting(ty: &str) -> &'static str {
+    let ends = |suffixes: &[&str]| suffixes.iter().any(|suffix| ty.ends_with(suffix));
+    if ty == "PageInfo" || ends(&["Connection", "Edge"]) {
+        settings::CONNECTIONS
+    } else if ty.starts_with("_Counts")
+        || ends(&[
+            "_Compare",
+            "Having",
+            "_Aggregate",
+            "_AggregateOrderBy",
+            "_Group",
+        ])
+        || ends(&[
+            "_GroupKey",
+            "_GroupField",
+            "_GroupOrderBy",
+            "_GroupKeyOrderBy",
+        ])
+    {
+        settings::AGGREGATES
+    } else {
+        settings::MUTATIONS
     }
 }
 

@@ -18,6 +18,8 @@ pub(super) const QUERY_PREFIX: &str = "config.queryPfx";
 pub(super) const MUTATION_PREFIX: &str = "config.mutationPfx";
 pub(super) const COLLECTION_COUNT: &str = "config.enableCollectionCount";
 pub(super) const TYPE_COUNT: &str = "config.enableTypeCount";
+pub(super) const AGGREGATES: &str = "config.enableAggregates";
+pub(super) const CONNECTIONS: &str = "config.enableConnections";
 pub(super) const EXPOSE_SOML: &str = "config.exposeSomlInGraphQL";
 pub(super) const NAME_LANGUAGE: &str = "config.lang.defaultNameFetch";
 pub(super) const SEARCH: &str = "config.search";
@@ -41,11 +43,11 @@ const SETTINGS: &[Setting] = &[
     (TYPE_COUNT, Code::ApiSettingChanged, |api| {
         flag(api.options().counts && api.soml().config.enable_type_count)
     }),
-    ("config.enableAggregates", Code::ApiSettingChanged, |api| {
-        flag(api.soml().config.enable_aggregates)
+    (AGGREGATES, Code::ApiSettingChanged, |api| {
+        flag(api.options().aggregates && api.soml().config.enable_aggregates)
     }),
-    ("config.enableConnections", Code::ApiSettingChanged, |api| {
-        flag(api.soml().config.enable_connections)
+    (CONNECTIONS, Code::ApiSettingChanged, |api| {
+        flag(api.options().connections && api.soml().config.enable_connections)
     }),
     (EXPOSE_SOML, Code::ApiSettingChanged, |api| {
         flag(api.soml().config.expose_soml_in_graphql)

@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use futures::future::try_join_all;
+use futures::future::{try_join, try_join_all};
 use indexmap::IndexSet;
 use oxrdf::{NamedNode, Term};
 use soml_core::schema::ObjectId;
 
 use super::Execution;
-use crate::plan::{Level, LevelId, Output, RootEntities, RootValue, Typing};
-use crate::store::{Hydrated, HydrationRequest, StoreError};
+use crate::plan::{Level, LevelId, Output, RootConnection, RootEntities, RootValue, Typing};
+use crate::store::{Hydrated, HydrationRequest, StoreError, Windowed};
 
 /// Everything that a plan needs from the store.
 pub(super) struct Fetched {
@@ -27,8 +27,19 @@ pub(super) enum FetchedRoot {
     Objects(Vec<u32>),
     /// A number of objects.
     Count(u64),
+    /// The objects of a window.
+    Connection(Box<FetchedConnection>),
     /// For each representation its level and its position there, when there is such an object.
     Entities(Vec<Option<(LevelId, u32)>>),
+}
+
+/// The objects of a connection.
+pub(super) struct FetchedConnection {
+    pub(super) windowed: Windowed,
+    /// For each level of the connection, the positions of the objects in it.
+    pub(super) positions: Vec<Vec<u32>>,
+    /// Number of objects, whatever the window; counted when it is wanted.
+    pub(super) count: u64,
 }
 
 /// The objects of a level and their values.
@@ -87,11 +98,7 @@ async fn select_roots(
     pending: &mut [Nodes],
 ) -> Result<Vec<FetchedRoot>, StoreError> {
     let (store, context) = (execution.store, execution.context);
-    let count_call = || {
-        if let Some(trace) = &context.trace {
-            trace.count_call();
-        }
-    };
+    let count_call = || count_call(execution);
     let selections = execution.plan.roots.iter().map(async |root| {
         Ok::<_, StoreError>(match &root.value {
             RootValue::Introspection | RootValue::Service(_) => Selected::Nothing,
@@ -100,6 +107,20 @@ async fn select_roots(
                 count_call();
                 let nodes = store.select(&objects.selection, context).await?;
                 Selected::Objects(objects.level, nodes)
+            }
+            RootValue::Aggregate(aggregate) if aggregate.aggregation.is_count() => {
+                let selection = &aggregate.objects.selection;
+                Selected::Count(store.count(selection, context).await?)
+            }
+            RootValue::Aggregate(aggregate) => {
+                count_call();
+                let objects = &aggregate.objects;
+                let nodes = store.select(&objects.selection, context).await?;
+                Selected::Objects(objects.level, nodes)
+            }
+            RootValue::Connection(connection) => {
+                let (windowed, count) = window(execution, connection).await?;
+                Selected::Connection(connection, windowed, count)
             }
             RootValue::Entities(entities) => {
                 let types = entities.types.iter();
@@ -120,6 +141,9 @@ async fn select_roots(
             let positions = nodes.into_iter().map(|node| position(pending, node));
             FetchedRoot::Objects(positions.collect())
         }
+        Selected::Connection(connection, windowed, count) => {
+            FetchedRoot::Connection(Box::new(placed(connection, windowed, count, pending)))
+        }
         Selected::Entities(entities, nodes) => {
             FetchedRoot::Entities(found(entities, nodes, pending))
         }
@@ -127,11 +151,66 @@ async fn select_roots(
     Ok(roots.collect())
 }
 
+fn count_call(execution: &Execution<'_>) {
+    if let Some(trace) = &execution.context.trace {
+        trace.count_call();
+    }
+}
+
+/// Fetches the objects of a connection and their number, as far as they are wanted.
+async fn window(
+    execution: &Execution<'_>,
+    connection: &RootConnection,
+) -> Result<(Windowed, u64), StoreError> {
+    let (store, context) = (execution.store, execution.context);
+    let selection = &connection.selection;
+    let windowed = async {
+        match &connection.window {
+            None => Ok(Windowed::default()),
+            Some(window) => {
+                count_call(execution);
+                store.select_window(selection, window, context).await
+            }
+        }
+    };
+    let count = async {
+        if !connection.count {
+            return Ok(0);
+        }
+        count_call(execution);
+        store.count(selection, context).await
+    };
+    try_join(windowed, count).await
+}
+
+/// Hands the objects of a connection on to its levels.
+fn placed(
+    connection: &RootConnection,
+    windowed: Windowed,
+    count: u64,
+    pending: &mut [Nodes],
+) -> FetchedConnection {
+    let levels = connection.levels.iter();
+    let positions = levels.map(|level| {
+        let pending = &mut pending[level.0 as usize];
+        let objects = windowed.objects.iter();
+        objects
+            .map(|object| position(pending, object.id.clone()))
+            .collect()
+    });
+    FetchedConnection {
+        positions: positions.collect(),
+        windowed,
+        count,
+    }
+}
+
 /// What the store gives for a root field.
 enum Selected<'p> {
     Nothing,
     Count(u64),
     Objects(LevelId, Vec<NamedNode>),
+    Connection(&'p RootConnection, Windowed, u64),
     Entities(&'p RootEntities, Vec<Vec<NamedNode>>),
 }
 
@@ -175,9 +254,7 @@ async fn hydrate(
         }
         return Ok(hydrated);
     }
-    if let Some(trace) = &execution.context.trace {
-        trace.count_call();
-    }
+    count_call(execution);
     let request = HydrationRequest {
         nodes,
         slots: &level.slots,
@@ -252,7 +329,7 @@ fn edge_users(level: &Level) -> Option<HashMap<ObjectId, Vec<usize>>> {
         .iter()
         .map(|fields| {
             let edges = fields.iter().filter_map(|field| match field.value {
-                Output::Objects { edge, .. } => Some(edge),
+                Output::Objects { edge, .. } | Output::Aggregate { edge, .. } => Some(edge),
                 _ => None,
             });
             edges.collect()

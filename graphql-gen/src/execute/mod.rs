@@ -1,5 +1,7 @@
 //! Runs plans: fetches level by level, then writes the answer in the order of the operation.
 
+mod aggregate;
+mod connection;
 mod fetch;
 mod list;
 mod values;

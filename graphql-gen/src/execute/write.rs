@@ -1,9 +1,11 @@
 //! Writes the answer as JSON bytes, without building a tree of values first.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use soml_core::schema::Schema;
 
+use super::aggregate::Columns;
 use super::fetch::{Fetched, FetchedLevel, FetchedRoot, NOT_AN_OBJECT};
 use super::values::scalar_values;
 use super::{Answer, Execution};
@@ -30,6 +32,7 @@ pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Result<Answ
         path: Vec::new(),
         warned: HashSet::new(),
         objects: 0,
+        columns: HashMap::new(),
         stopped: None,
         halted: false,
     };
@@ -77,13 +80,15 @@ pub(super) struct Writer<'a> {
     pub(super) execution: &'a Execution<'a>,
     fetched: &'a Fetched,
     pub(super) out: Vec<u8>,
-    errors: Vec<GraphqlError>,
+    pub(super) errors: Vec<GraphqlError>,
     suppressed: usize,
     pub(super) path: Vec<Place<'a>>,
     /// Fields that were warned of already, by their place in the document and their key.
-    warned: HashSet<(Option<Location>, &'a str)>,
+    pub(super) warned: HashSet<(Option<Location>, &'a str)>,
     /// Objects written so far.
     objects: u32,
+    /// Values of levels that are aggregated.
+    pub(super) columns: HashMap<LevelId, Rc<Columns<'a>>>,
     /// Nobody waits for the answer any more.
     stopped: Option<StoreError>,
     /// The answer has become too large, or is not wanted any more: nothing is worth writing.
@@ -95,7 +100,7 @@ impl<'a> Writer<'a> {
         self.execution.schema
     }
 
-    fn level(&self, level: LevelId) -> (&'a Level, &'a FetchedLevel) {
+    pub(super) fn level(&self, level: LevelId) -> (&'a Level, &'a FetchedLevel) {
         (
             &self.execution.plan.levels[level.0 as usize],
             &self.fetched.levels[level.0 as usize],
@@ -103,7 +108,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Tells whether the concrete type of an object is known.
-    fn is_known(&self, level: LevelId, node: u32) -> bool {
+    pub(super) fn is_known(&self, level: LevelId, node: u32) -> bool {
         let (plan, data) = self.level(level);
         variant(plan, data, node).is_some()
     }
@@ -118,7 +123,25 @@ impl<'a> Writer<'a> {
                     self.objects(objects.level, nodes, &ListOutput::default())?;
                     self.path.pop();
                 }
+                (RootValue::Aggregate(aggregate), fetched) => {
+                    let (mark, depth) = (self.mark(), self.path.len());
+                    self.path.push(Place::Key(&root.key));
+                    let written = self.root_aggregate(aggregate, fetched);
+                    self.path.truncate(depth);
+                    if written.is_err() {
+                        self.null_from(mark, false)?;
+                    }
+                }
                 (_, FetchedRoot::Count(count)) => self.number(*count),
+                (RootValue::Connection(connection), FetchedRoot::Connection(fetched)) => {
+                    let (mark, depth) = (self.mark(), self.path.len());
+                    self.path.push(Place::Key(&root.key));
+                    let written = self.connection(connection, fetched);
+                    self.path.truncate(depth);
+                    if written.is_err() {
+                        self.null_from(mark, false)?;
+                    }
+                }
                 (_, FetchedRoot::Entities(found)) => {
                     self.path.push(Place::Key(&root.key));
                     self.entities(found)?;
@@ -180,11 +203,11 @@ impl<'a> Writer<'a> {
         self.out.push(b'}');
     }
 
-    fn number(&mut self, number: u64) {
+    pub(super) fn number(&mut self, number: u64) {
         serde_json::to_writer(&mut self.out, &number).expect("writing to memory does not fail");
     }
 
-    fn key(&mut self, position: usize, key: &str) {
+    pub(super) fn key(&mut self, position: usize, key: &str) {
         if position > 0 {
             self.out.push(b',');
         }
@@ -211,7 +234,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes a list of objects; those of no known type are left out.
-    fn objects(&mut self, level: LevelId, nodes: &[u32], list: &ListOutput) -> Written {
+    pub(super) fn objects(&mut self, level: LevelId, nodes: &[u32], list: &ListOutput) -> Written {
         self.check_page(nodes.len())?;
         let (plan, data) = self.level(level);
         self.out.push(b'[');
@@ -280,7 +303,7 @@ impl<'a> Writer<'a> {
         }));
     }
 
-    fn object(&mut self, level: LevelId, node: u32) -> Written {
+    pub(super) fn object(&mut self, level: LevelId, node: u32) -> Written {
         let (plan, data) = self.level(level);
         let fields = variant(plan, data, node).expect("the caller saw the type");
         self.check_size_and_time()?;
@@ -306,13 +329,18 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn check_size_and_time(&mut self) -> Written {
+    pub(super) fn check_size_and_time(&mut self) -> Written {
         let limit = self.execution.limits.response_bytes;
         if !self.halted && self.out.len() > limit {
             self.halted = true;
             let error = GraphqlError::new(ErrorCode::LimitResponse, "the answer is too large");
             self.errors.push(error.with("limit", limit));
         }
+        self.check_time()
+    }
+
+    /// Looks now and then whether somebody still waits for the answer.
+    pub(super) fn check_time(&mut self) -> Written {
         self.objects = self.objects.wrapping_add(1);
         if self.objects.is_multiple_of(CHECK_EVERY)
             && let Err(error) = self.execution.context.spend(CHECK_EVERY)
@@ -353,6 +381,19 @@ impl<'a> Writer<'a> {
             Output::ValueCount(values) => {
                 let count = self.value_count(values, data, node);
                 self.number(count as u64);
+            }
+            Output::Aggregate { edge, aggregation } => {
+                let to = plan.edges[*edge];
+                let range = data.hydrated.columns[to.slot].range(node);
+                let targets = &data.targets[*edge][range];
+                let depth = self.path.len();
+                let written = self.aggregate(to.level, aggregation, targets);
+                self.path.truncate(depth);
+                return written;
+            }
+            Output::ValueAggregate(aggregate) => {
+                let values = data.hydrated.columns[aggregate.values.slot].of(node);
+                self.value_aggregate(field, aggregate, values);
             }
             Output::Objects { edge, list } => {
                 let to = plan.edges[*edge];
@@ -445,7 +486,7 @@ impl<'a> Writer<'a> {
         self.error(ErrorCode::ValueIllTyped, &message, Some(field));
     }
 
-    fn path(&self) -> Vec<PathSegment> {
+    pub(super) fn path(&self) -> Vec<PathSegment> {
         let segment = |place: &Place<'_>| match place {
             Place::Key(key) => PathSegment::Key((*key).to_owned()),
             Place::Index(index) => PathSegment::Index(*index),
@@ -453,15 +494,17 @@ impl<'a> Writer<'a> {
         self.path.iter().map(segment).collect()
     }
 
-    fn error(&mut self, code: ErrorCode, message: &str, field: Option<&OutField>) {
+    pub(super) fn error(&mut self, code: ErrorCode, message: &str, field: Option<&OutField>) {
+        self.error_at(code, message, field.and_then(|field| field.location));
+    }
+
+    pub(super) fn error_at(&mut self, code: ErrorCode, message: &str, location: Option<Location>) {
         if self.errors.len() >= MAX_ERRORS {
             self.suppressed += 1;
             return;
         }
         let path = self.path();
-        let error = GraphqlError::new(code, message)
-            .at(field.and_then(|field| field.location))
-            .on(path);
+        let error = GraphqlError::new(code, message).at(location).on(path);
         self.errors.push(error);
     }
 }

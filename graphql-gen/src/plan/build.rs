@@ -17,15 +17,16 @@ use super::condition::{
 };
 use super::filter::{step, type_property, type_test};
 use super::input::{Arguments, location};
+use super::levels::{LevelBuilder, LevelKey, order_levels};
 use super::order::{for_single, name_spec, type_index};
 use super::selection::{Dataset, Selection};
 use super::{
-    Edge, Level, LevelId, ListOutput, LiteralOutput, OutField, Output, Plan, RootField,
-    RootObjects, RootValue, ScalarKind, ScalarOutput, Typing,
+    Aggregation, Edge, Level, LevelId, ListOutput, LiteralOutput, OutField, Output, Plan,
+    RootField, RootObjects, RootValue, ScalarKind, ScalarOutput, Typing,
 };
-use crate::error::{ErrorCode, GraphqlError};
+use crate::error::{ErrorCode, GraphqlError, Location};
 use crate::limits::Limits;
-use crate::store::{Slot, SlotPage};
+use crate::store::SlotPage;
 use crate::typesystem::{Api, Field, RootField as ApiRoot, RootKind, TypeRef};
 use crate::value::LiteralTypes;
 
@@ -49,6 +50,7 @@ pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
         input,
         levels: Vec::new(),
         known: HashMap::new(),
+        aggregations: HashMap::new(),
     };
     let mut roots = Vec::new();
     let mut fields = Fields::default();
@@ -66,7 +68,7 @@ pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
                 RootValue::Entities(Box::new(planner.entities(field, &nodes)?))
             }
             None => RootValue::Introspection,
-            Some(root) => planner.root(field, &nodes, root)?,
+            Some(root) => planner.root(&key, &nodes, root)?,
         };
         let location = location(field.name.location(), &input.document.sources);
         roots.push(RootField {
@@ -78,21 +80,13 @@ pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
     planner.finish(roots)
 }
 
-/// What makes two levels the same.
-#[derive(PartialEq, Eq, Hash)]
-struct LevelKey {
-    target: TypeRef,
-    /// Addresses of the selection sets, which the document keeps in place.
-    sets: Vec<*const SelectionSet>,
-    lang: Option<LangSpec>,
-    dataset: Arc<Dataset>,
-}
-
 /// Plans one operation.
 pub(super) struct Planner<'p, 'a> {
     pub(super) input: &'p PlanInput<'a>,
     levels: Vec<Option<Level>>,
     known: HashMap<LevelKey, LevelId>,
+    /// Aggregations of lists, with the level of their values.
+    pub(super) aggregations: HashMap<LevelKey, (LevelId, Arc<Aggregation>)>,
 }
 
 /// What a level inherits from the fields that lead to it.
@@ -111,6 +105,10 @@ impl<'p, 'a> Planner<'p, 'a> {
         self.input.api.soml()
     }
 
+    pub(super) fn location(&self, field: &executable::Field) -> Option<Location> {
+        location(field.name.location(), &self.input.document.sources)
+    }
+
     pub(super) fn arguments(&self, field: &'a executable::Field) -> FieldArguments<'a> {
         let (variables, document) = (self.input.variables, self.input.document);
         FieldArguments {
@@ -122,12 +120,12 @@ impl<'p, 'a> Planner<'p, 'a> {
 
     fn root(
         &mut self,
-        field: &'a Node<executable::Field>,
+        key: &str,
         nodes: &[&'a Node<executable::Field>],
         root: ApiRoot,
     ) -> Result<RootValue> {
         let target = root.target;
-        let arguments = self.arguments(field);
+        let arguments = self.arguments(nodes[0]);
         let mut conditions = vec![NodeCondition::Instance(type_test(self.api(), target))];
         if self.is_open(target) {
             conditions.push(self.known_type(target));
@@ -142,10 +140,17 @@ impl<'p, 'a> Planner<'p, 'a> {
             page: arguments.page()?,
             dataset: (*dataset).clone(),
         };
-        if root.kind == RootKind::Count {
-            return Ok(RootValue::Count(Box::new(selection)));
-        }
         let scope = Scope { lang, dataset };
+        match root.kind {
+            RootKind::Objects => {}
+            RootKind::Count => return Ok(RootValue::Count(Box::new(selection))),
+            RootKind::Aggregate => {
+                return self.root_aggregate(nodes, (target, selection, scope));
+            }
+            RootKind::Connection => {
+                return self.connection(key, nodes, (target, selection, scope));
+            }
+        }
         let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
         let level = self.level(target, &sets, &scope)?;
         Ok(RootValue::Objects(Box::new(RootObjects {
@@ -155,7 +160,7 @@ impl<'p, 'a> Planner<'p, 'a> {
     }
 
     /// Returns the condition that the concrete type of an object is known.
-    fn known_type(&self, target: TypeRef) -> NodeCondition {
+    pub(super) fn known_type(&self, target: TypeRef) -> NodeCondition {
         NodeCondition::Instance(type_index(self.api(), target).test())
     }
 
@@ -172,31 +177,14 @@ impl<'p, 'a> Planner<'p, 'a> {
         sets: &[&'a SelectionSet],
         scope: &Scope,
     ) -> Result<LevelId> {
-        let key = LevelKey {
-            target,
-            sets: sets.iter().map(|&set| std::ptr::from_ref(set)).collect(),
-            lang: scope.lang.clone(),
-            dataset: Arc::clone(&scope.dataset),
-        };
+        let key = LevelKey::new(target, sets, scope);
         if let Some(&known) = self.known.get(&key) {
             return Ok(known);
         }
-        if self.levels.len() >= self.input.limits.plan_levels {
-            return Err(GraphqlError::new(
-                ErrorCode::LimitPlan,
-                "the operation needs too many steps",
-            )
-            .with("limit", self.input.limits.plan_levels));
-        }
-        let id = LevelId(u32::try_from(self.levels.len()).expect("the limit is below 2^32"));
-        self.levels.push(None);
+        let id = self.new_level()?;
         self.known.insert(key, id);
 
-        let mut builder = LevelBuilder {
-            slots: Vec::new(),
-            edges: Vec::new(),
-            variants: Vec::new(),
-        };
+        let mut builder = LevelBuilder::default();
         let typing = match target {
             TypeRef::Concrete(object) => {
                 let fields = self.variant(object, sets, scope, &mut builder)?;
@@ -215,6 +203,44 @@ impl<'p, 'a> Planner<'p, 'a> {
             typing,
             variants: builder.variants,
             edges: builder.edges,
+            depth: 0,
+        });
+        Ok(id)
+    }
+
+    /// Adds a level that is still to be built.
+    fn new_level(&mut self) -> Result<LevelId> {
+        let limit = self.input.limits.plan_levels;
+        if self.levels.len() >= limit {
+            let message = "the operation needs too many steps";
+            return Err(GraphqlError::new(ErrorCode::LimitPlan, message).with("limit", limit));
+        }
+        self.levels.push(None);
+        let id = u32::try_from(self.levels.len() - 1).expect("the limit is below 2^32");
+        Ok(LevelId(id))
+    }
+
+    /// Adds a level whose objects are not shown, only some of their values are fetched.
+    pub(super) fn aggregate_level(
+        &mut self,
+        target: TypeRef,
+        scope: &Scope,
+        slots: LevelBuilder,
+    ) -> Result<LevelId> {
+        let id = self.new_level()?;
+        let name = match target {
+            TypeRef::Concrete(object) | TypeRef::Interface(object) => {
+                self.api().type_name(object).to_string()
+            }
+            TypeRef::AnyObject => "Object".to_owned(),
+            TypeRef::Nameable => "Nameable".to_owned(),
+        };
+        self.levels[id.0 as usize] = Some(Level {
+            dataset: Arc::clone(&scope.dataset),
+            slots: slots.slots,
+            typing: Typing::Static { name },
+            variants: vec![Vec::new()],
+            edges: Vec::new(),
             depth: 0,
         });
         Ok(id)
@@ -298,6 +324,10 @@ impl<'p, 'a> Planner<'p, 'a> {
             Some(Field::Count(property)) => {
                 let property = &self.schema()[property];
                 self.count(property, field, nodes, scope, builder)
+            }
+            Some(Field::Aggregate(property)) => {
+                let property = &self.schema()[property];
+                self.list_aggregate(property, nodes, scope, builder)
             }
             None => Err(GraphqlError::new(
                 ErrorCode::Internal,
@@ -442,13 +472,24 @@ impl<'p, 'a> Planner<'p, 'a> {
             return Ok(Output::ValueCount(Box::new(values)));
         };
         let target = self.api().range_type(object);
-        let mut conditions = self.target_conditions(property, target, &self.arguments(field))?;
+        let slot = self.counted_objects(property, target, &self.arguments(field), builder)?;
+        Ok(Output::ObjectCount { slot })
+    }
+
+    /// Returns the slot of the objects that a list shows, whatever its page.
+    pub(super) fn counted_objects(
+        &self,
+        property: &Property,
+        target: TypeRef,
+        arguments: &FieldArguments<'_>,
+        builder: &mut LevelBuilder,
+    ) -> Result<usize> {
+        let mut conditions = self.target_conditions(property, target, arguments)?;
         if !matches!(target, TypeRef::Concrete(_)) {
             conditions.push(self.known_type(target));
         }
         let condition = Some(ValueCondition::Node(NodeCondition::all(conditions)));
-        let slot = builder.slot(step(&property.path), condition, None);
-        Ok(Output::ObjectCount { slot })
+        Ok(builder.slot(step(&property.path), condition, None))
     }
 
     /// Returns what the objects that a property leads to satisfy.
@@ -490,51 +531,12 @@ impl<'p, 'a> Planner<'p, 'a> {
         Ok(builder.slot(step(&property.path), condition, page))
     }
 
-    /// Orders the levels so that those that lead to a level come before it.
     fn finish(self, mut roots: Vec<RootField>) -> Result<Plan> {
-        let mut levels: Vec<Level> = self
-            .levels
-            .into_iter()
+        let levels = self.levels.into_iter();
+        let mut levels: Vec<Level> = levels
             .map(|level| level.expect("every level is built before its parent is"))
             .collect();
-        // A level is numbered before those that it leads to, but one that is shared may be
-        // reached from a level of a higher number; depths settle the order.
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for parent in 0..levels.len() {
-                let depth = levels[parent].depth + 1;
-                for edge in levels[parent].edges.clone() {
-                    let child = &mut levels[edge.level.0 as usize];
-                    if child.depth < depth {
-                        child.depth = depth;
-                        changed = true;
-                    }
-                }
-            }
-        }
-        let mut order: Vec<usize> = (0..levels.len()).collect();
-        order.sort_by_key(|&level| levels[level].depth);
-        let mut places = vec![LevelId(0); levels.len()];
-        for (place, &level) in (0u32..).zip(&order) {
-            places[level] = LevelId(place);
-        }
-        for level in &mut levels {
-            for edge in &mut level.edges {
-                edge.level = places[edge.level.0 as usize];
-            }
-        }
-        for root in &mut roots {
-            let objects = match &mut root.value {
-                RootValue::Objects(objects) => std::slice::from_mut(objects.as_mut()),
-                RootValue::Entities(entities) => entities.types.as_mut_slice(),
-                RootValue::Count(_) | RootValue::Service(_) | RootValue::Introspection => &mut [],
-            };
-            for objects in objects {
-                objects.level = places[objects.level.0 as usize];
-            }
-        }
-        levels.sort_by_key(|level| level.depth);
+        order_levels(&mut levels, &mut roots);
         let null_empty_lists = self.input.api.soml().config.null_json_arrays;
         Ok(Plan {
             roots,
@@ -544,49 +546,8 @@ impl<'p, 'a> Planner<'p, 'a> {
     }
 }
 
-/// Parts of a level that are still growing.
-struct LevelBuilder {
-    slots: Vec<Slot>,
-    edges: Vec<Edge>,
-    variants: Vec<Vec<OutField>>,
-}
-
-impl LevelBuilder {
-    /// Returns the position of a slot, adding it when it is new.
-    fn slot(
-        &mut self,
-        step: Step,
-        condition: Option<ValueCondition>,
-        page: Option<SlotPage>,
-    ) -> usize {
-        let slot = Slot {
-            step,
-            condition,
-            page,
-        };
-        self.slots
-            .iter()
-            .position(|known| *known == slot)
-            .unwrap_or_else(|| {
-                self.slots.push(slot);
-                self.slots.len() - 1
-            })
-    }
-
-    /// Returns the position of an edge, adding it when it is new.
-    fn edge(&mut self, edge: Edge) -> usize {
-        self.edges
-            .iter()
-            .position(|known| *known == edge)
-            .unwrap_or_else(|| {
-                self.edges.push(edge);
-                self.edges.len() - 1
-            })
-    }
-}
-
 /// Joins conditions on values into that of a slot.
-fn terms(conditions: impl IntoIterator<Item = TermCondition>) -> Option<ValueCondition> {
+pub(super) fn terms(conditions: impl IntoIterator<Item = TermCondition>) -> Option<ValueCondition> {
     let condition = TermCondition::all(conditions);
     (!condition.is_true()).then_some(ValueCondition::Term(condition))
 }

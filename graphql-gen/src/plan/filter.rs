@@ -203,7 +203,7 @@ impl<'a> FilterBuilder<'a> {
             Some(Field::Name) => self.name(ty, value),
             Some(Field::Property(property)) => self.property(property, value),
             None => self.narrowed(ty, key, value),
-            Some(Field::Count(_)) => Err(self.unknown_key(key)),
+            Some(Field::Count(_) | Field::Aggregate(_)) => Err(self.unknown_key(key)),
         }
     }
 

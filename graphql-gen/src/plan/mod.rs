@@ -5,19 +5,24 @@
 //! Fields that select the same things of the same type share a level, however they are reached,
 //! so the number of levels is bounded by the text of the operation.
 
+mod aggregate;
 mod arguments;
 mod build;
 mod collect;
 mod condition;
+mod connection;
 mod constant;
+mod cursor;
 mod entities;
 mod filter;
 mod input;
+mod levels;
 mod order;
 mod regex;
 mod selection;
 mod set_where;
 mod types;
+mod window;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,17 +32,24 @@ use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{EnumId, ObjectId};
 
+pub use aggregate::{
+    AggregateField, AggregatePart, AggregatedKind, AggregatedValues, Aggregation, GroupField,
+    GroupOrder, GroupOrderBy, GroupPart, Grouping, Having, HavingTest, KeyPart, Measure,
+    MeasurePart, Measured, MeasuredValues, RootAggregate, ValueAggregate,
+};
 pub(crate) use build::{PlanInput, build};
 pub use condition::{
     Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, Step, TagRange,
     TermCondition, TypeTest, ValueCondition, ValueTest,
 };
 pub(crate) use constant::is_lexical;
+pub use cursor::CursorCodec;
 pub(crate) use input::location;
 pub(crate) use order::any_language;
 pub use regex::{Regex, RegexError};
 pub use selection::{Dataset, LiteralKey, OrderKey, OrderStep, Page, Selection, SortBy};
 pub use types::TypeIndex;
+pub use window::{Position, Take, Window};
 
 use crate::error::Location;
 use crate::store::Slot;
@@ -76,6 +88,10 @@ pub enum RootValue {
     Objects(Box<RootObjects>),
     /// The number of objects.
     Count(Box<Selection>),
+    /// Counts, extremes, sums and groups of objects.
+    Aggregate(Box<RootAggregate>),
+    /// A window over objects.
+    Connection(Box<RootConnection>),
     /// Objects by type and id, for a federation gateway.
     Entities(Box<RootEntities>),
     /// The printed schema: keys of the answer, and what stands under each.
@@ -102,6 +118,84 @@ pub struct RootObjects {
     pub selection: Selection,
     /// What is wanted of them.
     pub level: LevelId,
+}
+
+/// A window over objects, with a cursor for each.
+#[derive(Clone, Debug)]
+pub struct RootConnection {
+    /// Which objects, in which order; its page is the whole.
+    pub selection: Selection,
+    /// Which of them; `None` when no object is wanted.
+    pub window: Option<Window>,
+    /// Their number, whatever the window, is wanted.
+    pub count: bool,
+    /// Writes the cursors.
+    pub codec: CursorCodec,
+    /// What is wanted of the objects, for each different list of fields.
+    pub levels: Vec<LevelId>,
+    /// Fields of the answer.
+    pub fields: Vec<ConnectionField>,
+}
+
+/// A field of a connection.
+#[derive(Clone, Debug)]
+pub struct ConnectionField {
+    /// Key in the answer.
+    pub key: String,
+    /// Place in the document.
+    pub location: Option<Location>,
+    /// What it gives.
+    pub part: ConnectionPart,
+}
+
+/// What a field of a connection gives.
+#[derive(Clone, Debug)]
+pub enum ConnectionPart {
+    /// An edge for each object.
+    Edges(Vec<EdgeField>),
+    /// The objects; their position in [`RootConnection::levels`].
+    Nodes(usize),
+    /// Keys and fields of the GraphQL type `PageInfo`.
+    PageInfo(Vec<(String, PagePart)>),
+    /// The number of objects.
+    TotalCount,
+    /// The GraphQL type name.
+    TypeName(String),
+}
+
+/// A field of an edge.
+#[derive(Clone, Debug)]
+pub struct EdgeField {
+    /// Key in the answer.
+    pub key: String,
+    /// What it gives.
+    pub part: EdgePart,
+}
+
+/// What a field of an edge gives.
+#[derive(Clone, Debug)]
+pub enum EdgePart {
+    /// The object; its position in [`RootConnection::levels`].
+    Node(usize),
+    /// Its place.
+    Cursor,
+    /// The GraphQL type name.
+    TypeName(String),
+}
+
+/// A field of the GraphQL type `PageInfo`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PagePart {
+    /// Whether there are objects behind the window.
+    HasNextPage,
+    /// Whether there are objects in front of the window.
+    HasPreviousPage,
+    /// The place of the first object.
+    StartCursor,
+    /// The place of the last object.
+    EndCursor,
+    /// The GraphQL type name.
+    TypeName,
 }
 
 /// The objects that a federation gateway asks for.
@@ -199,6 +293,15 @@ pub enum Output {
     },
     /// The number of values that a list field would give.
     ValueCount(Box<Output>),
+    /// Counts, extremes, sums and groups of the objects that a list field would give.
+    Aggregate {
+        /// Position in [`Level::edges`].
+        edge: usize,
+        /// What is wanted of them.
+        aggregation: Arc<Aggregation>,
+    },
+    /// Counts, extremes and sums of the values that a list field would give.
+    ValueAggregate(Box<ValueAggregate>),
 }
 
 /// Scalar values of a field.

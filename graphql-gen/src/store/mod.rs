@@ -1,16 +1,20 @@
 //! The graph store: where objects and their values come from.
 
 mod hydration;
+mod keys;
 #[cfg(feature = "oxigraph")]
 pub mod oxigraph;
 pub mod remote;
+mod window;
 
 use async_trait::async_trait;
 use oxrdf::NamedNode;
 
 pub use hydration::{Column, Hydrated, HydrationRequest, Slot, SlotPage};
+pub use keys::keys_by_hydration;
+pub use window::{WindowBuilder, Windowed, compare_keys, compare_positions};
 
-use crate::plan::{Page, Selection};
+use crate::plan::{Page, Position, Selection, Window};
 use crate::request::RequestContext;
 
 /// A failure of a store. Its text may name addresses and never leaves the process.
@@ -62,6 +66,35 @@ pub trait GraphStore: Send + Sync + 'static {
             ..selection.clone()
         };
         Ok(self.select(&whole, context).await?.len() as u64)
+    }
+
+    /// Returns the objects of a window over the ordered objects of `selection`, whose page is the
+    /// whole, with the sort keys of each: one [`Position`] per object, ascending in
+    /// [`compare_positions`] with [`Selection::order`].
+    ///
+    /// The keys are what [`crate::value::shown`] says of the stored values, so that they can be
+    /// compared with those of a cursor from any time before. A window far behind must not cost more
+    /// than the first one. The default selects all objects and reads their keys by hydration; a
+    /// store that knows a shorter way offers its candidates to a [`WindowBuilder`] of its own.
+    async fn select_window(
+        &self,
+        selection: &Selection,
+        window: &Window,
+        context: &RequestContext,
+    ) -> Result<Windowed, StoreError> {
+        let whole = Selection {
+            order: Vec::new(),
+            page: Page::default(),
+            ..selection.clone()
+        };
+        let nodes = self.select(&whole, context).await?;
+        let (order, dataset) = (&selection.order, &selection.dataset);
+        let keys = keys_by_hydration(self, &nodes, order, dataset, context).await?;
+        let mut builder = WindowBuilder::new(order, window);
+        for (id, keys) in nodes.into_iter().zip(keys) {
+            builder.offer(Position { keys, id });
+        }
+        Ok(builder.finish())
     }
 
     /// Returns, for each node and slot of `request`, the values that the slot asks for.

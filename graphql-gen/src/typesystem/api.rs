@@ -89,6 +89,8 @@ pub enum Field {
     Property(PropertyId),
     /// The number of values of a property.
     Count(PropertyId),
+    /// Counts, extremes and sums of the values of a property.
+    Aggregate(PropertyId),
 }
 
 /// What a root field of `Query` selects.
@@ -96,7 +98,7 @@ pub enum Field {
 pub struct RootField {
     /// The objects that the field is about.
     pub target: TypeRef,
-    /// Whether it lists or counts them.
+    /// What it answers about them.
     pub kind: RootKind,
 }
 
@@ -108,6 +110,10 @@ pub enum RootKind {
     Objects,
     /// Their number.
     Count,
+    /// A window over them, with cursors.
+    Connection,
+    /// Counts, extremes, sums and groups of them.
+    Aggregate,
 }
 
 impl Api {

@@ -6,6 +6,7 @@ use apollo_compiler::schema::{Component, Type};
 use apollo_compiler::{Name, name};
 use soml_core::schema::{ObjectId, Property, PropertyId, Range, Schema};
 
+use super::aggregate;
 use super::api::Field;
 use super::builtin::CommonFields;
 use super::error::{Problem, ProblemKind};
@@ -27,6 +28,16 @@ pub(super) struct ObjectShape {
     keys: IndexMap<Name, (Argument, Option<Argument>)>,
 }
 
+/// A field that is generated beside a list field.
+struct BesideList {
+    field: Component<FieldDefinition>,
+    meaning: Field,
+    /// What it is, in messages.
+    what: &'static str,
+    /// The setting that asks for it.
+    setting: &'static str,
+}
+
 /// Builds the shape of each object; superclasses come first.
 pub(super) struct ShapeBuilder<'a> {
     pub(super) soml: &'a Schema,
@@ -35,6 +46,8 @@ pub(super) struct ShapeBuilder<'a> {
     pub(super) reserved: &'a FilterKeys<'a>,
     /// Adds a count beside each list field.
     pub(super) counts: bool,
+    /// Adds an aggregate beside each list field.
+    pub(super) aggregates: bool,
     pub(super) problems: Vec<Problem>,
 }
 
@@ -51,8 +64,8 @@ impl ShapeBuilder<'_> {
         for &id in props {
             self.add_property(&mut shape, id, parent);
         }
-        if self.counts {
-            self.add_counts(&mut shape, parent);
+        if self.counts || self.aggregates {
+            self.add_beside_lists(&mut shape, parent);
         }
         for (where_key, order_key) in shape.keys.values() {
             shape.where_keys.push(where_key.clone());
@@ -105,6 +118,9 @@ impl ShapeBuilder<'_> {
         }
         if inherited.is_none() {
             self.problems.extend(self.reserved.check(property));
+            if self.aggregates {
+                self.problems.extend(aggregate::check(property));
+            }
         }
         let name = Namer {
             problems: &mut self.problems,
@@ -131,8 +147,8 @@ impl ShapeBuilder<'_> {
         shape.add(Component::new(field), Field::Property(id));
     }
 
-    /// Adds `<field>_count` behind each list field.
-    fn add_counts(&mut self, shape: &mut ObjectShape, parent: Option<&ObjectShape>) {
+    /// Adds `<field>_count` and `<field>_aggregate` behind each list field.
+    fn add_beside_lists(&mut self, shape: &mut ObjectShape, parent: Option<&ObjectShape>) {
         let plain = std::mem::replace(shape, ObjectShape::with_capacity(shape.fields.len()));
         shape.keys = plain.keys;
         for (name, field) in plain.fields {
@@ -144,41 +160,67 @@ impl ShapeBuilder<'_> {
             if !self.soml[id].max.is_multiple() {
                 continue;
             }
-            let count = Name::new_unchecked(&format!("{name}_count"));
-            if plain.meaning.contains_key(&count) {
-                self.count_taken(id, &count);
-                continue;
+            for beside in self.beside(id, &name) {
+                if plain.meaning.contains_key(&beside.field.name) {
+                    self.beside_taken(id, &beside);
+                    continue;
+                }
+                // Arguments and type must be those of the interface.
+                let above = parent.and_then(|p| p.fields.get(&beside.field.name));
+                shape.add(above.cloned().unwrap_or(beside.field), beside.meaning);
             }
-            let above = parent.and_then(|p| p.fields.get(&count));
-            let arguments = match above {
-                Some(above) => above.arguments.clone(),
-                None => self
-                    .targets
-                    .range(self.soml[id].range)
-                    .count_args(&self.targets.args),
-            };
-            let description = text(&format!("Number of values of {name}"));
-            let ty = Type::NonNullNamed(name!("Int"));
-            shape.add(
-                nodes::field(&count, description, arguments, ty),
-                Field::Count(id),
-            );
         }
     }
 
-    fn count_taken(&mut self, id: PropertyId, count: &Name) {
+    /// Returns the fields that are generated beside the list field of a property.
+    fn beside(&self, id: PropertyId, list: &Name) -> Vec<BesideList> {
         let property = &self.soml[id];
+        let mut beside = Vec::new();
+        if self.counts {
+            let name = Name::new_unchecked(&format!("{list}_count"));
+            let arguments = self
+                .targets
+                .range(property.range)
+                .count_args(&self.targets.args);
+            let description = text(&format!("Number of values of {list}"));
+            let ty = Type::NonNullNamed(name!("Int"));
+            beside.push(BesideList {
+                field: nodes::field(&name, description, arguments, ty),
+                meaning: Field::Count(id),
+                what: "count",
+                setting: "enableCollectionCount",
+            });
+        }
+        if self.aggregates {
+            let name = Name::new_unchecked(&format!("{list}_aggregate"));
+            beside.push(BesideList {
+                field: aggregate::list_field(property, &name, self.targets),
+                meaning: Field::Aggregate(id),
+                what: "aggregate",
+                setting: "enableAggregates",
+            });
+        }
+        beside
+    }
+
+    fn beside_taken(&mut self, id: PropertyId, beside: &BesideList) {
+        let property = &self.soml[id];
+        let name = &beside.field.name;
         let message = format!(
-            "the count of property `{}` would be `{count}`",
-            property.name
+            "the {} of property `{}` would be `{name}`",
+            beside.what, property.name
         );
         let other = self.soml[property.owner]
             .props
             .iter()
             .map(|&id| &self.soml[id]);
-        let other = other.into_iter().find(|p| p.name.graphql == count.as_str());
-        let mut problem = Problem::new(ProblemKind::FieldNameTaken, message, Some(property.span))
-            .help("rename the other property or switch `enableCollectionCount` off");
+        let other = other.into_iter().find(|p| p.name.graphql == name.as_str());
+        let help = format!(
+            "rename the other property or switch `{}` off",
+            beside.setting
+        );
+        let mut problem =
+            Problem::new(ProblemKind::FieldNameTaken, message, Some(property.span)).help(help);
         if let Some(other) = other {
             problem = problem.related(other.span, "a property of this name is here");
         }

@@ -6,6 +6,7 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Schema, name};
 use soml_core::schema::ObjectKind;
 
+use super::aggregate::AggregateTypes;
 use super::annotate::Annotator;
 use super::api::{Field, ObjectTypes, RootField, TypeRef};
 use super::builtin::{self, CommonFields};
@@ -16,11 +17,11 @@ use super::inputs::CommonKeys;
 use super::mutation::Mutations;
 use super::objects::TypeBuilder;
 use super::options::ApiOptions;
-use super::query::QueryType;
+use super::query::{Beside, QueryType};
 use super::reserved::{self, FilterKeys};
 use super::table::{Origin, TypeTable};
 use super::targets::Targets;
-use super::{federation, leaf, subscription};
+use super::{connection, federation, leaf, subscription};
 
 /// Everything that [`super::Api`] keeps.
 pub(super) struct Generated {
@@ -50,11 +51,16 @@ impl Generated {
             common: &common,
             reserved: &FilterKeys::new(soml),
             counts: options.counts && config.enable_collection_count,
+            aggregates: options.aggregates && config.enable_aggregates,
             problems,
         };
         let shapes = build_shapes(&mut builder, &hierarchy);
-        let count_types = options.counts && config.enable_type_count;
-        let mut query = QueryType::new(soml, &hierarchy, &targets, count_types);
+        let beside = Beside {
+            counts: options.counts && config.enable_type_count,
+            connections: options.connections && config.enable_connections,
+            aggregates: options.aggregates && config.enable_aggregates,
+        };
+        let mut query = QueryType::new(soml, &hierarchy, &targets, beside);
 
         let mut table = TypeTable::new(soml);
         table.problems.append(&mut builder.problems);
@@ -72,6 +78,17 @@ impl Generated {
         };
         objects.add(&mut table, &types.nameable, &types.all);
         subscription::add(&mut table, soml, &targets);
+        if beside.aggregates {
+            AggregateTypes {
+                soml,
+                targets: &targets,
+                shapes: &shapes,
+            }
+            .add(&mut table);
+        }
+        if beside.connections {
+            connection::add(&mut table, soml, &targets);
+        }
         federation::add(&mut table, &mut query, &targets, options);
         let (query, roots) = query.into_type();
         table.add(Origin::BuiltIn, query);

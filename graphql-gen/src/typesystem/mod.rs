@@ -5,9 +5,11 @@
 //! field reads, and which concrete types an interface has. Types are built directly as nodes; no
 //! SDL is printed or parsed on the way. Nothing here reads data or knows SPARQL.
 
+mod aggregate;
 mod annotate;
 mod api;
 mod builtin;
+mod connection;
 mod directives;
 mod error;
 mod federation;
@@ -28,6 +30,7 @@ mod subscription;
 mod table;
 mod targets;
 
+pub(crate) use aggregate::sum_and_average;
 pub use api::{Api, Field, RootField, RootKind, TypeRef};
 pub use error::{ApiError, Problem, ProblemKind};
 pub use options::{ApiOptions, FederationMode};

@@ -13,6 +13,10 @@ pub struct ApiOptions {
     pub federation: FederationMode,
     /// Generates count fields where `enableCollectionCount` or `enableTypeCount` ask for them.
     pub counts: bool,
+    /// Generates aggregates where `enableAggregates` asks for them.
+    pub aggregates: bool,
+    /// Generates connections where `enableConnections` asks for them.
+    pub connections: bool,
     /// Generates `Query._service` with the printed schema, also without federation.
     pub service: bool,
 }

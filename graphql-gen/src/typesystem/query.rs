@@ -13,6 +13,15 @@ use super::nodes::{
     text,
 };
 use super::targets::{Target, Targets};
+use super::{aggregate, connection};
+
+/// Fields that are generated beside the list field of each object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beside {
+    pub(super) counts: bool,
+    pub(super) connections: bool,
+    pub(super) aggregates: bool,
+}
 
 /// The fields of `Query` with what they select.
 pub(super) struct QueryType {
@@ -34,12 +43,12 @@ pub(super) fn lower_first(name: &str) -> String {
 }
 
 impl QueryType {
-    /// Builds the fields; with `counts`, a count for each object too.
+    /// Builds the fields, with what `beside` asks for beside each.
     pub(super) fn new(
         soml: &Schema,
         hierarchy: &Hierarchy,
         targets: &Targets,
-        counts: bool,
+        beside: Beside,
     ) -> Self {
         let mut query = QueryType {
             fields: Fields::with_capacity_and_hasher(soml.objects.len() + 1, Default::default()),
@@ -49,14 +58,12 @@ impl QueryType {
         let tail = tail_arguments();
         let prefix = soml.config.query_pfx.as_str();
         let field = root_field(prefix, "Object", &targets.any_object, targets, &tail);
-        query.add(
-            soml,
-            field,
-            RootField {
-                target: TypeRef::AnyObject,
-                kind: RootKind::Objects,
-            },
-        );
+        let all = (TypeRef::AnyObject, &targets.any_object);
+        let beside_all = Beside {
+            counts: false,
+            ..beside
+        };
+        query.add_with(soml, field, all, targets, beside_all);
         for (id, object) in soml.objects() {
             let interface = object.kind == ObjectKind::Abstract || hierarchy.is_dual(id);
             let target = if interface {
@@ -67,27 +74,38 @@ impl QueryType {
             let name = object.name.graphql.as_str();
             let range = targets.object_range(id);
             let field = root_field(prefix, name, range, targets, &tail);
-            let count = counts.then(|| count_field(&field, range, targets));
-            query.add(
-                soml,
-                field,
-                RootField {
-                    target,
-                    kind: RootKind::Objects,
-                },
-            );
-            if let Some(count) = count {
-                query.add(
-                    soml,
-                    count,
-                    RootField {
-                        target,
-                        kind: RootKind::Count,
-                    },
-                );
-            }
+            query.add_with(soml, field, (target, range), targets, beside);
         }
         query
+    }
+
+    /// Adds a list field and the fields beside it.
+    fn add_with(
+        &mut self,
+        soml: &Schema,
+        list: Component<FieldDefinition>,
+        (target, range): (TypeRef, &Target),
+        targets: &Targets,
+        beside: Beside,
+    ) {
+        let root = |kind| RootField { target, kind };
+        let count = beside.counts.then(|| count_field(&list, range, targets));
+        let connection = beside
+            .connections
+            .then(|| connection::root_field(&list, range));
+        let aggregate = beside
+            .aggregates
+            .then(|| aggregate::root_field(&list, range));
+        self.add(soml, list, root(RootKind::Objects));
+        if let Some(count) = count {
+            self.add(soml, count, root(RootKind::Count));
+        }
+        if let Some(connection) = connection {
+            self.add(soml, connection, root(RootKind::Connection));
+        }
+        if let Some(aggregate) = aggregate {
+            self.add(soml, aggregate, root(RootKind::Aggregate));
+        }
     }
 
     fn add(&mut self, soml: &Schema, field: Component<FieldDefinition>, root: RootField) {

@@ -5,6 +5,8 @@ use apollo_compiler::collections::HashSet;
 use apollo_compiler::schema::{Component, ExtendedType, ObjectType};
 use apollo_compiler::{Name, Node, Schema, name};
 
+use soml_core::datatype::Scalar;
+
 use super::directives::Applied;
 use super::federation::{MACHINERY_FIELDS, MACHINERY_TYPES};
 use super::options::FederationMode;
@@ -12,6 +14,13 @@ use super::options::FederationMode;
 /// The directives of federation 2 that the schema uses.
 const LINK: &str = "extend schema\n  @link(url: \"https://specs.apollo.dev/federation/v2.0\", \
                     import: [\"@key\", \"@shareable\"])\n";
+
+/// Tells whether a type is the same in every service of this kind.
+fn is_shared(name: &str) -> bool {
+    let aggregated = name.strip_suffix("_Aggregate");
+    matches!(name, "Literal" | "PageInfo" | "_Counts")
+        || aggregated.is_some_and(|of| Scalar::from_graphql_name(of).is_some())
+}
 
 /// What a subgraph schema leaves out or prints as an extension.
 pub(super) struct Subgraph<'a> {
@@ -83,7 +92,7 @@ impl Subgraph<'_> {
             for field in MACHINERY_FIELDS {
                 object.fields.shift_remove(field);
             }
-        } else if object.name == "Literal" && mode == FederationMode::V2 {
+        } else if is_shared(&object.name) && mode == FederationMode::V2 {
             let shareable = Applied::new(name!("shareable")).build();
             object.directives.0.push(Component::new(shareable));
         }

@@ -8,6 +8,7 @@ use oxsdatatypes::{DateTime, TimezoneOffset};
 use soml_core::datatype::Scalar;
 use soml_core::schema::{EnumType, LiteralMember, LiteralRange, Schema};
 
+use super::exact::Exact;
 use super::number::Number;
 use crate::plan::is_lexical;
 
@@ -85,17 +86,7 @@ fn write_literal(out: &mut Vec<u8>, scalar: Scalar, literal: &Literal, numbers: 
     } else {
         None
     };
-    match text {
-        None => false,
-        Some(Text::Bare(text)) => {
-            out.extend_from_slice(text.as_bytes());
-            true
-        }
-        Some(Text::Quoted(text)) => {
-            write_string(out, &text);
-            true
-        }
-    }
+    text.inspect(|text| write_text(out, text)).is_some()
 }
 
 /// The text of a JSON value.
@@ -110,14 +101,7 @@ fn number_text(scalar: Scalar, literal: &Literal, numbers: Numbers) -> Option<Te
         return float_text(scalar, number.to_double(), numbers);
     }
     if scalar == Scalar::Decimal {
-        let text = number.to_decimal_text()?;
-        let digits = text.bytes().filter(u8::is_ascii_digit).count();
-        let bare = numbers == Numbers::Number && digits <= MAX_SAFE_DIGITS;
-        return Some(if bare {
-            Text::Bare(text)
-        } else {
-            Text::Quoted(text)
-        });
+        return Some(decimal_json(number.to_decimal_text()?, numbers));
     }
     let number = number.into_integer()?;
     let text = number.to_decimal_text()?;
@@ -129,9 +113,20 @@ fn number_text(scalar: Scalar, literal: &Literal, numbers: Numbers) -> Option<Te
         None if text.starts_with('-') => least.is_none(),
         None => greatest.is_none(),
     };
-    if !fits {
-        return None;
+    fits.then(|| integer_json(scalar, text, value, numbers))
+}
+
+fn decimal_json(text: String, numbers: Numbers) -> Text {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    if numbers == Numbers::Number && digits <= MAX_SAFE_DIGITS {
+        Text::Bare(text)
+    } else {
+        Text::Quoted(text)
     }
+}
+
+/// `value` is `None` when it is beyond 128 bits.
+fn integer_json(scalar: Scalar, text: String, value: Option<i128>, numbers: Numbers) -> Text {
     let bare = match scalar {
         Scalar::Int | Scalar::Short | Scalar::Byte | Scalar::Long => true,
         _ => {
@@ -139,11 +134,35 @@ fn number_text(scalar: Scalar, literal: &Literal, numbers: Numbers) -> Option<Te
                 && value.is_some_and(|v| v.unsigned_abs() <= u128::from(MAX_SAFE_INTEGER))
         }
     };
-    Some(if bare {
+    if bare {
         Text::Bare(text)
     } else {
         Text::Quoted(text)
-    })
+    }
+}
+
+/// Writes a number as a value of a whole-number scalar or of `Decimal`.
+pub(super) fn write_exact(out: &mut Vec<u8>, scalar: Scalar, number: Exact, numbers: Numbers) {
+    let text = number.to_text();
+    let text = if scalar.is_integer() {
+        integer_json(scalar, text, number.to_integer(), numbers)
+    } else {
+        decimal_json(text, numbers)
+    };
+    write_text(out, &text);
+}
+
+/// Writes a binary number as a value of a scalar; false when it is none.
+pub(super) fn write_float(out: &mut Vec<u8>, scalar: Scalar, value: f64, numbers: Numbers) -> bool {
+    let text = float_text(scalar, value, numbers);
+    text.inspect(|text| write_text(out, text)).is_some()
+}
+
+fn write_text(out: &mut Vec<u8>, text: &Text) {
+    match text {
+        Text::Bare(text) => out.extend_from_slice(text.as_bytes()),
+        Text::Quoted(text) => write_string(out, text),
+    }
 }
 
 fn float_text(scalar: Scalar, value: f64, numbers: Numbers) -> Option<Text> {
@@ -174,7 +193,7 @@ fn other_text(scalar: Scalar, text: &str) -> Option<Text> {
 }
 
 /// Brings a `dateTime` with a zone to UTC with at least three digits of fraction.
-fn date_time(text: &str) -> Option<String> {
+pub(super) fn date_time(text: &str) -> Option<String> {
     let value = DateTime::from_str(text).ok()?;
     if value.timezone_offset().is_none() {
         return Some(text.to_owned());

@@ -1,16 +1,20 @@
 //! Stored terms in value space: what they are worth, how they sort, how they look in JSON.
 
 mod cast;
+mod exact;
 mod json;
 #[cfg(feature = "oxigraph")]
 mod matcher;
 mod number;
 mod sort;
+mod worth;
 
 pub use cast::cast;
+pub(crate) use exact::Exact;
 pub use json::{LiteralTypes, Numbers};
 pub(crate) use json::{is_plain, is_text, write_enum, write_scalar, write_string};
 #[cfg(feature = "oxigraph")]
 pub use matcher::{RegexTooLarge, TermMatcher, ValueMatcher};
 pub(crate) use sort::of_language;
 pub use sort::{SortValue, literal_key, shown, sort_value};
+pub(crate) use worth::{Float, Worth, worth};

@@ -87,8 +87,9 @@ impl Number {
                 format!("{}{digits}", if *negative { "-" } else { "" })
             }
             Number::Decimal(value) => value.to_string(),
-            Number::Double(value) if value.is_finite() => value.to_string(),
-            Number::Single(value) if value.is_finite() => value.to_string(),
+            // Zero has one value, whatever its sign.
+            Number::Double(value) if value.is_finite() => (value + 0.0).to_string(),
+            Number::Single(value) if value.is_finite() => (value + 0.0).to_string(),
             Number::Double(_) | Number::Single(_) => return None,
         })
     }

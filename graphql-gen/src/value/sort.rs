@@ -205,7 +205,7 @@ fn literals<'v>(values: impl IntoIterator<Item = &'v Term>) -> impl Iterator<Ite
 }
 
 /// Returns the place of a date or time on the time line.
-fn instant(scalar: Scalar, text: &str) -> Option<Decimal> {
+pub(super) fn instant(scalar: Scalar, text: &str) -> Option<Decimal> {
     // The first sixteen bytes of the serialized form are the instant, the rest is the zone.
     let bytes: [u8; 18] = match scalar {
         Scalar::DateTime => DateTime::from_str(text).ok()?.to_be_bytes(),

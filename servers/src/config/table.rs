@@ -112,6 +112,8 @@ properties! {
     "graphql.limits.regexLength" => limits.regex_length, "Greatest length of a regular expression, in characters.";
     "graphql.limits.planLevels" => limits.plan_levels, "Greatest number of steps that a document may lead to.";
     "graphql.limits.responseBytes" => limits.response_bytes, "Greatest size of an answer, in bytes.";
+    "graphql.limits.groups" => limits.groups, "Greatest number of groups of one aggregate, whatever is cut out of them.";
+    "graphql.limits.cursorBytes" => limits.cursor_bytes, "Greatest size of the sort keys and the id in a cursor, in bytes.";
     "http.maxBodyBytes" => max_body_bytes, "Greatest size of a request body, in bytes.";
     "http.headerTimeout" => header_timeout, "Time for a client to send the headers of a request; the connection is closed then.";
     "http.shutdownTimeout" => shutdown_timeout, "Time for open requests to end at shutdown.";

@@ -16,8 +16,13 @@ use async_trait::async_trait;
 use oxigraph::store::Store;
 use oxrdf::{NamedNode, Term};
 
-use super::{Column, GraphStore, Hydrated, HydrationRequest, SlotPage, StoreError, StoreInfo};
-use crate::plan::{OrderKey, OrderStep, Page, Selection, SortBy, Step, TypeIndex, ValueCondition};
+use super::{
+    Column, GraphStore, Hydrated, HydrationRequest, SlotPage, StoreError, StoreInfo, WindowBuilder,
+    Windowed, compare_keys,
+};
+use crate::plan::{
+    OrderKey, OrderStep, Page, Position, Selection, SortBy, Step, TypeIndex, ValueCondition, Window,
+};
 use crate::request::RequestContext;
 use crate::value::{SortValue, shown};
 use condition::ReadyValue;
@@ -86,6 +91,27 @@ impl GraphStore for OxigraphStore {
         let page = walker.sorted_page(nodes, &selection.order, selection.page, &mut cache)?;
         walker.settle()?;
         Ok(page)
+    }
+
+    async fn select_window(
+        &self,
+        selection: &Selection,
+        window: &Window,
+        context: &RequestContext,
+    ) -> Result<Windowed, StoreError> {
+        let walker = Walker::new(&self.store, &selection.dataset, context);
+        let started = Instant::now();
+        walker.check()?;
+        let candidates = candidates::select(&walker, &selection.condition)?;
+        walker.record("look-ups", candidates.len(), started);
+        let mut builder = WindowBuilder::new(&selection.order, window);
+        for id in candidates {
+            walker.tick()?;
+            let keys = walker.keys(&id, &selection.order)?;
+            builder.offer(Position { keys, id });
+        }
+        walker.settle()?;
+        Ok(builder.finish())
     }
 
     async fn hydrate(
@@ -216,14 +242,7 @@ impl Walker<'_> {
         }
         let cache = &*cache;
         Ok(page_of(nodes, range, |a, b| {
-            let keys = order.iter().zip(&cache[a]).zip(&cache[b]);
-            for ((key, a), b) in keys {
-                let ordering = if key.descending { b.cmp(a) } else { a.cmp(b) };
-                if ordering.is_ne() {
-                    return ordering;
-                }
-            }
-            a.cmp(b)
+            compare_keys(order, &cache[a], &cache[b]).then_with(|| a.cmp(b))
         }))
     }
 

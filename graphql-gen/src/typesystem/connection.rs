@@ -1,0 +1,127 @@
+//! Connections after the Relay cursor connections specification: a root field beside each list, with
+//! its types.
+
+use apollo_compiler::ast::FieldDefinition;
+use apollo_compiler::collections::IndexSet;
+use apollo_compiler::schema::{Component, Type};
+use apollo_compiler::{Name, name};
+use soml_core::schema::{ObjectId, Schema};
+
+use super::nodes::{field, fields, input, named, object_type, required, text};
+use super::table::{Origin, TypeTable};
+use super::targets::{Target, Targets};
+
+/// The arguments of a list that a connection does without.
+const PAGE_ARGUMENTS: [&str; 2] = ["limit", "offset"];
+
+/// Returns `<list>Connection`.
+pub(super) fn root_field(list: &FieldDefinition, target: &Target) -> Component<FieldDefinition> {
+    let of_list = list.arguments.iter();
+    let mut arguments: Vec<_> = of_list
+        .filter(|argument| !PAGE_ARGUMENTS.contains(&argument.name.as_str()))
+        .cloned()
+        .collect();
+    let (int, string) = (name!("Int"), name!("String"));
+    let window = [
+        (name!("first"), "At most so many from the start", &int),
+        (name!("after"), "Only what is behind this cursor", &string),
+        (name!("last"), "At most so many from the end", &int),
+        (
+            name!("before"),
+            "Only what is in front of this cursor",
+            &string,
+        ),
+    ];
+    // Behind `ID`, `orderBy` and `where`.
+    let place = arguments.len().min(3);
+    let window = window.map(|(name, description, ty)| input(&name, text(description), named(ty)));
+    arguments.splice(place..place, window);
+    field(
+        &Name::new_unchecked(&format!("{}Connection", list.name)),
+        text(&format!("Pages of {}", list.name)),
+        arguments,
+        named(&type_name(target)),
+    )
+}
+
+/// Adds the types of all connections.
+pub(super) fn add(table: &mut TypeTable<'_>, soml: &Schema, targets: &Targets) {
+    add_page_info(table);
+    add_types(table, Origin::BuiltIn, &targets.any_object);
+    for position in 0u32.. {
+        let id = ObjectId(position);
+        if position as usize >= soml.objects.len() {
+            break;
+        }
+        add_types(table, Origin::Object(id), targets.object_range(id));
+    }
+}
+
+fn type_name(target: &Target) -> Name {
+    Name::new_unchecked(&format!("{}Connection", target.ty))
+}
+
+fn add_page_info(table: &mut TypeTable<'_>) {
+    let (boolean, string) = (name!("Boolean"), name!("String"));
+    let of =
+        |name: Name, description: &str, ty: Type| field(&name, text(description), Vec::new(), ty);
+    let info = fields([
+        of(
+            name!("hasNextPage"),
+            "Whether there is something behind the page",
+            required(&boolean),
+        ),
+        of(
+            name!("hasPreviousPage"),
+            "Whether there is something in front of the page",
+            required(&boolean),
+        ),
+        of(
+            name!("startCursor"),
+            "Cursor of the first edge",
+            named(&string),
+        ),
+        of(
+            name!("endCursor"),
+            "Cursor of the last edge",
+            named(&string),
+        ),
+    ]);
+    let description = text("Where a page of a connection stands");
+    let ty = object_type(name!("PageInfo"), description, IndexSet::default(), info);
+    table.add(Origin::BuiltIn, ty);
+}
+
+fn add_types(table: &mut TypeTable<'_>, origin: Origin, target: &Target) {
+    let ty = &target.ty;
+    let edge = Name::new_unchecked(&format!("{ty}Edge"));
+    let all = |name: &Name| Type::NonNullList(Box::new(required(name)));
+    let of =
+        |name: Name, description: &str, ty: Type| field(&name, text(description), Vec::new(), ty);
+    let connection = fields([
+        of(name!("edges"), "The objects with their cursors", all(&edge)),
+        of(name!("nodes"), "The objects", all(ty)),
+        of(
+            name!("pageInfo"),
+            "Where the page stands",
+            required(&name!("PageInfo")),
+        ),
+        of(
+            name!("totalCount"),
+            "Number of objects on all pages",
+            required(&name!("Int")),
+        ),
+    ]);
+    let none = IndexSet::default;
+    let description = text(&format!("A page of {ty}"));
+    table.add(
+        origin,
+        object_type(type_name(target), description, none(), connection),
+    );
+    let edge_fields = fields([
+        of(name!("node"), "The object", named(ty)),
+        of(name!("cursor"), "Its place", required(&name!("String"))),
+    ]);
+    let description = text(&format!("An object of a page of {ty}"));
+    table.add(origin, object_type(edge, description, none(), edge_fields));
+}
