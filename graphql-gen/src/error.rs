@@ -51,6 +51,8 @@ pub enum ErrorCode {
     LimitRegex,
     /// The answer would be larger than allowed.
     LimitResponse,
+    /// A result of the store is larger than allowed.
+    LimitStoreResult,
     /// The plan of the document is too large.
     LimitPlan,
     /// A stored value does not fit the declared range.
@@ -120,6 +122,7 @@ codes! {
     LimitListLength "LIMIT_LIST_LENGTH" "A list in a filter is longer than `graphql.limits.listLength`.";
     LimitRegex "LIMIT_REGEX" "A regular expression is longer or heavier than `graphql.limits.regexLength` allows.";
     LimitResponse "LIMIT_RESPONSE" "The answer would be larger than `graphql.limits.responseBytes`.";
+    LimitStoreResult "LIMIT_STORE_RESULT" "A result of the store is larger than `sparql.endpoint.maxResultBytes`.";
     LimitPlan "LIMIT_PLAN" "The document leads to more steps than `graphql.limits.planLevels`.";
     ValueIllTyped "VALUE_ILL_TYPED" "A stored value does not fit the declared range; the field is null.";
     MultipleValues "MULTIPLE_VALUES" "A single-valued field has several stored values; one of them is returned.";

@@ -403,6 +403,11 @@ fn store_error(error: &StoreError, request_id: &str) -> GraphqlError {
         StoreError::Unsupported(what) => {
             GraphqlError::new(ErrorCode::StoreUnsupported, what.clone())
         }
+        StoreError::ResultTooLarge { limit } => GraphqlError::new(
+            ErrorCode::LimitStoreResult,
+            "a result of the store is larger than allowed",
+        )
+        .with("limit", *limit),
         StoreError::Unavailable(source) => {
             tracing::error!(request_id, error = %source, "the store cannot be reached");
             GraphqlError::new(ErrorCode::StoreUnavailable, "the store cannot be reached")
