@@ -18,3 +18,4 @@ pub mod logging;
 pub mod render;
 pub mod schema;
 pub mod schema_store;
+pub mod store;

@@ -2,22 +2,19 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::sync::Arc;
 use std::time::Instant;
 
 use crate::config::Settings;
 use clap::Args;
 use graphql_gen::request::{Request, RequestContext};
 use graphql_gen::service::ObjectService;
-use graphql_gen::store::oxigraph::OxigraphStore;
-use oxigraph::store::Store;
 
 use super::config_args::ConfigArgs;
 use super::infer::{INFERRED, from_data, summary};
 use super::input::{Input, usable};
 use super::{CliError, Console, Exit};
-use crate::load::LoadError;
 use crate::schema::UsableSchema;
+use crate::store::DataStore;
 
 #[derive(Debug, Args)]
 pub(super) struct Query {
@@ -48,11 +45,12 @@ impl Query {
             writeln!(console.err, "warning: {warning}")?;
         }
         self.take_query_from_data();
+        self.input.check_against(&settings)?;
         let request = self.request()?;
-        let store = Store::new().map_err(LoadError::Store)?;
+        let store = DataStore::open(&settings)?;
         let schema = self.schema_over_data(&store, console)?;
         let options = settings.service_options();
-        let service = ObjectService::new(schema.soml, Arc::new(OxigraphStore::new(store)), options)
+        let service = ObjectService::new(schema.soml, store.graph_store(), options)
             .expect("the check made the same API from the same schema");
         let context = RequestContext {
             deadline: Some(Instant::now() + settings.request_timeout),
@@ -69,10 +67,14 @@ impl Query {
     /// Loads the data and reads the schema; where none is given one is made from the data.
     fn schema_over_data(
         &self,
-        store: &Store,
+        store: &DataStore,
         console: &mut Console<'_>,
     ) -> Result<UsableSchema, CliError> {
         let Some((name, text)) = self.input.schema_text()? else {
+            let Some(store) = store.embedded() else {
+                let message = "a schema is needed: give --schema FILE";
+                return Err(CliError::Usage(message.to_owned()));
+            };
             if self.input.load(store, console)?.is_none() {
                 let message = "a schema or data is needed: give --schema FILE, --data FILE, \
                                or --demo star-wars";
@@ -88,7 +90,9 @@ impl Query {
         };
         // Before the data, so that mistakes in the schema are known at once.
         let schema = usable(&name, &text, console)?;
-        self.input.load(store, console)?;
+        if let Some(store) = store.embedded() {
+            self.input.load(store, console)?;
+        }
         Ok(schema)
     }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use graphql_gen::store::oxigraph::OxigraphStore;
 use oxigraph::store::Store;
 
 use super::config_args::ConfigArgs;
@@ -15,9 +14,9 @@ use super::{CliError, Console, Exit};
 use crate::app::{App, SchemaChangeError};
 use crate::config::{PROPERTIES, Settings};
 use crate::http::Server;
-use crate::load::LoadError;
 use crate::logging;
 use crate::schema_store::InMemorySchemaStore;
+use crate::store::DataStore;
 
 /// Time for work off the async workers to notice that it is cancelled.
 const LAST_WORK: Duration = Duration::from_secs(1);
@@ -69,6 +68,7 @@ impl Serve {
             ..Settings::default()
         };
         let (settings, warnings) = self.config.settings(defaults, &named)?;
+        self.input.check_against(&settings)?;
         if !settings.host.is_loopback() && !self.insecure {
             return Err(CliError::Usage(format!(
                 "{} can be reached from other machines and nobody has to sign in; \
@@ -80,11 +80,11 @@ impl Serve {
     }
 
     async fn serve(self, settings: Settings, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        let store = Store::new().map_err(LoadError::Store)?;
+        let store = DataStore::open(&settings)?;
         let schema = self.input.schema_text()?;
         let app = Arc::new(App::new(
             settings,
-            Arc::new(OxigraphStore::new(store.clone())),
+            store.graph_store(),
             Arc::new(InMemorySchemaStore::default()),
         ));
         // Before the data, so that a port that is taken is known at once.
@@ -93,16 +93,27 @@ impl Serve {
         if let Some((name, text)) = &schema {
             self.bind(&app, name, text, console).await?;
         }
-        if let Some(summary) = self.input.load(&store, console)? {
-            tracing::info!("{summary}");
-            if schema.is_none() {
-                self.bind_inferred(&app, &store, console).await?;
+        match store.embedded() {
+            Some(store) => {
+                if let Some(summary) = self.input.load(store, console)? {
+                    tracing::info!("{summary}");
+                    if schema.is_none() {
+                        self.bind_inferred(&app, store, console).await?;
+                    }
+                }
+                tracing::info!(
+                    provider = "in-memory",
+                    "schemas and data are kept in memory; `sparql.endpoint.address` names no server"
+                );
+            }
+            None => {
+                let address = app.settings.sparql.addresses.to_string();
+                tracing::info!(
+                    address,
+                    "data is read from a SPARQL server, schemas are in memory"
+                );
             }
         }
-        tracing::info!(
-            provider = "in-memory",
-            "schemas and data are kept in memory"
-        );
         announce(&app, server.address(), console)?;
         server.run(stop_signal()).await;
         Ok(Exit::Success)

@@ -11,6 +11,7 @@ mod graphql_over_http;
 mod loading;
 mod misbehaving_stores;
 mod operations;
+mod remote_store;
 mod schema_tools;
 mod schemas_over_http;
 mod service;
