@@ -41,24 +41,31 @@ pub(super) fn projection(query: &Query) -> Result<Vec<Variable>, StoreError> {
     }
 }
 
+/// Finds how a result is to be read; refuses one whose end would not be noticed.
+async fn parser(
+    body: Body<'_>,
+    format: ResultFormat,
+) -> Result<(QueryResultsFormat, Body<'_>), HttpError> {
+    match format_of(&body) {
+        Some(ResultFormat::Json) => Ok((QueryResultsFormat::Json, body)),
+        Some(ResultFormat::Tsv) if format == ResultFormat::Tsv => {
+            if body.end_is_marked() {
+                return Ok((QueryResultsFormat::Tsv, body.of_lines()));
+            }
+            let address = body.address().to_owned();
+            Err(HttpError::Unmarked { address })
+        }
+        _ => Err(foreign(body).await),
+    }
+}
+
 /// Reads a result to its end.
 pub(super) async fn read_rows(
     body: Body<'_>,
     format: ResultFormat,
     wanted: &[Variable],
 ) -> Result<Rows, HttpError> {
-    let (parser, body) = match format_of(&body) {
-        Some(ResultFormat::Json) => (QueryResultsFormat::Json, body),
-        Some(ResultFormat::Tsv) if format == ResultFormat::Tsv => {
-            if !body.end_is_marked() {
-                return Err(HttpError::Unmarked {
-                    address: body.address().to_owned(),
-                });
-            }
-            (QueryResultsFormat::Tsv, body.of_lines())
-        }
-        _ => return Err(foreign(body).await),
-    };
+    let (parser, body) = parser(body, format).await?;
     let address = body.address().to_owned();
     let chunks = try_unfold(body, |mut body| async move {
         let chunk = body.next().await.map_err(std::io::Error::other)?;
