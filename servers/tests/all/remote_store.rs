@@ -63,7 +63,7 @@ fn the_connection_is_configured_by_properties() {
 #[test]
 fn the_example_of_the_page_can_be_used() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = std::fs::read_to_string(folder.join("../docs/stores.md")).unwrap();
+    let page = std::fs::read_to_string(folder.join("../docs/sparql-servers.md")).unwrap();
     let block = page.split_once("```properties\n").unwrap().1;
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("example.properties");
