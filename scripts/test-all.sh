@@ -18,9 +18,31 @@ if ! command -v chromium > /dev/null && ! command -v google-chrome > /dev/null; 
 fi
 need node "on Debian: apt-get install nodejs"
 need npm "on Debian: apt-get install npm"
+need java "on Debian: apt-get install default-jre-headless"
+need mvn "on Debian: apt-get install maven"
 if [ "$missing" -ne 0 ]; then
   echo "see CONTRIBUTING.md" >&2
   exit 1
 fi
 
-exec cargo test --workspace "$@" -- --include-ignored
+# Built first, so that the servers do not wait for it.
+cargo test --workspace "$@" --no-run
+
+# Servers that run already are used, and go on running.
+started=()
+stop() {
+  if [ "${#started[@]}" -gt 0 ]; then
+    scripts/servers.sh stop "${started[@]}"
+  fi
+}
+trap stop EXIT
+for server in rdf4j fuseki; do
+  if ! scripts/servers.sh env "$server" > /dev/null 2>&1; then
+    started+=("$server")
+    scripts/servers.sh start "$server"
+  fi
+done
+servers=$(scripts/servers.sh env)
+eval "$servers"
+
+cargo test --workspace "$@" -- --include-ignored

@@ -53,6 +53,8 @@ pub enum ErrorCode {
     LimitRegex,
     /// The answer would be larger than allowed.
     LimitResponse,
+    /// A result of the store is larger than allowed.
+    LimitStoreResult,
     /// The plan of the document is too large.
     LimitPlan,
     /// More graphs are named than allowed.
@@ -145,6 +147,7 @@ codes! {
     LimitListLength "LIMIT_LIST_LENGTH" "A list in a filter is longer than `graphql.limits.listLength`.";
     LimitRegex "LIMIT_REGEX" "A regular expression is longer or heavier than `graphql.limits.regexLength` allows.";
     LimitResponse "LIMIT_RESPONSE" "The answer would be larger than `graphql.limits.responseBytes`.";
+    LimitStoreResult "LIMIT_STORE_RESULT" "A result of the store is larger than `sparql.endpoint.maxResultBytes`.";
     LimitPlan "LIMIT_PLAN" "The document leads to more steps than `graphql.limits.planLevels`.";
     LimitGraphs "LIMIT_GRAPHS" "The argument `from` names more graphs than `graphql.limits.graphs`.";
     LimitIntrospection "LIMIT_INTROSPECTION" "The document asks for more of the schema than `graphql.limits.introspection` usual introspection queries.";

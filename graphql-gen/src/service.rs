@@ -564,6 +564,11 @@ fn store_error(error: &StoreError, request_id: &str) -> GraphqlError {
             GraphqlError::new(ErrorCode::StoreUnsupported, what.clone())
         }
         StoreError::TooLong => GraphqlError::new(ErrorCode::Internal, "the service failed"),
+        StoreError::ResultTooLarge { limit } => GraphqlError::new(
+            ErrorCode::LimitStoreResult,
+            "a result of the store is larger than allowed",
+        )
+        .with("limit", *limit),
         StoreError::Unavailable(source) => {
             tracing::error!(request_id, error = %source, "the store cannot be reached");
             GraphqlError::new(ErrorCode::StoreUnavailable, "the store cannot be reached")

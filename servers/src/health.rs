@@ -70,8 +70,9 @@ pub(crate) const STORE: Check = Check {
     kind: "sparql",
     description: "The store of the data answers and holds statements.",
     impact: "Queries fail, or find nothing.",
-    remedy: "Look in the log for the reason that the store gives. When it is empty, load data with \
-             `--data`.",
+    remedy: "Look in the log for the reason that the store gives. A server has to answer at \
+             `sparql.endpoint.address`. When the store is empty, load data: with `--data` into the \
+             embedded store, with the server's own tools otherwise.",
 };
 
 pub(crate) const SCHEMA: Check = Check {
@@ -176,9 +177,9 @@ async fn fresh(app: &App) -> HealthRecord {
 }
 
 async fn check_store(app: &App) -> HealthRecord {
-    let context = context();
-    let (status, message) = match tokio::time::timeout(CHECK_TIME, app.store.probe(&context)).await
-    {
+    let time = CHECK_TIME.max(app.settings.sparql.health_check_timeout);
+    let context = context(time);
+    let (status, message) = match tokio::time::timeout(time, app.store.probe(&context)).await {
         Ok(Ok(info)) if info.statements == Some(0) => (
             Status::Warning,
             format!("the {} store is empty", info.provider),
@@ -213,7 +214,7 @@ async fn check_query(app: &App) -> HealthRecord {
     };
     let query = bound
         .service
-        .execute(Request::new("{ __typename }"), context());
+        .execute(Request::new("{ __typename }"), context(CHECK_TIME));
     match tokio::time::timeout(CHECK_TIME, query).await {
         Ok(response) if response.body.starts_with(br#"{"data""#) => {
             QUERY.record(Status::Ok, "a query was answered".to_owned())
@@ -223,9 +224,9 @@ async fn check_query(app: &App) -> HealthRecord {
     }
 }
 
-fn context() -> RequestContext {
+fn context(time: Duration) -> RequestContext {
     RequestContext {
-        deadline: Some(Instant::now() + CHECK_TIME),
+        deadline: Some(Instant::now() + time),
         ..RequestContext::default()
     }
 }

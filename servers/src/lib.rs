@@ -19,3 +19,4 @@ pub mod misfits;
 pub mod render;
 pub mod schema;
 pub mod schema_store;
+pub mod store;

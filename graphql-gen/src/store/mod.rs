@@ -33,6 +33,12 @@ pub enum StoreError {
     /// The store cannot do what is asked for; the text is fit for clients.
     #[error("{0}")]
     Unsupported(String),
+    /// A result of the store is larger than allowed.
+    #[error("a result of the store is larger than {limit} bytes")]
+    ResultTooLarge {
+        /// The bound, in bytes.
+        limit: u64,
+    },
     /// The store cannot be reached.
     #[error("the store cannot be reached")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),

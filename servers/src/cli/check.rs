@@ -4,9 +4,11 @@ use clap::{Args, ValueEnum};
 use graphql_gen::check::{CheckInput, CheckOptions, CheckReport, CheckSeverity, Statements, check};
 use graphql_gen::request::RequestContext;
 
+use super::config_args::ConfigArgs;
 use super::input::Input;
 use super::store::{Opened, StoreArgs, over_data, runtime};
 use super::{CliError, Console, Exit};
+use crate::config::Settings;
 use crate::misfits;
 
 const EXIT_CODES: &str = "Exit codes:
@@ -29,6 +31,8 @@ pub(super) struct Check {
     input: Input,
     #[command(flatten)]
     store: StoreArgs,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -46,11 +50,18 @@ impl Check {
             let message = "a schema is needed: give --schema FILE";
             return Err(CliError::Usage(message.to_owned()));
         }
-        if !self.input.has_data() && !self.store.is_given() {
+        let (settings, warnings) = self.config.settings(Settings::default(), &[])?;
+        for warning in warnings {
+            writeln!(console.err, "warning: {warning}")?;
+        }
+        let has_store = self.store.is_given() || !settings.sparql.addresses.is_empty();
+        if !self.input.has_data() && !has_store {
             let message = "data is needed: give --data FILE or --store URL";
             return Err(CliError::Usage(message.to_owned()));
         }
-        let (schema, Opened { store, embedded }) = over_data(&self.input, &self.store, console)?;
+        self.input.check_against(&settings)?;
+        let (schema, Opened { store, embedded }) =
+            over_data(&self.input, &self.store, &settings, console)?;
         let statements = embedded.as_deref().map(|store| store as &dyn Statements);
         let input = CheckInput {
             schema: &schema.soml,

@@ -45,7 +45,9 @@ impl ExplainQuery {
             writeln!(console.err, "warning: {warning}")?;
         }
         let request = self.operation.request(&mut self.input)?;
-        let (schema, Opened { store, .. }) = over_data(&self.input, &self.store, console)?;
+        self.input.check_against(&settings)?;
+        let (schema, Opened { store, .. }) =
+            over_data(&self.input, &self.store, &settings, console)?;
         let service = ObjectService::new(schema.soml, store, settings.service_options())
             .expect("the check made the same API from the same schema");
         let explained = runtime()?.block_on(service.explain(request, context(&settings)));

@@ -8,6 +8,7 @@ use oxigraph::store::Store;
 
 use super::progress::Reporter;
 use super::{CliError, Console};
+use crate::config::Settings;
 use crate::demo::Demo;
 use crate::load::{DataFormat, LoadOptions, LoadSummary, load_embedded, load_files, read_text};
 use crate::render::{self, Style};
@@ -44,6 +45,22 @@ pub(super) struct Reading {
 }
 
 impl Input {
+    /// Refuses data to load when a server holds the data.
+    pub(super) fn check_against(&self, settings: &Settings) -> Result<(), CliError> {
+        let flag = match (&self.demo, self.data.as_slice()) {
+            (Some(_), _) => "--demo",
+            (None, [_, ..]) => "--data",
+            (None, []) => return Ok(()),
+        };
+        if settings.sparql.addresses.is_empty() {
+            return Ok(());
+        }
+        Err(CliError::Usage(format!(
+            "{flag} loads data into the embedded store, and `sparql.endpoint.address` names a \
+             server that holds the data: give one of them"
+        )))
+    }
+
     /// Returns the text of the schema and a name for it, when there is one.
     pub(super) fn schema_text(&self) -> Result<Option<(String, String)>, CliError> {
         match (&self.demo, &self.schema) {

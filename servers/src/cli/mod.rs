@@ -27,6 +27,7 @@ use graphql_gen::store::StoreError;
 use crate::config::ConfigError;
 use crate::http::ServeError;
 use crate::load::LoadError;
+use crate::store::OpenError;
 
 /// GraphQL over knowledge graphs: a SOML schema becomes a GraphQL API over RDF data.
 #[derive(Debug, Parser)]
@@ -163,6 +164,8 @@ enum CliError {
     Input(String),
     #[error(transparent)]
     Serve(#[from] ServeError),
+    #[error(transparent)]
+    Store(#[from] OpenError),
     #[error("failed to start")]
     Start(#[source] io::Error),
 }
@@ -180,9 +183,11 @@ impl CliError {
             | CliError::Check(_)
             | CliError::Infer(_)
             | CliError::Serve(_)
+            | CliError::Store(OpenError::Embedded(_))
             | CliError::Start(_) => Exit::System,
             CliError::Config(_)
             | CliError::Usage(_)
+            | CliError::Store(_)
             | CliError::Load(LoadError::FormatUnknown { .. } | LoadError::BaseInvalid { .. }) => {
                 Exit::Usage
             }

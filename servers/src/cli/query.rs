@@ -31,7 +31,9 @@ impl Query {
             writeln!(console.err, "warning: {warning}")?;
         }
         let request = self.operation.request(&mut self.input)?;
-        let (schema, Opened { store, .. }) = over_data(&self.input, &StoreArgs::none(), console)?;
+        self.input.check_against(&settings)?;
+        let (schema, Opened { store, .. }) =
+            over_data(&self.input, &StoreArgs::none(), &settings, console)?;
         let options = settings.service_options();
         let service = ObjectService::new(schema.soml, store, options)
             .expect("the check made the same API from the same schema");

@@ -3,11 +3,11 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
+use graphql_gen::request::RequestContext;
 use graphql_gen::store::oxigraph::OxigraphStore;
-use oxigraph::store::Store;
 
 use super::config_args::ConfigArgs;
 use super::infer::{INFERRED, from_data, summary};
@@ -19,6 +19,7 @@ use crate::http::Server;
 use crate::load::LoadError;
 use crate::logging;
 use crate::schema_store::InMemorySchemaStore;
+use crate::store::DataStore;
 
 /// Time for work off the async workers to notice that it is cancelled.
 const LAST_WORK: Duration = Duration::from_secs(1);
@@ -75,6 +76,7 @@ impl Serve {
             ..Settings::default()
         };
         let (settings, warnings) = self.config.settings(defaults, &named)?;
+        self.input.check_against(&settings)?;
         if !settings.host.is_loopback() && !self.insecure {
             return Err(CliError::Usage(format!(
                 "{} can be reached from other machines and nobody has to sign in; \
@@ -86,12 +88,11 @@ impl Serve {
     }
 
     async fn serve(self, settings: Settings, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        let embedded = self.embedded_store()?;
-        let (store, provider) = (embedded.inner().clone(), embedded.provider());
+        let store = self.data_store(&settings)?;
         let schema = self.input.schema_text()?;
         let app = Arc::new(App::new(
             settings,
-            Arc::new(embedded),
+            store.graph_store(),
             Arc::new(InMemorySchemaStore::default()),
         ));
         // Before the data, so that a port that is taken is known at once.
@@ -100,37 +101,45 @@ impl Serve {
         if let Some((name, text)) = &schema {
             self.bind(&app, name, text, console).await?;
         }
-        let has_data = !store.is_empty().map_err(LoadError::Store)?;
-        if has_data && self.input.has_data() {
-            tracing::warn!("the store has data already; --data is not loaded again");
-        } else if let Some(summary) = self.input.load(&store, console)? {
-            tracing::info!("{summary}");
-        }
-        if schema.is_none() && (has_data || self.input.has_data()) {
-            self.bind_inferred(&app, &store, console).await?;
-        }
-        match &self.store_path {
-            None => tracing::info!(provider, "schemas and data are kept in memory"),
-            Some(folder) => tracing::info!(
-                provider,
-                folder = %folder.display(),
-                "data are kept on disk, schemas in memory"
-            ),
+        match store.embedded() {
+            Some(store) => self.fill(&app, store, schema.is_some(), console).await?,
+            None => {
+                let address = app.settings.sparql.addresses.to_string();
+                tracing::info!(
+                    address,
+                    "data is read from a SPARQL server, schemas are in memory"
+                );
+                // What a request may choose is known once the server has answered.
+                let context = RequestContext {
+                    deadline: Some(Instant::now() + app.settings.request_timeout),
+                    ..RequestContext::default()
+                };
+                if let Err(error) = store.graph_store().probe(&context).await {
+                    tracing::warn!(%error, "the SPARQL server does not answer yet");
+                }
+            }
         }
         announce(&app, server.address(), console)?;
         server.run(stop_signal()).await;
         Ok(Exit::Success)
     }
 
-    /// Opens the store on disk that is named, or makes one in memory.
-    fn embedded_store(&self) -> Result<OxigraphStore, CliError> {
+    /// Opens the store on disk that is named, or the one that the settings name.
+    fn data_store(&self, settings: &Settings) -> Result<DataStore, CliError> {
         match &self.store_path {
-            None => Ok(OxigraphStore::new(Store::new().map_err(LoadError::Store)?)),
+            None => Ok(DataStore::open(settings)?),
+            Some(_) if !settings.sparql.addresses.is_empty() => Err(CliError::Usage(
+                "--store-path keeps data in this process, and `sparql.endpoint.address` names a \
+                 server that holds the data: give one of them"
+                    .to_owned(),
+            )),
             #[cfg(feature = "rocksdb")]
-            Some(folder) => OxigraphStore::open(folder).map_err(|source| CliError::OpenStore {
-                folder: folder.clone(),
-                source,
-            }),
+            Some(folder) => OxigraphStore::open(folder)
+                .map(|store| DataStore::Embedded(Arc::new(store)))
+                .map_err(|source| CliError::OpenStore {
+                    folder: folder.clone(),
+                    source,
+                }),
             #[cfg(not(feature = "rocksdb"))]
             Some(_) => Err(CliError::Usage(
                 "this program keeps data in memory alone; for --store-path build it with \
@@ -138,6 +147,38 @@ impl Serve {
                     .to_owned(),
             )),
         }
+    }
+
+    /// Loads the data into the embedded store, and makes a schema of them where none is given.
+    async fn fill(
+        &self,
+        app: &App,
+        store: &OxigraphStore,
+        has_schema: bool,
+        console: &mut Console<'_>,
+    ) -> Result<(), CliError> {
+        let (provider, store) = (store.provider(), store.inner());
+        let has_data = !store.is_empty().map_err(LoadError::Store)?;
+        if has_data && self.input.has_data() {
+            tracing::warn!("the store has data already; --data is not loaded again");
+        } else if let Some(summary) = self.input.load(store, console)? {
+            tracing::info!("{summary}");
+        }
+        if !has_schema && (has_data || self.input.has_data()) {
+            self.bind_inferred(app, store, console).await?;
+        }
+        match &self.store_path {
+            None => tracing::info!(
+                provider,
+                "schemas and data are kept in memory; `sparql.endpoint.address` names no server"
+            ),
+            Some(folder) => tracing::info!(
+                provider,
+                folder = %folder.display(),
+                "data are kept on disk, schemas in memory"
+            ),
+        }
+        Ok(())
     }
 
     async fn bind(

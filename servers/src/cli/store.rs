@@ -7,15 +7,15 @@ use clap::Args;
 use graphql_gen::request::RequestContext;
 use graphql_gen::store::GraphStore;
 use graphql_gen::store::oxigraph::OxigraphStore;
-use oxigraph::store::Store;
+use graphql_gen::store::remote::http::ConnectionOptions;
 use tokio::runtime::Runtime;
 
 use super::infer::{INFERRED, from_data, summary};
 use super::input::{Input, usable};
 use super::{CliError, Console};
 use crate::config::Settings;
-use crate::load::LoadError;
 use crate::schema::UsableSchema;
+use crate::store::DataStore;
 
 /// A store in place of data files.
 #[derive(Debug, Args)]
@@ -49,25 +49,30 @@ pub(super) struct Opened {
     pub(super) embedded: Option<Arc<OxigraphStore>>,
 }
 
-/// Opens the store at an address, or loads the data files into one in memory; the flag tells whether
+/// Opens the store that is named, or loads the data files into one in memory; the flag tells whether
 /// there was either.
 fn open(
     input: &Input,
     args: &StoreArgs,
+    settings: &Settings,
     console: &mut Console<'_>,
 ) -> Result<(Opened, bool), CliError> {
-    if let Some(address) = &args.store {
-        return Err(CliError::Usage(format!(
-            "this program cannot read the store {address}: it works on data files alone; give \
-             them with --data"
-        )));
-    }
-    let store = Store::new().map_err(LoadError::Store)?;
-    let has_data = input.load(&store, console)?.is_some();
-    let embedded = Arc::new(OxigraphStore::new(store));
+    let store = match &args.store {
+        Some(address) => DataStore::connect(&ConnectionOptions {
+            addresses: address
+                .parse()
+                .map_err(|error| CliError::Usage(format!("--store {address}: {error}")))?,
+            ..settings.sparql.clone()
+        })?,
+        None => DataStore::open(settings)?,
+    };
+    let has_data = match store.embedded() {
+        Some(embedded) => input.load(embedded.inner(), console)?.is_some(),
+        None => true,
+    };
     let opened = Opened {
-        store: Arc::clone(&embedded) as Arc<dyn GraphStore>,
-        embedded: Some(embedded),
+        store: store.graph_store(),
+        embedded: store.embedded().cloned(),
     };
     Ok((opened, has_data))
 }
@@ -76,19 +81,27 @@ fn open(
 pub(super) fn over_data(
     input: &Input,
     args: &StoreArgs,
+    settings: &Settings,
     console: &mut Console<'_>,
 ) -> Result<(UsableSchema, Opened), CliError> {
     if let Some((name, text)) = input.schema_text()? {
         // Before the data, so that mistakes in the schema are known at once.
         let schema = usable(&name, &text, console)?;
-        let (opened, _) = open(input, args, console)?;
+        let (opened, _) = open(input, args, settings, console)?;
         return Ok((schema, opened));
     }
-    let (opened, has_data) = open(input, args, console)?;
-    let Some(embedded) = opened.embedded.as_ref().filter(|_| has_data) else {
-        let message = "a schema or data is needed: give --schema FILE, --data FILE, \
-                       or --demo star-wars";
-        return Err(CliError::Usage(message.to_owned()));
+    let (opened, has_data) = open(input, args, settings, console)?;
+    let embedded = match (&opened.embedded, has_data) {
+        (Some(embedded), true) => embedded,
+        (Some(_), false) => {
+            let message = "a schema or data is needed: give --schema FILE, --data FILE, \
+                           or --demo star-wars";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        (None, _) => {
+            let message = "a schema is needed: give --schema FILE";
+            return Err(CliError::Usage(message.to_owned()));
+        }
     };
     let inferred = from_data(embedded.inner())?;
     let made = summary(&inferred);

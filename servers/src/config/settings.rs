@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use graphql_gen::limits::Limits;
 use graphql_gen::service::ServiceOptions;
+use graphql_gen::store::remote::http::{
+    Addresses, ConnectionOptions, HttpCodes, ResultFormat, Secret, ServerType,
+};
 use graphql_gen::typesystem::{ApiOptions, FederationMode};
 use graphql_gen::value::Numbers;
 
@@ -29,6 +32,9 @@ pub struct Settings {
     pub explain: bool,
     /// Whether `GET /` shows GraphiQL (`graphql.graphiql.enabled`).
     pub graphiql: bool,
+    /// The store of the data when it is a server; without an address it is embedded
+    /// (`sparql.endpoint.*`).
+    pub sparql: ConnectionOptions,
     /// Greatest size of a request body (`http.maxBodyBytes`).
     pub max_body_bytes: usize,
     /// Time for a client to send the headers of a request (`http.headerTimeout`).
@@ -55,6 +61,7 @@ impl Default for Settings {
             federation: false,
             explain: false,
             graphiql: true,
+            sparql: ConnectionOptions::default(),
             max_body_bytes: 8 << 20,
             header_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(10),
@@ -126,6 +133,8 @@ macro_rules! from_str_setting {
 
 from_str_setting! {
     usize, "number", "a whole number that is not negative";
+    u32, "number", "a whole number that is not negative";
+    u64, "number", "a whole number that is not negative";
     u16, "port", "a port between 0 and 65535";
     IpAddr, "address", "an IP address such as 127.0.0.1 or ::1";
     bool, "boolean", "true or false";
@@ -147,6 +156,94 @@ impl Setting for Option<u64> {
 
     fn show(&self) -> String {
         self.map_or_else(|| "none".to_owned(), |n| n.to_string())
+    }
+}
+
+impl Setting for Option<String> {
+    const TYPE: &'static str = "text or `none`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        Ok((!matches!(text, "" | "none")).then(|| text.to_owned()))
+    }
+
+    fn show(&self) -> String {
+        self.clone().unwrap_or_else(|| "none".to_owned())
+    }
+}
+
+impl Setting for Option<Secret> {
+    const TYPE: &'static str = "text or `none`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        Ok((!matches!(text, "" | "none")).then(|| Secret::new(text)))
+    }
+
+    fn show(&self) -> String {
+        let shown = if self.is_some() { "***" } else { "none" };
+        shown.to_owned()
+    }
+}
+
+impl Setting for Addresses {
+    const TYPE: &'static str = "addresses or `none`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "none" => Ok(Addresses::default()),
+            _ => text.parse(),
+        }
+    }
+
+    fn show(&self) -> String {
+        if self.is_empty() {
+            "none".to_owned()
+        } else {
+            self.to_string()
+        }
+    }
+}
+
+impl Setting for HttpCodes {
+    const TYPE: &'static str = "status codes or `none`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "none" => Ok(HttpCodes::default()),
+            _ => text.parse(),
+        }
+    }
+
+    fn show(&self) -> String {
+        let text = self.to_string();
+        if text.is_empty() {
+            "none".to_owned()
+        } else {
+            text
+        }
+    }
+}
+
+impl Setting for ServerType {
+    const TYPE: &'static str = "`auto`, `rdf4j`, `graphdb`, `fuseki` or `sparql11`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        text.parse()
+    }
+
+    fn show(&self) -> String {
+        self.as_str().to_owned()
+    }
+}
+
+impl Setting for ResultFormat {
+    const TYPE: &'static str = "`json` or `tsv`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        text.parse()
+    }
+
+    fn show(&self) -> String {
+        self.as_str().to_owned()
     }
 }
 

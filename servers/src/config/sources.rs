@@ -8,7 +8,7 @@ use super::settings::Settings;
 use super::table::Property;
 
 /// Starts of environment names that can only be meant for this program.
-const OUR_PREFIXES: &[&str] = &["GRAPHQL_", "SOML_", "APPLICATION_", "HEALTH_"];
+const OUR_PREFIXES: &[&str] = &["GRAPHQL_", "SOML_", "APPLICATION_", "HEALTH_", "SPARQL_"];
 
 /// The places to read from besides the defaults; later ones win.
 #[derive(Clone, Debug, Default)]
@@ -130,13 +130,18 @@ fn set(
     (property.set)(settings, value).map_err(|expected| ConfigError::Value {
         key: property.key,
         origin: origin.to_owned(),
-        value: if property.secret {
+        value: if property.secret || carries_user(value) {
             "***".to_owned()
         } else {
             value.to_owned()
         },
         expected,
     })
+}
+
+/// Tells whether `value` has an address with a user, and so perhaps a password, in it.
+fn carries_user(value: &str) -> bool {
+    value.contains("://") && value.contains('@')
 }
 
 fn environment_pair(

@@ -71,14 +71,16 @@ fn kind_of<T: Setting>(_: fn(&Settings) -> &T) -> &'static str {
 }
 
 macro_rules! properties {
-    ($($key:literal => $($field:ident).+, $doc:literal;)*) => {
+    (@secret) => { false };
+    (@secret secret) => { true };
+    ($($key:literal => $($field:ident).+, $($secret:ident)? $doc:literal;)*) => {
         /// All properties, in the order of the documentation.
         pub static PROPERTIES: std::sync::LazyLock<Vec<Property>> =
             std::sync::LazyLock::new(|| vec![$(Property {
                 key: $key,
                 kind: kind_of(|settings| &settings.$($field).+),
                 doc: $doc,
-                secret: false,
+                secret: properties!(@secret $($secret)?),
                 set: |settings, text| {
                     settings.$($field).+ = Setting::parse(text)?;
                     Ok(())
@@ -114,6 +116,27 @@ properties! {
     "graphql.limits.responseBytes" => limits.response_bytes, "Greatest size of an answer, in bytes.";
     "graphql.limits.groups" => limits.groups, "Greatest number of groups of one aggregate, whatever is cut out of them.";
     "graphql.limits.cursorBytes" => limits.cursor_bytes, "Greatest size of the sort keys and the id in a cursor, in bytes.";
+    "sparql.endpoint.address" => sparql.addresses, "Addresses of the server that holds the data, the main one first, between commas or semicolons; several hold the same data. Without one the data is in memory.";
+    "sparql.endpoint.type" => sparql.server, "Kind of the server; `auto` asks it.";
+    "sparql.endpoint.repository" => sparql.repository, "Repository of RDF4J or GraphDB, dataset of Fuseki. Without one the address is the one that takes queries.";
+    "sparql.endpoint.username" => sparql.username, "User of the server.";
+    "sparql.endpoint.credentials" => sparql.credentials, secret "Password of the user.";
+    "sparql.endpoint.token" => sparql.token, secret "Bearer token, in place of user and password.";
+    "sparql.endpoint.maxConcurrentRequests" => sparql.max_concurrent_connections, "Requests, and so connections, to one address at the same time; others wait.";
+    "sparql.endpoint.connectionRequestTimeout" => sparql.connection_request_timeout, "Greatest wait for a free connection; 0 is without end.";
+    "sparql.endpoint.connectTimeout" => sparql.connect_timeout, "Greatest time to connect; 0 is without end.";
+    "sparql.endpoint.socketTimeout" => sparql.socket_timeout, "Greatest time without a byte from the server, also before the first; 0 is without end. A request ends with `graphql.requestTimeout` in any case.";
+    "sparql.endpoint.retryHttpCodes" => sparql.retry_http_codes, "Statuses after which a request is sent again: codes or ranges such as `50x` and `5xx`, between commas or semicolons.";
+    "sparql.endpoint.maxRetries" => sparql.max_retries, "How often a request is sent again at most; 0 for never. A connection that is lost before the answer begins counts too, and is replaced at once.";
+    "sparql.endpoint.retryInterval" => sparql.retry_interval, "Wait before a request is sent again.";
+    "sparql.endpoint.healthCheckTimeout" => sparql.health_check_timeout, "Bounds the health check of an address, in place of the three timeouts.";
+    "sparql.endpoint.maxResultBytes" => sparql.max_result_bytes, "Greatest size of one result of the server; the answer is then `LIMIT_STORE_RESULT`.";
+    "sparql.endpoint.resultFormat" => sparql.result_format, "Form of results. `tsv` is smaller, and only for servers that break the connection off when a query fails midway: RDF4J, GraphDB and Fuseki do not always.";
+    "sparql.endpoint.cluster.unavailableReadTimeout" => sparql.unavailable_read_timeout, "With several addresses: greatest time for a read once one has failed.";
+    "sparql.endpoint.cluster.scanFailedInterval" => sparql.scan_failed_interval, "With several addresses: how long one that failed is left aside while others answer.";
+    "sparql.endpoint.cluster.retryOnHttp4xx" => sparql.retry_on_http_4xx, "With several addresses: asks another when one answers 4xx.";
+    "sparql.endpoint.cluster.retryOnHttp5xx" => sparql.retry_on_http_5xx, "With several addresses: asks another when one answers 5xx.";
+    "sparql.endpoint.cluster.forceClusterClient" => sparql.force_cluster_client, "Treats one address like several: it is tried until the read's time is up.";
     "http.maxBodyBytes" => max_body_bytes, "Greatest size of a request body, in bytes.";
     "http.headerTimeout" => header_timeout, "Time for a client to send the headers of a request; the connection is closed then.";
     "http.shutdownTimeout" => shutdown_timeout, "Time for open requests to end at shutdown.";

@@ -90,6 +90,7 @@ fn the_links_of_the_pages_lead_somewhere() {
         "docs/loading.md",
         "docs/queries.md",
         "docs/schema.md",
+        "docs/sparql-servers.md",
     ];
     for page in pages {
         let text = fs::read_to_string(path(page)).unwrap();

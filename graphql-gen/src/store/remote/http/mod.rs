@@ -1,0 +1,22 @@
+//! SPARQL endpoints over HTTP.
+//!
+//! [`HttpEndpoint`] sends queries to one server, or to several that hold the same data, and reads
+//! their results as they arrive. A result is complete or an error. What a server is like, whom it
+//! trusts and how long it is waited for is in [`ConnectionOptions`].
+
+mod body;
+mod client;
+mod detect;
+mod endpoint;
+mod error;
+mod exchange;
+mod failover;
+mod options;
+mod results;
+mod server;
+mod values;
+
+pub use endpoint::HttpEndpoint;
+pub use error::OptionsError;
+pub use options::ConnectionOptions;
+pub use values::{Addresses, HttpCodes, ResultFormat, Secret, ServerKind, ServerType};

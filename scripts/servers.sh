@@ -1,0 +1,205 @@
+#!/usr/bin/env bash
+# Starts and stops real SPARQL servers for the tests that need them.
+#
+#   scripts/servers.sh start|stop|status|env [rdf4j] [fuseki]
+#
+# Both when none is named. They listen on free ports of 127.0.0.1 and keep nothing: their files are
+# under target/servers/, which also tells where they run. `env` prints RDF4J_URL, the address of the
+# RDF4J server, and FUSEKI_URL, that of the Fuseki server, as exports for the shell.
+# Fuseki has the empty dataset `ds`, and its own protocol makes others.
+# Needs Java and, the first time, Maven, which fetches the servers.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+RDF4J=org.eclipse.rdf4j:rdf4j-http-server:3.7.7:war
+JETTY=org.eclipse.jetty:jetty-runner:9.4.58.v20250814:jar
+FUSEKI=org.apache.jena:jena-fuseki-server:6.1.0:jar # for Java 21 or later
+FUSEKI_17=org.apache.jena:jena-fuseki-server:5.5.0:jar
+# Seconds for a server to come up.
+WAIT=${SERVERS_WAIT:-90}
+
+root=$PWD/target/servers
+mkdir -p "$root/lib"
+
+fail() {
+  echo "$*" >&2
+  exit 1
+}
+
+java_major() {
+  "$1" -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -n 1
+}
+
+# Prints a Java of at least this version, when there is one.
+java_from() {
+  local java version
+  for java in "${JAVA_HOME:+$JAVA_HOME/bin/java}" "$(command -v java || true)" /usr/lib/jvm/*/bin/java; do
+    [ -x "$java" ] || continue
+    version=$(java_major "$java")
+    if [ -n "$version" ] && [ "$version" -ge "$1" ]; then
+      echo "$java"
+      return
+    fi
+  done
+}
+
+# Prints the file of an artifact; fetches it when it is not there.
+artifact() {
+  local name version kind file
+  IFS=: read -r _ name version kind <<< "$1"
+  file=$root/lib/$name-$version.$kind
+  if [ ! -s "$file" ]; then
+    command -v mvn > /dev/null || fail "missing: mvn, which fetches $1 (on Debian: apt-get install maven)"
+    mvn -q -B dependency:copy -Dartifact="$1" -DoutputDirectory="$root/lib" -Dtransitive=false >&2 ||
+      fail "failed to fetch $1"
+  fi
+  echo "$file"
+}
+
+free_port() {
+  local port
+  for _ in $(seq 100); do
+    port=$((20000 + RANDOM % 12000))
+    if ! (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null; then
+      echo "$port"
+      return
+    fi
+  done
+  fail "found no free port"
+}
+
+# Tells whether http://127.0.0.1:PORT/PATH answers 200.
+answers() {
+  local line
+  # The reader of a server that is not ready must not wait for ever.
+  line=$(
+    {
+      exec 3<> "/dev/tcp/127.0.0.1/$1" || exit 0
+      printf 'GET %s HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n' "$2" >&3
+      read -r -t 5 status <&3 || exit 0
+      echo "$status"
+    } 2> /dev/null
+  ) || return 1
+  [[ $line == HTTP/1.?' 200'* ]]
+}
+
+health_path() {
+  case $1 in
+    rdf4j) echo /rdf4j-server/protocol ;;
+    fuseki) echo '/ds?query=ASK%7B%7D' ;;
+  esac
+}
+
+address() {
+  case $1 in
+    rdf4j) echo "http://127.0.0.1:$2/rdf4j-server" ;;
+    fuseki) echo "http://127.0.0.1:$2" ;;
+  esac
+}
+
+# Reads pid and port of a server; fails when it does not run, or when its id is now another's.
+load_state() {
+  [ -f "$root/$1.state" ] || return 1
+  read -r pid port < "$root/$1.state"
+  local command
+  if [ -r "/proc/$pid/cmdline" ]; then
+    command=$(tr '\0' ' ' < "/proc/$pid/cmdline")
+  else
+    command=$(ps -p "$pid" -o args= 2> /dev/null || true)
+  fi
+  [[ $command == *"$root"* ]]
+}
+
+# Sets `command` to what runs a server.
+command_of() {
+  local java
+  case $1 in
+    rdf4j)
+      java=$(java_from 8)
+      [ -n "$java" ] || fail "missing: java (on Debian: apt-get install default-jre-headless)"
+      command=("$java" -Xmx512m "-Dorg.eclipse.rdf4j.appdata.basedir=$root/rdf4j"
+        -jar "$(artifact "$JETTY")" --host 127.0.0.1 --port "$2" --path /rdf4j-server
+        "$(artifact "$RDF4J")")
+      ;;
+    fuseki)
+      java=$(java_from 21)
+      if [ -n "$java" ]; then
+        command=("$java" -Xmx512m -jar "$(artifact "$FUSEKI")")
+      else
+        java=$(java_from 17)
+        [ -n "$java" ] || fail "missing: Java 17 or later (on Debian: apt-get install default-jre-headless)"
+        command=("$java" -Xmx512m -jar "$(artifact "$FUSEKI_17")")
+      fi
+      command+=(--mem --update --localhost --port "$2" /ds)
+      ;;
+  esac
+}
+
+start() {
+  local name=$1 pid port command
+  if load_state "$name"; then
+    echo "$name runs already: $(address "$name" "$port")"
+    return
+  fi
+  port=$(free_port)
+  command_of "$name" "$port"
+  rm -rf "${root:?}/$name"
+  mkdir -p "$root/$name"
+  # Detached, so that neither the end of this shell nor its pipes matter to it.
+  (cd "$root/$name" && exec setsid nohup "${command[@]}" < /dev/null > "$root/$name.log" 2>&1) &
+  pid=$!
+  echo "$pid $port" > "$root/$name.state"
+  local until=$((SECONDS + WAIT))
+  while ! answers "$port" "$(health_path "$name")"; do
+    if ! kill -0 "$pid" 2> /dev/null || [ "$SECONDS" -ge "$until" ]; then
+      echo "$name did not come up; the end of $root/$name.log:" >&2
+      tail -n 30 "$root/$name.log" >&2
+      stop "$name"
+      exit 1
+    fi
+    sleep 0.2
+  done
+  echo "$name runs: $(address "$name" "$port")"
+}
+
+stop() {
+  local name=$1 pid port
+  if load_state "$name"; then
+    kill "$pid" 2> /dev/null || true
+    for _ in $(seq 50); do
+      kill -0 "$pid" 2> /dev/null || break
+      sleep 0.2
+    done
+    kill -9 "$pid" 2> /dev/null || true
+    echo "$name stopped"
+  fi
+  rm -f "$root/$name.state"
+}
+
+status() {
+  local name=$1 pid port
+  if ! load_state "$name"; then
+    echo "$name does not run"
+  elif answers "$port" "$(health_path "$name")"; then
+    echo "$name runs: $(address "$name" "$port")"
+  else
+    echo "$name runs and does not answer: $(address "$name" "$port")"
+  fi
+}
+
+env() {
+  local name=$1 pid port
+  load_state "$name" || fail "$name does not run: scripts/servers.sh start $name"
+  echo "export ${name^^}_URL=$(address "$name" "$port")"
+}
+
+action=${1:-}
+shift || true
+[[ $action =~ ^(start|stop|status|env)$ ]] || fail "usage: scripts/servers.sh start|stop|status|env [rdf4j] [fuseki]"
+[ "$#" -gt 0 ] || set -- rdf4j fuseki
+for name in "$@"; do
+  [[ $name =~ ^(rdf4j|fuseki)$ ]] || fail "unknown server: $name"
+done
+for name in "$@"; do
+  "$action" "$name"
+done
