@@ -241,6 +241,7 @@ impl Inner {
         let input = PlanInput {
             api: &self.api,
             limits: &self.options.limits,
+            features: &self.store.features(),
             document: &document,
             operation,
             variables: &variables,
@@ -360,7 +361,6 @@ fn report_unenforced(schema: &Schema) {
         |holds: fn(&soml_core::schema::Property) -> bool| schema.properties.iter().any(holds);
     let asked = [
         ("rbac", !schema.rbac.roles.is_empty()),
-        ("config.repository", config.repository.is_some()),
         ("config.enableAggregates", config.enable_aggregates),
         ("config.enableConnections", config.enable_connections),
         (

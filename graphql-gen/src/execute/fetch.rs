@@ -87,26 +87,17 @@ async fn select_roots(
     pending: &mut [Nodes],
 ) -> Result<Vec<FetchedRoot>, StoreError> {
     let (store, context) = (execution.store, execution.context);
-    let count_call = || {
-        if let Some(trace) = &context.trace {
-            trace.count_call();
-        }
-    };
     let selections = execution.plan.roots.iter().map(async |root| {
         Ok(match &root.value {
             RootValue::Introspection | RootValue::Service(_) => Selected::Nothing,
             RootValue::Count(selection) => Selected::Count(store.count(selection, context).await?),
             RootValue::Objects(objects) => {
-                count_call();
                 let nodes = store.select(&objects.selection, context).await?;
                 Selected::Objects(objects.level, nodes)
             }
             RootValue::Entities(entities) => {
                 let types = entities.types.iter();
-                let selections = types.map(|ty| {
-                    count_call();
-                    store.select(&ty.selection, context)
-                });
+                let selections = types.map(|ty| store.select(&ty.selection, context));
                 Selected::Entities(entities, try_join_all(selections).await?)
             }
         })
@@ -174,9 +165,6 @@ async fn hydrate(
                 .push(crate::store::Column::with_capacity(0));
         }
         return Ok(hydrated);
-    }
-    if let Some(trace) = &execution.context.trace {
-        trace.count_call();
     }
     let request = HydrationRequest {
         nodes,

@@ -138,7 +138,7 @@ fn exists(pattern: GraphPattern, expr: Expression) -> Expression {
     }))
 }
 
-fn is_one_of(subject: Expression, ids: &[NamedNode]) -> Expression {
+pub(super) fn is_one_of(subject: Expression, ids: &[NamedNode]) -> Expression {
     if ids.is_empty() {
         return boolean(false);
     }

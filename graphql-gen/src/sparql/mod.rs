@@ -5,6 +5,8 @@
 //! triple pattern each and nest along paths, a form that stores evaluate well.
 
 mod expression;
+mod rows;
+mod union;
 
 use oxrdf::{NamedNode, Term, Variable};
 use spargebra::Query;
@@ -15,6 +17,8 @@ use crate::plan::{
     Dataset, NodeCondition, Operator, Quantifier, Step, TypeTest, ValueCondition, ValueTest,
 };
 use expression::{is_iri, value_condition};
+pub(crate) use rows::{Fact, SlotQuery, count_of, nodes_page, nodes_with_facts, values_of};
+pub(crate) use union::over_all_graphs;
 
 /// Name of the variable that holds what a query selects.
 pub const RESULT: &str = "id";
@@ -208,12 +212,15 @@ impl Builder {
                 right: Box::new(bgp(node, property, ty.into())),
             }
         });
-        let union = |left, right| GraphPattern::Union {
-            left: Box::new(left),
-            right: Box::new(right),
-        };
-        balanced(branches.collect(), union).unwrap_or_else(|| one_of(node, &[]))
+        union_of(branches.collect()).unwrap_or_else(|| one_of(node, &[]))
     }
+}
+
+fn union_of(branches: Vec<GraphPattern>) -> Option<GraphPattern> {
+    balanced(branches, |left, right| GraphPattern::Union {
+        left: Box::new(left),
+        right: Box::new(right),
+    })
 }
 
 fn one_of(variable: &Variable, ids: &[NamedNode]) -> GraphPattern {

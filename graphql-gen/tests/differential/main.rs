@@ -1,9 +1,12 @@
 //! Random operations are answered as a slow, obvious interpreter answers them.
 //!
 //! `DIFFERENTIAL_CASES` sets the number of cases of each test, `DIFFERENTIAL_SEED` the first of
-//! the seeds from which schemas, data and operations follow. A failure prints the smallest case
+//! the seeds from which schemas, data and operations follow, `DIFFERENTIAL_STORE` the kind of store:
+//! `memory`, `remote`, `remote-apart`, `rdf4j` or `fuseki`. A failure prints the smallest case
 //! found and how to run it again.
 
+#[path = "../back_end/mod.rs"]
+mod back_end;
 mod case;
 mod compare;
 mod coverage;

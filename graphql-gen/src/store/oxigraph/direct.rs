@@ -7,8 +7,9 @@ use std::collections::{HashMap, HashSet};
 
 use oxrdf::{GraphNameRef, NamedNode, NamedOrBlankNode, NamedOrBlankNodeRef, Term, TermRef};
 
-use super::{CHECK_EVERY, Walker, failed, rebuilt};
+use super::{Walker, failed, rebuilt};
 use crate::plan::{NodeCondition, TypeTest};
+use crate::store::order::CHECK_EVERY;
 use crate::store::{Column, StoreError};
 
 /// Tells whether a condition needs look-ups alone.

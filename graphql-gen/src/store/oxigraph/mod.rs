@@ -5,7 +5,7 @@
 
 mod direct;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::time::Instant;
 
 use async_trait::async_trait;
@@ -14,18 +14,15 @@ use oxigraph::store::{StorageError, Store};
 use oxrdf::{GraphName, GraphNameRef, NamedNode, NamedOrBlankNodeRef, Term, TermRef};
 use spargebra::Query;
 
+use super::order::{
+    CHECK_EVERY, KeyCache, Neighbours, drop_repeated, named_nodes, sorted_page, sorted_values,
+};
 use super::{
     Column, GraphStore, Hydrated, HydrationRequest, Slot, SlotPage, StoreError, StoreInfo,
 };
-use crate::plan::{
-    Dataset, OrderKey, OrderStep, Page, Selection, SortBy, Step, TypeIndex, ValueCondition,
-};
+use crate::plan::{Dataset, Selection, Step, TypeTest, ValueCondition};
 use crate::request::RequestContext;
 use crate::sparql;
-use crate::value::{SortValue, shown};
-
-/// How many objects are read between two looks at the deadline.
-const CHECK_EVERY: usize = 256;
 
 /// An Oxigraph store.
 pub struct OxigraphStore {
@@ -53,6 +50,7 @@ impl GraphStore for OxigraphStore {
         selection: &Selection,
         context: &RequestContext,
     ) -> Result<Vec<NamedNode>, StoreError> {
+        context.count_call();
         let walker = Walker::new(&self.store, &selection.dataset, context);
         let started = Instant::now();
         let nodes = match walker.select_directly(&selection.condition)? {
@@ -69,7 +67,7 @@ impl GraphStore for OxigraphStore {
             return Ok(nodes);
         }
         let mut cache = KeyCache::default();
-        walker.sorted_page(nodes, &selection.order, selection.page, &mut cache)
+        sorted_page(&walker, nodes, &selection.order, selection.page, &mut cache)
     }
 
     async fn hydrate(
@@ -77,6 +75,7 @@ impl GraphStore for OxigraphStore {
         request: &HydrationRequest<'_>,
         context: &RequestContext,
     ) -> Result<Hydrated, StoreError> {
+        context.count_call();
         let walker = Walker::new(&self.store, request.dataset, context);
         let started = Instant::now();
         let columns: Vec<Column> = request
@@ -103,20 +102,9 @@ impl GraphStore for OxigraphStore {
     }
 }
 
-/// Keeps the IRIs among terms.
-fn named_nodes(terms: impl IntoIterator<Item = Term>) -> impl Iterator<Item = NamedNode> {
-    terms.into_iter().filter_map(|term| match term {
-        Term::NamedNode(node) => Some(node),
-        _ => None,
-    })
-}
-
 fn failed(error: StorageError) -> StoreError {
     StoreError::Failed(Box::new(error))
 }
-
-/// Sort keys that are known already.
-type KeyCache = HashMap<NamedNode, Vec<SortValue>>;
 
 /// Reads one dataset for one request.
 struct Walker<'a> {
@@ -299,140 +287,27 @@ impl<'a> Walker<'a> {
     fn paged(&self, column: Column, page: &SlotPage) -> Result<Column, StoreError> {
         let mut cache = KeyCache::default();
         rebuilt(column, |values| {
-            let mut nodes = Vec::with_capacity(values.len());
-            let mut rest = Vec::new();
-            for value in values {
-                match value {
-                    Term::NamedNode(node) => {
-                        let counts = match &page.members {
-                            Some(test) => self.is_instance(&node, test)?,
-                            None => true,
-                        };
-                        if counts {
-                            nodes.push(node);
-                        }
-                    }
-                    other => rest.push(other),
-                }
-            }
-            // Literals where objects should be come last; the executor reports them.
-            let objects = nodes.len();
-            let range = page.page.range(objects + rest.len());
-            let nodes = self.sorted_page(nodes, &page.order, page.page, &mut cache)?;
-            rest.sort_by_cached_key(ToString::to_string);
-            let skip = range.start.saturating_sub(objects);
-            let take = range.len() - nodes.len();
-            Ok(nodes
-                .into_iter()
-                .map(Term::from)
-                .chain(rest.into_iter().skip(skip).take(take))
-                .collect())
+            sorted_values(self, values, page, &mut cache)
         })
     }
+}
 
-    /// Sorts objects by keys, then by IRI, and cuts a page out.
-    fn sorted_page(
-        &self,
-        nodes: Vec<NamedNode>,
-        order: &[OrderKey],
-        page: Page,
-        cache: &mut KeyCache,
-    ) -> Result<Vec<NamedNode>, StoreError> {
-        let range = page.range(nodes.len());
-        if range.is_empty() {
-            return Ok(Vec::new());
-        }
-        if order.is_empty() {
-            return Ok(page_of(nodes, range, NamedNode::cmp));
-        }
-        for (position, node) in nodes.iter().enumerate() {
-            if position % CHECK_EVERY == 0 {
-                self.check()?;
-            }
-            if !cache.contains_key(node) {
-                cache.insert(node.clone(), self.keys(node, order)?);
-            }
-        }
-        let cache = &*cache;
-        Ok(page_of(nodes, range, |a, b| {
-            let keys = order.iter().zip(&cache[a]).zip(&cache[b]);
-            for ((key, a), b) in keys {
-                let ordering = if key.descending { b.cmp(a) } else { a.cmp(b) };
-                if ordering.is_ne() {
-                    return ordering;
-                }
-            }
-            a.cmp(b)
-        }))
+impl Neighbours for Walker<'_> {
+    fn context(&self) -> &RequestContext {
+        self.context
     }
 
-    fn keys(&self, node: &NamedNode, order: &[OrderKey]) -> Result<Vec<SortValue>, StoreError> {
-        order.iter().map(|key| self.key(node, key)).collect()
-    }
-
-    fn key(&self, node: &NamedNode, key: &OrderKey) -> Result<SortValue, StoreError> {
-        let of_node = matches!(
-            key.by,
-            SortBy::Iri | SortBy::TypeName(_) | SortBy::Constant(_)
-        );
-        let (last, way) = match key.path.split_last() {
-            Some((last, way)) if !of_node => (Some(last), way),
-            _ => (None, key.path.as_slice()),
-        };
-        let mut at = node.clone();
-        for step in way {
-            match self.shown_object(&at, step)? {
-                Some(next) => at = next,
-                None => return Ok(SortValue::Missing),
-            }
-        }
-        let mut values = Vec::new();
-        if let Some(last) = last {
-            self.walk(&at, &last.step, &mut values)?;
-        }
-        Ok(match &key.by {
-            SortBy::Iri => SortValue::Text(at.into_string()),
-            SortBy::Constant(text) => SortValue::Text(text.clone()),
-            SortBy::TypeName(index) => self.type_name(&at, index)?,
-            by => shown(by, &values, &self.context.accept_language),
-        })
-    }
-
-    /// Returns the object that a single-valued field shows.
-    fn shown_object(
+    fn walk(
         &self,
         node: &NamedNode,
-        step: &OrderStep,
-    ) -> Result<Option<NamedNode>, StoreError> {
-        let mut values = Vec::new();
-        self.walk(node, &step.step, &mut values)?;
-        let mut smallest = None;
-        'values: for next in named_nodes(values) {
-            if smallest.as_ref().is_some_and(|smallest| *smallest < next) {
-                continue;
-            }
-            for test in &step.tests {
-                if !self.is_instance(&next, test)? {
-                    continue 'values;
-                }
-            }
-            smallest = Some(next);
-        }
-        Ok(smallest)
+        step: &Step,
+        values: &mut Vec<Term>,
+    ) -> Result<(), StoreError> {
+        Walker::walk(self, node, step, values)
     }
 
-    fn type_name(&self, node: &NamedNode, index: &TypeIndex) -> Result<SortValue, StoreError> {
-        let mut types = Vec::new();
-        for (position, property) in index.properties().enumerate() {
-            let mut found = Vec::new();
-            self.walk(node, &Step::forward(property.clone()), &mut found)?;
-            types.extend(named_nodes(found).map(|ty| (position, ty)));
-        }
-        let types = types.iter().map(|(position, ty)| (*position, ty));
-        let name = index
-            .resolve(types)
-            .and_then(|object| index.type_name(object));
-        Ok(name.map_or(SortValue::Missing, |name| SortValue::Text(name.to_owned())))
+    fn is_instance(&self, node: &NamedNode, test: &TypeTest) -> Result<bool, StoreError> {
+        Walker::is_instance(self, node, test)
     }
 }
 
@@ -450,32 +325,6 @@ fn rebuilt(
         out.end_node();
     }
     Ok(out)
-}
-
-/// Returns the elements of `range` as if all were sorted.
-fn page_of(
-    mut nodes: Vec<NamedNode>,
-    range: std::ops::Range<usize>,
-    compare: impl Fn(&NamedNode, &NamedNode) -> std::cmp::Ordering,
-) -> Vec<NamedNode> {
-    if range.end < nodes.len() {
-        nodes.select_nth_unstable_by(range.end, &compare);
-        nodes.truncate(range.end);
-    }
-    nodes.sort_unstable_by(&compare);
-    nodes.drain(..range.start);
-    nodes
-}
-
-/// Drops repeated values from `start` on; the first of each stays.
-fn drop_repeated(values: &mut Vec<Term>, start: usize) {
-    let mut seen = HashSet::new();
-    let tail: Vec<Term> = values.drain(start..).collect();
-    for value in tail {
-        if seen.insert(value.clone()) {
-            values.push(value);
-        }
-    }
 }
 
 /// Passes the deadline and the cancellation of a request on to a running query.

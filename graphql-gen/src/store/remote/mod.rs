@@ -1,5 +1,10 @@
 //! Stores behind a SPARQL endpoint: objects and values by queries, a bounded number per level.
 
+mod dialect;
 mod endpoint;
+mod facts;
+mod store;
 
+pub use dialect::{DefaultGraph, Dialect};
 pub use endpoint::{EndpointQuery, Rows, SparqlEndpoint};
+pub use store::{RemoteOptions, RemoteStore};
