@@ -6,7 +6,7 @@
 //! names what must be the same: its code and path, and more where that matters.
 //!
 //! `pending.md` in a folder says why the answer is not yet what it must be: then the case must still
-//! differ. `UPDATE_EXPECT` rewrites the expectations of all other cases.
+//! differ over the embedded store. `UPDATE_EXPECT` rewrites the expectations of all other cases.
 
 mod back_end;
 mod fixture;
@@ -240,6 +240,8 @@ fn check_all(kind: Kind) {
             (false, false) => failures.push(format!(
                 "{name}: {why}  expected {expected}\n  but got  {actual}"
             )),
+            // What waits for the embedded store may be right elsewhere.
+            (true, true) if kind != Kind::Memory => {}
             (true, true) => failures.push(format!("{name} is as expected: remove pending.md")),
         }
     }

@@ -36,12 +36,17 @@ fn or(left: Expression, right: Expression) -> Expression {
 }
 
 /// Negates; an error counts as false before the negation, so as true after it.
+///
+/// The negation is inside of COALESCE, since RDF4J fails where it simplifies an argument of COALESCE
+/// itself.
 fn not(expression: Expression) -> Expression {
-    let total = match expression {
-        exists @ Expression::Exists(_) => exists,
-        other => Expression::Coalesce(vec![other, boolean(false)]),
-    };
-    Expression::Not(Box::new(total))
+    match expression {
+        exists @ Expression::Exists(_) => Expression::Not(Box::new(exists)),
+        other => {
+            let negated = Expression::Not(Box::new(other));
+            Expression::Coalesce(vec![negated, boolean(true)])
+        }
+    }
 }
 
 fn equal(left: Expression, right: Expression) -> Expression {

@@ -144,7 +144,7 @@ fn ask(address: &str, text: &str, left: Option<std::time::Duration>) -> Result<R
         .timeout_global(left)
         .build()
         .header("Accept", "application/sparql-results+json")
-        .content_type("application/sparql-query")
+        .content_type("application/sparql-query; charset=utf-8")
         .send(text)
         .map_err(failed)?;
     let status = answer.status();

@@ -68,26 +68,25 @@ impl Dialect {
         pattern: GraphPattern,
         dataset: &Dataset,
     ) -> Query {
-        let graphs = match (&dataset.graphs, default_graph) {
-            (Some(graphs), _) => Some(graphs.clone()),
-            (None, DefaultGraph::Union) => None,
-            (None, DefaultGraph::Apart) if self == Dialect::Fuseki => Some(all_of_fuseki()),
-            (None, DefaultGraph::Apart) => {
-                return select(over_all_graphs(pattern), None);
-            }
+        let is_apart = default_graph == DefaultGraph::Apart;
+        let graphs = match &dataset.graphs {
+            Some(graphs) => Some(graphs.clone()),
+            None if is_apart && self == Dialect::Fuseki => Some(all_of_fuseki()),
+            None => None,
         };
-        select(pattern, graphs)
-    }
-}
-
-fn select(pattern: GraphPattern, graphs: Option<Vec<NamedNode>>) -> Query {
-    Query::Select {
-        dataset: graphs.map(|default| QueryDataset {
-            default,
-            named: None,
-        }),
-        pattern,
-        base_iri: None,
+        let pattern = if is_apart && graphs.is_none() {
+            over_all_graphs(pattern)
+        } else {
+            pattern
+        };
+        Query::Select {
+            dataset: graphs.map(|default| QueryDataset {
+                default,
+                named: None,
+            }),
+            pattern,
+            base_iri: None,
+        }
     }
 }
 
