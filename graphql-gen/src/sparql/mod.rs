@@ -5,6 +5,7 @@
 //! triple pattern each and nest along paths, a form that stores evaluate well.
 
 mod expression;
+mod moment;
 mod rows;
 mod union;
 
@@ -16,7 +17,7 @@ use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 use crate::plan::{
     Dataset, NodeCondition, Operator, Quantifier, Step, TypeTest, ValueCondition, ValueTest,
 };
-use expression::{is_iri, value_condition};
+use expression::{and, is_iri, value_condition};
 pub(crate) use rows::{Fact, SlotQuery, count_of, nodes_page, nodes_with_facts, values_of};
 pub(crate) use union::over_all_graphs;
 
@@ -98,6 +99,8 @@ fn query(pattern: GraphPattern, id: &Variable, dataset: &Dataset) -> Query {
 #[derive(Default)]
 struct Builder {
     variables: usize,
+    /// Says what servers answer differently in a form that they answer alike, at a price.
+    portable: bool,
 }
 
 /// What is joined, and what filters the join.
@@ -134,10 +137,6 @@ impl Parts {
     }
 }
 
-fn and(left: Expression, right: Expression) -> Expression {
-    Expression::And(Box::new(left), Box::new(right))
-}
-
 /// Combines operands into a tree whose depth is logarithmic, so that no evaluator runs out of stack.
 fn balanced<T>(operands: Vec<T>, combine: impl Fn(T, T) -> T + Copy) -> Option<T> {
     let mut layer = operands;
@@ -156,6 +155,14 @@ fn balanced<T>(operands: Vec<T>, combine: impl Fn(T, T) -> T + Copy) -> Option<T
 }
 
 impl Builder {
+    /// Creates a builder of queries for any server.
+    fn portable() -> Self {
+        Builder {
+            variables: 0,
+            portable: true,
+        }
+    }
+
     fn variable(&mut self) -> Variable {
         self.variables += 1;
         Variable::new_unchecked(format!("v{}", self.variables))

@@ -90,7 +90,7 @@ pub(crate) fn nodes_with_facts(condition: &NodeCondition, facts: &[Fact]) -> Gra
     let objects = numbered(conditioned(condition, &node), 0);
     let mut branches = vec![objects];
     for (position, fact) in facts.iter().enumerate() {
-        let mut builder = Builder::default();
+        let mut builder = Builder::portable();
         let mut parts = Parts::default();
         let start = builder.start(fact);
         builder.require(&start, condition, &mut parts);
@@ -110,7 +110,7 @@ pub(crate) fn values_of(nodes: &[NamedNode], slots: &[SlotQuery<'_>]) -> GraphPa
     let [node, _, value] = row_variables();
     let mut branches = Vec::new();
     for (number, slot) in slots.iter().enumerate() {
-        let mut builder = Builder::default();
+        let mut builder = Builder::portable();
         let mut parts = Parts::default();
         builder.slot(nodes, &node, slot, &value, &mut parts);
         branches.push(numbered(parts.into_pattern(), number));
@@ -120,7 +120,7 @@ pub(crate) fn values_of(nodes: &[NamedNode], slots: &[SlotQuery<'_>]) -> GraphPa
         .flat_map(|slot| slot.facts.iter().map(move |fact| (slot, fact)));
     let mut has_facts = false;
     for (position, (slot, fact)) in facts.enumerate() {
-        let mut builder = Builder::default();
+        let mut builder = Builder::portable();
         let mut parts = Parts::default();
         let (parent, start) = (builder.variable(), builder.start(fact));
         builder.slot(nodes, &parent, slot, &start, &mut parts);
@@ -145,7 +145,7 @@ fn row_variables() -> [Variable; 3] {
 }
 
 fn conditioned(condition: &NodeCondition, node: &Variable) -> GraphPattern {
-    let mut builder = Builder::default();
+    let mut builder = Builder::portable();
     let mut parts = Parts::default();
     builder.require(node, condition, &mut parts);
     parts.filters.push(is_iri(node));
