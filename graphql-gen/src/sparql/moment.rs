@@ -117,11 +117,31 @@ pub(super) fn compare_moment(
 }
 
 impl Shape {
-    /// Returns the `xsd:dateTime` of a text, `zone` added at its end.
+    /// Returns the `xsd:dateTime` of a text of this shape, `zone` added at its end.
     fn moment(&self, stored: Expression, zone: &str) -> Expression {
-        let pattern = format!("^({})({ZONE}?)$", self.body);
-        let whole = format!("{}$1{}$2{zone}", self.before, self.after);
-        let moment = call(Function::Replace, [stored, text(&pattern), text(&whole)]);
+        let without = |pattern: String| {
+            call(
+                Function::Replace,
+                [stored.clone(), text(&pattern), text("")],
+            )
+        };
+        // Servers differ on what a group is called that letters follow, so no group is used.
+        let parts = if self.after.is_empty() {
+            vec![text(self.before), stored, text(zone)]
+        } else {
+            let (body, own_zone) = (
+                without(format!("{ZONE}$")),
+                without(format!("^{}", self.body)),
+            );
+            vec![
+                text(self.before),
+                body,
+                text(self.after),
+                own_zone,
+                text(zone),
+            ]
+        };
+        let moment = Expression::FunctionCall(Function::Concat, parts);
         call(Function::Custom(xsd::DATE_TIME.into_owned()), [moment])
     }
 }
