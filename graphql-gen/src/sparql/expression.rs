@@ -260,7 +260,19 @@ fn value_test(builder: &Builder, subject: Expression, test: &ValueTest) -> Expre
         Domain::Cast(scalar) if builder.portable && is_temporal(scalar) => {
             is_moment(scalar, &subject)
         }
+        Domain::Number if builder.portable => and(
+            guard(&subject, Domain::Number),
+            is_well_formed_number(&subject),
+        ),
         domain => guard(&subject, domain),
+    };
+    let guard = match &test.operator {
+        // A few servers take NaN for the greatest number.
+        Operator::Compare(comparison, _) if builder.portable && is_order(*comparison) => {
+            let name = call(Function::Str, [subject.clone()]);
+            and(guard, not(equal(name, text("NaN"))))
+        }
+        _ => guard,
     };
     let compared = match test.domain {
         Domain::Text | Domain::Lexical => call(Function::Str, [subject.clone()]),
@@ -306,6 +318,33 @@ fn cast(subject: Expression, scalar: Scalar) -> Expression {
         Box::new(call(Function::IsNumeric, [subject.clone()])),
         Box::new(subject),
         Box::new(from_text),
+    )
+}
+
+/// Tells whether a comparison asks which of two is greater.
+fn is_order(comparison: Comparison) -> bool {
+    !matches!(comparison, Comparison::Equal | Comparison::NotEqual)
+}
+
+/// Tests whether a number has a text that its datatype knows; RDF4J takes any text for a number.
+fn is_well_formed_number(subject: &Expression) -> Expression {
+    let matches = |pattern: &str| {
+        let stored = call(Function::Str, [subject.clone()]);
+        call(Function::Regex, [stored, text(pattern)])
+    };
+    let datatype = || call(Function::Datatype, [subject.clone()]);
+    let floats = [xsd::DOUBLE.into_owned(), xsd::FLOAT.into_owned()];
+    let float = r"^[ \t\n\r]*([+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?INF|NaN)[ \t\n\r]*$";
+    let decimal = r"^[ \t\n\r]*[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)[ \t\n\r]*$";
+    let integer = r"^[ \t\n\r]*[+-]?[0-9]+[ \t\n\r]*$";
+    if_else(
+        is_one_of(datatype(), &floats),
+        matches(float),
+        if_else(
+            equal(datatype(), xsd::DECIMAL.into_owned().into()),
+            matches(decimal),
+            matches(integer),
+        ),
     )
 }
 

@@ -1,5 +1,6 @@
 //! A repository of a real RDF4J Server, or a dataset of a real Fuseki server.
 
+use std::fs::File;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
@@ -36,8 +37,18 @@ fn fresh_name() -> String {
     format!("test-{}-{number}", std::process::id())
 }
 
+/// Waits until no other test, in this process or another, makes or removes a repository: RDF4J
+/// hangs when several do.
+fn alone() -> File {
+    let path = std::env::temp_dir().join("graphql-gen-tests.lock");
+    let file = File::create(path).expect("a file in the folder of temporary files");
+    file.lock().expect("a lock");
+    file
+}
+
 impl Server {
     pub(super) fn rdf4j() -> Self {
+        let _alone = alone();
         let repository = format!("{}/repositories/{}", address("RDF4J_URL"), fresh_name());
         let name = repository.rsplit('/').next().expect("a name");
         let config = format!(
@@ -84,6 +95,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        let _alone = alone();
         // What is left over goes with the server.
         let _ = ureq::delete(&self.whole).call();
     }
