@@ -1,6 +1,5 @@
 //! A repository of a real RDF4J Server, or a dataset of a real Fuseki server.
 
-use std::fs::File;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
@@ -13,14 +12,14 @@ use oxigraph::sparql::results::{
 };
 use oxrdf::Quad;
 
-/// A repository or dataset that is removed at the end.
+/// A repository or dataset that is emptied at the end.
+///
+/// It is not removed: RDF4J hangs for good when one repository is removed while another is opened.
 pub(super) struct Server {
     /// Where queries go.
     query: String,
     /// Where all statements are put.
     statements: String,
-    /// What is deleted at the end.
-    whole: String,
     takes_inference: bool,
 }
 
@@ -37,18 +36,8 @@ fn fresh_name() -> String {
     format!("test-{}-{number}", std::process::id())
 }
 
-/// Waits until no other test, in this process or another, makes or removes a repository: RDF4J
-/// hangs when several do.
-fn alone() -> File {
-    let path = std::env::temp_dir().join("graphql-gen-tests.lock");
-    let file = File::create(path).expect("a file in the folder of temporary files");
-    file.lock().expect("a lock");
-    file
-}
-
 impl Server {
     pub(super) fn rdf4j() -> Self {
-        let _alone = alone();
         let repository = format!("{}/repositories/{}", address("RDF4J_URL"), fresh_name());
         let name = repository.rsplit('/').next().expect("a name");
         let config = format!(
@@ -64,9 +53,8 @@ impl Server {
             .send(config);
         created.expect("a repository is made");
         Server {
-            query: repository.clone(),
             statements: format!("{repository}/statements"),
-            whole: repository,
+            query: repository,
             takes_inference: true,
         }
     }
@@ -79,7 +67,6 @@ impl Server {
         Server {
             query: format!("{server}/{name}/sparql"),
             statements: format!("{server}/{name}/data"),
-            whole: format!("{server}/$/datasets/{name}"),
             takes_inference: false,
         }
     }
@@ -95,9 +82,10 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _alone = alone();
         // What is left over goes with the server.
-        let _ = ureq::delete(&self.whole).call();
+        let _ = ureq::put(&self.statements)
+            .content_type("application/n-quads")
+            .send("");
     }
 }
 
