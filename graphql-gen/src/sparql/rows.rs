@@ -38,21 +38,18 @@ pub(crate) struct SlotQuery<'a> {
 /// Returns a query for the objects that satisfy a condition, cut to a page of the order by IRI.
 pub(crate) fn nodes_page(condition: &NodeCondition, page: Page) -> GraphPattern {
     let id = Variable::new_unchecked(RESULT);
-    let nodes = distinct(conditioned(condition, &id), vec![id.clone()]);
+    let nodes = conditioned(condition, &id);
     if page.is_whole() {
-        return nodes;
+        return distinct(nodes, vec![id]);
     }
     let text = Expression::FunctionCall(Function::Str, vec![id.clone().into()]);
-    let ordered = GraphPattern::Project {
-        inner: Box::new(GraphPattern::OrderBy {
-            inner: Box::new(nodes),
-            expression: vec![OrderExpression::Asc(text)],
-        }),
-        variables: vec![id],
+    let ordered = GraphPattern::OrderBy {
+        inner: Box::new(nodes),
+        expression: vec![OrderExpression::Asc(text)],
     };
     let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     GraphPattern::Slice {
-        inner: Box::new(ordered),
+        inner: Box::new(distinct(ordered, vec![id])),
         start: page.offset.map_or(0, size),
         length: page.limit.map(size),
     }

@@ -31,6 +31,7 @@ macro_rules! over_every_store {
 mod back_end;
 mod choice;
 mod dataset;
+mod documented;
 mod ends;
 #[path = "../fixture/mod.rs"]
 mod fixture;

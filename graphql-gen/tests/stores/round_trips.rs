@@ -10,7 +10,7 @@ use graphql_gen::service::ServiceOptions;
 use crate::back_end::{BackEnd, Kind};
 use crate::{fixture, quads};
 
-const SCHEMA: &str = "
+pub(crate) const SCHEMA: &str = "
 id: /soml/trips
 specialPrefixes: {base_iri: 'http://e/', vocab_iri: 'http://v/', vocab_prefix: v}
 objects:
@@ -51,17 +51,41 @@ fn calls(back_end: &BackEnd, query: &str) -> (u64, usize) {
 
 #[test]
 fn one_query_selects_and_one_per_thousand_parents_fetches_a_level() {
-    let back_end = BackEnd::new(Kind::Remote);
-    for (things, batches) in [(1, 1), (1_000, 1), (1_001, 2), (10_000, 10)] {
+    check(
+        Kind::Remote,
+        &[(1, 1), (1_000, 1), (1_001, 2), (10_000, 10)],
+    );
+}
+
+#[test]
+fn graphs_that_stand_apart_cost_no_query_more() {
+    check(Kind::RemoteApart, &[(1_001, 2)]);
+}
+
+#[test]
+#[ignore = "needs a running RDF4J Server named by RDF4J_URL"]
+fn rdf4j_is_asked_as_often() {
+    check(Kind::Rdf4j, &[(1_001, 2), (10_000, 10)]);
+}
+
+#[test]
+#[ignore = "needs a running Fuseki server named by FUSEKI_URL"]
+fn fuseki_is_asked_as_often() {
+    check(Kind::Fuseki, &[(1_001, 2), (10_000, 10)]);
+}
+
+/// Checks the number of queries for numbers of things, each with the number of its batches.
+fn check(kind: Kind, expected: &[(usize, u64)]) {
+    let back_end = BackEnd::new(kind);
+    for &(things, batches) in expected {
         back_end.load(&quads(&data(things)));
         let plain = calls(&back_end, "{ thing { label } }");
         assert_eq!(plain, (1 + batches, things), "{things} things");
         let nested = "{ thing(orderBy: {label: DESC}) { label part { label } } }";
-        assert_eq!(
-            calls(&back_end, nested),
-            (1 + 2 * batches, things),
-            "{things} things"
-        );
+        let expected = (1 + 2 * batches, things);
+        assert_eq!(calls(&back_end, nested), expected, "{things} things");
+        let paged = "{ thing { part(orderBy: {label: ASC}, limit: 1) { label } } }";
+        assert_eq!(calls(&back_end, paged), expected, "{things} things");
     }
 }
 
