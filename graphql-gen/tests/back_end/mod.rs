@@ -27,7 +27,10 @@ pub(crate) enum Kind {
     /// An endpoint in the same process whose default graph stands apart.
     RemoteApart,
     /// A real RDF4J Server.
-    Rdf4j,
+    Rdf4j {
+        /// The repository infers after RDF Schema.
+        infers: bool,
+    },
     /// A real Fuseki server.
     Fuseki,
 }
@@ -38,7 +41,7 @@ impl Kind {
         let dialect = match self {
             Kind::Memory => return None,
             Kind::Remote | Kind::RemoteApart => Dialect::Oxigraph,
-            Kind::Rdf4j => Dialect::Rdf4j,
+            Kind::Rdf4j { .. } => Dialect::Rdf4j,
             Kind::Fuseki => Dialect::Fuseki,
         };
         let mut options = RemoteOptions::new(dialect);
@@ -88,7 +91,7 @@ impl BackEnd {
             };
         }
         let server = Arc::new(match kind {
-            Kind::Rdf4j => Server::rdf4j(),
+            Kind::Rdf4j { infers } => Server::rdf4j(infers),
             _ => Server::fuseki(),
         });
         let endpoint: Arc<Server> = Arc::clone(&server);

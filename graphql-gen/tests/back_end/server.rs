@@ -37,16 +37,24 @@ fn fresh_name() -> String {
 }
 
 impl Server {
-    pub(super) fn rdf4j() -> Self {
+    /// Makes a repository in memory; one that infers knows RDF Schema.
+    pub(super) fn rdf4j(infers: bool) -> Self {
         let repository = format!("{}/repositories/{}", address("RDF4J_URL"), fresh_name());
         let name = repository.rsplit('/').next().expect("a name");
+        let memory = "[ sail:sailType \"openrdf:MemoryStore\" ]";
+        let sail = if infers {
+            let kind = "openrdf:ForwardChainingRDFSInferencer";
+            format!("[ sail:sailType \"{kind}\" ; sail:delegate {memory} ]")
+        } else {
+            memory.to_owned()
+        };
         let config = format!(
             "@prefix rep: <http://www.openrdf.org/config/repository#> .
              @prefix sr: <http://www.openrdf.org/config/repository/sail#> .
              @prefix sail: <http://www.openrdf.org/config/sail#> .
              [] a rep:Repository ; rep:repositoryID \"{name}\" ; rep:repositoryImpl [
                rep:repositoryType \"openrdf:SailRepository\" ;
-               sr:sailImpl [ sail:sailType \"openrdf:MemoryStore\" ] ] ."
+                              sr:sailImpl {sail} ] ."
         );
         let created = ureq::put(&repository)
             .content_type("text/turtle")

@@ -21,7 +21,7 @@ fn kind() -> Kind {
         Err(_) | Ok("memory") => Kind::Memory,
         Ok("remote") => Kind::Remote,
         Ok("remote-apart") => Kind::RemoteApart,
-        Ok("rdf4j") => Kind::Rdf4j,
+        Ok("rdf4j") => Kind::Rdf4j { infers: false },
         Ok("fuseki") => Kind::Fuseki,
         Ok(other) => panic!("no kind of store is called {other}"),
     }

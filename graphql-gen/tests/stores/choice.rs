@@ -11,7 +11,8 @@ use graphql_gen::store::remote::{
 };
 use graphql_gen::store::{StoreError, StoreInfo};
 
-use crate::fixture;
+use crate::back_end::{BackEnd, Kind};
+use crate::{fixture, quads};
 
 /// An endpoint without data that keeps what queries read.
 #[derive(Default)]
@@ -146,4 +147,30 @@ fn only_the_own_repository_is_read() {
         let refused = ask(dialect, config, arguments).expect_err("another repository");
         assert!(refused.contains("`other`"), "{refused}");
     }
+}
+
+#[test]
+#[ignore = "needs a running RDF4J Server named by RDF4J_URL"]
+fn rdf4j_leaves_out_what_is_inferred() {
+    let back_end = BackEnd::new(Kind::Rdf4j { infers: true });
+    back_end.load(&quads(
+        "@prefix : <http://e/> . @prefix v: <http://v/> .
+         @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+         v:Sub rdfs:subClassOf v:Thing . v:old rdfs:subPropertyOf v:label .
+         :a a v:Thing ; v:old \"A\" . :b a v:Sub .",
+    ));
+    let schema = "id: /soml/inferring
+specialPrefixes: {base_iri: 'http://e/', vocab_iri: 'http://v/', vocab_prefix: v}
+objects: {Thing: {props: {label: {}}}}";
+    let service = fixture::service(schema, back_end.graph_store(), ServiceOptions::default());
+    let query = "{ all: thing(orderBy: {id: ASC}) { id label }
+                   stated: thing(includeInferred: false) { id label } }";
+    let context = RequestContext::default();
+    let answer = fixture::json(&fixture::answer(&service, Request::new(query), context));
+    let (a, b) = ("http://e/a", "http://e/b");
+    let expected = serde_json::json!({"data": {
+        "all": [{"id": a, "label": "A"}, {"id": b, "label": null}],
+        "stated": [{"id": a, "label": null}],
+    }});
+    assert_eq!(answer, expected);
 }

@@ -17,7 +17,7 @@ macro_rules! over_every_store {
         mod rdf4j {
             $(#[test]
             #[ignore = "needs a running RDF4J Server named by RDF4J_URL"]
-            fn $behaviour() { crate::run(crate::Kind::Rdf4j, super::$behaviour); })*
+            fn $behaviour() { crate::run(crate::Kind::Rdf4j { infers: false }, super::$behaviour); })*
         }
         mod fuseki {
             $(#[test]

@@ -129,10 +129,8 @@ impl RemoteStore {
         facts: &[Vec<Fact>],
         context: &RequestContext,
     ) -> Result<Vec<Column>, StoreError> {
-        let slots = request.slots;
+        let slots = request.slots.iter().zip(facts);
         let queries: Vec<SlotQuery<'_>> = slots
-            .iter()
-            .zip(facts)
             .map(|(slot, facts)| SlotQuery {
                 step: &slot.step,
                 condition: slot.condition.as_ref(),
@@ -141,32 +139,9 @@ impl RemoteStore {
             .collect();
         let pattern = sparql::values_of(nodes, &queries);
         let rows = self.rows(pattern, 3, request.dataset, context).await?;
-        let positions: HashMap<&NamedNode, usize> = nodes.iter().zip(0..).collect();
-        let steps: Vec<_> = facts.iter().flatten().map(|fact| &fact.step).collect();
         let mut known = Facts::new(context);
-        let mut values = vec![vec![Vec::new(); nodes.len()]; slots.len()];
-        for row in numbered(rows) {
-            let (node, number, Some(value)) = row? else {
-                return Err(malformed("a result lacks a value"));
-            };
-            if let Some(slot) = values.get_mut(number) {
-                let position = match &node {
-                    Term::NamedNode(node) => positions.get(node),
-                    _ => None,
-                };
-                let &position =
-                    position.ok_or_else(|| malformed("a result has nodes not asked for"))?;
-                if !matches!(value, Term::BlankNode(_)) {
-                    slot[position].push(value);
-                }
-            } else {
-                let step = steps
-                    .get(number - slots.len())
-                    .ok_or_else(|| malformed("a result has a number not asked for"))?;
-                known.add(node, step, value);
-            }
-        }
-        let columns = slots.iter().zip(values).map(|(slot, values)| {
+        let values = sorted_out(rows, nodes, &queries, &mut known)?;
+        let columns = request.slots.iter().zip(values).map(|(slot, values)| {
             let mut column = Column::with_capacity(nodes.len());
             let mut cache = KeyCache::default();
             for mut values in values {
@@ -181,6 +156,40 @@ impl RemoteStore {
         });
         columns.collect()
     }
+}
+
+/// Puts the values of rows to their slots and nodes, and facts about values into `known`.
+fn sorted_out(
+    rows: Rows,
+    nodes: &[NamedNode],
+    slots: &[SlotQuery<'_>],
+    known: &mut Facts<'_>,
+) -> Result<Vec<Vec<Vec<Term>>>, StoreError> {
+    let positions: HashMap<&NamedNode, usize> = nodes.iter().zip(0..).collect();
+    let steps: Vec<_> = slots.iter().flat_map(|slot| slot.facts).collect();
+    let mut values = vec![vec![Vec::new(); nodes.len()]; slots.len()];
+    for row in numbered(rows) {
+        let (node, number, Some(value)) = row? else {
+            return Err(malformed("a result lacks a value"));
+        };
+        if let Some(slot) = values.get_mut(number) {
+            let position = match &node {
+                Term::NamedNode(node) => positions.get(node),
+                _ => None,
+            };
+            let &position =
+                position.ok_or_else(|| malformed("a result has nodes not asked for"))?;
+            if !matches!(value, Term::BlankNode(_)) {
+                slot[position].push(value);
+            }
+        } else {
+            let fact = steps
+                .get(number - slots.len())
+                .ok_or_else(|| malformed("a result has a number not asked for"))?;
+            known.add(node, &fact.step, value);
+        }
+    }
+    Ok(values)
 }
 
 #[async_trait]
