@@ -56,6 +56,12 @@ impl Trace {
         }
     }
 
+    /// Returns the number of calls to the store so far.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
     /// Returns the steps so far.
     #[must_use]
     pub fn steps(&self) -> Vec<TraceStep> {
@@ -99,7 +105,7 @@ impl Explanation {
     pub(crate) fn new(plan: &Plan, trace: &Trace, planning: Duration, execution: Duration) -> Self {
         Explanation {
             plan: describe(plan),
-            round_trips: trace.calls.load(Ordering::Relaxed),
+            round_trips: trace.calls(),
             steps: trace.steps(),
             planning_microseconds: micros(planning),
             execution_microseconds: micros(execution),

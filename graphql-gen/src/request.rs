@@ -111,6 +111,13 @@ pub enum Introspection {
 }
 
 impl RequestContext {
+    /// Counts one call to the store in the trace; stores call it for each step that they take.
+    pub fn count_call(&self) {
+        if let Some(trace) = &self.trace {
+            trace.count_call();
+        }
+    }
+
     /// Checks that somebody still waits for the answer.
     ///
     /// # Errors

@@ -347,6 +347,7 @@ impl Inner {
         let input = PlanInput {
             api: &self.api,
             limits: &self.options.limits,
+            features: &self.store.features(),
             document,
             operation,
             variables: &variables,
@@ -517,12 +518,10 @@ fn check_introspection(
 
 /// Says once what a schema asks for and the service does not do.
 fn report_unenforced(schema: &Schema) {
-    let config = &schema.config;
     let any_property =
         |holds: fn(&soml_core::schema::Property) -> bool| schema.properties.iter().any(holds);
     let asked = [
         ("rbac", !schema.rbac.roles.is_empty()),
-        ("config.repository", config.repository.is_some()),
         (
             "sparqlFederatedService",
             any_property(|p| p.sparql_federated_service.is_some()),

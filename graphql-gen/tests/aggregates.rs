@@ -3,9 +3,11 @@
 mod fixture;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use graphql_gen::request::{Request, RequestContext};
 use graphql_gen::service::{ObjectService, ServiceOptions};
+use graphql_gen::store::oxigraph::OxigraphStore;
 use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
 use proptest::prelude::*;
@@ -178,7 +180,11 @@ fn aggregates_are_those_of_what_the_lists_show() {
     );
     let mut runner = TestRunner::new(Config::with_cases(48));
     let checked = runner.run(&things(), |things| {
-        let service = fixture::service(SCHEMA, load(&things), ServiceOptions::default());
+        let service = fixture::service(
+            SCHEMA,
+            Arc::new(OxigraphStore::new(load(&things))),
+            ServiceOptions::default(),
+        );
         let answer = run(&service, &query);
         let list: Vec<&Value> = answer["thing"].as_array().expect("a list").iter().collect();
         check(&answer["thing_aggregate"], &list);
@@ -205,7 +211,11 @@ fn an_aggregate_costs_two_calls_whatever_it_groups() {
         explain: true,
         ..ServiceOptions::default()
     };
-    let service = fixture::service(SCHEMA, load(&[thing]), options);
+    let service = fixture::service(
+        SCHEMA,
+        Arc::new(OxigraphStore::new(load(&[thing]))),
+        options,
+    );
     let query = "{ thing_aggregate { count size { sum max } groups(by: [tag]) { count } } }";
     let request = json!({"query": query, "extensions": {"explain": true}});
     let request: Request = serde_json::from_value(request).expect("a request");

@@ -6,9 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use async_graphql::{BatchRequest, BatchResponse, Executor, Request};
+use std::sync::Arc;
+
 use graphql_gen::async_graphql::ServiceExecutor;
 use graphql_gen::request::RequestContext;
 use graphql_gen::service::{ObjectService, ServiceOptions};
+use graphql_gen::store::oxigraph::OxigraphStore;
 use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
 use serde_json::{Value, json};
@@ -40,7 +43,11 @@ fn service(case: &Path) -> ObjectService {
         explain: true,
         ..ServiceOptions::default()
     };
-    fixture::service(&shared(case, "schema.yaml"), store, options)
+    fixture::service(
+        &shared(case, "schema.yaml"),
+        Arc::new(OxigraphStore::new(store)),
+        options,
+    )
 }
 
 /// Returns the JSON of the request of a case, and what surrounds it.
@@ -142,7 +149,7 @@ fn things() -> ObjectService {
         explain: true,
         ..ServiceOptions::default()
     };
-    fixture::service(SCHEMA, store, options)
+    fixture::service(SCHEMA, Arc::new(OxigraphStore::new(store)), options)
 }
 
 #[test]

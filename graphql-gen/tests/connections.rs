@@ -60,7 +60,11 @@ impl GraphStore for Plain {
 }
 
 fn service(store: Store) -> ObjectService {
-    fixture::service(SCHEMA, store, ServiceOptions::default())
+    fixture::service(
+        SCHEMA,
+        Arc::new(OxigraphStore::new(store)),
+        ServiceOptions::default(),
+    )
 }
 
 fn plain_service(store: Store) -> ObjectService {
@@ -313,7 +317,7 @@ fn a_plan_of_a_connection_tells_its_window() {
         explain: true,
         ..ServiceOptions::default()
     };
-    let service = fixture::service(SCHEMA, store, options);
+    let service = fixture::service(SCHEMA, Arc::new(OxigraphStore::new(store)), options);
     let query =
         "{ thingConnection(first: 1, orderBy: {size: DESC}) { nodes { size } totalCount } }";
     let request = json!({"query": query, "extensions": {"explain": true}});

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use fixture::{answer, json};
 use graphql_gen::request::{Request, RequestContext};
 use graphql_gen::service::{ObjectService, ServiceOptions};
+use graphql_gen::store::oxigraph::OxigraphStore;
 use hostile_documents::{Hostile, KINDS};
 use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
@@ -86,7 +87,7 @@ fn service() -> ObjectService {
         .expect("the data is valid");
     let mut options = ServiceOptions::default();
     options.limits.response_bytes = 4 << 20;
-    fixture::service(SCHEMA, store, options)
+    fixture::service(SCHEMA, Arc::new(OxigraphStore::new(store)), options)
 }
 
 fn setting(name: &str, default: u64) -> u64 {

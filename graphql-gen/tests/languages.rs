@@ -8,11 +8,12 @@ mod fixture;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use fixture::{answer, json};
 use graphql_gen::request::{Request, RequestContext};
 use graphql_gen::service::{ObjectService, ServiceOptions};
+use graphql_gen::store::oxigraph::OxigraphStore;
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxigraph::store::Store;
 use oxrdf::{Literal, NamedOrBlankNode, Quad, Term};
@@ -87,7 +88,11 @@ fn data() -> &'static Data {
             store.insert(&quad).expect("a store in memory");
         }
         let triples = store.len().expect("a store in memory");
-        let service = fixture::service(SCHEMA, store, ServiceOptions::default());
+        let service = fixture::service(
+            SCHEMA,
+            Arc::new(OxigraphStore::new(store)),
+            ServiceOptions::default(),
+        );
         Data {
             service,
             triples,

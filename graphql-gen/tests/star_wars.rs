@@ -4,11 +4,12 @@ mod fixture;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use fixture::{answer, json};
 use graphql_gen::request::{Request, RequestContext};
 use graphql_gen::service::{ObjectService, ServiceOptions};
+use graphql_gen::store::oxigraph::OxigraphStore;
 use oxigraph::io::RdfFormat;
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
 use oxigraph::store::Store;
@@ -30,7 +31,11 @@ fn demo() -> &'static Demo {
             .load_from_slice(RdfFormat::Turtle, &data)
             .expect("the demo's data are Turtle");
         Demo {
-            service: fixture::service(&soml, store.clone(), ServiceOptions::default()),
+            service: fixture::service(
+                &soml,
+                Arc::new(OxigraphStore::new(store.clone())),
+                ServiceOptions::default(),
+            ),
             store,
         }
     })

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use graphql_gen::store::GraphStore;
 use graphql_gen::store::oxigraph::OxigraphStore;
-use graphql_gen::store::remote::http::{ConnectionOptions, HttpEndpoint, OptionsError};
-use graphql_gen::store::remote::HttpStore;
+use graphql_gen::store::remote::http::{ConnectionOptions, HttpEndpoint, HttpStore, OptionsError};
 use oxigraph::store::{StorageError, Store};
 
 use crate::config::Settings;

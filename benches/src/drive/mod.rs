@@ -148,7 +148,7 @@ impl Driver {
             turns.http.merge(turn.http);
         }
         row.fill(&turns.service, &turns.direct, &turns.prepared, &turns.http);
-        row.peer = self.beside(template, &jobs, load.time, supported)?;
+        row.peer = self.beside(template, &jobs, load.time)?;
         drop(connection);
         for &connections in &load.connections {
             let (samples, per_second) = self.connections(&jobs, connections, load.time)?;
@@ -167,9 +167,8 @@ impl Driver {
         template: &'static Template,
         jobs: &[Job],
         time: Duration,
-        supported: bool,
     ) -> Result<Summary, DriveError> {
-        let (Some(peer), true) = (&self.peer, supported) else {
+        let Some(peer) = &self.peer else {
             return Ok(Summary::default());
         };
         let mut peer = peer.lock().unwrap_or_else(PoisonError::into_inner);

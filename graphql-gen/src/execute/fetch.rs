@@ -98,13 +98,11 @@ async fn select_roots(
     pending: &mut [Nodes],
 ) -> Result<Vec<FetchedRoot>, StoreError> {
     let (store, context) = (execution.store, execution.context);
-    let count_call = || count_call(execution);
     let selections = execution.plan.roots.iter().map(async |root| {
         Ok::<_, StoreError>(match &root.value {
             RootValue::Introspection | RootValue::Service(_) => Selected::Nothing,
             RootValue::Count(selection) => Selected::Count(store.count(selection, context).await?),
             RootValue::Objects(objects) => {
-                count_call();
                 let nodes = store.select(&objects.selection, context).await?;
                 Selected::Objects(objects.level, nodes)
             }
@@ -113,7 +111,6 @@ async fn select_roots(
                 Selected::Count(store.count(selection, context).await?)
             }
             RootValue::Aggregate(aggregate) => {
-                count_call();
                 let objects = &aggregate.objects;
                 let nodes = store.select(&objects.selection, context).await?;
                 Selected::Objects(objects.level, nodes)
@@ -124,10 +121,7 @@ async fn select_roots(
             }
             RootValue::Entities(entities) => {
                 let types = entities.types.iter();
-                let selections = types.map(|ty| {
-                    count_call();
-                    store.select(&ty.selection, context)
-                });
+                let selections = types.map(|ty| store.select(&ty.selection, context));
                 Selected::Entities(entities, try_join_all(selections).await?)
             }
         })
@@ -151,12 +145,6 @@ async fn select_roots(
     Ok(roots.collect())
 }
 
-fn count_call(execution: &Execution<'_>) {
-    if let Some(trace) = &execution.context.trace {
-        trace.count_call();
-    }
-}
-
 /// Fetches the objects of a connection and their number, as far as they are wanted.
 async fn window(
     execution: &Execution<'_>,
@@ -167,17 +155,13 @@ async fn window(
     let windowed = async {
         match &connection.window {
             None => Ok(Windowed::default()),
-            Some(window) => {
-                count_call(execution);
-                store.select_window(selection, window, context).await
-            }
+            Some(window) => store.select_window(selection, window, context).await,
         }
     };
     let count = async {
         if !connection.count {
             return Ok(0);
         }
-        count_call(execution);
         store.count(selection, context).await
     };
     try_join(windowed, count).await
@@ -254,7 +238,6 @@ async fn hydrate(
         }
         return Ok(hydrated);
     }
-    count_call(execution);
     let request = HydrationRequest {
         nodes,
         slots: &level.slots,

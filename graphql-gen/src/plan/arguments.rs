@@ -11,6 +11,7 @@ use super::selection::{Dataset, LiteralKey, OrderKey, Page};
 use super::{ListOutput, ScalarKind};
 use crate::error::{ErrorCode, GraphqlError, Location};
 use crate::limits::Limits;
+use crate::store::{Inference, StoreFeatures};
 use crate::typesystem::{Api, TypeRef};
 
 type Result<T> = std::result::Result<T, GraphqlError>;
@@ -19,6 +20,7 @@ type Result<T> = std::result::Result<T, GraphqlError>;
 pub(super) struct FieldArguments<'a> {
     pub(super) api: &'a Api,
     pub(super) limits: &'a Limits,
+    pub(super) features: &'a StoreFeatures,
     pub(super) values: Arguments<'a>,
 }
 
@@ -75,25 +77,61 @@ impl FieldArguments<'_> {
         }
     }
 
-    /// Refuses what a store without inference and without a choice of repositories cannot do.
-    pub(super) fn check_store_arguments(&self) -> Result<()> {
-        if let Some((repository, place)) = self.values.get("repository") {
-            return Err(GraphqlError::new(
-                ErrorCode::StoreUnsupported,
-                format!(
-                    "the store has one repository; it cannot read `{}`",
-                    repository.as_text().unwrap_or_default()
-                ),
-            )
-            .at(place));
+    /// Reads what a request reads: `from`, `includeInferred`, `expandOwlSameAs` and `repository`.
+    pub(super) fn dataset(&self) -> Result<Dataset> {
+        let config = &self.api.soml().config;
+        self.check_repository(config.repository.as_deref())?;
+        Ok(Dataset {
+            graphs: self.graphs()?,
+            include_inferred: self.inference(
+                "includeInferred",
+                config.include_inferred,
+                self.features.inference,
+            )?,
+            expand_same_as: self.inference(
+                "expandOwlSameAs",
+                config.expand_owl_same_as,
+                self.features.same_as,
+            )?,
+        })
+    }
+
+    /// Refuses to read another repository than that of the store.
+    fn check_repository(&self, configured: Option<&str>) -> Result<()> {
+        let (given, place) = match self.values.get("repository") {
+            None => (None, None),
+            Some((given, place)) => (given.as_text().map(str::to_owned), place),
+        };
+        let wanted = given.as_deref().or(configured).unwrap_or_default();
+        if wanted.is_empty() || self.features.repository.as_deref() == Some(wanted) {
+            return Ok(());
         }
-        Ok(())
+        let message = format!("the store has one repository; it cannot read `{wanted}`");
+        Err(GraphqlError::new(ErrorCode::StoreUnsupported, message).at(place))
+    }
+
+    /// Reads whether what follows from other statements is wanted.
+    fn inference(&self, name: &str, configured: bool, offered: Inference) -> Result<bool> {
+        let given = self.values.get(name);
+        let (wanted, place, asked_by) = match given {
+            Some((Input::Boolean(wanted), place)) => (wanted, place, format!("`{name}`")),
+            _ => (configured, None, format!("`config.{name}` of the schema")),
+        };
+        match offered {
+            Inference::None => Ok(true),
+            Inference::Switchable => Ok(wanted),
+            Inference::Always if wanted => Ok(true),
+            Inference::Always => {
+                let message = format!("the store cannot leave out what {asked_by} excludes");
+                Err(GraphqlError::new(ErrorCode::StoreUnsupported, message).at(place))
+            }
+        }
     }
 
     /// Reads `from`.
-    pub(super) fn dataset(&self) -> Result<Dataset> {
+    fn graphs(&self) -> Result<Option<Vec<NamedNode>>> {
         let Some((from, place)) = self.values.get("from") else {
-            return Ok(Dataset::default());
+            return Ok(None);
         };
         let names = from.as_list();
         if names.len() > self.limits.graphs {
@@ -114,9 +152,7 @@ impl FieldArguments<'_> {
                 .at(place)
             })
         });
-        Ok(Dataset {
-            graphs: Some(graphs.collect::<Result<_>>()?),
-        })
+        graphs.collect::<Result<_>>().map(Some)
     }
 
     /// Reads `lang`.

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::error::{ErrorCode, GraphqlError, Location};
 use crate::limits::Limits;
-use crate::store::SlotPage;
+use crate::store::{SlotPage, StoreFeatures};
 use crate::typesystem::{Api, Field, RootField as ApiRoot, RootKind, TypeRef};
 use crate::value::LiteralTypes;
 
@@ -36,6 +36,8 @@ type Result<T> = std::result::Result<T, GraphqlError>;
 pub(crate) struct PlanInput<'a> {
     pub(crate) api: &'a Api,
     pub(crate) limits: &'a Limits,
+    /// What a request can choose of the store.
+    pub(crate) features: &'a StoreFeatures,
     pub(crate) document: &'a ExecutableDocument,
     pub(crate) operation: &'a Operation,
     pub(crate) variables: &'a JsonMap,
@@ -114,6 +116,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         FieldArguments {
             api: self.input.api,
             limits: self.input.limits,
+            features: self.input.features,
             values: Arguments::new(&field.arguments, variables, &document.sources),
         }
     }
@@ -131,7 +134,6 @@ impl<'p, 'a> Planner<'p, 'a> {
             conditions.push(self.known_type(target));
         }
         conditions.extend(arguments.object_conditions(target)?);
-        arguments.check_store_arguments()?;
         let dataset = Arc::new(arguments.dataset()?);
         let lang = arguments.lang()?;
         let selection = Selection {

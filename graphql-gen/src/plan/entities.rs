@@ -10,7 +10,7 @@ use super::build::{Planner, Scope};
 use super::condition::NodeCondition;
 use super::filter::type_test;
 use super::input::Input;
-use super::selection::{Dataset, Page, Selection};
+use super::selection::{Page, Selection};
 use super::{RootEntities, RootObjects};
 use crate::error::{ErrorCode, GraphqlError, Location};
 use crate::typesystem::TypeRef;
@@ -55,9 +55,10 @@ impl<'a> Planner<'_, 'a> {
             representations.push(id.map(|id| (position, id)));
         }
         let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
+        let dataset = Arc::new(arguments.dataset()?);
         let scope = Scope {
             lang: None,
-            dataset: Arc::new(Dataset::default()),
+            dataset: Arc::clone(&dataset),
         };
         let mut types = Vec::with_capacity(targets.len());
         for (target, ids) in targets {
@@ -66,7 +67,7 @@ impl<'a> Planner<'_, 'a> {
                 condition: NodeCondition::all([test, NodeCondition::one_of(ids)]),
                 order: Vec::new(),
                 page: Page::default(),
-                dataset: Dataset::default(),
+                dataset: (*dataset).clone(),
             };
             types.push(RootObjects {
                 selection,

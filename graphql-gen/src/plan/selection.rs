@@ -10,11 +10,26 @@ use super::condition::{NodeCondition, Step, TypeTest};
 use super::types::TypeIndex;
 use crate::value::LiteralTypes;
 
-/// The graphs that a request reads.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+/// What a request reads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Dataset {
     /// Exactly these graphs; `None` reads the union of all.
     pub graphs: Option<Vec<NamedNode>>,
+    /// Reads inferred statements too, where the store has some.
+    pub include_inferred: bool,
+    /// Takes nodes that are `owl:sameAs` each other as one, where the store can.
+    pub expand_same_as: bool,
+}
+
+impl Default for Dataset {
+    /// Everything that the store has.
+    fn default() -> Self {
+        Dataset {
+            graphs: None,
+            include_inferred: true,
+            expand_same_as: true,
+        }
+    }
 }
 
 /// The objects of a root field.

@@ -5,7 +5,8 @@ use oxrdf::{Literal, NamedNode, Variable};
 use soml_core::datatype::Scalar;
 use spargebra::algebra::{Expression, Function, GraphPattern};
 
-use super::{Builder, and, balanced, bgp, triple};
+use super::moment::{compare_moment, is_moment, is_temporal};
+use super::{Builder, balanced, bgp, triple};
 use crate::plan::{
     Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, TagRange, TermCondition,
     TypeTest, ValueCondition, ValueTest,
@@ -23,25 +24,60 @@ pub(super) fn is_iri(variable: &Variable) -> Expression {
     call(Function::IsIri, [variable.clone().into()])
 }
 
-fn call<const N: usize>(function: Function, arguments: [Expression; N]) -> Expression {
+pub(super) fn call<const N: usize>(function: Function, arguments: [Expression; N]) -> Expression {
     Expression::FunctionCall(function, arguments.into())
 }
 
-fn boolean(value: bool) -> Expression {
+pub(super) fn boolean(value: bool) -> Expression {
     Expression::Literal(Literal::from(value))
 }
 
+pub(super) fn if_else(condition: Expression, yes: Expression, no: Expression) -> Expression {
+    Expression::If(Box::new(condition), Box::new(yes), Box::new(no))
+}
+
+/// Joins conditions; what is known is left out, since RDF4J fails where it has to find that out.
+pub(super) fn and(left: Expression, right: Expression) -> Expression {
+    match (constant_of(&left), constant_of(&right)) {
+        (Some(false), _) | (_, Some(false)) => boolean(false),
+        (Some(true), _) => right,
+        (_, Some(true)) => left,
+        (None, None) => Expression::And(Box::new(left), Box::new(right)),
+    }
+}
+
 fn or(left: Expression, right: Expression) -> Expression {
-    Expression::Or(Box::new(left), Box::new(right))
+    match (constant_of(&left), constant_of(&right)) {
+        (Some(true), _) | (_, Some(true)) => boolean(true),
+        (Some(false), _) => right,
+        (_, Some(false)) => left,
+        (None, None) => Expression::Or(Box::new(left), Box::new(right)),
+    }
+}
+
+/// Returns the truth value of an expression that is one.
+fn constant_of(expression: &Expression) -> Option<bool> {
+    match expression {
+        Expression::Literal(literal) if literal.datatype() == xsd::BOOLEAN => {
+            Some(literal.value() == "true")
+        }
+        _ => None,
+    }
 }
 
 /// Negates; an error counts as false before the negation, so as true after it.
-fn not(expression: Expression) -> Expression {
-    let total = match expression {
-        exists @ Expression::Exists(_) => exists,
-        other => Expression::Coalesce(vec![other, boolean(false)]),
-    };
-    Expression::Not(Box::new(total))
+///
+/// The negation is inside of COALESCE, since RDF4J fails where it simplifies an argument of COALESCE
+/// itself.
+pub(super) fn not(expression: Expression) -> Expression {
+    match expression {
+        exists @ Expression::Exists(_) => Expression::Not(Box::new(exists)),
+        other if constant_of(&other).is_some() => boolean(constant_of(&other) == Some(false)),
+        other => {
+            let negated = Expression::Not(Box::new(other));
+            Expression::Coalesce(vec![negated, boolean(true)])
+        }
+    }
 }
 
 fn equal(left: Expression, right: Expression) -> Expression {
@@ -68,7 +104,7 @@ pub(super) fn value_condition(
             Some(inner.into_iter().fold(is_iri(value), and))
         }
         ValueCondition::Term(inner) => {
-            let inner = term_condition(value, inner);
+            let inner = term_condition(builder, value, inner);
             Some(inner.into_iter().fold(is_value(value), and))
         }
     }
@@ -105,7 +141,7 @@ pub(super) fn node_condition(
             not(node_condition(builder, node, inner).unwrap_or_else(|| boolean(true)))
         }
         NodeCondition::OneOf(ids) => is_one_of(node.clone().into(), ids),
-        NodeCondition::Iri(test) => value_test(node.clone().into(), test),
+        NodeCondition::Iri(test) => value_test(builder, node.clone().into(), test),
         NodeCondition::Instance(test) => instance(builder, node, test),
         NodeCondition::Values {
             step,
@@ -118,7 +154,9 @@ pub(super) fn node_condition(
                 ValueCondition::Node(inner) => {
                     (is_iri(&value), node_condition(builder, &value, inner))
                 }
-                ValueCondition::Term(inner) => (is_value(&value), term_condition(&value, inner)),
+                ValueCondition::Term(inner) => {
+                    (is_value(&value), term_condition(builder, &value, inner))
+                }
             };
             match quantifier {
                 Quantifier::Some => exists(pattern, inner.into_iter().fold(member, and)),
@@ -138,7 +176,7 @@ fn exists(pattern: GraphPattern, expr: Expression) -> Expression {
     }))
 }
 
-fn is_one_of(subject: Expression, ids: &[NamedNode]) -> Expression {
+pub(super) fn is_one_of(subject: Expression, ids: &[NamedNode]) -> Expression {
     if ids.is_empty() {
         return boolean(false);
     }
@@ -158,19 +196,25 @@ fn instance(builder: &mut Builder, node: &Variable, test: &TypeTest) -> Expressi
     }))
 }
 
-fn term_condition(value: &Variable, condition: &TermCondition) -> Option<Expression> {
+fn term_condition(
+    builder: &Builder,
+    value: &Variable,
+    condition: &TermCondition,
+) -> Option<Expression> {
     let subject = || Expression::from(value.clone());
     Some(match condition {
         TermCondition::All(parts) => {
-            return all(parts.iter().filter_map(|part| term_condition(value, part)));
+            return all(parts
+                .iter()
+                .filter_map(|part| term_condition(builder, value, part)));
         }
         TermCondition::Any(parts) => any(parts
             .iter()
-            .map(|part| term_condition(value, part).unwrap_or_else(|| boolean(true)))),
+            .map(|part| term_condition(builder, value, part).unwrap_or_else(|| boolean(true)))),
         TermCondition::Not(inner) => {
-            not(term_condition(value, inner).unwrap_or_else(|| boolean(true)))
+            not(term_condition(builder, value, inner).unwrap_or_else(|| boolean(true)))
         }
-        TermCondition::Value(test) => value_test(subject(), test),
+        TermCondition::Value(test) => value_test(builder, subject(), test),
         TermCondition::Lang { include, exclude } => {
             let literal = call(Function::IsLiteral, [subject()]);
             let wanted = (!include.is_empty()).then(|| any(include.iter().map(|r| tag(value, r))));
@@ -182,7 +226,7 @@ fn term_condition(value: &Variable, condition: &TermCondition) -> Option<Express
             let untagged = equal(call(Function::Lang, [subject()]), text(""));
             and(
                 untagged,
-                value_test(call(Function::Datatype, [subject()]), test),
+                value_test(builder, call(Function::Datatype, [subject()]), test),
             )
         }
     })
@@ -197,25 +241,50 @@ fn tag(value: &Variable, range: &TagRange) -> Expression {
     }
 }
 
-fn text(value: &str) -> Expression {
+pub(super) fn text(value: &str) -> Expression {
     Expression::Literal(Literal::new_simple_literal(value))
 }
 
-fn value_test(subject: Expression, test: &ValueTest) -> Expression {
+fn value_test(builder: &Builder, subject: Expression, test: &ValueTest) -> Expression {
+    let moments = match test.domain {
+        Domain::Typed(scalar) | Domain::Cast(scalar) if builder.portable => Some(scalar),
+        _ => None,
+    };
     let subject = match test.domain {
+        // The comparison takes the text itself.
+        Domain::Cast(scalar) if builder.portable && is_temporal(scalar) => trimmed(subject),
         Domain::Cast(scalar) => cast(subject, scalar),
         _ => subject,
     };
-    let guard = guard(&subject, test.domain);
+    let guard = match test.domain {
+        Domain::Cast(scalar) if builder.portable && is_temporal(scalar) => {
+            is_moment(scalar, &subject)
+        }
+        Domain::Number if builder.portable => and(
+            guard(&subject, Domain::Number),
+            is_well_formed_number(&subject),
+        ),
+        domain => guard(&subject, domain),
+    };
+    let guard = match &test.operator {
+        // A few servers take NaN for the greatest number.
+        Operator::Compare(comparison, _) if builder.portable && is_order(*comparison) => {
+            let name = call(Function::Str, [subject.clone()]);
+            and(guard, not(equal(name, text("NaN"))))
+        }
+        _ => guard,
+    };
     let compared = match test.domain {
         Domain::Text | Domain::Lexical => call(Function::Str, [subject.clone()]),
         _ => subject.clone(),
     };
     let operation = match &test.operator {
-        Operator::Compare(comparison, constant) => compare(&compared, *comparison, constant),
-        Operator::In(constants) => equals_some(&compared, constants),
+        Operator::Compare(comparison, constant) => {
+            compare(moments, &compared, *comparison, constant)
+        }
+        Operator::In(constants) => equals_some(moments, &compared, constants),
         Operator::NotIn(constants) if constants.is_empty() => return guard,
-        Operator::NotIn(constants) => not(equals_some(&compared, constants)),
+        Operator::NotIn(constants) => not(equals_some(moments, &compared, constants)),
         Operator::Matches(regex, negated) => {
             let mut arguments = vec![call(Function::Str, [subject]), text(&regex.pattern)];
             if regex.case_insensitive {
@@ -230,10 +299,7 @@ fn value_test(subject: Expression, test: &ValueTest) -> Expression {
 
 /// Casts a term; an error where its text does not fit.
 fn cast(subject: Expression, scalar: Scalar) -> Expression {
-    // Not every store trims the text, as a cast should.
-    let around = text("^[ \t\n\r]+|[ \t\n\r]+$");
-    let stored = call(Function::Str, [subject.clone()]);
-    let text = call(Function::Replace, [stored, around, text("")]);
+    let text = trimmed(subject.clone());
     if scalar == Scalar::Iri {
         return call(Function::Iri, [text]);
     }
@@ -253,6 +319,40 @@ fn cast(subject: Expression, scalar: Scalar) -> Expression {
         Box::new(subject),
         Box::new(from_text),
     )
+}
+
+/// Tells whether a comparison asks which of two is greater.
+fn is_order(comparison: Comparison) -> bool {
+    !matches!(comparison, Comparison::Equal | Comparison::NotEqual)
+}
+
+/// Tests whether a number has a text that its datatype knows; RDF4J takes any text for a number.
+fn is_well_formed_number(subject: &Expression) -> Expression {
+    let matches = |pattern: &str| {
+        let stored = call(Function::Str, [subject.clone()]);
+        call(Function::Regex, [stored, text(pattern)])
+    };
+    let datatype = || call(Function::Datatype, [subject.clone()]);
+    let floats = [xsd::DOUBLE.into_owned(), xsd::FLOAT.into_owned()];
+    let float = r"^[ \t\n\r]*([+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?INF|NaN)[ \t\n\r]*$";
+    let decimal = r"^[ \t\n\r]*[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)[ \t\n\r]*$";
+    let integer = r"^[ \t\n\r]*[+-]?[0-9]+[ \t\n\r]*$";
+    if_else(
+        is_one_of(datatype(), &floats),
+        matches(float),
+        if_else(
+            equal(datatype(), xsd::DECIMAL.into_owned().into()),
+            matches(decimal),
+            matches(integer),
+        ),
+    )
+}
+
+/// Returns the text of a term without spaces around it; not every store trims where a cast should.
+fn trimmed(subject: Expression) -> Expression {
+    let around = text("^[ \t\n\r]+|[ \t\n\r]+$");
+    let stored = call(Function::Str, [subject]);
+    call(Function::Replace, [stored, around, text("")])
 }
 
 /// Tests whether a term belongs to a domain at all.
@@ -275,16 +375,24 @@ fn guard(subject: &Expression, domain: Domain) -> Expression {
     }
 }
 
-fn equals_some(subject: &Expression, constants: &[Constant]) -> Expression {
+fn equals_some(
+    moments: Option<Scalar>,
+    subject: &Expression,
+    constants: &[Constant],
+) -> Expression {
     // Most constants can stand in one list; the others need an expression each.
     let (mut listed, mut others) = (Vec::new(), Vec::new());
     for constant in constants {
         match constant {
             Constant::Iri(iri) => listed.push(iri.clone().into()),
-            Constant::Literal(literal) if is_single(literal) => {
+            Constant::Literal(literal)
+                if is_single(literal) && !moments.is_some_and(is_temporal) =>
+            {
                 listed.push(literal.clone().into());
             }
-            Constant::Literal(_) => others.push(compare(subject, Comparison::Equal, constant)),
+            Constant::Literal(_) => {
+                others.push(compare(moments, subject, Comparison::Equal, constant));
+            }
         }
     }
     if !listed.is_empty() {
@@ -293,7 +401,18 @@ fn equals_some(subject: &Expression, constants: &[Constant]) -> Expression {
     any(others)
 }
 
-fn compare(subject: &Expression, comparison: Comparison, constant: &Constant) -> Expression {
+/// Compares with a constant; `moments` tells that dates and times are compared by their text.
+fn compare(
+    moments: Option<Scalar>,
+    subject: &Expression,
+    comparison: Comparison,
+    constant: &Constant,
+) -> Expression {
+    if let (Some(scalar), Constant::Literal(literal)) = (moments, constant)
+        && let Some(compared) = compare_moment(scalar, subject, comparison, literal)
+    {
+        return compared;
+    }
     match constant {
         Constant::Iri(iri) => operation(subject.clone(), comparison, iri.clone().into()),
         Constant::Literal(literal) if is_single(literal) => {
@@ -338,7 +457,7 @@ fn is_single(literal: &Literal) -> bool {
     }
 }
 
-fn operation(left: Expression, comparison: Comparison, right: Expression) -> Expression {
+pub(super) fn operation(left: Expression, comparison: Comparison, right: Expression) -> Expression {
     let (left, right) = (Box::new(left), Box::new(right));
     match comparison {
         Comparison::Equal => Expression::Equal(left, right),

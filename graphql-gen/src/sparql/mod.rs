@@ -5,6 +5,9 @@
 //! triple pattern each and nest along paths, a form that stores evaluate well.
 
 mod expression;
+mod moment;
+mod rows;
+mod union;
 
 use oxrdf::{NamedNode, Term, Variable};
 use spargebra::Query;
@@ -14,7 +17,9 @@ use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 use crate::plan::{
     Dataset, NodeCondition, Operator, Quantifier, Step, TypeTest, ValueCondition, ValueTest,
 };
-use expression::{is_iri, value_condition};
+use expression::{and, is_iri, value_condition};
+pub(crate) use rows::{Fact, SlotQuery, count_of, nodes_page, nodes_with_facts, values_of};
+pub(crate) use union::over_all_graphs;
 
 /// Name of the variable that holds what a query selects.
 pub const RESULT: &str = "id";
@@ -94,6 +99,8 @@ fn query(pattern: GraphPattern, id: &Variable, dataset: &Dataset) -> Query {
 #[derive(Default)]
 struct Builder {
     variables: usize,
+    /// Says what servers answer differently in a form that they answer alike, at a price.
+    portable: bool,
 }
 
 /// Greatest number of conditions on values that are joined; further ones filter.
@@ -137,10 +144,6 @@ impl Parts {
     }
 }
 
-fn and(left: Expression, right: Expression) -> Expression {
-    Expression::And(Box::new(left), Box::new(right))
-}
-
 /// Combines operands into a tree whose depth is logarithmic, so that no evaluator runs out of stack.
 fn balanced<T>(operands: Vec<T>, combine: impl Fn(T, T) -> T + Copy) -> Option<T> {
     let mut layer = operands;
@@ -159,6 +162,14 @@ fn balanced<T>(operands: Vec<T>, combine: impl Fn(T, T) -> T + Copy) -> Option<T
 }
 
 impl Builder {
+    /// Creates a builder of queries for any server.
+    fn portable() -> Self {
+        Builder {
+            variables: 0,
+            portable: true,
+        }
+    }
+
     fn variable(&mut self) -> Variable {
         self.variables += 1;
         Variable::new_unchecked(format!("v{}", self.variables))
@@ -216,12 +227,15 @@ impl Builder {
                 right: Box::new(bgp(node, property, ty.into())),
             }
         });
-        let union = |left, right| GraphPattern::Union {
-            left: Box::new(left),
-            right: Box::new(right),
-        };
-        balanced(branches.collect(), union).unwrap_or_else(|| one_of(node, &[]))
+        union_of(branches.collect()).unwrap_or_else(|| one_of(node, &[]))
     }
+}
+
+fn union_of(branches: Vec<GraphPattern>) -> Option<GraphPattern> {
+    balanced(branches, |left, right| GraphPattern::Union {
+        left: Box::new(left),
+        right: Box::new(right),
+    })
 }
 
 fn one_of(variable: &Variable, ids: &[NamedNode]) -> GraphPattern {

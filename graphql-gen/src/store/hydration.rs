@@ -78,6 +78,18 @@ impl Column {
             .push(u32::try_from(self.values.len()).expect("a column below 2^32 values"));
     }
 
+    /// Adds the objects and values of another column at the end.
+    ///
+    /// # Panics
+    /// When the column holds more than `u32::MAX` values.
+    pub fn append(&mut self, mut other: Column) {
+        let start = u32::try_from(self.values.len()).expect("a column below 2^32 values");
+        self.values.append(&mut other.values);
+        let ends = other.offsets.iter().skip(1);
+        self.offsets
+            .extend(ends.map(|end| start.checked_add(*end).expect("a column below 2^32 values")));
+    }
+
     /// Returns the places of the values of object `node` in [`Column::values`].
     #[must_use]
     pub fn range(&self, node: usize) -> std::ops::Range<usize> {

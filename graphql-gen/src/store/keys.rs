@@ -141,9 +141,6 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
             return Ok((places, Vec::new()));
         }
         let nodes: Vec<NamedNode> = distinct.into_iter().cloned().collect();
-        if let Some(trace) = &self.context.trace {
-            trace.count_call();
-        }
         let request = HydrationRequest {
             nodes: &nodes,
             slots: &slots,

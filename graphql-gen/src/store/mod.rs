@@ -2,6 +2,7 @@
 
 mod hydration;
 mod keys;
+mod order;
 #[cfg(feature = "oxigraph")]
 pub mod oxigraph;
 pub mod remote;
@@ -50,7 +51,8 @@ pub enum StoreError {
 /// A store of RDF data.
 ///
 /// Implementations decide how a selection becomes queries and how values are fetched; the contract
-/// is the same for all of them: IRIs only, each once, in the order asked for.
+/// is the same for all of them: IRIs only, each once, in the order asked for. Each step that a store
+/// takes, a query or a walk, is counted by [`RequestContext::count_call`].
 #[async_trait]
 pub trait GraphStore: Send + Sync + 'static {
     /// Returns the objects that `selection` asks for: distinct IRIs, ordered and paged.
@@ -110,6 +112,11 @@ pub trait GraphStore: Send + Sync + 'static {
         context: &RequestContext,
     ) -> Result<Hydrated, StoreError>;
 
+    /// Returns what a request can choose of the store.
+    fn features(&self) -> StoreFeatures {
+        StoreFeatures::default()
+    }
+
     /// Tells whether calls block the thread, so that requests run off the async workers.
     fn is_blocking(&self) -> bool;
 
@@ -121,6 +128,29 @@ pub trait GraphStore: Send + Sync + 'static {
 
     /// Checks that the store answers; returns what it is for health records.
     async fn probe(&self, context: &RequestContext) -> Result<StoreInfo, StoreError>;
+}
+
+/// What a request can choose of a store, beside the graphs to read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoreFeatures {
+    /// The repository that the store reads, when it has a name.
+    pub repository: Option<String>,
+    /// Statements that follow from others.
+    pub inference: Inference,
+    /// Statements that follow from `owl:sameAs`.
+    pub same_as: Inference,
+}
+
+/// Whether a store answers what is not stated but follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inference {
+    /// Nothing follows: whatever a request asks for, it gets what is stated.
+    #[default]
+    None,
+    /// A request can choose.
+    Switchable,
+    /// What follows cannot be left out.
+    Always,
 }
 
 /// What a store says of itself.

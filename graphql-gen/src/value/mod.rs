@@ -3,7 +3,6 @@
 mod cast;
 mod exact;
 mod json;
-#[cfg(feature = "oxigraph")]
 mod matcher;
 mod number;
 mod sort;
@@ -13,7 +12,6 @@ pub use cast::cast;
 pub(crate) use exact::Exact;
 pub use json::{LiteralTypes, Numbers};
 pub(crate) use json::{is_plain, is_text, write_enum, write_scalar, write_string};
-#[cfg(feature = "oxigraph")]
 pub use matcher::{RegexTooLarge, TermMatcher, ValueMatcher};
 pub(crate) use sort::of_language;
 pub use sort::{SortValue, literal_key, shown, sort_value};

@@ -5,22 +5,34 @@ use std::fmt::Write as _;
 
 use graphql_gen::request::{Request, RequestContext};
 use graphql_gen::service::{ObjectService, ServiceOptions};
-use oxigraph::store::Store;
 use oxrdf::Quad;
 use serde_json::{Value, json};
 use soml_core::schema::Schema;
 
+use crate::back_end::{BackEnd, Kind};
 use crate::compare::difference;
 use crate::fixture;
 use crate::operation::Operation;
 use crate::reference::{Answer, Graph, interpret};
+
+/// Returns the kind of store that `DIFFERENTIAL_STORE` names.
+fn kind() -> Kind {
+    match std::env::var("DIFFERENTIAL_STORE").as_deref() {
+        Err(_) | Ok("memory") => Kind::Memory,
+        Ok("remote") => Kind::Remote,
+        Ok("remote-apart") => Kind::RemoteApart,
+        Ok("rdf4j") => Kind::Rdf4j { infers: false },
+        Ok("fuseki") => Kind::Fuseki,
+        Ok(other) => panic!("no kind of store is called {other}"),
+    }
+}
 
 /// A service over a store, and what the store holds.
 pub(crate) struct Subject {
     pub(crate) soml: String,
     pub(crate) schema: soml_core::Valid<Schema>,
     service: ObjectService,
-    store: Store,
+    back_end: BackEnd,
     loaded: RefCell<Vec<Quad>>,
 }
 
@@ -30,13 +42,14 @@ impl Subject {
         let Some(schema) = loaded.schema else {
             panic!("not a valid schema: {:?}\n{soml}", loaded.diagnostics);
         };
-        let store = Store::new().expect("a store in memory");
-        let service = fixture::service(&soml, store.clone(), ServiceOptions::default());
+        let back_end = BackEnd::new(kind());
+        let store = back_end.graph_store();
+        let service = fixture::service(&soml, store, ServiceOptions::default());
         Subject {
             soml,
             schema,
             service,
-            store,
+            back_end,
             loaded: RefCell::new(Vec::new()),
         }
     }
@@ -46,10 +59,7 @@ impl Subject {
         if *self.loaded.borrow() == quads {
             return;
         }
-        self.store.clear().expect("a store in memory");
-        for quad in quads {
-            self.store.insert(quad).expect("a store in memory");
-        }
+        self.back_end.load(quads);
         *self.loaded.borrow_mut() = quads.to_vec();
     }
 

@@ -1,12 +1,15 @@
 //! Random operations are answered as a slow, obvious interpreter answers them.
 //!
 //! `DIFFERENTIAL_CASES` sets the number of cases of each test, `DIFFERENTIAL_SEED` the first of
-//! the seeds from which schemas, data and operations follow. A failure prints the smallest case
+//! the seeds from which schemas, data and operations follow, `DIFFERENTIAL_STORE` the kind of store:
+//! `memory`, `remote`, `remote-apart`, `rdf4j` or `fuseki`. A failure prints the smallest case
 //! found and how to run it again: a seed means the same 25 operations whatever ran before.
 //!
 //! A run of 20,000 cases, which is the default, must hold each operator on each scalar at each depth
 //! and every argument at least twenty times; the counts are printed at its end.
 
+#[path = "../back_end/mod.rs"]
+mod back_end;
 mod case;
 mod compare;
 mod coverage;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use graphql_gen::request::RequestContext;
 use graphql_gen::store::oxigraph::OxigraphStore;
+use oxigraph::store::Store;
 
 use super::config_args::ConfigArgs;
 use super::infer::{INFERRED, from_data, summary};

@@ -17,6 +17,7 @@ use crate::plan::{
     TypeTest, ValueCondition, ValueTest,
 };
 use crate::store::StoreError;
+use crate::store::order::named_nodes;
 use crate::value::TermMatcher;
 
 /// Quads that a source of weight 1 gives in its first turn; each further turn gives twice as many.
@@ -176,7 +177,7 @@ impl Source<'_> {
             for node in &nodes {
                 walker.walk(node, &back, &mut values)?;
             }
-            nodes = super::named_nodes(values).collect();
+            nodes = named_nodes(values).collect();
             drop_repeated(&mut nodes);
         }
         Ok(nodes)

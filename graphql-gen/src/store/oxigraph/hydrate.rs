@@ -9,7 +9,8 @@ use std::collections::HashMap;
 
 use oxrdf::{NamedNode, Term};
 
-use super::walk::{Pattern, Walker, drop_repeated};
+use super::walk::{Pattern, Walker};
+use crate::store::order::drop_repeated;
 use crate::store::{Column, Slot, StoreError};
 
 /// Objects between two decisions.

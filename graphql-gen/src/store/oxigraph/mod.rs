@@ -9,22 +9,19 @@ mod hydrate;
 mod statements;
 mod walk;
 
-use std::collections::HashMap;
 use std::time::Instant;
 
 use async_trait::async_trait;
 use oxigraph::store::Store;
 use oxrdf::{NamedNode, Term};
 
+use super::order::{KeyCache, Neighbours, keys, sorted_page, sorted_values};
 use super::{
     Column, GraphStore, Hydrated, HydrationRequest, SlotPage, StoreError, StoreInfo, WindowBuilder,
-    Windowed, compare_keys,
+    Windowed,
 };
-use crate::plan::{
-    OrderKey, OrderStep, Page, Position, Selection, SortBy, Step, TypeIndex, ValueCondition, Window,
-};
+use crate::plan::{Position, Selection, Step, TypeTest, ValueCondition, Window};
 use crate::request::RequestContext;
-use crate::value::{SortValue, shown};
 use condition::ReadyValue;
 use walk::{Walker, failed};
 
@@ -78,6 +75,7 @@ impl GraphStore for OxigraphStore {
         selection: &Selection,
         context: &RequestContext,
     ) -> Result<Vec<NamedNode>, StoreError> {
+        context.count_call();
         let walker = Walker::new(&self.store, &selection.dataset, context);
         let started = Instant::now();
         walker.check()?;
@@ -88,7 +86,7 @@ impl GraphStore for OxigraphStore {
             return Ok(nodes);
         }
         let mut cache = KeyCache::default();
-        let page = walker.sorted_page(nodes, &selection.order, selection.page, &mut cache)?;
+        let page = sorted_page(&walker, nodes, &selection.order, selection.page, &mut cache)?;
         walker.settle()?;
         Ok(page)
     }
@@ -99,6 +97,7 @@ impl GraphStore for OxigraphStore {
         window: &Window,
         context: &RequestContext,
     ) -> Result<Windowed, StoreError> {
+        context.count_call();
         let walker = Walker::new(&self.store, &selection.dataset, context);
         let started = Instant::now();
         walker.check()?;
@@ -107,7 +106,7 @@ impl GraphStore for OxigraphStore {
         let mut builder = WindowBuilder::new(&selection.order, window);
         for id in candidates {
             walker.tick()?;
-            let keys = walker.keys(&id, &selection.order)?;
+            let keys = keys(&walker, &id, &selection.order)?;
             builder.offer(Position { keys, id });
         }
         walker.settle()?;
@@ -119,6 +118,7 @@ impl GraphStore for OxigraphStore {
         request: &HydrationRequest<'_>,
         context: &RequestContext,
     ) -> Result<Hydrated, StoreError> {
+        context.count_call();
         let walker = Walker::new(&self.store, request.dataset, context);
         let started = Instant::now();
         walker.check()?;
@@ -158,17 +158,6 @@ impl GraphStore for OxigraphStore {
     }
 }
 
-/// Keeps the IRIs among terms.
-fn named_nodes(terms: impl IntoIterator<Item = Term>) -> impl Iterator<Item = NamedNode> {
-    terms.into_iter().filter_map(|term| match term {
-        Term::NamedNode(node) => Some(node),
-        _ => None,
-    })
-}
-
-/// Sort keys that are known already.
-type KeyCache = HashMap<NamedNode, Vec<SortValue>>;
-
 impl Walker<'_> {
     /// Keeps the values of a column that satisfy a condition.
     fn filtered(&self, column: Column, condition: &ValueCondition) -> Result<Column, StoreError> {
@@ -188,131 +177,27 @@ impl Walker<'_> {
     fn paged(&self, column: Column, page: &SlotPage) -> Result<Column, StoreError> {
         let mut cache = KeyCache::default();
         rebuilt(column, |values| {
-            let mut nodes = Vec::with_capacity(values.len());
-            let mut rest = Vec::new();
-            for value in values {
-                match value {
-                    Term::NamedNode(node) => {
-                        let counts = match &page.members {
-                            Some(test) => self.is_instance(&node, test)?,
-                            None => true,
-                        };
-                        if counts {
-                            nodes.push(node);
-                        }
-                    }
-                    other => rest.push(other),
-                }
-            }
-            // Literals where objects should be come last; the executor reports them.
-            let objects = nodes.len();
-            let range = page.page.range(objects + rest.len());
-            let nodes = self.sorted_page(nodes, &page.order, page.page, &mut cache)?;
-            rest.sort_by_cached_key(ToString::to_string);
-            let skip = range.start.saturating_sub(objects);
-            let take = range.len() - nodes.len();
-            Ok(nodes
-                .into_iter()
-                .map(Term::from)
-                .chain(rest.into_iter().skip(skip).take(take))
-                .collect())
+            sorted_values(self, values, page, &mut cache)
         })
     }
+}
 
-    /// Sorts objects by keys, then by IRI, and cuts a page out.
-    fn sorted_page(
-        &self,
-        nodes: Vec<NamedNode>,
-        order: &[OrderKey],
-        page: Page,
-        cache: &mut KeyCache,
-    ) -> Result<Vec<NamedNode>, StoreError> {
-        let range = page.range(nodes.len());
-        if range.is_empty() {
-            return Ok(Vec::new());
-        }
-        if order.is_empty() {
-            return Ok(page_of(nodes, range, NamedNode::cmp));
-        }
-        for node in &nodes {
-            self.tick()?;
-            if !cache.contains_key(node) {
-                cache.insert(node.clone(), self.keys(node, order)?);
-            }
-        }
-        let cache = &*cache;
-        Ok(page_of(nodes, range, |a, b| {
-            compare_keys(order, &cache[a], &cache[b]).then_with(|| a.cmp(b))
-        }))
+impl Neighbours for Walker<'_> {
+    fn context(&self) -> &RequestContext {
+        self.context
     }
 
-    fn keys(&self, node: &NamedNode, order: &[OrderKey]) -> Result<Vec<SortValue>, StoreError> {
-        order.iter().map(|key| self.key(node, key)).collect()
-    }
-
-    fn key(&self, node: &NamedNode, key: &OrderKey) -> Result<SortValue, StoreError> {
-        let of_node = matches!(
-            key.by,
-            SortBy::Iri | SortBy::TypeName(_) | SortBy::Constant(_)
-        );
-        let (last, way) = match key.path.split_last() {
-            Some((last, way)) if !of_node => (Some(last), way),
-            _ => (None, key.path.as_slice()),
-        };
-        let mut at = node.clone();
-        for step in way {
-            match self.shown_object(&at, step)? {
-                Some(next) => at = next,
-                None => return Ok(SortValue::Missing),
-            }
-        }
-        let mut values = Vec::new();
-        if let Some(last) = last {
-            self.walk(&at, &last.step, &mut values)?;
-        }
-        Ok(match &key.by {
-            SortBy::Iri => SortValue::Text(at.into_string()),
-            SortBy::Constant(text) => SortValue::Text(text.clone()),
-            SortBy::TypeName(index) => self.type_name(&at, index)?,
-            by => shown(by, &values, &self.context.accept_language),
-        })
-    }
-
-    /// Returns the object that a single-valued field shows.
-    fn shown_object(
+    fn walk(
         &self,
         node: &NamedNode,
-        step: &OrderStep,
-    ) -> Result<Option<NamedNode>, StoreError> {
-        let mut values = Vec::new();
-        self.walk(node, &step.step, &mut values)?;
-        let mut smallest = None;
-        'values: for next in named_nodes(values) {
-            if smallest.as_ref().is_some_and(|smallest| *smallest < next) {
-                continue;
-            }
-            for test in &step.tests {
-                if !self.is_instance(&next, test)? {
-                    continue 'values;
-                }
-            }
-            smallest = Some(next);
-        }
-        Ok(smallest)
+        step: &Step,
+        values: &mut Vec<Term>,
+    ) -> Result<(), StoreError> {
+        Walker::walk(self, node, step, values)
     }
 
-    fn type_name(&self, node: &NamedNode, index: &TypeIndex) -> Result<SortValue, StoreError> {
-        let mut types = Vec::new();
-        for (position, property) in index.properties().enumerate() {
-            let mut found = Vec::new();
-            self.walk(node, &Step::forward(property.clone()), &mut found)?;
-            types.extend(named_nodes(found).map(|ty| (position, ty)));
-        }
-        let types = types.iter().map(|(position, ty)| (*position, ty));
-        let name = index
-            .resolve(types)
-            .and_then(|object| index.type_name(object));
-        Ok(name.map_or(SortValue::Missing, |name| SortValue::Text(name.to_owned())))
+    fn is_instance(&self, node: &NamedNode, test: &TypeTest) -> Result<bool, StoreError> {
+        Walker::is_instance(self, node, test)
     }
 }
 
@@ -330,19 +215,4 @@ fn rebuilt(
         out.end_node();
     }
     Ok(out)
-}
-
-/// Returns the elements of `range` as if all were sorted.
-fn page_of(
-    mut nodes: Vec<NamedNode>,
-    range: std::ops::Range<usize>,
-    compare: impl Fn(&NamedNode, &NamedNode) -> std::cmp::Ordering,
-) -> Vec<NamedNode> {
-    if range.end < nodes.len() {
-        nodes.select_nth_unstable_by(range.end, &compare);
-        nodes.truncate(range.end);
-    }
-    nodes.sort_unstable_by(&compare);
-    nodes.drain(..range.start);
-    nodes
 }

@@ -1,6 +1,5 @@
 //! Reads the quads of one dataset for one request.
 
-use std::collections::HashSet;
 use std::time::Instant;
 
 use oxigraph::store::{QuadIter, StorageError, Store};
@@ -9,6 +8,7 @@ use oxrdf::{GraphName, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, Term,
 use crate::plan::{Dataset, Step, TypeTest};
 use crate::request::RequestContext;
 use crate::store::StoreError;
+use crate::store::order::drop_repeated;
 
 /// How many quads are read between two looks at the deadline.
 const CHECK_EVERY: u32 = 128;
@@ -243,27 +243,6 @@ impl Iterator for Quads<'_> {
                 return Some(quad.map_err(failed));
             }
             self.current = self.rest.pop();
-        }
-    }
-}
-
-/// Drops repeated values from `start` on; the first of each stays.
-pub(super) fn drop_repeated(values: &mut Vec<Term>, start: usize) {
-    match &values[start..] {
-        [] | [_] => return,
-        [a, b] => {
-            if a == b {
-                values.pop();
-            }
-            return;
-        }
-        _ => {}
-    }
-    let mut seen = HashSet::new();
-    let tail: Vec<Term> = values.drain(start..).collect();
-    for value in tail {
-        if seen.insert(value.clone()) {
-            values.push(value);
         }
     }
 }

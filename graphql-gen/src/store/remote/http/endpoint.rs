@@ -95,6 +95,18 @@ impl HttpEndpoint {
         .await
     }
 
+    /// Returns the kind of the servers as far as it is known.
+    #[must_use]
+    pub fn known_kind(&self) -> Option<ServerKind> {
+        self.kind.get().copied()
+    }
+
+    /// Returns the repository or dataset that is read, when it has a name.
+    #[must_use]
+    pub fn repository(&self) -> Option<&str> {
+        self.options.repository.as_deref()
+    }
+
     fn exchange<'a>(
         &'a self,
         server: &'a Server,

@@ -47,7 +47,8 @@ impl<'a> Exchange<'a> {
                 }
                 self.channel
                     .request(Method::POST, url)
-                    .header(CONTENT_TYPE, "application/sparql-query")
+                    // RDF4J reads the text as Latin-1 unless it is told.
+                    .header(CONTENT_TYPE, "application/sparql-query; charset=utf-8")
                     .body(query.text.to_owned())
             }
             // The way that even old endpoints understand.
@@ -105,15 +106,15 @@ impl<'a> Exchange<'a> {
 /// Returns the arguments of the protocol besides the query.
 fn arguments(
     kind: ServerKind,
-    _dataset: &Dataset,
+    dataset: &Dataset,
     context: &RequestContext,
 ) -> Vec<(&'static str, String)> {
     if !matches!(kind, ServerKind::Rdf4j | ServerKind::GraphDb) {
         return Vec::new();
     }
-    let mut arguments = vec![("infer", true.to_string())];
+    let mut arguments = vec![("infer", dataset.include_inferred.to_string())];
     if kind == ServerKind::GraphDb {
-        arguments.push(("sameAs", true.to_string()));
+        arguments.push(("sameAs", dataset.expand_same_as.to_string()));
     }
     if let Some(deadline) = context.deadline {
         let left = deadline.saturating_duration_since(std::time::Instant::now());

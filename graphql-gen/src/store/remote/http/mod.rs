@@ -14,9 +14,11 @@ mod failover;
 mod options;
 mod results;
 mod server;
+mod store;
 mod values;
 
 pub use endpoint::HttpEndpoint;
 pub use error::OptionsError;
 pub use options::ConnectionOptions;
+pub use store::HttpStore;
 pub use values::{Addresses, HttpCodes, ResultFormat, Secret, ServerKind, ServerType};

@@ -1,0 +1,134 @@
+//! The stores that tests run over: embedded, behind an endpoint in the same process, and on servers.
+//!
+//! Servers are named by `RDF4J_URL`, the address of an RDF4J Server, and `FUSEKI_URL`, that of a
+//! Fuseki server with `/$/` administration; each store gets a repository or dataset of its own.
+
+mod in_process;
+#[cfg(feature = "remote")]
+mod server;
+
+use std::sync::Arc;
+
+use graphql_gen::store::GraphStore;
+use graphql_gen::store::oxigraph::OxigraphStore;
+use graphql_gen::store::remote::{DefaultGraph, Dialect, RemoteOptions, RemoteStore};
+use oxigraph::store::Store;
+use oxrdf::Quad;
+
+use in_process::InProcess;
+#[cfg(feature = "remote")]
+use server::Server;
+
+/// A kind of store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The embedded store.
+    Memory,
+    /// An endpoint in the same process whose default graph is the union of all.
+    Remote,
+    /// An endpoint in the same process whose default graph stands apart.
+    RemoteApart,
+    /// A real RDF4J Server.
+    Rdf4j {
+        /// The repository infers after RDF Schema.
+        infers: bool,
+    },
+    /// A real Fuseki server.
+    Fuseki,
+}
+
+impl Kind {
+    /// Returns how a remote store of this kind is asked; `None` for the embedded store.
+    fn options(self) -> Option<RemoteOptions> {
+        let dialect = match self {
+            Kind::Memory => return None,
+            Kind::Remote | Kind::RemoteApart => Dialect::Oxigraph,
+            Kind::Rdf4j { .. } => Dialect::Rdf4j,
+            Kind::Fuseki => Dialect::Fuseki,
+        };
+        let mut options = RemoteOptions::new(dialect);
+        if self == Kind::Remote {
+            options.default_graph = DefaultGraph::Union;
+        }
+        Some(options)
+    }
+}
+
+/// A store with its data.
+pub(crate) struct BackEnd {
+    graph_store: Arc<dyn GraphStore>,
+    data: Data,
+}
+
+enum Data {
+    Here(Store),
+    #[cfg(feature = "remote")]
+    There(Server),
+}
+
+impl BackEnd {
+    /// Starts with an empty store.
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self::adjusted(kind, |_| ())
+    }
+
+    /// Starts with an empty store that is asked in a way of its own, if it is a remote one.
+    pub(crate) fn adjusted(kind: Kind, adjust: impl FnOnce(&mut RemoteOptions)) -> Self {
+        let Some(mut options) = kind.options() else {
+            let store = Store::new().expect("a store in memory");
+            return BackEnd {
+                graph_store: Arc::new(OxigraphStore::new(store.clone())),
+                data: Data::Here(store),
+            };
+        };
+        adjust(&mut options);
+        if matches!(kind, Kind::Remote | Kind::RemoteApart) {
+            let store = Store::new().expect("a store in memory");
+            let endpoint = InProcess {
+                store: store.clone(),
+                is_union: kind == Kind::Remote,
+            };
+            return BackEnd {
+                graph_store: Arc::new(RemoteStore::new(Arc::new(endpoint), options)),
+                data: Data::Here(store),
+            };
+        }
+        Self::on_server(kind, options)
+    }
+
+    #[cfg(feature = "remote")]
+    fn on_server(kind: Kind, options: RemoteOptions) -> Self {
+        let server = match kind {
+            Kind::Rdf4j { infers } => Server::rdf4j(infers),
+            _ => Server::fuseki(),
+        };
+        let endpoint = Arc::new(server.endpoint());
+        BackEnd {
+            graph_store: Arc::new(RemoteStore::new(endpoint, options)),
+            data: Data::There(server),
+        }
+    }
+
+    #[cfg(not(feature = "remote"))]
+    fn on_server(kind: Kind, _options: RemoteOptions) -> Self {
+        panic!("{kind:?} needs the feature `remote`");
+    }
+
+    /// Returns what answers requests.
+    pub(crate) fn graph_store(&self) -> Arc<dyn GraphStore> {
+        Arc::clone(&self.graph_store)
+    }
+
+    /// Puts quads in place of all that the store holds.
+    pub(crate) fn load(&self, quads: &[Quad]) {
+        match &self.data {
+            #[cfg(feature = "remote")]
+            Data::There(server) => server.load(quads),
+            Data::Here(store) => {
+                store.clear().expect("a store in memory");
+                let loaded = store.extend(quads.iter().cloned());
+                loaded.expect("a store in memory");
+            }
+        }
+    }
+}
