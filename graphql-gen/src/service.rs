@@ -200,7 +200,8 @@ impl ObjectService {
             return form(work(inner, request, context).await);
         }
         let known = inner.documents.get(&request.query);
-        if inner.may_be_short(&request, known.as_deref()) {
+        // A trace would tell of both tries.
+        if context.trace.is_none() && inner.may_be_short(&request, known.as_deref()) {
             let meter = Arc::new(Meter::new(SHORT_WORK));
             let metered = RequestContext {
                 meter: Some(Arc::clone(&meter)),
@@ -562,6 +563,10 @@ fn store_error(error: &StoreError, request_id: &str) -> GraphqlError {
         StoreError::Unsupported(what) => {
             GraphqlError::new(ErrorCode::StoreUnsupported, what.clone())
         }
+        StoreError::RegexTooLarge => GraphqlError::new(
+            ErrorCode::LimitRegex,
+            "the regular expression needs more memory than allowed",
+        ),
         StoreError::TooLong => GraphqlError::new(ErrorCode::Internal, "the service failed"),
         StoreError::ResultTooLarge { limit } => GraphqlError::new(
             ErrorCode::LimitStoreResult,

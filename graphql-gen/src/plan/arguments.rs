@@ -44,6 +44,13 @@ impl FieldArguments<'_> {
         Ok(conditions)
     }
 
+    /// Tells whether `where` says something of objects, be it only that they are there.
+    pub(super) fn filters(&self) -> bool {
+        self.values
+            .get("where")
+            .is_some_and(|(filter, _)| says_something(&filter))
+    }
+
     /// Reads a list of ids.
     fn id_list(&self, input: &Input, place: Option<Location>) -> Result<Vec<NamedNode>> {
         let ids = input.as_list();
@@ -266,5 +273,16 @@ impl FieldArguments<'_> {
             order,
             page: self.page()?,
         })
+    }
+}
+
+fn says_something(filter: &Input) -> bool {
+    match filter {
+        Input::Object(fields) => fields.iter().any(|(key, value)| match key.as_str() {
+            "AND" | "ALL" | "ALL_EXISTS" => says_something(value),
+            _ => true,
+        }),
+        Input::List(items) => items.iter().any(says_something),
+        _ => false,
     }
 }

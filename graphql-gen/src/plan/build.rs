@@ -528,7 +528,9 @@ impl<'p, 'a> Planner<'p, 'a> {
         let open = paged && !matches!(target, TypeRef::Concrete(_));
         let members = open.then(|| type_index(self.api(), target).test());
         let condition = NodeCondition::all(conditions);
-        let condition = (!condition.is_true()).then_some(ValueCondition::Node(condition));
+        // A condition that every object satisfies still leaves out what is no object.
+        let filters = !condition.is_true() || arguments.filters();
+        let condition = filters.then_some(ValueCondition::Node(condition));
         let page = (paged || !page.order.is_empty()).then_some(SlotPage { members, ..page });
         Ok(builder.slot(step(&property.path), condition, page))
     }

@@ -34,6 +34,9 @@ pub enum StoreError {
     /// The store cannot do what is asked for; the text is fit for clients.
     #[error("{0}")]
     Unsupported(String),
+    /// A regular expression needs more memory than allowed.
+    #[error("a regular expression is too large")]
+    RegexTooLarge,
     /// A result of the store is larger than allowed.
     #[error("a result of the store is larger than {limit} bytes")]
     ResultTooLarge {

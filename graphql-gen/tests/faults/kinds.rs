@@ -58,7 +58,7 @@ async fn rdf4j_is_found_by_its_protocol_and_told_the_time_that_is_left() {
         );
         assert_eq!(
             sent.header("content-type"),
-            Some("application/sparql-query")
+            Some("application/sparql-query; charset=utf-8")
         );
         assert_eq!(sent.header("x-request-id"), Some("the-request"));
         assert_eq!(sent.body, "SELECT ?s ?o WHERE { ?s ?p ?o . }");
@@ -97,7 +97,7 @@ async fn fuseki_is_found_by_its_header_and_anything_else_is_plain_sparql() {
         (
             "Fuseki-Request-ID",
             ServerKind::Fuseki,
-            "application/sparql-query",
+            "application/sparql-query; charset=utf-8",
         ),
         (
             "X-Other",

@@ -46,8 +46,8 @@ pub(super) enum ReadyValue<'c> {
 type Decided = RefCell<HashMap<NamedNode, bool>>;
 
 impl From<RegexTooLarge> for StoreError {
-    fn from(error: RegexTooLarge) -> Self {
-        StoreError::Unsupported(error.to_string())
+    fn from(_: RegexTooLarge) -> Self {
+        StoreError::RegexTooLarge
     }
 }
 
