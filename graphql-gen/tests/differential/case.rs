@@ -16,7 +16,7 @@ use crate::operation::Operation;
 use crate::reference::{Answer, Graph, interpret};
 
 /// Returns the kind of store that `DIFFERENTIAL_STORE` names.
-fn kind() -> Kind {
+pub(crate) fn kind() -> Kind {
     match std::env::var("DIFFERENTIAL_STORE").as_deref() {
         Err(_) | Ok("memory") => Kind::Memory,
         Ok("remote") => Kind::Remote,
@@ -37,12 +37,12 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    pub(crate) fn new(soml: String) -> Self {
+    pub(crate) fn new(soml: String, kind: Kind) -> Self {
         let loaded = soml_core::load(&soml);
         let Some(schema) = loaded.schema else {
             panic!("not a valid schema: {:?}\n{soml}", loaded.diagnostics);
         };
-        let back_end = BackEnd::new(kind());
+        let back_end = BackEnd::new(kind);
         let store = back_end.graph_store();
         let service = fixture::service(&soml, store, ServiceOptions::default());
         Subject {

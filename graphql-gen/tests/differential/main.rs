@@ -24,6 +24,7 @@ mod shrink;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use back_end::Kind;
 use case::{Subject, report};
 use coverage::{Coverage, FULL_RUN};
 use generate::{Generator, Steering};
@@ -124,12 +125,33 @@ fn run(subject: &Subject, quads: &[Quad], seed: u64, operations: usize, all: &mu
 
 #[test]
 fn random_schemas_and_data_are_answered_as_the_rules_say() {
+    random_schemas_and_data(case::kind(), FULL_RUN as u64);
+}
+
+#[test]
+fn so_they_are_over_an_endpoint() {
+    random_schemas_and_data(Kind::RemoteApart, 1_000);
+}
+
+#[test]
+#[ignore = "needs a running RDF4J Server named by RDF4J_URL"]
+fn so_they_are_over_rdf4j() {
+    random_schemas_and_data(Kind::Rdf4j { infers: false }, 3_000);
+}
+
+#[test]
+#[ignore = "needs a running Fuseki server named by FUSEKI_URL"]
+fn so_they_are_over_fuseki() {
+    random_schemas_and_data(Kind::Fuseki, 3_000);
+}
+
+fn random_schemas_and_data(kind: Kind, default: u64) {
     let first = setting("DIFFERENTIAL_SEED", 1);
-    let schemas = cases(FULL_RUN as u64).div_ceil(OPERATIONS_PER_SCHEMA) as u64;
+    let schemas = cases(default).div_ceil(OPERATIONS_PER_SCHEMA) as u64;
     let mut all = Outcome::default();
     for seed in first..first + schemas {
         let mut random = Random::new(seed);
-        let subject = Subject::new(generate::schema(&mut random, seed));
+        let subject = Subject::new(generate::schema(&mut random, seed), kind);
         let quads = generate::data(&mut random, &subject.schema);
         run(&subject, &quads, seed, OPERATIONS_PER_SCHEMA, &mut all);
     }
@@ -151,7 +173,7 @@ fn the_demo_is_answered_as_the_rules_say() {
         .for_slice(&data)
         .collect::<Result<_, _>>()
         .expect("the demo's data are Turtle");
-    let subject = Subject::new(soml);
+    let subject = Subject::new(soml, case::kind());
     let mut all = Outcome::default();
     let operations = cases(2_000) / 10;
     run(

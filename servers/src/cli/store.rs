@@ -14,6 +14,7 @@ use super::infer::{INFERRED, from_data, summary};
 use super::input::{Input, usable};
 use super::{CliError, Console};
 use crate::config::Settings;
+use crate::logging;
 use crate::schema::UsableSchema;
 use crate::store::DataStore;
 
@@ -68,7 +69,16 @@ fn open(
     };
     let has_data = match store.embedded() {
         Some(embedded) => input.load(embedded.inner(), console)?.is_some(),
-        None => true,
+        None => {
+            // What a server says when it fails is for whoever runs the command, not for clients.
+            let quiet = Settings {
+                log_level: "warn".to_owned(),
+                ..settings.clone()
+            };
+            logging::start(&quiet, console.interactive)
+                .map_err(|error| CliError::Usage(error.to_string()))?;
+            true
+        }
     };
     let opened = Opened {
         store: store.graph_store(),

@@ -36,24 +36,29 @@ pub(super) fn select(
         NodeCondition::All(parts) => parts.as_slice(),
         single => std::slice::from_ref(single),
     };
-    let ids = parts.iter().find_map(|part| match part {
-        NodeCondition::OneOf(ids) => Some(ids),
-        _ => None,
-    });
-    let (candidates, is_decided) = match ids {
-        Some(ids) => (ids.clone(), parts.len() == 1),
+    let ids = parts
+        .iter()
+        .enumerate()
+        .find_map(|(part, condition)| match condition {
+            NodeCondition::OneOf(ids) => Some((part, ids)),
+            _ => None,
+        });
+    let (candidates, decided) = match ids {
+        Some((part, ids)) => (ids.clone(), Some(part)),
         None => {
             let mut sources = Vec::new();
             add_sources(walker, parts, &mut Vec::new(), &mut sources)?;
             let source = first_to_end(walker, sources)?;
-            let is_decided = parts.len() == 1 && source.weight == Weight::Instances;
-            (source.candidates(walker)?, is_decided)
+            let decided = source.decides;
+            (source.candidates(walker)?, decided)
         }
     };
-    if is_decided {
+    let open = parts.iter().enumerate();
+    let open = open.filter(|(part, _)| decided != Some(*part));
+    let ready = Ready::all(open.map(|(_, part)| part))?;
+    if ready.is_true() {
         return Ok(candidates);
     }
-    let ready = Ready::new(condition)?;
     let mut selected = Vec::new();
     for node in candidates {
         walker.tick()?;
@@ -129,6 +134,8 @@ struct Source<'s> {
     may_repeat: bool,
     /// Steps from a candidate to the objects that are found, in this order.
     way: Vec<&'s Step>,
+    /// The part of the condition that every candidate satisfies.
+    decides: Option<usize>,
 }
 
 impl Source<'_> {
@@ -191,10 +198,14 @@ fn add_sources<'s>(
     way: &mut Vec<&'s Step>,
     sources: &mut Vec<Source<'s>>,
 ) -> Result<(), StoreError> {
-    for part in parts {
+    let is_first = way.is_empty();
+    for (position, part) in parts.iter().enumerate() {
         match part {
-            NodeCondition::Instance(test) if way.is_empty() => {
-                sources.push(instances(walker, test));
+            NodeCondition::Instance(test) if is_first => {
+                sources.push(Source {
+                    decides: Some(position),
+                    ..instances(walker, test)
+                });
             }
             NodeCondition::Values {
                 step,
@@ -202,7 +213,12 @@ fn add_sources<'s>(
                 condition,
             } => match condition.as_ref() {
                 ValueCondition::Term(condition) => {
-                    sources.extend(by_value(walker, step, condition, way)?);
+                    let source = by_value(walker, step, condition, way)?;
+                    sources.extend(source.map(|source| Source {
+                        // Known values may satisfy one test of several.
+                        decides: (is_first && source.matcher.is_some()).then_some(position),
+                        ..source
+                    }));
                 }
                 ValueCondition::Node(condition) => {
                     let inner = match condition {
@@ -215,7 +231,10 @@ fn add_sources<'s>(
                     });
                     if let Some(ids) = ids {
                         let terms: Vec<Term> = ids.iter().cloned().map(Term::from).collect();
-                        sources.push(known_values(walker, step, terms, way));
+                        sources.push(Source {
+                            decides: (is_first && inner.len() == 1).then_some(position),
+                            ..known_values(walker, step, terms, way)
+                        });
                     } else if way.len() < MAX_STEPS {
                         way.push(step);
                         add_sources(walker, inner, way, sources)?;
@@ -240,6 +259,7 @@ impl<'s> Source<'s> {
             found: Vec::new(),
             may_repeat: true,
             way: Vec::new(),
+            decides: None,
         }
     }
 }

@@ -61,7 +61,7 @@ impl<'c> Ready<'c> {
             })
         };
         Ok(match condition {
-            NodeCondition::All(parts) => Ready::All(each(parts)?),
+            NodeCondition::All(parts) => Ready::all(parts)?,
             NodeCondition::Any(parts) => Ready::Any(each(parts)?),
             NodeCondition::Not(inner) => Ready::Not(Box::new(Ready::new(inner)?)),
             NodeCondition::OneOf(ids) => Ready::OneOf(ids),
@@ -77,6 +77,21 @@ impl<'c> Ready<'c> {
                 of: ReadyValue::new(condition)?,
             },
         })
+    }
+
+    /// Makes a conjunction ready.
+    pub(super) fn all(
+        parts: impl IntoIterator<Item = &'c NodeCondition>,
+    ) -> Result<Self, StoreError> {
+        let ready: Result<Vec<_>, _> = parts.into_iter().map(Ready::new).collect();
+        let mut parts = ready?;
+        parts.sort_by_key(Ready::cost);
+        Ok(Ready::All(parts))
+    }
+
+    /// Tells whether every object satisfies the condition, as far as its form shows.
+    pub(super) fn is_true(&self) -> bool {
+        matches!(self, Ready::All(parts) if parts.is_empty())
     }
 
     /// Ranks conditions by what they cost to decide.

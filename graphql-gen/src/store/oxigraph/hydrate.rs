@@ -6,6 +6,7 @@
 //! cost decides how the next ones are read.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 use oxrdf::{NamedNode, Term};
 
@@ -126,18 +127,17 @@ impl<'s> Forward<'s> {
             subject: Some(node),
             ..Pattern::default()
         };
-        for quad in walker.quads(pattern) {
-            let quad = quad?;
+        walker.each_quad(pattern, |quad| {
             read += 1;
             if read > limit {
-                break;
+                return Ok(ControlFlow::Break(()));
             }
             let Some(property) = self.find(quad.predicate.as_str()) else {
-                continue;
+                return Ok(ControlFlow::Continue(()));
             };
             cost.wanted += 1.0;
             if matches!(quad.object, Term::BlankNode(_)) {
-                continue;
+                return Ok(ControlFlow::Continue(()));
             }
             let (last, others) = self.properties[property]
                 .1
@@ -147,7 +147,8 @@ impl<'s> Forward<'s> {
                 columns[slot].values.push(quad.object.clone());
             }
             columns[*last].values.push(quad.object);
-        }
+            Ok(ControlFlow::Continue(()))
+        })?;
         cost.objects += 1.0;
         cost.quads += read as f64;
         let starts = |column: &Column| column.offsets.last().map_or(0, |&at| at as usize);

@@ -1,5 +1,6 @@
 //! Reads the quads of one dataset for one request.
 
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use oxigraph::store::{QuadIter, StorageError, Store};
@@ -117,10 +118,40 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Returns the quads that a step leads along from `node`.
-    fn along<'w>(&'w self, node: &NamedNode, step: &Step) -> Quads<'w> {
+    /// Hands the quads of a pattern over until `take` wants no more.
+    ///
+    /// Quads are large, and are moved less here than through [`Walker::quads`].
+    #[inline]
+    pub(super) fn each_quad(
+        &self,
+        pattern: Pattern<'_>,
+        mut take: impl FnMut(Quad) -> Result<ControlFlow<()>, StoreError>,
+    ) -> Result<(), StoreError> {
+        let quads = self.quads(pattern);
+        for part in quads
+            .current
+            .into_iter()
+            .chain(quads.rest.into_iter().rev())
+        {
+            for quad in part {
+                self.tick()?;
+                match quad {
+                    Ok(quad) => {
+                        if take(quad)?.is_break() {
+                            return Ok(());
+                        }
+                    }
+                    Err(error) => return Err(failed(error)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the pattern of the quads that a step leads along from `node`.
+    fn along<'p>(node: &'p NamedNode, step: &'p Step) -> Pattern<'p> {
         let predicate = Some(step.predicate.as_ref());
-        self.quads(if step.inverse {
+        if step.inverse {
             Pattern {
                 predicate,
                 object: Some(node.into()),
@@ -132,7 +163,7 @@ impl<'a> Walker<'a> {
                 predicate,
                 ..Pattern::default()
             }
-        })
+        }
     }
 
     /// Appends the distinct values of one step, blank nodes left out.
@@ -143,12 +174,13 @@ impl<'a> Walker<'a> {
         values: &mut Vec<Term>,
     ) -> Result<(), StoreError> {
         let start = values.len();
-        for quad in self.along(node, step) {
-            let value = end(quad?, step);
+        self.each_quad(Walker::along(node, step), |quad| {
+            let value = end(quad, step);
             if !matches!(value, Term::BlankNode(_)) {
                 values.push(value);
             }
-        }
+            Ok(ControlFlow::Continue(()))
+        })?;
         if self.may_repeat {
             drop_repeated(values, start);
         }
@@ -162,13 +194,16 @@ impl<'a> Walker<'a> {
         step: &Step,
         mut test: impl FnMut(Term) -> Result<bool, StoreError>,
     ) -> Result<bool, StoreError> {
-        for quad in self.along(node, step) {
-            let value = end(quad?, step);
-            if !matches!(value, Term::BlankNode(_)) && test(value)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let mut found = false;
+        self.each_quad(Walker::along(node, step), |quad| {
+            let value = end(quad, step);
+            found = !matches!(value, Term::BlankNode(_)) && test(value)?;
+            Ok(match found {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            })
+        })?;
+        Ok(found)
     }
 
     /// Tells whether a step leads from one object to another.

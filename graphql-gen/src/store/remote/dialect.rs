@@ -61,6 +61,12 @@ impl Dialect {
         }
     }
 
+    /// Tells whether such a server counts one solution where a join with `VALUES` has none, as
+    /// RDF4J 3.7.7 does where it sees before that nothing can match.
+    pub(super) fn miscounts_values(self) -> bool {
+        matches!(self, Dialect::Rdf4j | Dialect::GraphDb)
+    }
+
     /// Makes a query of a pattern that reads a dataset.
     pub(super) fn query(
         self,

@@ -13,7 +13,7 @@ use spargebra::algebra::GraphPattern;
 use super::dialect::{DefaultGraph, Dialect};
 use super::endpoint::{EndpointQuery, Rows, SparqlEndpoint};
 use super::facts::{Facts, wanted};
-use crate::plan::{Dataset, Page, Position, Selection, Window};
+use crate::plan::{Dataset, NodeCondition, Page, Position, Selection, ValueCondition, Window};
 use crate::request::RequestContext;
 use crate::sparql::{self, Fact, SlotQuery};
 use crate::store::order::{
@@ -235,6 +235,11 @@ impl GraphStore for RemoteStore {
         if reads_nothing(&selection.dataset) {
             return Ok(0);
         }
+        if self.options.dialect.miscounts_values() && joins_values(&selection.condition) {
+            let pattern = sparql::nodes_page(&selection.condition, Page::default());
+            let rows = self.rows(pattern, 1, &selection.dataset, context).await?;
+            return Ok(named_nodes(rows.terms.into_iter().flatten()).count() as u64);
+        }
         let pattern = sparql::count_of(&selection.condition);
         let rows = self.rows(pattern, 1, &selection.dataset, context).await?;
         match rows.terms.as_slice() {
@@ -321,6 +326,23 @@ impl GraphStore for RemoteStore {
 /// Tells whether a dataset lists no graph at all, which no dataset clause can say.
 fn reads_nothing(dataset: &Dataset) -> bool {
     dataset.graphs.as_ref().is_some_and(Vec::is_empty)
+}
+
+/// Tells whether the query of a condition joins a list of terms.
+fn joins_values(condition: &NodeCondition) -> bool {
+    match condition {
+        NodeCondition::OneOf(_) | NodeCondition::Iri(_) => true,
+        NodeCondition::Instance(test) => {
+            test.alternatives.iter().any(|(_, types)| types.len() != 1)
+        }
+        NodeCondition::All(parts) => parts.iter().any(joins_values),
+        NodeCondition::Values { condition, .. } => match condition.as_ref() {
+            ValueCondition::Node(inner) => joins_values(inner),
+            ValueCondition::Term(_) => false,
+        },
+        // These filter.
+        NodeCondition::Any(_) | NodeCondition::Not(_) => false,
+    }
 }
 
 fn takes_nothing(page: Page) -> bool {
