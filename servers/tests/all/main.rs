@@ -13,6 +13,7 @@ mod loading;
 mod misbehaving_stores;
 mod on_disk;
 mod operations;
+mod real_server;
 mod remote_store;
 mod schema_tools;
 mod schemas_over_http;
