@@ -253,7 +253,7 @@ fn value_test(builder: &Builder, subject: Expression, test: &ValueTest) -> Expre
     let subject = match test.domain {
         // The comparison takes the text itself.
         Domain::Cast(scalar) if builder.portable && is_temporal(scalar) => trimmed(subject),
-        Domain::Cast(scalar) => cast(subject, scalar),
+        Domain::Cast(scalar) => cast(builder, subject, scalar),
         _ => subject,
     };
     let guard = match test.domain {
@@ -298,27 +298,31 @@ fn value_test(builder: &Builder, subject: Expression, test: &ValueTest) -> Expre
 }
 
 /// Casts a term; an error where its text does not fit.
-fn cast(subject: Expression, scalar: Scalar) -> Expression {
-    let text = trimmed(subject.clone());
+fn cast(builder: &Builder, subject: Expression, scalar: Scalar) -> Expression {
+    let stored = trimmed(subject.clone());
     if scalar == Scalar::Iri {
-        return call(Function::Iri, [text]);
+        return call(Function::Iri, [stored]);
     }
-    let datatype = if scalar.is_integer() {
-        xsd::INTEGER.into_owned()
+    let to = |datatype: NamedNode, text| call(Function::Custom(datatype), [text]);
+    let from_text = if scalar.is_integer() {
+        // RDF4J casts to `xsd:integer` what fits into 32 bits alone.
+        let whole = call(Function::Regex, [stored.clone(), text("^[+-]?[0-9]+$")]);
+        let digits = if_else(whole, stored, text("none"));
+        to(xsd::DECIMAL.into_owned(), digits)
     } else if scalar.is_float() {
-        xsd::DOUBLE.into_owned()
+        to(xsd::DOUBLE.into_owned(), stored)
     } else {
-        NamedNode::new_unchecked(scalar.datatype_iri())
+        to(NamedNode::new_unchecked(scalar.datatype_iri()), stored)
     };
-    let from_text = call(Function::Custom(datatype), [text]);
     if !scalar.is_numeric() {
         return from_text;
     }
-    Expression::If(
-        Box::new(call(Function::IsNumeric, [subject.clone()])),
-        Box::new(subject),
-        Box::new(from_text),
-    )
+    let is_number = call(Function::IsNumeric, [subject.clone()]);
+    let is_number = match builder.portable {
+        true => and(is_number, is_well_formed_number(&subject)),
+        false => is_number,
+    };
+    if_else(is_number, subject, from_text)
 }
 
 /// Tells whether a comparison asks which of two is greater.

@@ -32,11 +32,17 @@ pub(crate) struct Subject {
     pub(crate) soml: String,
     pub(crate) schema: soml_core::Valid<Schema>,
     service: ObjectService,
+    kind: Kind,
     back_end: BackEnd,
     loaded: RefCell<Vec<Quad>>,
 }
 
 impl Subject {
+    /// Tells whether the embedded store answers.
+    pub(crate) fn is_embedded(&self) -> bool {
+        self.kind == Kind::Memory
+    }
+
     pub(crate) fn new(soml: String, kind: Kind) -> Self {
         let loaded = soml_core::load(&soml);
         let Some(schema) = loaded.schema else {
@@ -49,6 +55,7 @@ impl Subject {
             soml,
             schema,
             service,
+            kind,
             back_end,
             loaded: RefCell::new(Vec::new()),
         }

@@ -92,8 +92,9 @@ fn run(subject: &Subject, quads: &[Quad], seed: u64, operations: usize, all: &mu
         let started = Instant::now();
         let outcome = subject.run(&operation, quads, &accepted);
         let took = started.elapsed();
+        // How long a server takes is not for this test to say.
         assert!(
-            took < SLOW,
+            took < SLOW || !subject.is_embedded(),
             "seed {seed}, operation {number} took {took:?}: {}\n{}",
             operation.document(),
             subject.soml
@@ -130,7 +131,7 @@ fn random_schemas_and_data_are_answered_as_the_rules_say() {
 
 #[test]
 fn so_they_are_over_an_endpoint() {
-    random_schemas_and_data(Kind::RemoteApart, 1_000);
+    random_schemas_and_data(Kind::Remote, 1_000);
 }
 
 #[test]
