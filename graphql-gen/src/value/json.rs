@@ -1,5 +1,6 @@
 //! Stored terms as JSON.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use oxrdf::vocab::xsd;
@@ -9,7 +10,7 @@ use soml_core::datatype::Scalar;
 use soml_core::schema::{EnumType, LiteralMember, LiteralRange, Schema};
 
 use super::exact::Exact;
-use super::number::Number;
+use super::number::{Number, is_integer_datatype};
 use crate::plan::is_lexical;
 
 /// How numbers look that JSON readers may not hold exactly.
@@ -90,12 +91,21 @@ fn write_literal(out: &mut Vec<u8>, scalar: Scalar, literal: &Literal, numbers: 
 }
 
 /// The text of a JSON value.
-enum Text {
-    Bare(String),
-    Quoted(String),
+enum Text<'t> {
+    Bare(Cow<'t, str>),
+    Quoted(Cow<'t, str>),
 }
 
-fn number_text(scalar: Scalar, literal: &Literal, numbers: Numbers) -> Option<Text> {
+fn number_text(scalar: Scalar, literal: &Literal, numbers: Numbers) -> Option<Text<'_>> {
+    // By far the most numbers are whole and written as they are shown.
+    if scalar.is_integer()
+        && let Some(value) = short_integer(literal)
+    {
+        let (least, greatest) = scalar.integer_bounds()?;
+        let fits = least.is_none_or(|l| value >= l) && greatest.is_none_or(|g| value <= g);
+        let text = Cow::Borrowed(literal.value());
+        return fits.then(|| integer_json(scalar, text, Some(value), numbers));
+    }
     let number = Number::from_literal(literal)?;
     if scalar.is_float() {
         return float_text(scalar, number.to_double(), numbers);
@@ -113,20 +123,38 @@ fn number_text(scalar: Scalar, literal: &Literal, numbers: Numbers) -> Option<Te
         None if text.starts_with('-') => least.is_none(),
         None => greatest.is_none(),
     };
-    fits.then(|| integer_json(scalar, text, value, numbers))
+    fits.then(|| integer_json(scalar, text.into(), value, numbers))
 }
 
-fn decimal_json(text: String, numbers: Numbers) -> Text {
+/// Returns the value of a whole number of few digits that is written in its canonical form.
+fn short_integer(literal: &Literal) -> Option<i128> {
+    let text = literal.value();
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_canonical = match digits.as_bytes() {
+        [b'0'] => digits.len() == text.len(),
+        [b'1'..=b'9', rest @ ..] => rest.len() < 17 && rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    let is_short = is_canonical && is_integer_datatype(literal.datatype());
+    is_short.then(|| text.parse().ok())?
+}
+
+fn decimal_json(text: String, numbers: Numbers) -> Text<'static> {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     if numbers == Numbers::Number && digits <= MAX_SAFE_DIGITS {
-        Text::Bare(text)
+        Text::Bare(text.into())
     } else {
-        Text::Quoted(text)
+        Text::Quoted(text.into())
     }
 }
 
 /// `value` is `None` when it is beyond 128 bits.
-fn integer_json(scalar: Scalar, text: String, value: Option<i128>, numbers: Numbers) -> Text {
+fn integer_json<'t>(
+    scalar: Scalar,
+    text: Cow<'t, str>,
+    value: Option<i128>,
+    numbers: Numbers,
+) -> Text<'t> {
     let bare = match scalar {
         Scalar::Int | Scalar::Short | Scalar::Byte | Scalar::Long => true,
         _ => {
@@ -145,7 +173,7 @@ fn integer_json(scalar: Scalar, text: String, value: Option<i128>, numbers: Numb
 pub(super) fn write_exact(out: &mut Vec<u8>, scalar: Scalar, number: Exact, numbers: Numbers) {
     let text = number.to_text();
     let text = if scalar.is_integer() {
-        integer_json(scalar, text, number.to_integer(), numbers)
+        integer_json(scalar, text.into(), number.to_integer(), numbers)
     } else {
         decimal_json(text, numbers)
     };
@@ -158,14 +186,14 @@ pub(super) fn write_float(out: &mut Vec<u8>, scalar: Scalar, value: f64, numbers
     text.inspect(|text| write_text(out, text)).is_some()
 }
 
-fn write_text(out: &mut Vec<u8>, text: &Text) {
+fn write_text(out: &mut Vec<u8>, text: &Text<'_>) {
     match text {
         Text::Bare(text) => out.extend_from_slice(text.as_bytes()),
         Text::Quoted(text) => write_string(out, text),
     }
 }
 
-fn float_text(scalar: Scalar, value: f64, numbers: Numbers) -> Option<Text> {
+fn float_text(scalar: Scalar, value: f64, numbers: Numbers) -> Option<Text<'static>> {
     if !value.is_finite() || !scalar.float_in_bounds(value) {
         return None;
     }
@@ -174,21 +202,21 @@ fn float_text(scalar: Scalar, value: f64, numbers: Numbers) -> Option<Text> {
     let text = serde_json::to_string(&value).ok()?;
     let bare = scalar == Scalar::Double || numbers == Numbers::Number;
     Some(if bare {
-        Text::Bare(text)
+        Text::Bare(text.into())
     } else {
-        Text::Quoted(text)
+        Text::Quoted(text.into())
     })
 }
 
-fn other_text(scalar: Scalar, text: &str) -> Option<Text> {
+fn other_text(scalar: Scalar, text: &str) -> Option<Text<'_>> {
     match scalar {
         Scalar::Boolean => match text {
-            "true" | "1" => Some(Text::Bare("true".to_owned())),
-            "false" | "0" => Some(Text::Bare("false".to_owned())),
+            "true" | "1" => Some(Text::Bare("true".into())),
+            "false" | "0" => Some(Text::Bare("false".into())),
             _ => None,
         },
-        Scalar::DateTime => date_time(text).map(Text::Quoted),
-        _ => is_lexical(scalar, text).then(|| Text::Quoted(text.to_owned())),
+        Scalar::DateTime => date_time(text).map(|text| Text::Quoted(text.into())),
+        _ => is_lexical(scalar, text).then(|| Text::Quoted(text.into())),
     }
 }
 

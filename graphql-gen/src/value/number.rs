@@ -190,7 +190,8 @@ fn float_text(text: &str) -> Option<&str> {
     }
 }
 
-fn is_integer_datatype(datatype: NamedNodeRef<'_>) -> bool {
+/// Tells whether a datatype is that of whole numbers, or derived from it.
+pub(super) fn is_integer_datatype(datatype: NamedNodeRef<'_>) -> bool {
     const NAMES: [&str; 13] = [
         "integer",
         "int",
