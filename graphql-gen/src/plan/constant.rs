@@ -9,6 +9,7 @@ use soml_core::datatype::Scalar;
 
 use super::condition::{Constant, Domain};
 use super::input::Input;
+use crate::value::integer_in_bounds;
 
 /// Returns how values of a scalar are compared.
 pub(crate) fn domain(scalar: Scalar) -> Domain {
@@ -81,10 +82,7 @@ fn integer(
         Err(_) if is_number => whole_float(text).ok_or_else(&invalid)?,
         Err(_) => return Err(invalid()),
     };
-    let (least, greatest) = scalar
-        .integer_bounds()
-        .expect("an integer scalar has bounds");
-    if least.is_some_and(|l| value < l) || greatest.is_some_and(|g| value > g) {
+    if !integer_in_bounds(scalar, value) {
         return Err(invalid());
     }
     if i64::try_from(value).is_err() {

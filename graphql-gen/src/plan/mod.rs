@@ -42,7 +42,7 @@ pub use condition::{
     Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, Step, TagRange,
     TermCondition, TypeTest, ValueCondition, ValueTest,
 };
-pub(crate) use constant::is_lexical;
+pub(crate) use constant::{domain, is_lexical};
 pub use cursor::CursorCodec;
 pub(crate) use input::location;
 pub(crate) use order::any_language;

@@ -9,10 +9,10 @@ mod moment;
 mod rows;
 mod union;
 
-use oxrdf::{NamedNode, Term, Variable};
+use oxrdf::{NamedNode, Variable};
 use spargebra::Query;
 use spargebra::algebra::{Expression, GraphPattern, QueryDataset};
-use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
+use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
 use crate::plan::{
     Dataset, NodeCondition, Operator, Quantifier, Step, TypeTest, ValueCondition, ValueTest,
@@ -37,45 +37,12 @@ pub fn select_nodes(condition: &NodeCondition, dataset: &Dataset) -> Query {
     query(parts.into_pattern(), &id, dataset)
 }
 
-/// Returns the query for those of `values` that satisfy a condition.
-#[must_use]
-pub fn select_values<'v>(
-    values: impl IntoIterator<Item = &'v Term>,
-    condition: &ValueCondition,
-    dataset: &Dataset,
-) -> Query {
-    let mut builder = Builder::default();
-    let id = Variable::new_unchecked(RESULT);
-    let mut parts = Parts::default();
-    let bindings = values
-        .into_iter()
-        .filter_map(ground)
-        .map(|value| vec![Some(value)])
-        .collect();
-    parts.patterns.push(GraphPattern::Values {
-        variables: vec![id.clone()],
-        bindings,
-    });
-    parts
-        .filters
-        .extend(value_condition(&mut builder, &id, condition));
-    query(parts.into_pattern(), &id, dataset)
-}
-
 /// Returns the text of a condition on a value, for people.
 #[must_use]
 pub fn filter_text(condition: &ValueCondition) -> String {
     let value = Variable::new_unchecked(RESULT);
     value_condition(&mut Builder::default(), &value, condition)
         .map_or_else(|| "true".to_owned(), |expression| expression.to_string())
-}
-
-fn ground(term: &Term) -> Option<GroundTerm> {
-    match term {
-        Term::NamedNode(node) => Some(node.clone().into()),
-        Term::Literal(literal) => Some(literal.clone().into()),
-        _ => None,
-    }
 }
 
 fn query(pattern: GraphPattern, id: &Variable, dataset: &Dataset) -> Query {

@@ -10,7 +10,7 @@ use soml_core::datatype::Scalar;
 use soml_core::schema::{EnumType, LiteralMember, LiteralRange, Schema};
 
 use super::exact::Exact;
-use super::number::{Number, is_integer_datatype};
+use super::number::{Number, integer_in_bounds, short_integer};
 use crate::plan::is_lexical;
 
 /// How numbers look that JSON readers may not hold exactly.
@@ -97,12 +97,11 @@ enum Text<'t> {
 }
 
 fn number_text(scalar: Scalar, literal: &Literal, numbers: Numbers) -> Option<Text<'_>> {
-    // By far the most numbers are whole and written as they are shown.
+    // What is written as it is shown needs no copy.
     if scalar.is_integer()
         && let Some(value) = short_integer(literal)
     {
-        let (least, greatest) = scalar.integer_bounds()?;
-        let fits = least.is_none_or(|l| value >= l) && greatest.is_none_or(|g| value <= g);
+        let fits = integer_in_bounds(scalar, value);
         let text = Cow::Borrowed(literal.value());
         return fits.then(|| integer_json(scalar, text, Some(value), numbers));
     }
@@ -118,25 +117,12 @@ fn number_text(scalar: Scalar, literal: &Literal, numbers: Numbers) -> Option<Te
     let value = i128::from_str(&text).ok();
     let (least, greatest) = scalar.integer_bounds()?;
     let fits = match value {
-        Some(value) => least.is_none_or(|l| value >= l) && greatest.is_none_or(|g| value <= g),
+        Some(value) => integer_in_bounds(scalar, value),
         // Beyond 128 bits only an open bound lets it through.
         None if text.starts_with('-') => least.is_none(),
         None => greatest.is_none(),
     };
     fits.then(|| integer_json(scalar, text.into(), value, numbers))
-}
-
-/// Returns the value of a whole number of few digits that is written in its canonical form.
-fn short_integer(literal: &Literal) -> Option<i128> {
-    let text = literal.value();
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let is_canonical = match digits.as_bytes() {
-        [b'0'] => digits.len() == text.len(),
-        [b'1'..=b'9', rest @ ..] => rest.len() < 17 && rest.iter().all(u8::is_ascii_digit),
-        _ => false,
-    };
-    let is_short = is_canonical && is_integer_datatype(literal.datatype());
-    is_short.then(|| text.parse().ok())?
 }
 
 fn decimal_json(text: String, numbers: Numbers) -> Text<'static> {

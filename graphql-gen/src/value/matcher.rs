@@ -19,6 +19,7 @@ use super::is_text;
 use super::number::Number;
 use crate::plan::{
     Comparison, Constant, Domain, Operator, Regex, TagRange, TermCondition, ValueTest,
+    domain as domain_of,
 };
 
 /// Bytes that a compiled regular expression may take.
@@ -178,7 +179,7 @@ impl<'c> ValueMatcher<'c> {
     pub fn matches(&self, term: &Term) -> bool {
         if let Domain::Cast(scalar) = self.domain {
             return match cast(scalar, term) {
-                Some(cast) => self.holds(plain(scalar), &cast),
+                Some(cast) => self.holds(domain_of(scalar), &cast),
                 None => false,
             };
         }
@@ -232,16 +233,6 @@ fn compile(regex: &Regex) -> Result<regex::Regex, RegexTooLarge> {
         .map_err(|_| RegexTooLarge)
 }
 
-/// Returns the domain of the values of a scalar once they are cast.
-fn plain(scalar: Scalar) -> Domain {
-    match scalar {
-        Scalar::Iri => Domain::Iri,
-        Scalar::String => Domain::Lexical,
-        number if number.is_numeric() => Domain::Number,
-        other => Domain::Typed(other),
-    }
-}
-
 fn one_of<'c>(domain: Domain, constants: &'c [Constant], negated: bool) -> Operation<'c> {
     let texts: Option<HashSet<&str>> = constants
         .iter()
@@ -267,7 +258,7 @@ fn operand(domain: Domain, constant: &Constant) -> Option<Value<'_>> {
         Constant::Iri(iri) => Some(Value::Text(Cow::Borrowed(iri.as_str()))),
         Constant::Literal(literal) => {
             let domain = match domain {
-                Domain::Cast(scalar) => plain(scalar),
+                Domain::Cast(scalar) => domain_of(scalar),
                 other => other,
             };
             of_literal(domain, literal)

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNodeRef};
 use oxsdatatypes::{Decimal, Double};
+use soml_core::datatype::Scalar;
 
 /// A stored number.
 #[derive(Clone, Debug, PartialEq)]
@@ -190,8 +191,28 @@ fn float_text(text: &str) -> Option<&str> {
     }
 }
 
-/// Tells whether a datatype is that of whole numbers, or derived from it.
-pub(super) fn is_integer_datatype(datatype: NamedNodeRef<'_>) -> bool {
+/// Returns the value of a whole number of few digits that is written in its canonical form, as by far
+/// the most numbers are.
+pub(super) fn short_integer(literal: &Literal) -> Option<i128> {
+    let text = literal.value();
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_canonical = match digits.as_bytes() {
+        [b'0'] => digits.len() == text.len(),
+        [b'1'..=b'9', rest @ ..] => rest.len() < 17 && rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    let is_short = is_canonical && is_integer_datatype(literal.datatype());
+    is_short.then(|| text.parse().ok())?
+}
+
+/// Tells whether a value is within the bounds of a whole-number scalar; false for any other scalar.
+pub(crate) fn integer_in_bounds(scalar: Scalar, value: i128) -> bool {
+    scalar.integer_bounds().is_some_and(|(least, greatest)| {
+        least.is_none_or(|least| value >= least) && greatest.is_none_or(|g| value <= g)
+    })
+}
+
+fn is_integer_datatype(datatype: NamedNodeRef<'_>) -> bool {
     const NAMES: [&str; 13] = [
         "integer",
         "int",

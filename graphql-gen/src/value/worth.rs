@@ -7,14 +7,13 @@ use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Term};
 use oxsdatatypes::{DateTime, Decimal};
 use soml_core::datatype::Scalar;
 
 use super::exact::Exact;
 use super::json::{Numbers, date_time, is_text, write_exact, write_float, write_string};
-use super::number::Number;
+use super::number::{Number, integer_in_bounds, short_integer};
 use super::sort::instant;
 
 /// The worth of a value among the values of one field.
@@ -151,7 +150,7 @@ pub(crate) fn worth(scalar: Scalar, term: &Term) -> Option<Worth<'_>> {
 
 fn number(scalar: Scalar, literal: &Literal) -> Option<Worth<'_>> {
     let exact = match short_integer(literal) {
-        // By far the most frequent numbers need no text.
+        // Needs no text.
         Some(integer) => Ok(Exact::from_integer(integer)),
         None => {
             let number = Number::from_literal(literal)?;
@@ -172,10 +171,7 @@ fn number(scalar: Scalar, literal: &Literal) -> Option<Worth<'_>> {
         Ok(exact) if scalar == Scalar::Decimal => Some(Worth::Exact(exact)),
         Ok(exact) => {
             let value = exact.to_integer()?;
-            let (least, greatest) = scalar.integer_bounds()?;
-            let fits =
-                least.is_none_or(|least| value >= least) && greatest.is_none_or(|g| value <= g);
-            fits.then_some(Worth::Exact(exact))
+            integer_in_bounds(scalar, value).then_some(Worth::Exact(exact))
         }
         Err(text) if scalar == Scalar::Decimal => Some(Worth::Beyond(text)),
         Err(text) => {
@@ -188,13 +184,6 @@ fn number(scalar: Scalar, literal: &Literal) -> Option<Worth<'_>> {
             (open.is_none() && !text.contains('.')).then_some(Worth::Beyond(text))
         }
     }
-}
-
-/// Returns the value of an `xsd:integer` of up to 128 bits.
-fn short_integer(literal: &Literal) -> Option<i128> {
-    (literal.datatype() == xsd::INTEGER)
-        .then(|| literal.value().parse().ok())
-        .flatten()
 }
 
 fn float<'t>(scalar: Scalar, value: f64) -> Option<Worth<'t>> {

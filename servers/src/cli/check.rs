@@ -8,7 +8,6 @@ use super::config_args::ConfigArgs;
 use super::input::Input;
 use super::store::{Opened, StoreArgs, over_data, runtime};
 use super::{CliError, Console, Exit};
-use crate::config::Settings;
 use crate::misfits;
 
 const EXIT_CODES: &str = "Exit codes:
@@ -50,10 +49,7 @@ impl Check {
             let message = "a schema is needed: give --schema FILE";
             return Err(CliError::Usage(message.to_owned()));
         }
-        let (settings, warnings) = self.config.settings(Settings::default(), &[])?;
-        for warning in warnings {
-            writeln!(console.err, "warning: {warning}")?;
-        }
+        let settings = self.config.told(console)?;
         let has_store = self.store.is_given() || !settings.sparql.addresses.is_empty();
         if !self.input.has_data() && !has_store {
             let message = "data is needed: give --data FILE or --store URL";

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::CliError;
+use super::{CliError, Console};
 use crate::config::{Settings, Sources, help, read};
 
 #[derive(Debug, Args)]
@@ -41,5 +41,14 @@ impl ConfigArgs {
             environment,
             flags: &flags,
         })?)
+    }
+
+    /// Reads all sources over the defaults, and tells of what they warn.
+    pub(super) fn told(&self, console: &mut Console<'_>) -> Result<Settings, CliError> {
+        let (settings, warnings) = self.settings(Settings::default(), &[])?;
+        for warning in warnings {
+            writeln!(console.err, "warning: {warning}")?;
+        }
+        Ok(settings)
     }
 }

@@ -11,7 +11,6 @@ use super::operation::Operation;
 use super::query::exit_of;
 use super::store::{Opened, StoreArgs, context, over_data, runtime};
 use super::{CliError, Console, Exit};
-use crate::config::Settings;
 use crate::load::thousands;
 
 #[derive(Debug, Args)]
@@ -40,10 +39,7 @@ enum Format {
 impl ExplainQuery {
     /// Answers the operation and prints how; ends as `soml query` would.
     pub(super) fn run(mut self, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        let (settings, warnings) = self.config.settings(Settings::default(), &[])?;
-        for warning in warnings {
-            writeln!(console.err, "warning: {warning}")?;
-        }
+        let settings = self.config.told(console)?;
         let request = self.operation.request(&mut self.input)?;
         self.input.check_against(&settings)?;
         let (schema, Opened { store, .. }) =

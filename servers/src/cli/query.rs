@@ -8,7 +8,6 @@ use super::input::Input;
 use super::operation::Operation;
 use super::store::{Opened, StoreArgs, context, over_data, runtime};
 use super::{CliError, Console, Exit};
-use crate::config::Settings;
 
 #[derive(Debug, Args)]
 pub(super) struct Query {
@@ -26,10 +25,7 @@ pub(super) struct Query {
 impl Query {
     /// Prints the answer; it is bad when it has errors and no data.
     pub(super) fn run(mut self, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        let (settings, warnings) = self.config.settings(Settings::default(), &[])?;
-        for warning in warnings {
-            writeln!(console.err, "warning: {warning}")?;
-        }
+        let settings = self.config.told(console)?;
         let request = self.operation.request(&mut self.input)?;
         self.input.check_against(&settings)?;
         let (schema, Opened { store, .. }) =

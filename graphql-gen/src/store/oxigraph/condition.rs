@@ -53,16 +53,9 @@ impl From<RegexTooLarge> for StoreError {
 
 impl<'c> Ready<'c> {
     pub(super) fn new(condition: &'c NodeCondition) -> Result<Self, StoreError> {
-        let each = |parts: &'c [NodeCondition]| {
-            let ready: Result<Vec<_>, _> = parts.iter().map(Ready::new).collect();
-            ready.map(|mut parts| {
-                parts.sort_by_key(Ready::cost);
-                parts
-            })
-        };
         Ok(match condition {
             NodeCondition::All(parts) => Ready::all(parts)?,
-            NodeCondition::Any(parts) => Ready::Any(each(parts)?),
+            NodeCondition::Any(parts) => Ready::Any(Ready::each(parts)?),
             NodeCondition::Not(inner) => Ready::Not(Box::new(Ready::new(inner)?)),
             NodeCondition::OneOf(ids) => Ready::OneOf(ids),
             NodeCondition::Iri(test) => Ready::Iri(ValueMatcher::new(test)?),
@@ -83,10 +76,15 @@ impl<'c> Ready<'c> {
     pub(super) fn all(
         parts: impl IntoIterator<Item = &'c NodeCondition>,
     ) -> Result<Self, StoreError> {
+        Ok(Ready::All(Ready::each(parts)?))
+    }
+
+    /// Makes conditions ready, the cheapest first.
+    fn each(parts: impl IntoIterator<Item = &'c NodeCondition>) -> Result<Vec<Self>, StoreError> {
         let ready: Result<Vec<_>, _> = parts.into_iter().map(Ready::new).collect();
         let mut parts = ready?;
         parts.sort_by_key(Ready::cost);
-        Ok(Ready::All(parts))
+        Ok(parts)
     }
 
     /// Tells whether every object satisfies the condition, as far as its form shows.
