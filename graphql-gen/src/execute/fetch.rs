@@ -2,12 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use foldhash::fast::RandomState;
 use futures::future::{try_join, try_join_all};
 use indexmap::IndexSet;
 use oxrdf::{NamedNode, Term};
 use soml_core::schema::ObjectId;
 
 use super::Execution;
+use super::portions::{PORTION, can_wait, read_portion};
 use crate::plan::{Level, LevelId, Output, RootConnection, RootEntities, RootValue, Typing};
 use crate::store::{Hydrated, HydrationRequest, StoreError, Windowed};
 
@@ -48,7 +50,10 @@ pub(super) struct FetchedLevel {
     pub(super) nodes: Vec<NamedNode>,
     /// Concrete type of each object; empty when it is the same for all.
     pub(super) objects: Vec<Option<ObjectId>>,
+    /// The values of all objects, or of the first portion.
     pub(super) hydrated: Hydrated,
+    /// Further portions are read while they are written.
+    pub(super) in_portions: bool,
     /// For each edge and each value of its slot: the position of the object in the further level.
     pub(super) targets: Vec<Vec<u32>>,
 }
@@ -57,13 +62,29 @@ pub(super) struct FetchedLevel {
 pub(super) const NOT_AN_OBJECT: u32 = u32::MAX;
 
 /// Objects of a level that are still being collected.
-type Nodes = IndexSet<NamedNode>;
+#[derive(Default)]
+struct Nodes {
+    distinct: IndexSet<NamedNode, RandomState>,
+    /// How often objects were reached.
+    reached: usize,
+}
+
+impl Nodes {
+    /// Returns the position of an object in the level.
+    fn position(&mut self, node: NamedNode) -> u32 {
+        self.reached += 1;
+        let (position, _) = self.distinct.insert_full(node);
+        u32::try_from(position).expect("a level holds fewer than 2^32 objects")
+    }
+}
 
 pub(super) async fn fetch(execution: &Execution<'_>) -> Result<Fetched, StoreError> {
     let plan = execution.plan;
-    let mut pending: Vec<Nodes> = plan.levels.iter().map(|_| Nodes::new()).collect();
+    let mut pending: Vec<Nodes> = plan.levels.iter().map(|_| Nodes::default()).collect();
     let roots = select_roots(execution, &mut pending).await?;
     let mut levels: Vec<FetchedLevel> = Vec::with_capacity(plan.levels.len());
+    // Of each level, whether each of its objects was reached once.
+    let mut reached_once = Vec::with_capacity(plan.levels.len());
     while levels.len() < plan.levels.len() {
         let first = levels.len();
         let depth = plan.levels[first].depth;
@@ -71,21 +92,39 @@ pub(super) async fn fetch(execution: &Execution<'_>) -> Result<Fetched, StoreErr
             .iter()
             .take_while(|level| level.depth == depth)
             .collect();
-        let nodes: Vec<Vec<NamedNode>> = (first..first + together.len())
-            .map(|level| std::mem::take(&mut pending[level]).into_iter().collect())
-            .collect();
+        let mut started = Vec::with_capacity(together.len());
+        let beginning = pending.iter_mut().enumerate().skip(first);
+        for (position, nodes) in beginning.take(together.len()) {
+            let nodes = std::mem::take(nodes);
+            reached_once.push(nodes.reached == nodes.distinct.len());
+            let nodes: Vec<NamedNode> = nodes.distinct.into_iter().collect();
+            let portion = if nodes.len() > PORTION && can_wait(plan, position, &reached_once) {
+                read_portion(execution, position, &nodes[..PORTION])
+            } else {
+                None
+            };
+            started.push((nodes, portion.transpose()?));
+        }
         let fetches = together
             .iter()
-            .zip(&nodes)
-            .map(|(level, nodes)| hydrate(execution, level, nodes));
+            .zip(&started)
+            .map(async |(level, (nodes, portion))| match portion {
+                Some(_) => Ok(None),
+                None => hydrate(execution, level, nodes).await.map(Some),
+            });
         let hydrated = try_join_all(fetches).await?;
-        for ((level, nodes), mut hydrated) in together.into_iter().zip(nodes).zip(hydrated) {
+        for ((level, (nodes, portion)), whole) in together.into_iter().zip(started).zip(hydrated) {
+            let in_portions = portion.is_some();
+            let hydrated = portion
+                .or(whole)
+                .expect("a level is read whole or in portions");
             let objects = concrete_types(level, nodes.len(), &hydrated);
-            let targets = follow_edges(level, &objects, &mut hydrated, &mut pending);
+            let targets = follow_edges(level, &objects, &hydrated, &mut pending);
             levels.push(FetchedLevel {
                 nodes,
                 objects,
                 hydrated,
+                in_portions,
                 targets,
             });
         }
@@ -132,7 +171,7 @@ async fn select_roots(
         Selected::Count(count) => FetchedRoot::Count(count),
         Selected::Objects(level, nodes) => {
             let pending = &mut pending[level.0 as usize];
-            let positions = nodes.into_iter().map(|node| position(pending, node));
+            let positions = nodes.into_iter().map(|node| pending.position(node));
             FetchedRoot::Objects(positions.collect())
         }
         Selected::Connection(connection, windowed, count) => {
@@ -179,7 +218,7 @@ fn placed(
         let pending = &mut pending[level.0 as usize];
         let objects = windowed.objects.iter();
         objects
-            .map(|object| position(pending, object.id.clone()))
+            .map(|object| pending.position(object.id.clone()))
             .collect()
     });
     FetchedConnection {
@@ -214,14 +253,9 @@ fn found(
         let nodes = &mut pending[level.0 as usize];
         known[*ty]
             .contains(id)
-            .then(|| (level, position(nodes, id.clone())))
+            .then(|| (level, nodes.position(id.clone())))
     });
     representations.collect()
-}
-
-fn position(nodes: &mut Nodes, node: NamedNode) -> u32 {
-    let (position, _) = nodes.insert_full(node);
-    u32::try_from(position).expect("a level holds fewer than 2^32 objects")
 }
 
 async fn hydrate(
@@ -270,7 +304,7 @@ fn concrete_types(level: &Level, nodes: usize, hydrated: &Hydrated) -> Vec<Optio
 fn follow_edges(
     level: &Level,
     objects: &[Option<ObjectId>],
-    hydrated: &mut Hydrated,
+    hydrated: &Hydrated,
     pending: &mut [Nodes],
 ) -> Vec<Vec<u32>> {
     let used = edge_users(level);
@@ -290,7 +324,7 @@ fn follow_edges(
                     _ => true,
                 };
                 targets.extend(column.of(node).iter().map(|value| match value {
-                    Term::NamedNode(target) if follows => position(nodes, target.clone()),
+                    Term::NamedNode(target) if follows => nodes.position(target.clone()),
                     _ => NOT_AN_OBJECT,
                 }));
             }

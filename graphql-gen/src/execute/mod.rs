@@ -4,6 +4,7 @@ mod aggregate;
 mod connection;
 mod fetch;
 mod list;
+mod portions;
 mod values;
 mod write;
 

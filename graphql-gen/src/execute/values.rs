@@ -6,8 +6,8 @@ use oxrdf::{Literal, Term};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 
-use super::fetch::FetchedLevel;
 use super::list::{Candidate, drop_equal, literal_sort, scalar_sort, smallest_first, sort_and_cut};
+use super::portions::Values;
 use super::write::{Place, Writer, Written};
 use crate::plan::{
     ListOutput, LiteralKey, LiteralOutput, LiteralPart, OutField, Output, ScalarKind, ScalarOutput,
@@ -17,13 +17,13 @@ use crate::value::{SortValue, cast, of_language, write_enum, write_scalar, write
 
 impl<'a> Writer<'a> {
     /// Returns how many values a list field would give.
-    pub(super) fn value_count(&self, values: &Output, data: &FetchedLevel, node: usize) -> usize {
-        let mut candidates = match values {
+    pub(super) fn value_count(&self, counted: &Output, values: Values<'_>) -> usize {
+        let mut candidates = match counted {
             Output::Scalar(scalar) => {
-                self.candidates(scalar, &scalar_values(scalar, data, node), false)
+                self.candidates(scalar, &scalar_values(scalar, values), false)
             }
             Output::Literal(literal) => {
-                let values = data.hydrated.columns[literal.slot].of(node);
+                let values = values.of(literal.slot);
                 self.literal_candidates(literal, values, literal.lang.as_ref(), &[])
             }
             _ => Vec::new(),
@@ -251,12 +251,8 @@ impl<'a> Writer<'a> {
 }
 
 /// Returns the stored values of a scalar field, cast where the schema asks for it.
-pub(super) fn scalar_values<'d>(
-    scalar: &ScalarOutput,
-    data: &'d FetchedLevel,
-    node: usize,
-) -> Cow<'d, [Term]> {
-    let values = data.hydrated.columns[scalar.slot].of(node);
+pub(super) fn scalar_values<'d>(scalar: &ScalarOutput, values: Values<'d>) -> Cow<'d, [Term]> {
+    let values = values.of(scalar.slot);
     if !scalar.cast {
         return Cow::Borrowed(values);
     }

@@ -7,6 +7,7 @@ use soml_core::schema::Schema;
 
 use super::aggregate::Columns;
 use super::fetch::{Fetched, FetchedLevel, FetchedRoot, NOT_AN_OBJECT};
+use super::portions::{PORTION, Portions, Values};
 use super::values::scalar_values;
 use super::{Answer, Execution};
 use crate::error::{ErrorCode, GraphqlError, Location, PathSegment};
@@ -33,6 +34,7 @@ pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Result<Answ
         warned: HashSet::new(),
         objects: 0,
         columns: HashMap::new(),
+        portions: Portions::new(fetched.levels.len()),
         stopped: None,
         halted: false,
     };
@@ -89,6 +91,8 @@ pub(super) struct Writer<'a> {
     objects: u32,
     /// Values of levels that are aggregated.
     pub(super) columns: HashMap<LevelId, Rc<Columns<'a>>>,
+    /// Values of levels that are read while they are written.
+    portions: Portions,
     /// Nobody waits for the answer any more.
     stopped: Option<StoreError>,
     /// The answer has become too large, or is not wanted any more: nothing is worth writing.
@@ -307,12 +311,36 @@ impl<'a> Writer<'a> {
         let (plan, data) = self.level(level);
         let fields = variant(plan, data, node).expect("the caller saw the type");
         self.check_size_and_time()?;
+        let at = node as usize;
+        if !data.in_portions || at < PORTION {
+            let hydrated = &data.hydrated;
+            return self.fields(plan, data, at, Values { hydrated, node: at }, fields);
+        }
+        let portion = self
+            .portions
+            .of(self.execution, level, &data.nodes, at)
+            .map_err(|error| self.stop(error))?;
+        let values = Values {
+            hydrated: &portion.hydrated,
+            node: at - portion.start,
+        };
+        self.fields(plan, data, at, values, fields)
+    }
+
+    fn fields(
+        &mut self,
+        plan: &'a Level,
+        data: &'a FetchedLevel,
+        node: usize,
+        values: Values<'_>,
+        fields: &'a [OutField],
+    ) -> Written {
         self.out.push(b'{');
         for (position, field) in fields.iter().enumerate() {
             self.key(position, &field.key);
             self.path.push(Place::Key(&field.key));
             let mark = self.mark();
-            let mut written = self.field(plan, data, node as usize, field);
+            let mut written = self.field(plan, data, node, values, field);
             if written.is_ok() && field.non_null && self.out[mark.out..] == *b"null" {
                 if self.errors.len() == mark.errors {
                     let message = format!("the field `{}` has no value", field.name);
@@ -345,10 +373,16 @@ impl<'a> Writer<'a> {
         if self.objects.is_multiple_of(CHECK_EVERY)
             && let Err(error) = self.execution.context.spend(CHECK_EVERY)
         {
-            self.halted = true;
-            self.stopped = Some(error);
+            self.stop(error);
         }
         if self.halted { Err(Bubble) } else { Ok(()) }
+    }
+
+    /// Gives up: there is no answer.
+    fn stop(&mut self, error: StoreError) -> Bubble {
+        self.halted = true;
+        self.stopped = Some(error);
+        Bubble
     }
 
     fn field(
@@ -356,35 +390,36 @@ impl<'a> Writer<'a> {
         plan: &'a Level,
         data: &'a FetchedLevel,
         node: usize,
+        values: Values<'_>,
         field: &'a OutField,
     ) -> Written {
         match &field.value {
             Output::TypeName => self.type_name(plan, data, node),
             Output::Id => write_string(&mut self.out, data.nodes[node].as_str()),
             Output::Scalar(scalar) => {
-                let values = scalar_values(scalar, data, node);
+                let values = scalar_values(scalar, values);
                 return match &scalar.list {
                     None => self.scalar(field, scalar, &values),
                     Some(list) => self.scalars(field, scalar, list, &values),
                 };
             }
             Output::Literal(literal) => {
-                let values = data.hydrated.columns[literal.slot].of(node);
+                let values = values.of(literal.slot);
                 return match &literal.list {
                     None => self.literal(field, literal, values),
                     Some(list) => self.literals(field, literal, list, values),
                 };
             }
             Output::ObjectCount { slot } => {
-                self.number(data.hydrated.columns[*slot].range(node).len() as u64);
+                self.number(values.range(*slot).len() as u64);
             }
-            Output::ValueCount(values) => {
-                let count = self.value_count(values, data, node);
+            Output::ValueCount(counted) => {
+                let count = self.value_count(counted, values);
                 self.number(count as u64);
             }
             Output::Aggregate { edge, aggregation } => {
                 let to = plan.edges[*edge];
-                let range = data.hydrated.columns[to.slot].range(node);
+                let range = values.range(to.slot);
                 let targets = &data.targets[*edge][range];
                 let depth = self.path.len();
                 let written = self.aggregate(to.level, aggregation, targets);
@@ -392,12 +427,13 @@ impl<'a> Writer<'a> {
                 return written;
             }
             Output::ValueAggregate(aggregate) => {
+                // Such a level is read whole.
                 let values = data.hydrated.columns[aggregate.values.slot].of(node);
                 self.value_aggregate(field, aggregate, values);
             }
             Output::Objects { edge, list } => {
                 let to = plan.edges[*edge];
-                let range = data.hydrated.columns[to.slot].range(node);
+                let range = values.range(to.slot);
                 let targets = &data.targets[*edge][range];
                 return match list {
                     None => self.single_object(field, to, targets),

@@ -115,6 +115,20 @@ pub trait GraphStore: Send + Sync + 'static {
         context: &RequestContext,
     ) -> Result<Hydrated, StoreError>;
 
+    /// Does what [`GraphStore::hydrate`] does without waiting for anything; `None` where the store
+    /// cannot.
+    ///
+    /// Values that decide nothing else are then read while the answer is written, up to 1,000
+    /// objects at a time, so that they are never all in memory.
+    fn hydrate_now(
+        &self,
+        request: &HydrationRequest<'_>,
+        context: &RequestContext,
+    ) -> Option<Result<Hydrated, StoreError>> {
+        let _ = (request, context);
+        None
+    }
+
     /// Returns what a request can choose of the store.
     fn features(&self) -> StoreFeatures {
         StoreFeatures::default()

@@ -4,9 +4,11 @@
 //! and what a page holds is the same for all.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use indexmap::IndexSet;
 use oxrdf::{NamedNode, Term};
 
 use super::{SlotPage, StoreError, compare_keys};
@@ -112,13 +114,8 @@ pub(super) fn drop_repeated(values: &mut Vec<Term>, start: usize) {
         }
         _ => {}
     }
-    let mut seen = HashSet::new();
-    let tail: Vec<Term> = values.drain(start..).collect();
-    for value in tail {
-        if seen.insert(value.clone()) {
-            values.push(value);
-        }
-    }
+    let distinct: IndexSet<Term, RandomState> = values.drain(start..).collect();
+    values.extend(distinct);
 }
 
 /// Returns the sort keys of an object.

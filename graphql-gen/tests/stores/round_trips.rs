@@ -99,11 +99,13 @@ fn what_needs_no_values_costs_no_query_for_them() {
 }
 
 #[test]
-fn the_embedded_store_takes_one_step_per_level() {
+fn the_embedded_store_takes_a_step_per_level_and_per_thousand_objects_that_lead_no_further() {
     let back_end = BackEnd::new(Kind::Memory);
-    back_end.load(&quads(&data(1_001)));
-    assert_eq!(
-        calls(&back_end, "{ thing { label part { label } } }"),
-        (3, 1_001)
-    );
+    for (things, portions) in [(1, 1), (1_000, 1), (1_001, 2), (10_000, 10)] {
+        back_end.load(&quads(&data(things)));
+        let plain = calls(&back_end, "{ thing { label } }");
+        assert_eq!(plain, (1 + portions, things));
+        let nested = "{ thing(orderBy: {label: DESC}) { label part { label } } }";
+        assert_eq!(calls(&back_end, nested), (2 + portions, things));
+    }
 }

@@ -6,8 +6,8 @@
 //! comes to its end gives the candidates. So the cost is in proportion to the smallest source, without
 //! statistics. Then the whole condition is decided for each candidate.
 
-use std::collections::HashSet;
-
+use foldhash::fast::RandomState;
+use indexmap::IndexSet;
 use oxrdf::{NamedNode, Term};
 
 use super::condition::Ready;
@@ -377,7 +377,7 @@ fn is_selective(test: &ValueTest) -> bool {
 
 fn drop_repeated(nodes: &mut Vec<NamedNode>) {
     if nodes.len() > 1 {
-        let mut seen = HashSet::with_capacity(nodes.len());
-        nodes.retain(|node| seen.insert(node.clone()));
+        let distinct: IndexSet<NamedNode, RandomState> = nodes.drain(..).collect();
+        nodes.extend(distinct);
     }
 }

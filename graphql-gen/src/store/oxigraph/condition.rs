@@ -5,8 +5,8 @@
 //! each of them.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
+use foldhash::HashMap;
 use oxrdf::{NamedNode, Term};
 
 use super::Walker;
@@ -36,8 +36,9 @@ pub(super) enum Ready<'c> {
 pub(super) enum ReadyValue<'c> {
     /// The value is one of these objects.
     OneOf(&'c [NamedNode]),
-    /// The value is an object that satisfies a condition.
-    Node(Box<Ready<'c>>, Decided),
+    /// The value is an object that satisfies a condition; what is decided is remembered where that
+    /// costs less than to decide it again.
+    Node(Box<Ready<'c>>, Option<Decided>),
     /// The value is a term that satisfies a condition.
     Term(TermMatcher<'c>),
 }
@@ -110,6 +111,28 @@ impl<'c> Ready<'c> {
         }
     }
 
+    /// Tells whether one look-up at most decides the condition.
+    fn is_look_up(&self) -> bool {
+        match self {
+            Ready::OneOf(_) | Ready::Iri(_) => true,
+            Ready::Instance(test) => {
+                matches!(test.alternatives.as_slice(), [(_, types)] if types.len() == 1)
+            }
+            Ready::Values {
+                quantifier: Quantifier::Some,
+                of: ReadyValue::OneOf(ids),
+                ..
+            } => ids.len() == 1,
+            Ready::All(parts) | Ready::Any(parts) => match parts.as_slice() {
+                [] => true,
+                [single] => single.is_look_up(),
+                _ => false,
+            },
+            Ready::Not(inner) => inner.is_look_up(),
+            Ready::Values { .. } => false,
+        }
+    }
+
     /// Tells whether an object satisfies the condition.
     pub(super) fn holds(&self, walker: &Walker<'_>, node: &NamedNode) -> Result<bool, StoreError> {
         match self {
@@ -166,7 +189,9 @@ impl<'c> ReadyValue<'c> {
         Ok(match condition {
             ValueCondition::Node(NodeCondition::OneOf(ids)) => ReadyValue::OneOf(ids),
             ValueCondition::Node(inner) => {
-                ReadyValue::Node(Box::new(Ready::new(inner)?), Decided::default())
+                let inner = Ready::new(inner)?;
+                let decided = (!inner.is_look_up()).then(Decided::default);
+                ReadyValue::Node(Box::new(inner), decided)
             }
             ValueCondition::Term(inner) => ReadyValue::Term(TermMatcher::new(inner)?),
         })
@@ -187,6 +212,9 @@ impl<'c> ReadyValue<'c> {
             ReadyValue::OneOf(ids) => return Ok(Some(ids.binary_search(node).is_ok())),
             ReadyValue::Node(inner, decided) => (inner, decided),
             ReadyValue::Term(_) => unreachable!("terms are decided above"),
+        };
+        let Some(decided) = decided else {
+            return inner.holds(walker, node).map(Some);
         };
         if let Some(&known) = decided.borrow().get(node) {
             return Ok(Some(known));

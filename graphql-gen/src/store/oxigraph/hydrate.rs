@@ -14,8 +14,9 @@ use super::walk::{Pattern, Walker};
 use crate::store::order::drop_repeated;
 use crate::store::{Column, Slot, StoreError};
 
-/// Objects between two decisions.
-const DECIDE_EVERY: usize = 64;
+/// How many objects are read before it is first decided how to read the next ones; each further
+/// decision comes after twice as many.
+const FIRST_DECISION: usize = 2;
 /// So many quads for each wanted property are read of one object before look-ups take over.
 const QUADS_PER_SLOT: usize = 32;
 
@@ -37,11 +38,14 @@ pub(super) fn columns(
         .collect();
     let forward = Forward::new(slots);
     let mut cost = Cost::default();
-    let mut scans = forward.properties.len() > 1;
+    // Two look-ups cost less than a pass over all but the smallest objects.
+    let mut scans = forward.properties.len() > 2;
+    let mut decision = FIRST_DECISION;
     for (position, node) in nodes.iter().enumerate() {
         walker.tick()?;
-        if position % DECIDE_EVERY == DECIDE_EVERY / 4 && forward.properties.len() > 1 {
+        if scans && position == decision {
             scans = cost.favours_scans(forward.properties.len());
+            decision *= 2;
         }
         let scanned = scans && forward.scan(walker, node, &mut columns, &mut cost)?;
         for (slot, column) in slots.iter().zip(&mut columns) {

@@ -48,7 +48,9 @@ impl OxigraphStore {
     /// # Errors
     /// When the folder cannot be read or written, holds something else, or is in use.
     #[cfg(feature = "rocksdb")]
-    pub fn open(folder: impl AsRef<std::path::Path>) -> Result<Self, StorageError> {
+    pub fn open(
+        folder: impl AsRef<std::path::Path>,
+    ) -> Result<Self, oxigraph::store::StorageError> {
         Ok(OxigraphStore {
             store: Store::open(folder)?,
             provider: "rocksdb",
@@ -65,6 +67,34 @@ impl OxigraphStore {
     #[must_use]
     pub fn inner(&self) -> &Store {
         &self.store
+    }
+
+    /// Reads the values of objects.
+    fn read(
+        &self,
+        request: &HydrationRequest<'_>,
+        context: &RequestContext,
+    ) -> Result<Hydrated, StoreError> {
+        context.count_call();
+        let walker = Walker::new(&self.store, request.dataset, context);
+        let started = Instant::now();
+        walker.check()?;
+        let whole = hydrate::columns(&walker, request.nodes, request.slots)?;
+        let wanted = request.slots.iter().zip(whole).map(|(slot, column)| {
+            let column = match &slot.condition {
+                Some(condition) => walker.filtered(column, condition)?,
+                None => column,
+            };
+            match &slot.page {
+                Some(page) => walker.paged(column, page),
+                None => Ok(column),
+            }
+        });
+        let columns: Vec<Column> = wanted.collect::<Result<_, _>>()?;
+        walker.settle()?;
+        let values = columns.iter().map(|column| column.values.len()).sum();
+        walker.record("walks", values, started);
+        Ok(Hydrated { columns })
     }
 }
 
@@ -118,26 +148,15 @@ impl GraphStore for OxigraphStore {
         request: &HydrationRequest<'_>,
         context: &RequestContext,
     ) -> Result<Hydrated, StoreError> {
-        context.count_call();
-        let walker = Walker::new(&self.store, request.dataset, context);
-        let started = Instant::now();
-        walker.check()?;
-        let whole = hydrate::columns(&walker, request.nodes, request.slots)?;
-        let wanted = request.slots.iter().zip(whole).map(|(slot, column)| {
-            let column = match &slot.condition {
-                Some(condition) => walker.filtered(column, condition)?,
-                None => column,
-            };
-            match &slot.page {
-                Some(page) => walker.paged(column, page),
-                None => Ok(column),
-            }
-        });
-        let columns: Vec<Column> = wanted.collect::<Result<_, _>>()?;
-        walker.settle()?;
-        let values = columns.iter().map(|column| column.values.len()).sum();
-        walker.record("walks", values, started);
-        Ok(Hydrated { columns })
+        self.read(request, context)
+    }
+
+    fn hydrate_now(
+        &self,
+        request: &HydrationRequest<'_>,
+        context: &RequestContext,
+    ) -> Option<Result<Hydrated, StoreError>> {
+        Some(self.read(request, context))
     }
 
     fn is_blocking(&self) -> bool {

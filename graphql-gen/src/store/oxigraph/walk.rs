@@ -4,7 +4,10 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use oxigraph::store::{QuadIter, StorageError, Store};
-use oxrdf::{GraphName, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, Term, TermRef};
+use oxrdf::{
+    GraphName, GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, QuadRef, Term,
+    TermRef,
+};
 
 use crate::plan::{Dataset, Step, TypeTest};
 use crate::request::RequestContext;
@@ -26,6 +29,8 @@ pub(super) struct Walker<'a> {
     graphs: Option<Vec<GraphName>>,
     /// A triple may occur in several of the graphs.
     pub(super) may_repeat: bool,
+    /// All triples are in the default graph.
+    default_only: bool,
     /// Quads read since the last look at the deadline.
     read: std::cell::Cell<u32>,
 }
@@ -47,15 +52,17 @@ impl<'a> Walker<'a> {
                 .map(GraphName::NamedNode)
                 .collect::<Vec<_>>()
         });
+        let default_only = graphs.is_none() && store.named_graphs().next().is_none();
         let may_repeat = match &graphs {
             Some(graphs) => graphs.len() > 1,
-            None => store.named_graphs().next().is_some(),
+            None => !default_only,
         };
         Walker {
             store,
             context,
             graphs,
             may_repeat,
+            default_only,
             read: std::cell::Cell::new(0),
         }
     }
@@ -214,15 +221,44 @@ impl<'a> Walker<'a> {
         to: &NamedNode,
     ) -> Result<bool, StoreError> {
         let (subject, object) = if step.inverse { (to, node) } else { (node, to) };
-        self.exists(Pattern {
-            subject: Some(subject),
-            predicate: Some(step.predicate.as_ref()),
-            object: Some(object.into()),
-        })
+        self.contains(subject, step.predicate.as_ref(), object)
     }
 
-    fn exists(&self, pattern: Pattern<'_>) -> Result<bool, StoreError> {
-        Ok(self.quads(pattern).next().transpose()?.is_some())
+    /// Tells whether there is such a triple.
+    ///
+    /// Where the graphs are known that is a look-up, which reads no chain and decodes nothing.
+    fn contains(
+        &self,
+        subject: &NamedNode,
+        predicate: NamedNodeRef<'_>,
+        object: &NamedNode,
+    ) -> Result<bool, StoreError> {
+        self.tick()?;
+        let in_graph = |graph: GraphNameRef<'_>| {
+            let quad = QuadRef::new(subject, predicate, object, graph);
+            self.store.contains(quad).map_err(failed)
+        };
+        if self.default_only {
+            return in_graph(GraphNameRef::DefaultGraph);
+        }
+        match &self.graphs {
+            Some(graphs) => {
+                for graph in graphs {
+                    if in_graph(graph.as_ref())? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            None => {
+                let mut quads = self.quads(Pattern {
+                    subject: Some(subject),
+                    predicate: Some(predicate),
+                    object: Some(object.into()),
+                });
+                Ok(quads.next().transpose()?.is_some())
+            }
+        }
     }
 
     pub(super) fn is_instance(
@@ -232,11 +268,7 @@ impl<'a> Walker<'a> {
     ) -> Result<bool, StoreError> {
         for (property, types) in &test.alternatives {
             let passes = match types.as_slice() {
-                [single] => self.exists(Pattern {
-                    subject: Some(node),
-                    predicate: Some(property.as_ref()),
-                    object: Some(single.into()),
-                })?,
+                [single] => self.contains(node, property.as_ref(), single)?,
                 types => self.any_value(node, &Step::forward(property.clone()), |ty| {
                     Ok(matches!(ty, Term::NamedNode(ty) if types.binary_search(&ty).is_ok()))
                 })?,
