@@ -10,8 +10,8 @@ if ! command -v c++ > /dev/null; then
   exit 1
 fi
 
-cargo clippy --package graphql-gen --package servers --all-targets \
-  --features graphql-gen/rocksdb,servers/rocksdb "$@" -- -D warnings
-cargo test --package graphql-gen --features rocksdb --test on_disk "$@"
-DIFFERENTIAL_STORE=rocksdb cargo test --package graphql-gen --features rocksdb --test differential "$@"
-cargo test --package servers --features rocksdb --test all on_disk "$@"
+# The same packages and features each time, so that RocksDB is built once.
+rocksdb=(--package graphql-gen --package servers --features graphql-gen/rocksdb,servers/rocksdb)
+cargo clippy "${rocksdb[@]}" --all-targets "$@" -- -D warnings
+DIFFERENTIAL_STORE=rocksdb cargo test "${rocksdb[@]}" --test on_disk --test differential "$@"
+cargo test "${rocksdb[@]}" --test all "$@" on_disk
