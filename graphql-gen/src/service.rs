@@ -1,5 +1,6 @@
 //! The object service: requests in, answers out.
 
+use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -15,6 +16,7 @@ use apollo_compiler::schema::Implementers;
 use apollo_compiler::validation::{DiagnosticList, Valid};
 use futures::FutureExt;
 use moka::sync::Cache;
+use oxrdf::NamedNode;
 use soml_core::schema::Schema;
 
 use crate::complexity;
@@ -24,7 +26,7 @@ use crate::execute::{Answer, Execution, ServiceSdl};
 use crate::explain::{Explained, Explanation, Trace};
 use crate::introspection::IntrospectionCost;
 use crate::limits::Limits;
-use crate::plan::{self, Plan, PlanInput, RootValue, location};
+use crate::plan::{self, Plan, PlanInput, RootValue, location, step};
 use crate::reply::Reply;
 use crate::request::{Introspection, Meter, Request, RequestContext, Response};
 use crate::store::{GraphStore, StoreError};
@@ -118,6 +120,7 @@ impl ObjectService {
             .weigher(|text: &String, _: &Arc<_>| u32::try_from(text.len()).unwrap_or(u32::MAX))
             .max_capacity(options.document_cache_bytes)
             .build();
+        store.expect_inverse(&inverse_properties(api.soml()));
         let inner = Inner {
             api,
             store,
@@ -515,6 +518,19 @@ fn check_introspection(
             Err(vec![GraphqlError::new(code, message).at(place)])
         }
     }
+}
+
+/// Returns the properties that are read from their values to their objects.
+fn inverse_properties(schema: &Schema) -> Vec<NamedNode> {
+    let steps = schema
+        .properties
+        .iter()
+        .map(|property| step(&property.path));
+    let inverse: BTreeSet<_> = steps
+        .filter(|step| step.inverse)
+        .map(|step| step.predicate)
+        .collect();
+    inverse.into_iter().collect()
 }
 
 /// Says once what a schema asks for and the service does not do.

@@ -195,6 +195,17 @@ fn answers_are_as_expected() {
 }
 
 #[test]
+fn answers_are_as_expected_with_an_index_of_links() {
+    check_all(Kind::Sealed);
+}
+
+#[test]
+#[cfg(feature = "rocksdb")]
+fn answers_are_as_expected_on_disk() {
+    check_all(Kind::RocksDb);
+}
+
+#[test]
 fn answers_are_as_expected_over_an_endpoint() {
     check_all(Kind::Remote);
 }
@@ -242,7 +253,9 @@ fn check_all(kind: Kind) {
         let file = case.join("expected.json");
         let expected = read_json(&file);
         let pending = match kind {
-            Kind::Memory => "pending.md",
+            Kind::Memory | Kind::Sealed => "pending.md",
+            #[cfg(feature = "rocksdb")]
+            Kind::RocksDb => "pending.md",
             Kind::Remote | Kind::RemoteApart => "pending-over-oxigraph-sparql.md",
             Kind::Rdf4j { .. } | Kind::Fuseki => "pending-over-servers.md",
         };

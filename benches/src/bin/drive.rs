@@ -68,6 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let config = Config::new(arguments.universities, arguments.seed)?;
     let store = embedded::load(config)?;
     let graph_store = Arc::new(OxigraphStore::new(store.clone()));
+    graph_store.seal()?;
     let serving = Runtime::new()?;
     let (stop, stopped) = oneshot::channel::<()>();
     let address = match &arguments.url {

@@ -129,6 +129,12 @@ pub trait GraphStore: Send + Sync + 'static {
         None
     }
 
+    /// Told, when a service starts over the store, of the properties that it reads against their
+    /// direction, for a store that can make itself ready for them.
+    fn expect_inverse(&self, properties: &[NamedNode]) {
+        let _ = properties;
+    }
+
     /// Returns what a request can choose of the store.
     fn features(&self) -> StoreFeatures {
         StoreFeatures::default()

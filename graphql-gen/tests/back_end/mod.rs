@@ -24,6 +24,11 @@ use server::Server;
 pub(crate) enum Kind {
     /// The embedded store.
     Memory,
+    /// The embedded store with its index of links.
+    Sealed,
+    /// The embedded store on disk.
+    #[cfg(feature = "rocksdb")]
+    RocksDb,
     /// An endpoint in the same process whose default graph is the union of all.
     Remote,
     /// An endpoint in the same process whose default graph stands apart.
@@ -41,7 +46,9 @@ impl Kind {
     /// Returns how a remote store of this kind is asked; `None` for the embedded store.
     fn options(self) -> Option<RemoteOptions> {
         let dialect = match self {
-            Kind::Memory => return None,
+            Kind::Memory | Kind::Sealed => return None,
+            #[cfg(feature = "rocksdb")]
+            Kind::RocksDb => return None,
             Kind::Remote | Kind::RemoteApart => Dialect::Oxigraph,
             Kind::Rdf4j { .. } => Dialect::Rdf4j,
             Kind::Fuseki => Dialect::Fuseki,
@@ -62,6 +69,11 @@ pub(crate) struct BackEnd {
 
 enum Data {
     Here(Store),
+    /// To be sealed whenever there are new data.
+    Sealed(Arc<OxigraphStore>),
+    /// In a folder that is removed at the end.
+    #[cfg(feature = "rocksdb")]
+    OnDisk(Store, tempfile::TempDir),
     #[cfg(feature = "remote")]
     There(Server),
 }
@@ -75,11 +87,7 @@ impl BackEnd {
     /// Starts with an empty store that is asked in a way of its own, if it is a remote one.
     pub(crate) fn adjusted(kind: Kind, adjust: impl FnOnce(&mut RemoteOptions)) -> Self {
         let Some(mut options) = kind.options() else {
-            let store = Store::new().expect("a store in memory");
-            return BackEnd {
-                graph_store: Arc::new(OxigraphStore::new(store.clone())),
-                data: Data::Here(store),
-            };
+            return Self::embedded(kind);
         };
         adjust(&mut options);
         if matches!(kind, Kind::Remote | Kind::RemoteApart) {
@@ -94,6 +102,24 @@ impl BackEnd {
             };
         }
         Self::on_server(kind, options)
+    }
+
+    fn embedded(kind: Kind) -> Self {
+        #[cfg(feature = "rocksdb")]
+        if kind == Kind::RocksDb {
+            let folder = tempfile::tempdir().expect("a folder");
+            let store = OxigraphStore::open(folder.path()).expect("a store on disk");
+            let data = Data::OnDisk(store.inner().clone(), folder);
+            let graph_store = Arc::new(store);
+            return BackEnd { graph_store, data };
+        }
+        let store = Store::new().expect("a store in memory");
+        let graph_store = Arc::new(OxigraphStore::new(store.clone()));
+        let data = match kind {
+            Kind::Sealed => Data::Sealed(Arc::clone(&graph_store)),
+            _ => Data::Here(store),
+        };
+        BackEnd { graph_store, data }
     }
 
     #[cfg(feature = "remote")]
@@ -124,11 +150,20 @@ impl BackEnd {
         match &self.data {
             #[cfg(feature = "remote")]
             Data::There(server) => server.load(quads),
-            Data::Here(store) => {
-                store.clear().expect("a store in memory");
-                let loaded = store.extend(quads.iter().cloned());
-                loaded.expect("a store in memory");
+            Data::Here(store) => replace(store, quads),
+            Data::Sealed(store) => {
+                store.unseal();
+                replace(store.inner(), quads);
+                store.seal().expect("a store in memory");
             }
+            #[cfg(feature = "rocksdb")]
+            Data::OnDisk(store, _) => replace(store, quads),
         }
     }
+}
+
+fn replace(store: &Store, quads: &[Quad]) {
+    store.clear().expect("the store is there");
+    let loaded = store.extend(quads.iter().cloned());
+    loaded.expect("the store is there");
 }

@@ -19,6 +19,9 @@ use crate::reference::{Answer, Graph, interpret};
 pub(crate) fn kind() -> Kind {
     match std::env::var("DIFFERENTIAL_STORE").as_deref() {
         Err(_) | Ok("memory") => Kind::Memory,
+        Ok("sealed") => Kind::Sealed,
+        #[cfg(feature = "rocksdb")]
+        Ok("rocksdb") => Kind::RocksDb,
         Ok("remote") => Kind::Remote,
         Ok("remote-apart") => Kind::RemoteApart,
         Ok("rdf4j") => Kind::Rdf4j { infers: false },
@@ -40,7 +43,7 @@ pub(crate) struct Subject {
 impl Subject {
     /// Tells whether the embedded store answers.
     pub(crate) fn is_embedded(&self) -> bool {
-        self.kind == Kind::Memory
+        matches!(self.kind, Kind::Memory | Kind::Sealed)
     }
 
     pub(crate) fn new(soml: String, kind: Kind) -> Self {

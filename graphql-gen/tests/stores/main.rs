@@ -8,6 +8,13 @@ macro_rules! over_every_store {
         mod memory {
             $(#[test] fn $behaviour() { crate::run(crate::Kind::Memory, super::$behaviour); })*
         }
+        mod sealed {
+            $(#[test] fn $behaviour() { crate::run(crate::Kind::Sealed, super::$behaviour); })*
+        }
+        #[cfg(feature = "rocksdb")]
+        mod rocksdb {
+            $(#[test] fn $behaviour() { crate::run(crate::Kind::RocksDb, super::$behaviour); })*
+        }
         mod remote {
             $(#[test] fn $behaviour() { crate::run(crate::Kind::Remote, super::$behaviour); })*
         }

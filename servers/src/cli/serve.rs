@@ -103,7 +103,16 @@ impl Serve {
             self.bind(&app, name, text, console).await?;
         }
         match store.embedded() {
-            Some(store) => self.fill(&app, store, schema.is_some(), console).await?,
+            Some(store) => {
+                self.fill(&app, store, schema.is_some(), console).await?;
+                let store = Arc::clone(store);
+                // Nobody waits for it: without its index the store answers too.
+                drop(tokio::task::spawn_blocking(move || {
+                    if let Err(error) = store.seal() {
+                        tracing::warn!(%error, "links cannot be indexed");
+                    }
+                }));
+            }
             None => {
                 let address = app.settings.sparql.addresses.to_string();
                 tracing::info!(

@@ -11,7 +11,7 @@ use indexmap::IndexSet;
 use oxrdf::{NamedNode, Term};
 
 use super::condition::Ready;
-use super::walk::{Pattern, Quads, Walker};
+use super::walk::{Pattern, Quads, Starts, Walker};
 use crate::plan::{
     Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, Step, TermCondition,
     TypeTest, ValueCondition, ValueTest,
@@ -87,7 +87,7 @@ fn first_to_end<'s>(
     loop {
         for position in 0..sources.len() {
             let source = &mut sources[position];
-            if source.read(turn.saturating_mul(source.weight.factor()))? {
+            if source.read(walker, turn.saturating_mul(source.weight.factor()))? {
                 return Ok(sources.swap_remove(position));
             }
         }
@@ -124,6 +124,8 @@ struct Source<'s> {
     current: Option<Quads<'s>>,
     /// Quads that are still to be read.
     rest: Box<dyn Iterator<Item = Quads<'s>> + 's>,
+    /// Objects that an index knows, before all quads.
+    indexed: Starts<'s>,
     /// Quads start at their objects rather than at their subjects.
     inverse: bool,
     /// What the ends of the step satisfy.
@@ -140,7 +142,15 @@ struct Source<'s> {
 
 impl Source<'_> {
     /// Reads up to `limit` quads; tells whether that was all.
-    fn read(&mut self, mut limit: usize) -> Result<bool, StoreError> {
+    fn read(&mut self, walker: &Walker<'_>, mut limit: usize) -> Result<bool, StoreError> {
+        for start in self.indexed.by_ref().take(limit) {
+            walker.tick()?;
+            self.found.push(start.clone());
+            limit -= 1;
+        }
+        if limit == 0 {
+            return Ok(false);
+        }
         loop {
             let Some(quads) = &mut self.current else {
                 return Ok(true);
@@ -254,6 +264,7 @@ impl<'s> Source<'s> {
             weight,
             current: quads.next(),
             rest: Box::new(quads),
+            indexed: Box::new(std::iter::empty()),
             inverse: false,
             matcher: None,
             found: Vec::new(),
@@ -290,8 +301,16 @@ fn known_values<'s>(
     values: Vec<Term>,
     way: &[&'s Step],
 ) -> Source<'s> {
-    let is_single = values.len() == 1;
-    let quads = values.into_iter().filter_map(|value| {
+    let may_repeat = values.len() > 1 || walker.may_repeat;
+    let indexed = match step.inverse {
+        false => walker.leading_to(&values, &step.predicate),
+        true => None,
+    };
+    let unread = match indexed {
+        Some(_) => Vec::new(),
+        None => values,
+    };
+    let quads = unread.into_iter().filter_map(|value| {
         let predicate = Some(step.predicate.as_ref());
         Some(walker.quads(match (step.inverse, &value) {
             (false, value) => Pattern {
@@ -307,11 +326,13 @@ fn known_values<'s>(
             (true, _) => return None,
         }))
     });
+    let source = Source::new(Weight::KnownValues, quads);
     Source {
+        indexed: indexed.unwrap_or(source.indexed),
         inverse: step.inverse,
-        may_repeat: !is_single || walker.may_repeat,
+        may_repeat,
         way: way.to_vec(),
-        ..Source::new(Weight::KnownValues, quads)
+        ..source
     }
 }
 

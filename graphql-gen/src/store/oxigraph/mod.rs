@@ -6,6 +6,7 @@
 mod candidates;
 mod condition;
 mod hydrate;
+mod links;
 mod statements;
 mod walk;
 
@@ -20,15 +21,17 @@ use super::{
     Column, GraphStore, Hydrated, HydrationRequest, SlotPage, StoreError, StoreInfo, WindowBuilder,
     Windowed,
 };
-use crate::plan::{Position, Selection, Step, TypeTest, ValueCondition, Window};
+use crate::plan::{Dataset, Position, Selection, Step, TypeTest, ValueCondition, Window};
 use crate::request::RequestContext;
 use condition::ReadyValue;
+use links::LinkIndex;
 use walk::{Walker, failed};
 
 /// An Oxigraph store.
 pub struct OxigraphStore {
     store: Store,
     provider: &'static str,
+    links: LinkIndex,
 }
 
 impl OxigraphStore {
@@ -38,6 +41,7 @@ impl OxigraphStore {
         OxigraphStore {
             store,
             provider: "in-memory",
+            links: LinkIndex::default(),
         }
     }
 
@@ -54,6 +58,7 @@ impl OxigraphStore {
         Ok(OxigraphStore {
             store: Store::open(folder)?,
             provider: "rocksdb",
+            links: LinkIndex::default(),
         })
     }
 
@@ -69,6 +74,33 @@ impl OxigraphStore {
         &self.store
     }
 
+    /// Says that the data are complete: nobody writes to the store, through this handle or another
+    /// one, until [`OxigraphStore::unseal`].
+    ///
+    /// A store in memory then keeps an index beside it of the properties that services over it read
+    /// against their direction, those with an `inverseAlias`. It is made before this returns, and
+    /// again when a further service needs more of it. What is written nevertheless can be missing in
+    /// answers.
+    ///
+    /// # Errors
+    /// When the data cannot be read.
+    pub fn seal(&self) -> Result<(), oxigraph::store::StorageError> {
+        match self.provider {
+            // It finds links by property and object itself.
+            "rocksdb" => Ok(()),
+            _ => self.links.seal(&self.store),
+        }
+    }
+
+    /// Takes [`OxigraphStore::seal`] back and forgets the index: the store can be written to.
+    pub fn unseal(&self) {
+        self.links.unseal();
+    }
+
+    fn walker<'a>(&'a self, dataset: &Dataset, context: &'a RequestContext) -> Walker<'a> {
+        Walker::new(&self.store, dataset, self.links.current(), context)
+    }
+
     /// Reads the values of objects.
     fn read(
         &self,
@@ -76,7 +108,7 @@ impl OxigraphStore {
         context: &RequestContext,
     ) -> Result<Hydrated, StoreError> {
         context.count_call();
-        let walker = Walker::new(&self.store, request.dataset, context);
+        let walker = self.walker(request.dataset, context);
         let started = Instant::now();
         walker.check()?;
         let whole = hydrate::columns(&walker, request.nodes, request.slots)?;
@@ -106,7 +138,7 @@ impl GraphStore for OxigraphStore {
         context: &RequestContext,
     ) -> Result<Vec<NamedNode>, StoreError> {
         context.count_call();
-        let walker = Walker::new(&self.store, &selection.dataset, context);
+        let walker = self.walker(&selection.dataset, context);
         let started = Instant::now();
         walker.check()?;
         let nodes = candidates::select(&walker, &selection.condition)?;
@@ -128,7 +160,7 @@ impl GraphStore for OxigraphStore {
         context: &RequestContext,
     ) -> Result<Windowed, StoreError> {
         context.count_call();
-        let walker = Walker::new(&self.store, &selection.dataset, context);
+        let walker = self.walker(&selection.dataset, context);
         let started = Instant::now();
         walker.check()?;
         let candidates = candidates::select(&walker, &selection.condition)?;
@@ -157,6 +189,12 @@ impl GraphStore for OxigraphStore {
         context: &RequestContext,
     ) -> Option<Result<Hydrated, StoreError>> {
         Some(self.read(request, context))
+    }
+
+    fn expect_inverse(&self, properties: &[NamedNode]) {
+        if let Err(error) = self.links.want(&self.store, properties) {
+            tracing::warn!(%error, "links cannot be indexed");
+        }
     }
 
     fn is_blocking(&self) -> bool {

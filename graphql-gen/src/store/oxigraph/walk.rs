@@ -1,6 +1,7 @@
 //! Reads the quads of one dataset for one request.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Instant;
 
 use oxigraph::store::{QuadIter, StorageError, Store};
@@ -9,10 +10,14 @@ use oxrdf::{
     TermRef,
 };
 
+use super::links::Links;
 use crate::plan::{Dataset, Step, TypeTest};
 use crate::request::RequestContext;
 use crate::store::StoreError;
 use crate::store::order::drop_repeated;
+
+/// Objects at the beginning of links.
+pub(super) type Starts<'w> = Box<dyn Iterator<Item = &'w NamedNode> + 'w>;
 
 /// How many quads are read between two looks at the deadline.
 const CHECK_EVERY: u32 = 128;
@@ -31,6 +36,8 @@ pub(super) struct Walker<'a> {
     pub(super) may_repeat: bool,
     /// All triples are in the default graph.
     default_only: bool,
+    /// An index of all graphs.
+    links: Option<Arc<Links>>,
     /// Quads read since the last look at the deadline.
     read: std::cell::Cell<u32>,
 }
@@ -44,7 +51,12 @@ pub(super) struct Pattern<'p> {
 }
 
 impl<'a> Walker<'a> {
-    pub(super) fn new(store: &'a Store, dataset: &Dataset, context: &'a RequestContext) -> Self {
+    pub(super) fn new(
+        store: &'a Store,
+        dataset: &Dataset,
+        links: Option<Arc<Links>>,
+        context: &'a RequestContext,
+    ) -> Self {
         let graphs = dataset.graphs.as_ref().map(|graphs| {
             graphs
                 .iter()
@@ -60,6 +72,7 @@ impl<'a> Walker<'a> {
         Walker {
             store,
             context,
+            links: links.filter(|_| graphs.is_none()),
             graphs,
             may_repeat,
             default_only,
@@ -173,6 +186,30 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// Returns what leads to `node` by the property of a step against its direction, where that is
+    /// indexed.
+    fn led_by(
+        &self,
+        node: &NamedNode,
+        step: &Step,
+    ) -> Option<impl ExactSizeIterator<Item = &NamedNode>> {
+        let links = self.links.as_ref().filter(|_| step.inverse)?;
+        links.to(node, &step.predicate)
+    }
+
+    /// Returns what leads to some objects by a property, where that is indexed; literals have no index.
+    pub(super) fn leading_to(&self, objects: &[Term], property: &NamedNode) -> Option<Starts<'_>> {
+        let links = self.links.as_ref()?;
+        let mut found = Vec::with_capacity(objects.len());
+        for object in objects {
+            let Term::NamedNode(object) = object else {
+                return None;
+            };
+            found.push(links.to(object, property)?);
+        }
+        Some(Box::new(found.into_iter().flatten()))
+    }
+
     /// Appends the distinct values of one step, blank nodes left out.
     pub(super) fn walk(
         &self,
@@ -180,6 +217,13 @@ impl<'a> Walker<'a> {
         step: &Step,
         values: &mut Vec<Term>,
     ) -> Result<(), StoreError> {
+        if let Some(starts) = self.led_by(node, step) {
+            for start in starts {
+                self.tick()?;
+                values.push(start.clone().into());
+            }
+            return Ok(());
+        }
         let start = values.len();
         self.each_quad(Walker::along(node, step), |quad| {
             let value = end(quad, step);
@@ -201,6 +245,15 @@ impl<'a> Walker<'a> {
         step: &Step,
         mut test: impl FnMut(Term) -> Result<bool, StoreError>,
     ) -> Result<bool, StoreError> {
+        if let Some(starts) = self.led_by(node, step) {
+            for start in starts {
+                self.tick()?;
+                if test(start.clone().into())? {
+                    return Ok(true);
+                }
+            }
+            return Ok(false);
+        }
         let mut found = false;
         self.each_quad(Walker::along(node, step), |quad| {
             let value = end(quad, step);

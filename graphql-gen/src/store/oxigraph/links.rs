@@ -1,0 +1,259 @@
+//! Who leads to an object by a property: an index beside the store.
+//!
+//! The store chains its quads by each of their terms. So what leads to an object by one property is
+//! looked for among all that leads to the object, or among all that the property says, whichever is
+//! shorter; and each quad that is found is decoded whole. Both grow with the data. Properties that an
+//! API reads against their direction are therefore indexed once the data are complete: then such a
+//! read costs what it gives.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use indexmap::IndexSet;
+use oxigraph::store::{StorageError, Store};
+use oxrdf::{NamedNode, NamedOrBlankNode, Term};
+
+/// Greatest number of links that are kept.
+const MAX_LINKS: usize = 50_000_000;
+
+/// Links between objects by some properties, to be read against their direction.
+#[derive(Default)]
+pub(super) struct Links {
+    /// Both ends of all links. A position here stands for its IRI below.
+    iris: IndexSet<NamedNode, RandomState>,
+    properties: HashMap<NamedNode, Property>,
+}
+
+/// The links of one property.
+#[derive(Default)]
+struct Property {
+    /// For each end of a link, where in `starts` are those that lead there.
+    ends: HashMap<u32, Range<u32>>,
+    starts: Vec<u32>,
+}
+
+impl Links {
+    /// Reads the links of some properties, in all graphs.
+    ///
+    /// A property that has too many of them is left out.
+    pub(super) fn read(
+        store: &Store,
+        properties: &BTreeSet<NamedNode>,
+    ) -> Result<Self, StorageError> {
+        let mut links = Links::default();
+        let mut room = MAX_LINKS;
+        for property in properties {
+            let Some(pairs) = links.pairs(store, property, room)? else {
+                tracing::warn!(%property, "the property has too many links for an index");
+                continue;
+            };
+            room -= pairs.len();
+            let indexed = Property::new(&pairs);
+            links.properties.insert(property.clone(), indexed);
+        }
+        Ok(links)
+    }
+
+    /// Returns the ends and starts of the links of a property, by end and as they are read; `None` when
+    /// there are more than `most`.
+    fn pairs(
+        &mut self,
+        store: &Store,
+        property: &NamedNode,
+        most: usize,
+    ) -> Result<Option<Vec<(u32, u32)>>, StorageError> {
+        let mut pairs = Vec::new();
+        for quad in store.quads_for_pattern(None, Some(property.as_ref()), None, None) {
+            let quad = quad?;
+            if let (NamedOrBlankNode::NamedNode(start), Term::NamedNode(end)) =
+                (quad.subject, quad.object)
+            {
+                if pairs.len() == most {
+                    return Ok(None);
+                }
+                pairs.push((self.position(end), self.position(start)));
+            }
+        }
+        // What leads to one end stays in the order of the store.
+        pairs.sort_by_key(|&(end, _)| end);
+        Ok(Some(pairs))
+    }
+
+    fn position(&mut self, iri: NamedNode) -> u32 {
+        let (position, _) = self.iris.insert_full(iri);
+        u32::try_from(position).expect("twice the greatest number of links is below 2^32")
+    }
+
+    /// Returns what leads to an object by a property; `None` when the property is not indexed.
+    pub(super) fn to<'l>(
+        &'l self,
+        object: &NamedNode,
+        property: &NamedNode,
+    ) -> Option<impl ExactSizeIterator<Item = &'l NamedNode> + use<'l>> {
+        let property = self.properties.get(property)?;
+        let range = self.iris.get_index_of(object).and_then(|position| {
+            let position = u32::try_from(position).expect("positions are below 2^32");
+            property.ends.get(&position)
+        });
+        let range = range.map_or(0..0, |range| range.start as usize..range.end as usize);
+        let starts = property.starts[range].iter();
+        Some(starts.map(|&start| &self.iris[start as usize]))
+    }
+}
+
+impl Property {
+    /// Makes the index of pairs that are in the order of their ends; a pair may occur once per graph.
+    fn new(pairs: &[(u32, u32)]) -> Self {
+        let mut property = Property {
+            ends: HashMap::default(),
+            starts: Vec::with_capacity(pairs.len()),
+        };
+        let place = |starts: &Vec<u32>| {
+            u32::try_from(starts.len()).expect("there are fewer links than 2^32")
+        };
+        for same_end in pairs.chunk_by(|(a, _), (b, _)| a == b) {
+            let first = place(&property.starts);
+            let starts: IndexSet<u32, RandomState> =
+                same_end.iter().map(|&(_, start)| start).collect();
+            property.starts.extend(starts);
+            let range = first..place(&property.starts);
+            property.ends.insert(same_end[0].0, range);
+        }
+        property
+    }
+}
+
+/// What is wanted of the index, and the index.
+#[derive(Default)]
+pub(super) struct LinkIndex {
+    plan: Mutex<Plan>,
+    current: RwLock<Option<Arc<Links>>>,
+}
+
+#[derive(Default)]
+struct Plan {
+    /// Nobody writes to the store any more.
+    sealed: bool,
+    wanted: BTreeSet<NamedNode>,
+}
+
+impl LinkIndex {
+    /// Returns the index, when there is one.
+    pub(super) fn current(&self) -> Option<Arc<Links>> {
+        let current = self.current.read();
+        current.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes note that nobody writes to the store any more, and makes the index.
+    pub(super) fn seal(&self, store: &Store) -> Result<(), StorageError> {
+        let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
+        if plan.sealed {
+            return Ok(());
+        }
+        plan.sealed = true;
+        self.make(store, &plan)
+    }
+
+    /// Forgets the index, until it may be made again.
+    pub(super) fn unseal(&self) {
+        let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
+        plan.sealed = false;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Takes note of further properties, and makes the index again where that is allowed.
+    pub(super) fn want(&self, store: &Store, properties: &[NamedNode]) -> Result<(), StorageError> {
+        let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = plan.wanted.len();
+        plan.wanted.extend(properties.iter().cloned());
+        if plan.sealed && plan.wanted.len() > before {
+            self.make(store, &plan)?;
+        }
+        Ok(())
+    }
+
+    fn make(&self, store: &Store, plan: &Plan) -> Result<(), StorageError> {
+        let links = match plan.wanted.is_empty() {
+            true => None,
+            false => Some(Arc::new(Links::read(store, &plan.wanted)?)),
+        };
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = links;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use oxigraph::io::RdfFormat;
+    use oxigraph::store::Store;
+    use oxrdf::NamedNode;
+
+    use super::{LinkIndex, Links};
+
+    const DATA: &str = "
+        @prefix : <http://e/> .
+        :a :knows :b , \"b\" , _:x . :c :knows :b , :a . _:y :knows :b . :a :likes :b .
+        :g { :a :knows :b . :d :knows :b . }";
+
+    fn store() -> Store {
+        let store = Store::new().unwrap();
+        store
+            .load_from_slice(RdfFormat::TriG, DATA.as_bytes())
+            .unwrap();
+        store
+    }
+
+    fn node(name: &str) -> NamedNode {
+        NamedNode::new_unchecked(format!("http://e/{name}"))
+    }
+
+    /// Returns the names of what leads to an object, in their order.
+    fn to(links: &Links, object: &str, property: &str) -> Option<Vec<String>> {
+        let starts = links.to(&node(object), &node(property))?;
+        Some(starts.map(|start| start.as_str()[9..].to_owned()).collect())
+    }
+
+    #[test]
+    fn links_are_those_of_the_store_each_once_and_in_its_order() {
+        let store = store();
+        let links = Links::read(&store, &BTreeSet::from([node("knows")])).unwrap();
+        let quads = store.quads_for_pattern(None, None, Some(node("b").as_ref().into()), None);
+        let mut expected = Vec::new();
+        for quad in quads {
+            let quad = quad.unwrap();
+            let start = quad.subject.to_string();
+            let is_link = quad.predicate == node("knows") && start.starts_with('<');
+            if is_link && !expected.contains(&start[10..11].to_owned()) {
+                expected.push(start[10..11].to_owned());
+            }
+        }
+        assert_eq!(expected.len(), 3);
+        assert_eq!(to(&links, "b", "knows"), Some(expected));
+        assert_eq!(to(&links, "a", "knows"), Some(vec!["c".to_owned()]));
+        assert_eq!(to(&links, "c", "knows"), Some(vec![]));
+        assert_eq!(to(&links, "nobody", "knows"), Some(vec![]));
+        assert_eq!(to(&links, "b", "likes"), None);
+    }
+
+    #[test]
+    fn the_index_is_there_while_the_store_is_sealed_and_holds_what_is_wanted() {
+        let store = store();
+        let index = LinkIndex::default();
+        index.want(&store, &[node("knows")]).unwrap();
+        assert!(index.current().is_none(), "the data may still change");
+        index.seal(&store).unwrap();
+        let links = index.current().unwrap();
+        assert_eq!(to(&links, "b", "likes"), None);
+        index.want(&store, &[node("knows"), node("likes")]).unwrap();
+        let links = index.current().unwrap();
+        assert_eq!(to(&links, "b", "likes"), Some(vec!["a".to_owned()]));
+        assert_eq!(to(&links, "a", "knows"), Some(vec!["c".to_owned()]));
+        index.unseal();
+        assert!(index.current().is_none());
+    }
+}
