@@ -145,7 +145,7 @@ impl Source<'_> {
     fn read(&mut self, walker: &Walker<'_>, mut limit: usize) -> Result<bool, StoreError> {
         for start in self.indexed.by_ref().take(limit) {
             walker.tick()?;
-            self.found.push(start.clone());
+            self.found.push(start);
             limit -= 1;
         }
         if limit == 0 {

@@ -16,14 +16,16 @@ use indexmap::IndexSet;
 use oxigraph::store::{StorageError, Store};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term};
 
-/// Greatest number of links that are kept.
+use super::iris::Iris;
+
+/// Greatest number of links that are kept; so the IRIs at their ends have positions of 32 bits.
 const MAX_LINKS: usize = 50_000_000;
 
 /// Links between objects by some properties, to be read against their direction.
 #[derive(Default)]
 pub(super) struct Links {
     /// Both ends of all links. A position here stands for its IRI below.
-    iris: IndexSet<NamedNode, RandomState>,
+    iris: Iris,
     properties: HashMap<NamedNode, Property>,
 }
 
@@ -54,6 +56,7 @@ impl Links {
             let indexed = Property::new(&pairs);
             links.properties.insert(property.clone(), indexed);
         }
+        links.iris.shrink_to_fit();
         Ok(links)
     }
 
@@ -74,7 +77,7 @@ impl Links {
                 if pairs.len() == most {
                     return Ok(None);
                 }
-                pairs.push((self.position(end), self.position(start)));
+                pairs.push((self.iris.insert(&end), self.iris.insert(&start)));
             }
         }
         // What leads to one end stays in the order of the store.
@@ -82,25 +85,18 @@ impl Links {
         Ok(Some(pairs))
     }
 
-    fn position(&mut self, iri: NamedNode) -> u32 {
-        let (position, _) = self.iris.insert_full(iri);
-        u32::try_from(position).expect("twice the greatest number of links is below 2^32")
-    }
-
     /// Returns what leads to an object by a property; `None` when the property is not indexed.
     pub(super) fn to<'l>(
         &'l self,
         object: &NamedNode,
         property: &NamedNode,
-    ) -> Option<impl ExactSizeIterator<Item = &'l NamedNode> + use<'l>> {
+    ) -> Option<impl ExactSizeIterator<Item = NamedNode> + use<'l>> {
         let property = self.properties.get(property)?;
-        let range = self.iris.get_index_of(object).and_then(|position| {
-            let position = u32::try_from(position).expect("positions are below 2^32");
-            property.ends.get(&position)
-        });
+        let end = self.iris.find(object);
+        let range = end.and_then(|end| property.ends.get(&end));
         let range = range.map_or(0..0, |range| range.start as usize..range.end as usize);
         let starts = property.starts[range].iter();
-        Some(starts.map(|&start| &self.iris[start as usize]))
+        Some(starts.map(|&start| self.iris.get(start)))
     }
 }
 
@@ -122,6 +118,7 @@ impl Property {
             let range = first..place(&property.starts);
             property.ends.insert(same_end[0].0, range);
         }
+        property.ends.shrink_to_fit();
         property
     }
 }

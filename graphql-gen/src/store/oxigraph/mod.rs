@@ -6,6 +6,7 @@
 mod candidates;
 mod condition;
 mod hydrate;
+mod iris;
 mod links;
 mod statements;
 mod walk;

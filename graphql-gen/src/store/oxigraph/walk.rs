@@ -17,7 +17,7 @@ use crate::store::StoreError;
 use crate::store::order::drop_repeated;
 
 /// Objects at the beginning of links.
-pub(super) type Starts<'w> = Box<dyn Iterator<Item = &'w NamedNode> + 'w>;
+pub(super) type Starts<'w> = Box<dyn Iterator<Item = NamedNode> + 'w>;
 
 /// How many quads are read between two looks at the deadline.
 const CHECK_EVERY: u32 = 128;
@@ -192,7 +192,7 @@ impl<'a> Walker<'a> {
         &self,
         node: &NamedNode,
         step: &Step,
-    ) -> Option<impl ExactSizeIterator<Item = &NamedNode>> {
+    ) -> Option<impl ExactSizeIterator<Item = NamedNode>> {
         let links = self.links.as_ref().filter(|_| step.inverse)?;
         links.to(node, &step.predicate)
     }
@@ -220,7 +220,7 @@ impl<'a> Walker<'a> {
         if let Some(starts) = self.led_by(node, step) {
             for start in starts {
                 self.tick()?;
-                values.push(start.clone().into());
+                values.push(start.into());
             }
             return Ok(());
         }
@@ -248,7 +248,7 @@ impl<'a> Walker<'a> {
         if let Some(starts) = self.led_by(node, step) {
             for start in starts {
                 self.tick()?;
-                if test(start.clone().into())? {
+                if test(start.into())? {
                     return Ok(true);
                 }
             }
