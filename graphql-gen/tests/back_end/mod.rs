@@ -73,7 +73,10 @@ enum Data {
     Sealed(Arc<OxigraphStore>),
     /// In a folder that is removed at the end.
     #[cfg(feature = "rocksdb")]
-    OnDisk(Store, tempfile::TempDir),
+    OnDisk {
+        store: Store,
+        _folder: tempfile::TempDir,
+    },
     #[cfg(feature = "remote")]
     There(Server),
 }
@@ -109,7 +112,10 @@ impl BackEnd {
         if kind == Kind::RocksDb {
             let folder = tempfile::tempdir().expect("a folder");
             let store = OxigraphStore::open(folder.path()).expect("a store on disk");
-            let data = Data::OnDisk(store.inner().clone(), folder);
+            let data = Data::OnDisk {
+                store: store.inner().clone(),
+                _folder: folder,
+            };
             let graph_store = Arc::new(store);
             return BackEnd { graph_store, data };
         }
@@ -157,7 +163,7 @@ impl BackEnd {
                 store.seal().expect("a store in memory");
             }
             #[cfg(feature = "rocksdb")]
-            Data::OnDisk(store, _) => replace(store, quads),
+            Data::OnDisk { store, .. } => replace(store, quads),
         }
     }
 }
