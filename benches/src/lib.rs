@@ -7,6 +7,7 @@ pub mod floor;
 pub mod generator;
 pub mod http;
 pub mod measure;
+pub mod pages;
 pub mod random;
 pub mod workload;
 
