@@ -6,7 +6,7 @@ use oxrdf::Term;
 use soml_core::datatype::Scalar;
 
 use crate::plan::{ListOutput, LiteralKey, ScalarKind};
-use crate::value::{SortValue, literal_key, sort_value};
+use crate::value::{SortValue, literal_key, number_identity, sort_value};
 
 /// A value with its place in the order and its text in the answer.
 pub(super) struct Candidate {
@@ -17,6 +17,16 @@ pub(super) struct Candidate {
     pub(super) identity: Option<String>,
     /// The stored term, for errors.
     pub(super) term: String,
+}
+
+/// Returns what values that do not fit and are equal have in common.
+pub(super) fn ill_typed_identity(term: &Term) -> String {
+    let number = match term {
+        Term::Literal(literal) => number_identity(literal),
+        _ => None,
+    };
+    // No JSON text begins like that.
+    format!("\0{}", number.unwrap_or_else(|| term.to_string()))
 }
 
 /// Returns the sort value of a scalar.
@@ -46,7 +56,7 @@ pub(super) fn drop_equal(candidates: &mut Vec<Candidate>) {
     candidates.retain(|candidate| match (&candidate.identity, &candidate.json) {
         (Some(identity), _) => seen.insert(identity.clone().into_bytes()),
         (None, Some(json)) => seen.insert(json.clone()),
-        (None, None) => true,
+        (None, None) => unreachable!("what does not fit has an identity"),
     });
 }
 

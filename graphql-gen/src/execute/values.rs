@@ -6,7 +6,10 @@ use oxrdf::{Literal, Term};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 
-use super::list::{Candidate, drop_equal, literal_sort, scalar_sort, smallest_first, sort_and_cut};
+use super::list::{
+    Candidate, drop_equal, ill_typed_identity, literal_sort, scalar_sort, smallest_first,
+    sort_and_cut,
+};
 use super::portions::Values;
 use super::write::{Place, Writer, Written};
 use crate::plan::{
@@ -136,17 +139,14 @@ impl<'a> Writer<'a> {
                     }
                     ScalarKind::Enum(id) => write_enum(&mut json, &self.schema()[id], term),
                 };
-                // What shows as null sorts as what is missing, whatever is stored.
-                let (sort, term) = if written {
-                    (scalar_sort(scalar.kind, term), String::new())
-                } else {
-                    (SortValue::Missing, term.to_string())
-                };
+                if !written {
+                    return ill_typed(vec![SortValue::Missing], term);
+                }
                 Candidate {
-                    sort: vec![sort],
-                    json: written.then_some(json),
+                    sort: vec![scalar_sort(scalar.kind, term)],
+                    json: Some(json),
                     identity: None,
-                    term,
+                    term: String::new(),
                 }
             })
             .collect()
@@ -218,33 +218,18 @@ impl<'a> Writer<'a> {
     ) -> Vec<Candidate> {
         self.of_language(values, spec)
             .into_iter()
-            .map(|term| {
-                let (json, identity) = match term {
-                    Term::Literal(literal) if out.types.accepts(literal) => {
-                        let tag = literal.language().unwrap_or_default().to_ascii_lowercase();
-                        let identity =
-                            format!("{}\0{tag}\0{}", literal.datatype(), literal.value());
-                        (Some(literal_object(out, literal)), Some(identity))
+            .map(|term| match term {
+                Term::Literal(literal) if out.types.accepts(literal) => {
+                    let tag = literal.language().unwrap_or_default().to_ascii_lowercase();
+                    let identity = format!("{}\0{tag}\0{}", literal.datatype(), literal.value());
+                    Candidate {
+                        sort: literal_sort(order, term),
+                        json: Some(literal_object(out, literal)),
+                        identity: Some(identity),
+                        term: String::new(),
                     }
-                    _ => (None, None),
-                };
-                let shown = json.is_some();
-                let sort = if shown {
-                    literal_sort(order, term)
-                } else {
-                    vec![SortValue::Missing; order.len() + 3]
-                };
-                let term = if shown {
-                    String::new()
-                } else {
-                    term.to_string()
-                };
-                Candidate {
-                    sort,
-                    json,
-                    identity,
-                    term,
                 }
+                _ => ill_typed(vec![SortValue::Missing; order.len() + 3], term),
             })
             .collect()
     }
@@ -262,6 +247,16 @@ pub(super) fn scalar_values<'d>(scalar: &ScalarOutput, values: Values<'d>) -> Co
     };
     let values = values.iter().filter_map(|value| cast(cast_to, value));
     Cow::Owned(values.map(Cow::into_owned).collect())
+}
+
+/// Returns a value that does not fit: it is shown as null, and sorts as what is missing.
+fn ill_typed(sort: Vec<SortValue>, term: &Term) -> Candidate {
+    Candidate {
+        sort,
+        json: None,
+        identity: Some(ill_typed_identity(term)),
+        term: term.to_string(),
+    }
 }
 
 fn literal_object(output: &LiteralOutput, literal: &Literal) -> Vec<u8> {

@@ -297,11 +297,18 @@ fn value_test(builder: &Builder, subject: Expression, test: &ValueTest) -> Expre
     and(guard, operation)
 }
 
+/// What an IRI with its scheme looks like.
+const IRI: &str = r#"^[A-Za-z][A-Za-z0-9+.-]*:([^\s<>"{}|^`\\%]|%[0-9A-Fa-f]{2})*$"#;
+
 /// Casts a term; an error where its text does not fit.
 fn cast(builder: &Builder, subject: Expression, scalar: Scalar) -> Expression {
     let stored = trimmed(subject.clone());
     if scalar == Scalar::Iri {
-        return call(Function::Iri, [stored]);
+        // Fuseki makes an IRI of any text, within its own address.
+        let is_iri = call(Function::Regex, [stored.clone(), text(IRI)]);
+        let absolute = call(Function::Iri, [stored]);
+        let none = call(Function::Custom(xsd::INTEGER.into_owned()), [text("none")]);
+        return if_else(is_iri, absolute, none);
     }
     let to = |datatype: NamedNode, text| call(Function::Custom(datatype), [text]);
     let from_text = if scalar.is_integer() {

@@ -13,7 +13,7 @@ pub(crate) use exact::Exact;
 pub use json::{LiteralTypes, Numbers};
 pub(crate) use json::{is_plain, is_text, write_enum, write_scalar, write_string};
 pub use matcher::{RegexTooLarge, TermMatcher, ValueMatcher};
-pub(crate) use number::integer_in_bounds;
+pub(crate) use number::{integer_in_bounds, number_identity};
 pub(crate) use sort::of_language;
 pub use sort::{SortValue, literal_key, shown, sort_value};
 pub(crate) use worth::{Float, Worth, worth};

@@ -191,6 +191,17 @@ fn float_text(text: &str) -> Option<&str> {
     }
 }
 
+/// Returns what the finite numbers of one kind that differ in their text alone have in common: whole
+/// numbers of whatever datatype, decimal numbers, binary ones of 64 bits, and of 32.
+pub(crate) fn number_identity(literal: &Literal) -> Option<String> {
+    let text = Number::from_literal(literal)?.to_decimal_text()?;
+    let datatype = match literal.datatype() {
+        datatype if is_integer_datatype(datatype) => xsd::INTEGER,
+        datatype => datatype,
+    };
+    Some(format!("{text}\0{}", datatype.as_str()))
+}
+
 /// Returns the value of a whole number of few digits that is written in its canonical form, as by far
 /// the most numbers are.
 pub(super) fn short_integer(literal: &Literal) -> Option<i128> {
