@@ -4,11 +4,13 @@ use oxrdf::{Literal, NamedNode, Term};
 use soml_core::datatype::Scalar;
 use soml_core::schema::{Property, Range};
 
+use super::graph::canonical;
 use super::moment::Moment;
 use super::number::{Number, XSD};
 use super::scalar::fits;
 
-/// The values of a property, cast where the property says so; what cannot be cast is as if absent.
+/// The values of a property, cast where the property says so, each once; what cannot be cast is as if
+/// absent.
 pub(crate) fn cast(property: &Property, values: Vec<Term>) -> Vec<Term> {
     let scalar = match property.range {
         Range::Scalar(scalar) => scalar,
@@ -19,10 +21,14 @@ pub(crate) fn cast(property: &Property, values: Vec<Term>) -> Vec<Term> {
     if !property.type_cast {
         return values;
     }
-    values
-        .iter()
-        .filter_map(|term| cast_term(scalar, term))
-        .collect()
+    let mut distinct = Vec::new();
+    for term in values.iter().filter_map(|term| cast_term(scalar, term)) {
+        let term = canonical(&term);
+        if !distinct.contains(&term) {
+            distinct.push(term);
+        }
+    }
+    distinct
 }
 
 fn cast_term(scalar: Scalar, term: &Term) -> Option<Term> {

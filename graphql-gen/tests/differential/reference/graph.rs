@@ -108,7 +108,7 @@ impl Triples {
 }
 
 /// Numbers that differ in their text alone are one value, of whatever whole-number datatype.
-fn canonical(term: &Term) -> Term {
+pub(crate) fn canonical(term: &Term) -> Term {
     let Term::Literal(literal) = term else {
         return term.clone();
     };
