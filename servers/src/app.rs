@@ -118,7 +118,7 @@ impl App {
             });
         }
         let renewed = match self.bound() {
-            Some(bound) if bound.id == id => Some(self.prepare(id, &usable, None)?),
+            Some(bound) if bound.id == id => Some(self.prepare(id, &usable, None).await),
             _ => None,
         };
         let stored = self.schemas.replace(id, text, expected).await?;
@@ -164,7 +164,7 @@ impl App {
             .await?
             .ok_or(SchemaStoreError::NotFound)?;
         let (usable, checked) = self.usable(&stored.text)?;
-        let bound = self.prepare(id, &usable, query)?;
+        let bound = self.prepare(id, &usable, query).await;
         self.swap(Some(bound));
         tracing::info!(
             schema = id,
@@ -217,22 +217,21 @@ impl App {
         self.bound.load_full()
     }
 
-    fn prepare(
-        &self,
-        id: &str,
-        usable: &UsableSchema,
-        query: Option<&str>,
-    ) -> Result<Bound, SchemaChangeError> {
+    async fn prepare(&self, id: &str, usable: &UsableSchema, query: Option<&str>) -> Bound {
         let options = self.settings.service_options();
-        let soml = Arc::clone(&usable.soml);
-        let service = ObjectService::new(soml, Arc::clone(&self.store), options)
+        let (soml, store) = (Arc::clone(&usable.soml), Arc::clone(&self.store));
+        // The store may make an index for it.
+        let made = tokio::task::spawn_blocking(move || ObjectService::new(soml, store, options));
+        let service = made
+            .await
+            .expect("making a service does not panic")
             .expect("the check made the same API from the same schema");
-        Ok(Bound {
+        Bound {
             id: id.to_owned(),
             label: usable.soml.metadata.label.clone(),
             first_query: query.map_or_else(|| first_query(service.api()), str::to_owned),
             service,
-        })
+        }
     }
 
     /// Checks a document for the API that this service serves.
