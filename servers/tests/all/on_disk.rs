@@ -35,8 +35,9 @@ fn data_are_loaded_once_and_kept() {
         command.current_dir(env!("CARGO_MANIFEST_DIR"));
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
-        let output = child.stdout.take().unwrap();
-        BufReader::new(output).read_line(&mut line).unwrap();
+        // Read no further and not closed, since it goes on writing.
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
         let address = line.trim_start_matches("GraphQL:").trim().to_owned();
         let body = serde_json::json!({"query": "{ planet { id name } }"});
         let answer = ureq::post(&address)
