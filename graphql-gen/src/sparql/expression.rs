@@ -140,7 +140,7 @@ pub(super) fn node_condition(
         NodeCondition::Not(inner) => {
             not(node_condition(builder, node, inner).unwrap_or_else(|| boolean(true)))
         }
-        NodeCondition::OneOf(ids) => is_one_of(node.clone().into(), ids),
+        NodeCondition::OneOf(ids) => is_one_node(builder, node, ids),
         NodeCondition::Iri(test) => value_test(builder, node.clone().into(), test),
         NodeCondition::Instance(test) => instance(builder, node, test),
         NodeCondition::Values {
@@ -184,6 +184,25 @@ pub(super) fn is_one_of(subject: Expression, ids: &[NamedNode]) -> Expression {
     Expression::In(Box::new(subject), ids)
 }
 
+/// Tests whether a variable stands for one of some IRIs.
+pub(super) fn is_one_node(builder: &Builder, variable: &Variable, ids: &[NamedNode]) -> Expression {
+    match ids {
+        [single] if builder.portable => is_node(variable.clone().into(), single),
+        ids => is_one_of(variable.clone().into(), ids),
+    }
+}
+
+/// Tests whether a term is an IRI.
+///
+/// RDF4J puts the IRI that a filter equals a variable with in place of the variable, and then finds
+/// nothing where the filter has an `EXISTS` too. It does not do so with a list of two.
+fn is_node(subject: Expression, iri: &NamedNode) -> Expression {
+    Expression::In(
+        Box::new(subject),
+        vec![iri.clone().into(), iri.clone().into()],
+    )
+}
+
 fn instance(builder: &mut Builder, node: &Variable, test: &TypeTest) -> Expression {
     any(test.alternatives.iter().map(|(property, types)| {
         if let [single] = types.as_slice() {
@@ -191,7 +210,7 @@ fn instance(builder: &mut Builder, node: &Variable, test: &TypeTest) -> Expressi
             return Expression::Exists(Box::new(pattern));
         }
         let ty = builder.variable();
-        let filter = is_one_of(ty.clone().into(), types);
+        let filter = is_one_node(builder, &ty, types);
         exists(bgp(node, property, ty.into()), filter)
     }))
 }
@@ -280,11 +299,11 @@ fn value_test(builder: &Builder, subject: Expression, test: &ValueTest) -> Expre
     };
     let operation = match &test.operator {
         Operator::Compare(comparison, constant) => {
-            compare(moments, &compared, *comparison, constant)
+            compare(builder, moments, &compared, *comparison, constant)
         }
-        Operator::In(constants) => equals_some(moments, &compared, constants),
+        Operator::In(constants) => equals_some(builder, moments, &compared, constants),
         Operator::NotIn(constants) if constants.is_empty() => return guard,
-        Operator::NotIn(constants) => not(equals_some(moments, &compared, constants)),
+        Operator::NotIn(constants) => not(equals_some(builder, moments, &compared, constants)),
         Operator::Matches(regex, negated) => {
             let mut arguments = vec![call(Function::Str, [subject]), text(&regex.pattern)];
             if regex.case_insensitive {
@@ -387,6 +406,7 @@ fn guard(subject: &Expression, domain: Domain) -> Expression {
 }
 
 fn equals_some(
+    builder: &Builder,
     moments: Option<Scalar>,
     subject: &Expression,
     constants: &[Constant],
@@ -402,18 +422,29 @@ fn equals_some(
                 listed.push(literal.clone().into());
             }
             Constant::Literal(_) => {
-                others.push(compare(moments, subject, Comparison::Equal, constant));
+                others.push(compare(
+                    builder,
+                    moments,
+                    subject,
+                    Comparison::Equal,
+                    constant,
+                ));
             }
         }
     }
-    if !listed.is_empty() {
-        others.push(Expression::In(Box::new(subject.clone()), listed));
+    match listed.as_slice() {
+        [] => {}
+        [Expression::NamedNode(single)] if builder.portable => {
+            others.push(is_node(subject.clone(), single));
+        }
+        _ => others.push(Expression::In(Box::new(subject.clone()), listed)),
     }
     any(others)
 }
 
 /// Compares with a constant; `moments` tells that dates and times are compared by their text.
 fn compare(
+    builder: &Builder,
     moments: Option<Scalar>,
     subject: &Expression,
     comparison: Comparison,
@@ -425,6 +456,9 @@ fn compare(
         return compared;
     }
     match constant {
+        Constant::Iri(iri) if builder.portable && comparison == Comparison::Equal => {
+            is_node(subject.clone(), iri)
+        }
         Constant::Iri(iri) => operation(subject.clone(), comparison, iri.clone().into()),
         Constant::Literal(literal) if is_single(literal) => {
             operation(subject.clone(), comparison, literal.clone().into())

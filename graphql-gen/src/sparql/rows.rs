@@ -9,7 +9,7 @@ use spargebra::algebra::{
     AggregateExpression, AggregateFunction, Expression, Function, GraphPattern, OrderExpression,
 };
 
-use super::expression::{is_iri, is_one_of, value_condition};
+use super::expression::{is_iri, is_one_node, value_condition};
 use super::{Builder, Parts, RESULT, one_of, triple, union_of};
 use crate::plan::{NodeCondition, Page, Step, ValueCondition};
 
@@ -201,7 +201,7 @@ impl Builder {
         let only = fact.only.iter();
         parts
             .filters
-            .extend(only.map(|only| is_one_of(value.clone().into(), only)));
+            .extend(only.map(|only| is_one_node(self, &value, only)));
     }
 
     fn slot(
