@@ -51,7 +51,6 @@ impl Portions {
     }
 
     /// Returns the portion of an object, which is read when it is not the one being written.
-    /// Returns the portion of an object, which is read when it is not the one being written.
     pub(super) fn of(
         &mut self,
         execution: &Execution<'_>,
