@@ -1,6 +1,5 @@
 //! The object service: requests in, answers out.
 
-use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -16,7 +15,6 @@ use apollo_compiler::schema::Implementers;
 use apollo_compiler::validation::{DiagnosticList, Valid};
 use futures::FutureExt;
 use moka::sync::Cache;
-use oxrdf::NamedNode;
 use soml_core::schema::Schema;
 
 use crate::complexity;
@@ -26,7 +24,7 @@ use crate::execute::{Answer, Execution, ServiceSdl};
 use crate::explain::{Explained, Explanation, Trace};
 use crate::introspection::IntrospectionCost;
 use crate::limits::Limits;
-use crate::plan::{self, Plan, PlanInput, RootValue, location, step};
+use crate::plan::{self, Plan, PlanInput, RootValue, location};
 use crate::reply::Reply;
 use crate::request::{Introspection, Meter, Request, RequestContext, Response};
 use crate::store::{GraphStore, StoreError};
@@ -120,7 +118,7 @@ impl ObjectService {
             .weigher(|text: &String, _: &Arc<_>| u32::try_from(text.len()).unwrap_or(u32::MAX))
             .max_capacity(options.document_cache_bytes)
             .build();
-        store.expect_inverse(&inverse_properties(api.soml()));
+        store.expect_inverse(&api.inverse_properties());
         let inner = Inner {
             api,
             store,
@@ -518,19 +516,6 @@ fn check_introspection(
             Err(vec![GraphqlError::new(code, message).at(place)])
         }
     }
-}
-
-/// Returns the properties that are read from their values to their objects.
-fn inverse_properties(schema: &Schema) -> Vec<NamedNode> {
-    let steps = schema
-        .properties
-        .iter()
-        .map(|property| step(&property.path));
-    let inverse: BTreeSet<_> = steps
-        .filter(|step| step.inverse)
-        .map(|step| step.predicate)
-        .collect();
-    inverse.into_iter().collect()
 }
 
 /// Says once what a schema asks for and the service does not do.

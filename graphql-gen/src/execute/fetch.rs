@@ -272,12 +272,17 @@ async fn hydrate(
         }
         return Ok(hydrated);
     }
-    let request = HydrationRequest {
+    let request = request(level, nodes);
+    execution.store.hydrate(&request, execution.context).await
+}
+
+/// Returns the request for the values of some objects of a level.
+pub(super) fn request<'a>(level: &'a Level, nodes: &'a [NamedNode]) -> HydrationRequest<'a> {
+    HydrationRequest {
         nodes,
         slots: &level.slots,
         dataset: &level.dataset,
-    };
-    execution.store.hydrate(&request, execution.context).await
+    }
 }
 
 fn concrete_types(level: &Level, nodes: usize, hydrated: &Hydrated) -> Vec<Option<ObjectId>> {

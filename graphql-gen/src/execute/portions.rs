@@ -10,8 +10,9 @@ use std::rc::Rc;
 use oxrdf::{NamedNode, Term};
 
 use super::Execution;
+use super::fetch::request;
 use crate::plan::{LevelId, Output, Plan, RootValue, Typing};
-use crate::store::{Hydrated, HydrationRequest, StoreError};
+use crate::store::{Hydrated, StoreError};
 
 /// Greatest number of objects in a portion: as many as a store takes in one step.
 pub(super) const PORTION: usize = 1_000;
@@ -83,12 +84,7 @@ pub(super) fn read_portion(
     level: usize,
     nodes: &[NamedNode],
 ) -> Option<Result<Hydrated, StoreError>> {
-    let level = &execution.plan.levels[level];
-    let request = HydrationRequest {
-        nodes,
-        slots: &level.slots,
-        dataset: &level.dataset,
-    };
+    let request = request(&execution.plan.levels[level], nodes);
     execution.store.hydrate_now(&request, execution.context)
 }
 
@@ -101,10 +97,8 @@ pub(super) fn can_wait(plan: &Plan, level: usize, reached_once: &[bool]) -> bool
         && this.edges.is_empty()
         && matches!(this.typing, Typing::Static { .. })
         && this.variants.iter().flatten().all(|field| {
-            !matches!(
-                field.value,
-                Output::ValueAggregate(_) | Output::Aggregate { .. }
-            )
+            // Aggregates of objects have an edge.
+            !matches!(field.value, Output::ValueAggregate(_))
         });
     by_values_alone && is_shown_in_order(plan, level, reached_once)
 }

@@ -44,7 +44,6 @@ pub use condition::{
 };
 pub(crate) use constant::{domain, is_lexical};
 pub use cursor::CursorCodec;
-pub(crate) use filter::step;
 pub(crate) use input::location;
 pub(crate) use order::any_language;
 pub use regex::{Regex, RegexError};

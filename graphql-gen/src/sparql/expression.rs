@@ -186,21 +186,24 @@ pub(super) fn is_one_of(subject: Expression, ids: &[NamedNode]) -> Expression {
 
 /// Tests whether a variable stands for one of some IRIs.
 pub(super) fn is_one_node(builder: &Builder, variable: &Variable, ids: &[NamedNode]) -> Expression {
-    match ids {
-        [single] if builder.portable => is_node(variable.clone().into(), single),
-        ids => is_one_of(variable.clone().into(), ids),
+    if ids.is_empty() {
+        return boolean(false);
     }
+    let ids = ids.iter().cloned().map(Expression::NamedNode).collect();
+    is_listed(builder, variable.clone().into(), ids)
 }
 
-/// Tests whether a term is an IRI.
+/// Tests whether a term is one of some constants.
 ///
 /// RDF4J puts the IRI that a filter equals a variable with in place of the variable, and then finds
 /// nothing where the filter has an `EXISTS` too. It does not do so with a list of two.
-fn is_node(subject: Expression, iri: &NamedNode) -> Expression {
-    Expression::In(
-        Box::new(subject),
-        vec![iri.clone().into(), iri.clone().into()],
-    )
+fn is_listed(builder: &Builder, subject: Expression, mut listed: Vec<Expression>) -> Expression {
+    if builder.portable
+        && let [single @ Expression::NamedNode(_)] = listed.as_slice()
+    {
+        listed.push(single.clone());
+    }
+    Expression::In(Box::new(subject), listed)
 }
 
 fn instance(builder: &mut Builder, node: &Variable, test: &TypeTest) -> Expression {
@@ -322,14 +325,14 @@ const IRI: &str = r#"^[A-Za-z][A-Za-z0-9+.-]*:([^\s<>"{}|^`\\%]|%[0-9A-Fa-f]{2})
 /// Casts a term; an error where its text does not fit.
 fn cast(builder: &Builder, subject: Expression, scalar: Scalar) -> Expression {
     let stored = trimmed(subject.clone());
+    let to = |datatype: NamedNode, text| call(Function::Custom(datatype), [text]);
     if scalar == Scalar::Iri {
         // Fuseki makes an IRI of any text, within its own address.
         let is_iri = call(Function::Regex, [stored.clone(), text(IRI)]);
         let absolute = call(Function::Iri, [stored]);
-        let none = call(Function::Custom(xsd::INTEGER.into_owned()), [text("none")]);
+        let none = to(xsd::INTEGER.into_owned(), text("none"));
         return if_else(is_iri, absolute, none);
     }
-    let to = |datatype: NamedNode, text| call(Function::Custom(datatype), [text]);
     let from_text = if scalar.is_integer() {
         // RDF4J casts to `xsd:integer` what fits into 32 bits alone.
         let whole = call(Function::Regex, [stored.clone(), text("^[+-]?[0-9]+$")]);
@@ -432,12 +435,8 @@ fn equals_some(
             }
         }
     }
-    match listed.as_slice() {
-        [] => {}
-        [Expression::NamedNode(single)] if builder.portable => {
-            others.push(is_node(subject.clone(), single));
-        }
-        _ => others.push(Expression::In(Box::new(subject.clone()), listed)),
+    if !listed.is_empty() {
+        others.push(is_listed(builder, subject.clone(), listed));
     }
     any(others)
 }
@@ -457,7 +456,7 @@ fn compare(
     }
     match constant {
         Constant::Iri(iri) if builder.portable && comparison == Comparison::Equal => {
-            is_node(subject.clone(), iri)
+            is_listed(builder, subject.clone(), vec![iri.clone().into()])
         }
         Constant::Iri(iri) => operation(subject.clone(), comparison, iri.clone().into()),
         Constant::Literal(literal) if is_single(literal) => {

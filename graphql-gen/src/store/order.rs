@@ -4,6 +4,7 @@
 //! and what a page holds is the same for all.
 
 use std::cmp::Ordering;
+use std::hash::Hash;
 use std::ops::Range;
 
 use foldhash::HashMap;
@@ -103,7 +104,7 @@ pub(super) fn sorted_values(
 }
 
 /// Drops repeated values from `start` on; the first of each stays.
-pub(super) fn drop_repeated(values: &mut Vec<Term>, start: usize) {
+pub(super) fn drop_repeated<T: Eq + Hash>(values: &mut Vec<T>, start: usize) {
     match &values[start..] {
         [] | [_] => return,
         [a, b] => {
@@ -114,7 +115,7 @@ pub(super) fn drop_repeated(values: &mut Vec<Term>, start: usize) {
         }
         _ => {}
     }
-    let distinct: IndexSet<Term, RandomState> = values.drain(start..).collect();
+    let distinct: IndexSet<T, RandomState> = values.drain(start..).collect();
     values.extend(distinct);
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use apollo_compiler::collections::{HashMap, HashSet, IndexMap};
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Schema};
-use soml_core::schema::{ObjectId, PropertyId};
+use oxrdf::NamedNode;
+use soml_core::schema::{ObjectId, Path, PropertyId};
 
 use super::annotate::Annotator;
 use super::error::ApiError;
@@ -149,6 +150,17 @@ impl Api {
     #[must_use]
     pub fn soml(&self) -> &Arc<soml_core::Valid<soml_core::schema::Schema>> {
         &self.soml
+    }
+
+    /// Returns the RDF properties that are read from their values to their objects; one of several
+    /// aliases comes several times.
+    pub(crate) fn inverse_properties(&self) -> Vec<NamedNode> {
+        let properties = self.soml.properties.iter();
+        let inverse = properties.filter_map(|property| match &property.path {
+            Path::Inverse { iri, .. } => Some(NamedNode::new_unchecked(iri)),
+            Path::Forward(_) => None,
+        });
+        inverse.collect()
     }
 
     /// Returns the options that the API was generated with.

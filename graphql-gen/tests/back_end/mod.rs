@@ -5,6 +5,8 @@
 
 mod in_process;
 #[cfg(feature = "remote")]
+mod repository;
+#[cfg(feature = "remote")]
 mod server;
 
 use std::sync::Arc;

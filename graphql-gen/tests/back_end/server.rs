@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use graphql_gen::store::remote::http::{ConnectionOptions, HttpEndpoint, ServerKind, ServerType};
 use oxrdf::Quad;
 
+use super::repository::{MEMORY, repository};
+
 /// A repository or dataset that is emptied at the end.
 ///
 /// It is not removed: RDF4J hangs for good when one repository is removed while another is opened.
@@ -35,29 +37,20 @@ impl Server {
     /// Makes a repository in memory; one that infers knows RDF Schema.
     pub(super) fn rdf4j(infers: bool) -> Self {
         let (address, name) = (address("RDF4J_URL"), fresh_name());
-        let repository = format!("{address}/repositories/{name}");
-        let memory = "[ sail:sailType \"openrdf:MemoryStore\" ]";
+        let place = format!("{address}/repositories/{name}");
         let sail = if infers {
             let kind = "openrdf:ForwardChainingRDFSInferencer";
-            format!("[ sail:sailType \"{kind}\" ; sail:delegate {memory} ]")
+            format!("[ sail:sailType \"{kind}\" ; sail:delegate {MEMORY} ]")
         } else {
-            memory.to_owned()
+            MEMORY.to_owned()
         };
-        let config = format!(
-            "@prefix rep: <http://www.openrdf.org/config/repository#> .
-             @prefix sr: <http://www.openrdf.org/config/repository/sail#> .
-             @prefix sail: <http://www.openrdf.org/config/sail#> .
-             [] a rep:Repository ; rep:repositoryID \"{name}\" ; rep:repositoryImpl [
-               rep:repositoryType \"openrdf:SailRepository\" ;
-                              sr:sailImpl {sail} ] ."
-        );
-        let created = ureq::put(&repository)
+        let created = ureq::put(&place)
             .content_type("text/turtle")
-            .send(config);
+            .send(repository(&name, &sail));
         created.expect("a repository is made");
         Server {
             kind: ServerKind::Rdf4j,
-            statements: format!("{repository}/statements"),
+            statements: format!("{place}/statements"),
             address,
             name,
         }

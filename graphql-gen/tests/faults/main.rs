@@ -10,6 +10,8 @@ mod garbage;
 mod kinds;
 mod proxy;
 mod rdf4j;
+#[path = "../back_end/repository.rs"]
+mod repository;
 mod retries;
 mod waiting;
 

@@ -13,6 +13,7 @@ use reqwest::{Client, RequestBuilder, Url};
 use spargebra::SparqlParser;
 
 use crate::proxy::{Fault, Proxy};
+use crate::repository::{self, MEMORY};
 use crate::{SOON, ask, client, options, until};
 
 /// Statements of the repository of a test: few, or enough for a query that takes minutes.
@@ -36,15 +37,7 @@ impl Repository {
             id: format!("faults-{}-{number}", std::process::id()),
             http: plain_http(),
         };
-        let configuration = format!(
-            r#"@prefix rep: <http://www.openrdf.org/config/repository#> .
-               @prefix sr: <http://www.openrdf.org/config/repository/sail#> .
-               @prefix sail: <http://www.openrdf.org/config/sail#> .
-               [] a rep:Repository ; rep:repositoryID "{}" ;
-                  rep:repositoryImpl [ rep:repositoryType "openrdf:SailRepository" ;
-                     sr:sailImpl [ sail:sailType "openrdf:MemoryStore" ] ] ."#,
-            repository.id
-        );
+        let configuration = repository::repository(&repository.id, MEMORY);
         let create = repository.http.put(repository.url(""));
         repository.send(create, "text/turtle", configuration).await;
         let data: String = (0..statements)

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, out, soml};
+use crate::repository::{self, MEMORY};
 
 const SCHEMA: &str = "
 id: /soml/ships
@@ -34,14 +35,7 @@ impl Ships {
         let server = std::env::var("RDF4J_URL").expect("RDF4J_URL names a running server");
         let server = server.trim_end_matches('/').to_owned();
         let repository = format!("ships-{}", std::process::id());
-        let config = format!(
-            "@prefix rep: <http://www.openrdf.org/config/repository#> .
-             @prefix sr: <http://www.openrdf.org/config/repository/sail#> .
-             @prefix sail: <http://www.openrdf.org/config/sail#> .
-             [] a rep:Repository ; rep:repositoryID \"{repository}\" ; rep:repositoryImpl [
-               rep:repositoryType \"openrdf:SailRepository\" ;
-               sr:sailImpl [ sail:sailType \"openrdf:MemoryStore\" ] ] ."
-        );
+        let config = repository::repository(&repository, MEMORY);
         let address = format!("{server}/repositories/{repository}");
         // It may be there already, from another test of this process.
         let _ = ureq::put(&address).content_type("text/turtle").send(config);

@@ -6,8 +6,6 @@
 //! comes to its end gives the candidates. So the cost is in proportion to the smallest source, without
 //! statistics. Then the whole condition is decided for each candidate.
 
-use foldhash::fast::RandomState;
-use indexmap::IndexSet;
 use oxrdf::{NamedNode, Term};
 
 use super::condition::Ready;
@@ -17,7 +15,7 @@ use crate::plan::{
     TypeTest, ValueCondition, ValueTest,
 };
 use crate::store::StoreError;
-use crate::store::order::named_nodes;
+use crate::store::order::{drop_repeated, named_nodes};
 use crate::value::TermMatcher;
 
 /// Quads that a source of weight 1 gives in its first turn; each further turn gives twice as many.
@@ -183,7 +181,7 @@ impl Source<'_> {
     fn candidates(self, walker: &Walker<'_>) -> Result<Vec<NamedNode>, StoreError> {
         let mut nodes = self.found;
         if self.may_repeat {
-            drop_repeated(&mut nodes);
+            drop_repeated(&mut nodes, 0);
         }
         for step in self.way.into_iter().rev() {
             let back = Step {
@@ -195,7 +193,7 @@ impl Source<'_> {
                 walker.walk(node, &back, &mut values)?;
             }
             nodes = named_nodes(values).collect();
-            drop_repeated(&mut nodes);
+            drop_repeated(&mut nodes, 0);
         }
         Ok(nodes)
     }
@@ -394,11 +392,4 @@ fn is_selective(test: &ValueTest) -> bool {
         test.operator,
         Operator::Compare(Comparison::Equal, _) | Operator::In(_) | Operator::Matches(_, false)
     )
-}
-
-fn drop_repeated(nodes: &mut Vec<NamedNode>) {
-    if nodes.len() > 1 {
-        let distinct: IndexSet<NamedNode, RandomState> = nodes.drain(..).collect();
-        nodes.extend(distinct);
-    }
 }

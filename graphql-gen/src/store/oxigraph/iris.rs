@@ -34,11 +34,8 @@ impl Iris {
             None => self.namespaces.insert_full(namespace.into()).0,
         };
         let namespace = position(namespace);
-        let hash = self.hasher.hash_one((namespace, name));
-        let found = self
-            .positions
-            .find(hash, |&at| self.is(at, namespace, name));
-        if let Some(&at) = found {
+        let (hash, found) = self.look_up(namespace, name);
+        if let Some(at) = found {
             return at;
         }
         let at = position(self.ends.len());
@@ -57,11 +54,7 @@ impl Iris {
     pub(super) fn find(&self, iri: &NamedNode) -> Option<u32> {
         let (namespace, name) = split(iri.as_str());
         let namespace = position(self.namespaces.get_index_of(namespace)?);
-        let hash = self.hasher.hash_one((namespace, name));
-        let found = self
-            .positions
-            .find(hash, |&at| self.is(at, namespace, name));
-        found.copied()
+        self.look_up(namespace, name).1
     }
 
     /// Returns the IRI at a position.
@@ -78,8 +71,13 @@ impl Iris {
         self.ends.shrink_to_fit();
     }
 
-    fn is(&self, at: u32, namespace: u32, name: &str) -> bool {
-        self.namespace[at as usize] == namespace && name_at(&self.names, &self.ends, at) == name
+    /// Returns the hash of an IRI, and its position when it is known.
+    fn look_up(&self, namespace: u32, name: &str) -> (u64, Option<u32>) {
+        let hash = self.hasher.hash_one((namespace, name));
+        let is_same = |&at: &u32| {
+            self.namespace[at as usize] == namespace && name_at(&self.names, &self.ends, at) == name
+        };
+        (hash, self.positions.find(hash, is_same).copied())
     }
 }
 

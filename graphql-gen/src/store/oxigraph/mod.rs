@@ -14,7 +14,7 @@ mod walk;
 use std::time::Instant;
 
 use async_trait::async_trait;
-use oxigraph::store::Store;
+use oxigraph::store::{StorageError, Store};
 use oxrdf::{NamedNode, Term};
 
 use super::order::{KeyCache, Neighbours, keys, sorted_page, sorted_values};
@@ -53,9 +53,7 @@ impl OxigraphStore {
     /// # Errors
     /// When the folder cannot be read or written, holds something else, or is in use.
     #[cfg(feature = "rocksdb")]
-    pub fn open(
-        folder: impl AsRef<std::path::Path>,
-    ) -> Result<Self, oxigraph::store::StorageError> {
+    pub fn open(folder: impl AsRef<std::path::Path>) -> Result<Self, StorageError> {
         Ok(OxigraphStore {
             store: Store::open(folder)?,
             provider: "rocksdb",
@@ -85,7 +83,7 @@ impl OxigraphStore {
     ///
     /// # Errors
     /// When the data cannot be read.
-    pub fn seal(&self) -> Result<(), oxigraph::store::StorageError> {
+    pub fn seal(&self) -> Result<(), StorageError> {
         match self.provider {
             // It finds links by property and object itself.
             "rocksdb" => Ok(()),
