@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use graphql_gen::service::{ObjectService, ServiceOptions};
-use graphql_gen::store::GraphStore;
+use graph_store::GraphStore;
 use graphql_gen::typesystem::ApiError;
+use object_engine::{ObjectService, ServiceOptions};
 use oxigraph::io::RdfFormat;
 use oxigraph::store::{LoaderError, Store};
 

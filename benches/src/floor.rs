@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use graphql_gen::request::{Request, RequestContext, Response};
-use graphql_gen::service::ObjectService;
-use graphql_gen::store::oxigraph::OxigraphStore;
+use graph_store::oxigraph::OxigraphStore;
+use graphql_service::{Request, RequestContext, Response};
+use object_engine::ObjectService;
 use oxigraph::io::RdfFormat;
 use oxigraph::store::{StorageError, Store};
 use oxrdf::vocab::rdf;

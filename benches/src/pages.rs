@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use graphql_gen::request::{Request, RequestContext};
-use graphql_gen::service::ObjectService;
-use graphql_gen::store::oxigraph::OxigraphStore;
+use graph_store::oxigraph::OxigraphStore;
+use graphql_service::{Request, RequestContext};
+use object_engine::ObjectService;
 use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
 use serde_json::{Map, Value};

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use arc_swap::ArcSwapOption;
-use graphql_gen::service::ObjectService;
-use graphql_gen::store::GraphStore;
+use graph_store::GraphStore;
+use object_engine::ObjectService;
 use tokio::sync::Mutex;
 
 use crate::config::Settings;

@@ -1,13 +1,13 @@
 //! All codes that a user can meet, of whatever library: for `soml explain` and for
 //! `docs/diagnostics.md`.
 
-use graphql_gen::check::CheckCode;
 use graphql_gen::diff::ChangeCode;
-use graphql_gen::error::ErrorCode;
 use graphql_gen::typesystem::ProblemKind;
+use graphql_service::ErrorCode;
 use soml_core::codes::{CODES, CodeInfo};
+use soml_data::check::CheckCode;
 
-use crate::http::HttpCode;
+use crate::http::code as http;
 
 /// Edits that a mistyped code may be away from the one that is meant.
 const NEAR: usize = 4;
@@ -89,15 +89,20 @@ pub fn all() -> impl Iterator<Item = CodeEntry> {
         level: code.severity().to_string(),
         ..error(code.as_str(), Area::Data, code.meaning())
     });
-    let answer = ErrorCode::ALL
-        .iter()
-        .map(|code| error(code.as_str(), Area::Answer, code.meaning()));
-    let http = HttpCode::ALL.iter().map(|code| CodeEntry {
-        level: code.status().as_u16().to_string(),
+    let answer = answer_codes().map(|code| error(code.as_str(), Area::Answer, code.meaning()));
+    let http = http::ALL.iter().map(|code| CodeEntry {
+        level: code.status().to_string(),
         ..error(code.as_str(), Area::Http, code.meaning())
     });
     let before = document.chain(api).chain(change);
     before.chain(data).chain(answer).chain(http)
+}
+
+/// Returns the codes of errors in GraphQL answers.
+fn answer_codes() -> impl Iterator<Item = &'static ErrorCode> {
+    graphql_service::code::ALL
+        .iter()
+        .chain(object_engine::code::ALL)
 }
 
 fn error(name: &'static str, area: Area, meaning: &'static str) -> CodeEntry {
@@ -155,6 +160,22 @@ pub fn diagnostics_markdown() -> String {
             row.explanation,
             row.example.trim_end(),
         ));
+    }
+    text
+}
+
+/// Returns the tables of `docs/errors.md`: codes of HTTP, then codes of GraphQL answers.
+#[must_use]
+pub fn errors_markdown() -> String {
+    let mut text =
+        String::from("## Codes of the HTTP layer\n\n| code | status | meaning |\n|---|---|---|\n");
+    for code in http::ALL {
+        let status = code.status();
+        text.push_str(&format!("| `{code}` | {status} | {} |\n", code.meaning()));
+    }
+    text.push_str("\n## Codes of GraphQL answers\n\n| code | meaning |\n|---|---|\n");
+    for code in answer_codes() {
+        text.push_str(&format!("| `{code}` | {} |\n", code.meaning()));
     }
     text
 }

@@ -3,7 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use graphql_gen::request::{Request, RequestContext};
+use graph_store::CallContext;
+use graphql_service::{Request, RequestContext};
 use serde::Serialize;
 
 use crate::app::App;
@@ -178,7 +179,7 @@ async fn fresh(app: &App) -> HealthRecord {
 
 async fn check_store(app: &App) -> HealthRecord {
     let time = CHECK_TIME.max(app.settings.sparql.health_check_timeout);
-    let context = context(time);
+    let context = CallContext::new().with_timeout(time);
     let (status, message) = match tokio::time::timeout(time, app.store.probe(&context)).await {
         Ok(Ok(info)) if info.statements == Some(0) => (
             Status::Warning,
@@ -212,21 +213,15 @@ async fn check_query(app: &App) -> HealthRecord {
     let Some(bound) = app.bound() else {
         return failed("there is no schema to query");
     };
-    let query = bound
-        .service
-        .execute(Request::new("{ __typename }"), context(CHECK_TIME));
+    let query = bound.service.execute(
+        Request::new("{ __typename }"),
+        RequestContext::new().with_timeout(CHECK_TIME),
+    );
     match tokio::time::timeout(CHECK_TIME, query).await {
         Ok(response) if response.body.starts_with(br#"{"data""#) => {
             QUERY.record(Status::Ok, "a query was answered".to_owned())
         }
         Ok(_) => failed("a query was answered with errors"),
         Err(_) => failed("a query was not answered in time"),
-    }
-}
-
-fn context(time: Duration) -> RequestContext {
-    RequestContext {
-        deadline: Some(Instant::now() + time),
-        ..RequestContext::default()
     }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use graphql_gen::check::{CheckCode, CheckFinding, CheckReport, CheckSeverity, Example};
 use serde_json::{Value, json};
+use soml_data::check::{CheckCode, CheckFinding, CheckReport, CheckSeverity, Example};
 
 use crate::load::thousands;
 

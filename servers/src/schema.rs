@@ -6,8 +6,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use graphql_gen::service::ServiceOptions;
 use graphql_gen::typesystem::{Api, ApiOptions, Problem};
+use object_engine::ServiceOptions;
 use serde::Serialize;
 use soml_core::span::{LineIndex, Position, Span};
 use soml_core::{Code, Diagnostic, Severity, Valid};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use graphql_gen::store::GraphStore;
-use graphql_gen::store::oxigraph::OxigraphStore;
-use graphql_gen::store::remote::http::{ConnectionOptions, HttpEndpoint, HttpStore, OptionsError};
+use graph_store::GraphStore;
+use graph_store::oxigraph::OxigraphStore;
+use graph_store::remote::http::{ConnectionOptions, HttpEndpoint, HttpStore, OptionsError};
 use oxigraph::store::{StorageError, Store};
 
 use crate::config::Settings;

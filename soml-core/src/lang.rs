@@ -4,6 +4,7 @@ mod parse;
 mod pick;
 
 use std::fmt;
+use std::sync::LazyLock;
 
 pub use parse::is_tag;
 
@@ -40,6 +41,18 @@ pub struct LangSpec {
     pub head: LangHead,
     /// Items in order of preference.
     pub items: Vec<LangItem>,
+}
+
+impl LangSpec {
+    /// Returns the specification `ANY`: untagged first, then the smallest tag.
+    #[must_use]
+    pub fn any() -> &'static LangSpec {
+        static ANY: LazyLock<LangSpec> = LazyLock::new(|| LangSpec {
+            head: LangHead::Preference,
+            items: vec![LangItem::Any],
+        });
+        &ANY
+    }
 }
 
 /// The head of a [`LangSpec`].

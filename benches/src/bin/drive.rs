@@ -12,7 +12,7 @@ use benches::generator::{Config, Format, Generator};
 use benches::workload::TEMPLATES;
 use benches::{SCHEMA, embedded, http, measure};
 use clap::Parser;
-use graphql_gen::store::oxigraph::OxigraphStore;
+use graph_store::oxigraph::OxigraphStore;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use graphql_gen::request::{Request, RequestContext};
-use graphql_gen::service::ObjectService;
+use graphql_service::{Request, RequestContext};
+use object_engine::ObjectService;
 use oxigraph::store::Store;
 use tokio::runtime::Runtime;
 

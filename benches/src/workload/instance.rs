@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use graphql_gen::request::Request;
+use graphql_service::Request;
 use oxrdf::{Literal, NamedNode};
 use serde_json::{Map, Value, json};
 

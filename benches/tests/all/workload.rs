@@ -5,9 +5,9 @@ use std::sync::{Arc, LazyLock};
 use benches::generator::Config;
 use benches::workload::{Answer, TEMPLATES, Template, collect, instances};
 use benches::{SCHEMA, embedded};
-use graphql_gen::request::RequestContext;
-use graphql_gen::service::ObjectService;
-use graphql_gen::store::oxigraph::OxigraphStore;
+use graph_store::oxigraph::OxigraphStore;
+use graphql_service::RequestContext;
+use object_engine::ObjectService;
 use oxigraph::store::Store;
 
 const CONFIG: Config = Config {

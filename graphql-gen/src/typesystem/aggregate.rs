@@ -173,7 +173,8 @@ impl Leaf {
 }
 
 /// Returns the scalars of sums and averages of numbers.
-pub(crate) fn sum_and_average(scalar: Scalar) -> Option<(Scalar, Scalar)> {
+#[must_use]
+pub fn sum_and_average(scalar: Scalar) -> Option<(Scalar, Scalar)> {
     if scalar.is_float() {
         Some((Scalar::Double, Scalar::Double))
     } else if scalar.is_integer() {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use apollo_compiler::collections::{HashMap, HashSet, IndexMap};
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Schema};
-use oxrdf::NamedNode;
 use soml_core::schema::{ObjectId, Path, PropertyId};
 
 use super::annotate::Annotator;
@@ -78,7 +77,6 @@ impl TypeRef {
 
 /// What a field of an object reads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
 pub enum Field {
     /// The IRI.
     Id,
@@ -105,7 +103,6 @@ pub struct RootField {
 
 /// What a root field answers about its objects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
 pub enum RootKind {
     /// The objects.
     Objects,
@@ -152,15 +149,14 @@ impl Api {
         &self.soml
     }
 
-    /// Returns the RDF properties that are read from their values to their objects; one of several
+    /// Returns the IRIs of RDF properties that are read from their values to their objects; one of several
     /// aliases comes several times.
-    pub(crate) fn inverse_properties(&self) -> Vec<NamedNode> {
+    pub fn inverse_properties(&self) -> impl Iterator<Item = &str> {
         let properties = self.soml.properties.iter();
-        let inverse = properties.filter_map(|property| match &property.path {
-            Path::Inverse { iri, .. } => Some(NamedNode::new_unchecked(iri)),
+        properties.filter_map(|property| match &property.path {
+            Path::Inverse { iri, .. } => Some(iri.as_str()),
             Path::Forward(_) => None,
-        });
-        inverse.collect()
+        })
     }
 
     /// Returns the options that the API was generated with.

@@ -30,7 +30,7 @@ mod subscription;
 mod table;
 mod targets;
 
-pub(crate) use aggregate::sum_and_average;
+pub use aggregate::sum_and_average;
 pub use api::{Api, Field, RootField, RootKind, TypeRef};
 pub use error::{ApiError, Problem, ProblemKind};
 pub use options::{ApiOptions, FederationMode};

@@ -1,8 +1,8 @@
 //! `soml check`.
 
 use clap::{Args, ValueEnum};
-use graphql_gen::check::{CheckInput, CheckOptions, CheckReport, CheckSeverity, Statements, check};
-use graphql_gen::request::RequestContext;
+use graph_store::CallContext;
+use soml_data::check::{CheckInput, CheckOptions, CheckReport, CheckSeverity, Statements, check};
 
 use super::config_args::ConfigArgs;
 use super::input::Input;
@@ -68,7 +68,7 @@ impl Check {
                 ..CheckOptions::default()
             },
         };
-        let context = RequestContext::default();
+        let context = CallContext::new();
         let report = runtime()?.block_on(check(&input, &context));
         let report = report.map_err(CliError::Check)?;
         self.print(&report, console)?;

@@ -1,8 +1,8 @@
 //! `soml explain-query`.
 
 use clap::{Args, ValueEnum};
-use graphql_gen::explain::{Explained, Explanation};
-use graphql_gen::service::ObjectService;
+use object_engine::ObjectService;
+use object_engine::explain::{Explained, Explanation};
 use serde_json::{Value, json};
 
 use super::config_args::ConfigArgs;

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use graphql_gen::infer::{InferOptions, Inferred, infer};
-use graphql_gen::request::RequestContext;
+use graph_store::CallContext;
 use oxigraph::store::Store;
+use soml_data::infer::{InferOptions, Inferred, infer};
 
 use super::input::Reading;
 use super::{CliError, Console, Exit};
@@ -44,7 +44,7 @@ impl Infer {
             min_instances: self.min_instances,
             max_classes: self.max_classes,
         };
-        let inferred = infer(&store, &options, &RequestContext::default());
+        let inferred = infer(&store, &options, &CallContext::new());
         let inferred = inferred.map_err(CliError::Infer)?;
         write_result(&inferred.yaml, self.output.as_deref(), console)?;
         writeln!(console.err, "{}", summary(&inferred))?;
@@ -58,7 +58,7 @@ pub(super) const INFERRED: &str = "the schema made from the data";
 /// Makes a schema from data that is loaded, for commands that were given none.
 pub(super) fn from_data(store: &Store) -> Result<Inferred, CliError> {
     let options = InferOptions::default();
-    infer(store, &options, &RequestContext::default()).map_err(CliError::Infer)
+    infer(store, &options, &CallContext::new()).map_err(CliError::Infer)
 }
 
 /// Says what a schema made from data has.

@@ -22,7 +22,7 @@ use std::error::Error;
 use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
-use graphql_gen::store::StoreError;
+use graph_store::StoreError;
 
 use crate::config::ConfigError;
 use crate::http::ServeError;

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use graphql_gen::request::Request;
+use graphql_service::Request;
 
 use super::CliError;
 use super::input::Input;
@@ -59,12 +59,10 @@ impl Operation {
             }
             None => None,
         };
-        Ok(Request {
-            query,
-            operation_name: self.operation.clone(),
-            variables,
-            extensions: None,
-        })
+        let mut request = Request::new(query);
+        request.operation_name = self.operation.clone();
+        request.variables = variables;
+        Ok(request)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `soml query`.
 
 use clap::Args;
-use graphql_gen::service::ObjectService;
+use object_engine::ObjectService;
 
 use super::config_args::ConfigArgs;
 use super::input::Input;

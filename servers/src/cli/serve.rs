@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use graphql_gen::request::RequestContext;
-use graphql_gen::store::oxigraph::OxigraphStore;
+use graph_store::CallContext;
+use graph_store::oxigraph::OxigraphStore;
 use oxigraph::store::Store;
 
 use super::config_args::ConfigArgs;
@@ -120,10 +120,7 @@ impl Serve {
                     "data is read from a SPARQL server, schemas are in memory"
                 );
                 // What a request may choose is known once the server has answered.
-                let context = RequestContext {
-                    deadline: Some(Instant::now() + app.settings.request_timeout),
-                    ..RequestContext::default()
-                };
+                let context = CallContext::new().with_timeout(app.settings.request_timeout);
                 if let Err(error) = store.graph_store().probe(&context).await {
                     tracing::warn!(%error, "the SPARQL server does not answer yet");
                 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use graphql_gen::request::RequestContext;
-use graphql_gen::store::GraphStore;
-use graphql_gen::store::oxigraph::OxigraphStore;
-use graphql_gen::store::remote::http::ConnectionOptions;
+use graph_store::GraphStore;
+use graph_store::oxigraph::OxigraphStore;
+use graph_store::remote::http::ConnectionOptions;
+use graphql_service::RequestContext;
 use tokio::runtime::Runtime;
 
 use super::infer::{INFERRED, from_data, summary};
@@ -122,10 +122,7 @@ pub(super) fn over_data(
 
 /// Returns what surrounds the one request of a command.
 pub(super) fn context(settings: &Settings) -> RequestContext {
-    RequestContext {
-        deadline: Some(Instant::now() + settings.request_timeout),
-        ..RequestContext::default()
-    }
+    RequestContext::new().with_timeout(settings.request_timeout)
 }
 
 /// Starts what async work of a command runs on.

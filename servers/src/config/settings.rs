@@ -3,13 +3,13 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use graphql_gen::limits::Limits;
-use graphql_gen::service::ServiceOptions;
-use graphql_gen::store::remote::http::{
+use graph_store::remote::http::{
     Addresses, ConnectionOptions, HttpCodes, ResultFormat, Secret, ServerType,
 };
+use graph_store::value::Numbers;
 use graphql_gen::typesystem::{ApiOptions, FederationMode};
-use graphql_gen::value::Numbers;
+use graphql_service::Limits;
+use object_engine::{EngineLimits, ServiceOptions};
 
 /// Everything that can be configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +20,10 @@ pub struct Settings {
     pub host: IpAddr,
     /// Port to listen on; 0 takes a free one (`application.port`).
     pub port: u16,
-    /// Bounds on a GraphQL request (`graphql.limits.*`).
+    /// Bounds on a document and its answer (`graphql.limits.*`).
     pub limits: Limits,
+    /// Bounds on what a document leads to (`graphql.limits.*`).
+    pub engine_limits: EngineLimits,
     /// Time for one GraphQL request (`graphql.requestTimeout`).
     pub request_timeout: Duration,
     /// How numbers look that JSON readers may not hold exactly (`graphql.numbers`).
@@ -56,6 +58,7 @@ impl Default for Settings {
             host: IpAddr::V4(Ipv4Addr::LOCALHOST),
             port: 9995,
             limits: Limits::default(),
+            engine_limits: EngineLimits::default(),
             request_timeout: Duration::from_secs(60),
             numbers: Numbers::Exact,
             federation: false,
@@ -81,16 +84,16 @@ impl Settings {
         } else {
             FederationMode::Off
         };
-        ServiceOptions {
-            limits: self.limits.clone(),
-            numbers: self.numbers,
-            explain: self.explain,
-            api: ApiOptions {
-                federation,
-                ..defaults.api
-            },
-            ..defaults
-        }
+        let api = ApiOptions {
+            federation,
+            ..defaults.api.clone()
+        };
+        defaults
+            .with_limits(self.limits.clone())
+            .with_engine_limits(self.engine_limits.clone())
+            .with_numbers(self.numbers)
+            .with_explain(self.explain)
+            .with_api(api)
     }
 }
 

@@ -127,16 +127,18 @@ fn set(
     value: &str,
     origin: &str,
 ) -> Result<(), ConfigError> {
-    (property.set)(settings, value).map_err(|expected| ConfigError::Value {
-        key: property.key,
-        origin: origin.to_owned(),
-        value: if property.secret || carries_user(value) {
-            "***".to_owned()
-        } else {
-            value.to_owned()
-        },
-        expected,
-    })
+    property
+        .set(settings, value)
+        .map_err(|expected| ConfigError::Value {
+            key: property.key,
+            origin: origin.to_owned(),
+            value: if property.secret || carries_user(value) {
+                "***".to_owned()
+            } else {
+                value.to_owned()
+            },
+            expected,
+        })
 }
 
 /// Tells whether `value` has an address with a user, and so perhaps a password, in it.

@@ -1,5 +1,11 @@
 //! The table of properties. Whatever is documented, accepted or suggested comes from here.
 
+use std::sync::LazyLock;
+
+use graphql_service::Limits;
+use graphql_service::limits::LimitRow;
+use object_engine::EngineLimits;
+
 use super::settings::{Setting, Settings};
 
 /// A property that can be configured.
@@ -12,15 +18,27 @@ pub struct Property {
     pub doc: &'static str,
     /// The value must not be shown; `<KEY>_FILE` in the environment names a file that holds it.
     pub secret: bool,
-    pub(super) set: fn(&mut Settings, &str) -> Result<(), &'static str>,
-    pub(super) get: fn(&Settings) -> String,
+    access: Access,
+}
+
+/// How a property is read and written.
+enum Access {
+    /// A field of the settings.
+    Field {
+        set: fn(&mut Settings, &str) -> Result<(), &'static str>,
+        get: fn(&Settings) -> String,
+    },
+    /// A bound on documents.
+    Limit(&'static LimitRow<Limits>),
+    /// A bound of the object service.
+    EngineLimit(&'static LimitRow<EngineLimits>),
 }
 
 impl Property {
     /// Returns the default as it would be configured.
     #[must_use]
     pub fn default(&self) -> String {
-        (self.get)(&Settings::default())
+        self.get(&Settings::default())
     }
 
     /// Returns the value in `settings`, masked when it is secret.
@@ -29,7 +47,38 @@ impl Property {
         if self.secret {
             "***".to_owned()
         } else {
-            (self.get)(settings)
+            self.get(settings)
+        }
+    }
+
+    pub(super) fn get(&self, settings: &Settings) -> String {
+        match &self.access {
+            Access::Field { get, .. } => get(settings),
+            Access::Limit(row) => (row.get)(&settings.limits).show(),
+            Access::EngineLimit(row) => (row.get)(&settings.engine_limits).show(),
+        }
+    }
+
+    /// Sets the value; the error says what was expected.
+    pub(super) fn set(&self, settings: &mut Settings, text: &str) -> Result<(), &'static str> {
+        match &self.access {
+            Access::Field { set, .. } => set(settings, text)?,
+            Access::Limit(row) => (row.set)(&mut settings.limits, bound(row, text)?),
+            Access::EngineLimit(row) => (row.set)(&mut settings.engine_limits, bound(row, text)?),
+        }
+        Ok(())
+    }
+
+    fn of_limit<L>(row: &'static LimitRow<L>, access: Access) -> Self {
+        Property {
+            key: row.property,
+            kind: match row.is_optional {
+                true => Option::<u64>::TYPE,
+                false => usize::TYPE,
+            },
+            doc: row.doc,
+            secret: false,
+            access,
         }
     }
 
@@ -59,6 +108,13 @@ impl Property {
     }
 }
 
+fn bound<L>(row: &LimitRow<L>, text: &str) -> Result<Option<u64>, &'static str> {
+    match row.is_optional {
+        true => Setting::parse(text),
+        false => usize::parse(text).map(|bound| Some(bound as u64)),
+    }
+}
+
 fn normalized(name: &str) -> String {
     name.chars()
         .filter(|c| c.is_ascii_alphanumeric())
@@ -74,21 +130,39 @@ macro_rules! properties {
     (@secret) => { false };
     (@secret secret) => { true };
     ($($key:literal => $($field:ident).+, $($secret:ident)? $doc:literal;)*) => {
-        /// All properties, in the order of the documentation.
-        pub static PROPERTIES: std::sync::LazyLock<Vec<Property>> =
-            std::sync::LazyLock::new(|| vec![$(Property {
+        fn of_fields() -> Vec<Property> {
+            vec![$(Property {
                 key: $key,
                 kind: kind_of(|settings| &settings.$($field).+),
                 doc: $doc,
                 secret: properties!(@secret $($secret)?),
-                set: |settings, text| {
-                    settings.$($field).+ = Setting::parse(text)?;
-                    Ok(())
+                access: Access::Field {
+                    set: |settings, text| {
+                        settings.$($field).+ = Setting::parse(text)?;
+                        Ok(())
+                    },
+                    get: |settings| settings.$($field).+.show(),
                 },
-                get: |settings| settings.$($field).+.show(),
-            }),*]);
+            }),*]
+        }
     };
 }
+
+/// All properties, in the order of the documentation.
+pub static PROPERTIES: LazyLock<Vec<Property>> = LazyLock::new(|| {
+    let mut properties = of_fields();
+    let limits = Limits::ROWS.iter();
+    let limits = limits.map(|row| Property::of_limit(row, Access::Limit(row)));
+    let engine = EngineLimits::ROWS.iter();
+    let engine = engine.map(|row| Property::of_limit(row, Access::EngineLimit(row)));
+    // Beside the other properties of GraphQL.
+    let after = properties
+        .iter()
+        .rposition(|property| property.key.starts_with("graphql."));
+    let at = after.map_or(properties.len(), |position| position + 1);
+    properties.splice(at..at, limits.chain(engine));
+    properties
+});
 
 properties! {
     "application.name" => name, "Name of the service in health records and `/__about`.";
@@ -99,23 +173,6 @@ properties! {
     "graphql.federation.enabled" => federation, "Adds `_entities` and the keys of federation 1 to the API, and a value to `_service { sdl }`.";
     "graphql.explain.enabled" => explain, "Answers `extensions: {explain: true}` with the plan, what the store did, and the time it took. On in the demo.";
     "graphql.graphiql.enabled" => graphiql, "Shows GraphiQL to browsers at `/`.";
-    "graphql.limits.depth" => limits.depth, "Greatest nesting of selection sets.";
-    "graphql.limits.fields" => limits.fields, "Greatest number of fields, fragments counted where they are used.";
-    "graphql.limits.aliases" => limits.aliases, "Greatest number of aliases.";
-    "graphql.limits.tokens" => limits.tokens, "Greatest number of tokens of a document.";
-    "graphql.limits.page" => limits.page, "Greatest number of objects of one list; what would exceed it is refused, never cut.";
-    "graphql.limits.whereDepth" => limits.where_depth, "Greatest nesting of a filter.";
-    "graphql.limits.whereConditions" => limits.where_conditions, "Greatest number of conditions of one filter.";
-    "graphql.limits.listLength" => limits.list_length, "Greatest length of a list in a filter.";
-    "graphql.limits.graphs" => limits.graphs, "Greatest number of graphs that the argument `from` names.";
-    "graphql.limits.introspection" => limits.introspection, "How many times the values of a usual introspection query a document may ask for.";
-    "graphql.limits.orderKeys" => limits.order_keys, "Greatest number of keys of `orderBy`, at all levels.";
-    "graphql.limits.langItems" => limits.lang_items, "Greatest number of items of a language specification.";
-    "graphql.limits.regexLength" => limits.regex_length, "Greatest length of a regular expression, in characters.";
-    "graphql.limits.planLevels" => limits.plan_levels, "Greatest number of steps that a document may lead to.";
-    "graphql.limits.responseBytes" => limits.response_bytes, "Greatest size of an answer, in bytes.";
-    "graphql.limits.groups" => limits.groups, "Greatest number of groups of one aggregate, whatever is cut out of them.";
-    "graphql.limits.cursorBytes" => limits.cursor_bytes, "Greatest size of the sort keys and the id in a cursor, in bytes.";
     "sparql.endpoint.address" => sparql.addresses, "Addresses of the server that holds the data, the main one first, between commas or semicolons; several hold the same data. Without one the data is in memory.";
     "sparql.endpoint.type" => sparql.server, "Kind of the server; `auto` asks it.";
     "sparql.endpoint.repository" => sparql.repository, "Repository of RDF4J or GraphDB, dataset of Fuseki. Without one the address is the one that takes queries.";
@@ -168,7 +225,7 @@ mod tests {
         let mut settings = Settings::default();
         for property in PROPERTIES.iter() {
             assert_eq!(Property::find(property.key).unwrap().key, property.key);
-            (property.set)(&mut settings, &property.default()).unwrap();
+            property.set(&mut settings, &property.default()).unwrap();
         }
         assert_eq!(settings, Settings::default());
     }

@@ -8,7 +8,8 @@ use axum::http::{HeaderMap, Request};
 use bytes::Bytes;
 use tokio_stream::StreamExt;
 
-use super::error::{HttpCode, HttpError};
+use super::code;
+use super::error::HttpError;
 
 /// How much of a body that is too large is read and thrown away, so that a client that is still
 /// sending gets the answer instead of a closed connection.
@@ -31,7 +32,7 @@ pub(crate) async fn read(request: Request<Body>, limits: BodyLimits) -> Result<B
     match tokio::time::timeout(limits.time, collect(request.into_body(), limits)).await {
         Ok(result) => result,
         Err(_) => Err(HttpError::new(
-            HttpCode::BodyTimeout,
+            code::BODY_TIMEOUT,
             "the body did not arrive in time",
         )),
     }
@@ -43,7 +44,7 @@ async fn collect(body: Body, limits: BodyLimits) -> Result<Bytes, HttpError> {
     let mut seen = 0_usize;
     while let Some(piece) = stream.next().await {
         let piece = piece.map_err(|_| {
-            HttpError::new(HttpCode::RequestMalformed, "the body ended before its time")
+            HttpError::new(code::REQUEST_MALFORMED, "the body ended before its time")
         })?;
         seen = seen.saturating_add(piece.len());
         if seen <= limits.bytes {
@@ -64,7 +65,7 @@ async fn collect(body: Body, limits: BodyLimits) -> Result<Bytes, HttpError> {
 
 /// Checks that the body is of one of `media_types`, in UTF-8 and not compressed.
 pub(crate) fn require_type(headers: &HeaderMap, media_types: &[&str]) -> Result<(), HttpError> {
-    let refused = |message: String| Err(HttpError::new(HttpCode::UnsupportedMediaType, message));
+    let refused = |message: String| Err(HttpError::new(code::UNSUPPORTED_MEDIA_TYPE, message));
     let expected = media_types.join(" or ");
     let Some(value) = headers.get(CONTENT_TYPE) else {
         return refused(format!(
@@ -97,5 +98,5 @@ fn declared_length(headers: &HeaderMap) -> Option<u64> {
 
 fn too_large(limits: BodyLimits) -> HttpError {
     let message = format!("the body is larger than {} bytes", limits.bytes);
-    HttpError::new(HttpCode::BodyTooLarge, message)
+    HttpError::new(code::BODY_TOO_LARGE, message)
 }

@@ -2,102 +2,24 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use graphql_gen::error::ErrorCode;
+use graphql_service::{ErrorCode, code as shared};
 use serde_json::{Value, json};
-
-/// A failure that is decided before or beside GraphQL execution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum HttpCode {
-    /// The request cannot be read.
-    RequestMalformed,
-    /// The media type of the body is not one that the path takes.
-    UnsupportedMediaType,
-    /// No media type that the client accepts can be given.
-    NotAcceptable,
-    /// The body is larger than allowed.
-    BodyTooLarge,
-    /// The body did not arrive in time.
-    BodyTimeout,
-    /// The path does not take this method.
-    MethodNotAllowed,
-    /// A mutation was sent by GET.
-    MutationByGet,
-    /// There is nothing under this path.
-    NotFound,
-    /// No schema has this identifier.
-    SchemaNotFound,
-    /// A schema with this identifier is stored already.
-    SchemaExists,
-    /// The schema is bound and cannot be removed.
-    SchemaBound,
-    /// The SOML document has errors.
-    SchemaInvalid,
-    /// The identifier in the document is not the one in the path.
-    SchemaIdMismatch,
-    /// The schema is not in the revision that `If-Match` asks for.
-    PreconditionFailed,
-}
-
-macro_rules! codes {
-    ($($variant:ident $text:literal $status:ident $meaning:literal;)*) => {
-        impl HttpCode {
-            /// All codes, in the order of the documentation.
-            pub const ALL: &'static [HttpCode] = &[$(HttpCode::$variant),*];
-
-            /// Returns the text form, which never changes.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(HttpCode::$variant => $text),* }
-            }
-
-            /// Returns the HTTP status of the answer.
-            #[must_use]
-            pub fn status(self) -> StatusCode {
-                match self { $(HttpCode::$variant => StatusCode::$status),* }
-            }
-
-            /// Returns one sentence for the documentation.
-            #[must_use]
-            pub fn meaning(self) -> &'static str {
-                match self { $(HttpCode::$variant => $meaning),* }
-            }
-        }
-    };
-}
-
-codes! {
-    RequestMalformed "REQUEST_MALFORMED" BAD_REQUEST "The body is not JSON, or not a GraphQL request; or a parameter is malformed.";
-    UnsupportedMediaType "UNSUPPORTED_MEDIA_TYPE" UNSUPPORTED_MEDIA_TYPE "The media type, character set or encoding of the body is not one that the path takes.";
-    NotAcceptable "NOT_ACCEPTABLE" NOT_ACCEPTABLE "`Accept` names no media type that can be given.";
-    BodyTooLarge "BODY_TOO_LARGE" PAYLOAD_TOO_LARGE "The body is larger than `http.maxBodyBytes`.";
-    BodyTimeout "BODY_TIMEOUT" REQUEST_TIMEOUT "The body did not arrive within `graphql.requestTimeout`.";
-    MethodNotAllowed "METHOD_NOT_ALLOWED" METHOD_NOT_ALLOWED "The path does not take this method.";
-    MutationByGet "MUTATION_BY_GET" METHOD_NOT_ALLOWED "A mutation was sent by GET; send it by POST.";
-    NotFound "NOT_FOUND" NOT_FOUND "There is nothing under this path.";
-    SchemaNotFound "SCHEMA_NOT_FOUND" NOT_FOUND "No stored schema has this identifier.";
-    SchemaExists "SCHEMA_EXISTS" CONFLICT "A schema with this identifier is stored already; replace it with PUT.";
-    SchemaBound "SCHEMA_BOUND" CONFLICT "The schema is bound and cannot be removed; unbind it first.";
-    SchemaInvalid "SCHEMA_INVALID" UNPROCESSABLE_ENTITY "The SOML document has errors; nothing was stored or bound.";
-    SchemaIdMismatch "SCHEMA_ID_MISMATCH" UNPROCESSABLE_ENTITY "The `id` in the document is not the one in the path.";
-    PreconditionFailed "PRECONDITION_FAILED" PRECONDITION_FAILED "The stored schema is not in the revision that `If-Match` names.";
-}
 
 /// An answer that reports one failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HttpError {
     pub(crate) status: StatusCode,
-    pub(crate) code: &'static str,
+    pub(crate) code: ErrorCode,
     pub(crate) message: String,
     /// Methods that the path takes, for a 405.
     pub(crate) allow: Option<&'static str>,
 }
 
 impl HttpError {
-    pub(crate) fn new(code: HttpCode, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         HttpError {
-            status: code.status(),
-            code: code.as_str(),
+            status: StatusCode::from_u16(code.status()).expect("the tables hold valid statuses"),
+            code,
             message: message.into(),
             allow: None,
         }
@@ -109,26 +31,25 @@ impl HttpError {
     }
 
     pub(crate) fn schema_not_bound() -> Self {
-        HttpError {
-            status: StatusCode::SERVICE_UNAVAILABLE,
-            code: ErrorCode::SchemaNotBound.as_str(),
-            message: "no schema is bound to the service".to_owned(),
-            allow: None,
-        }
+        HttpError::new(
+            shared::SCHEMA_NOT_BOUND,
+            "no schema is bound to the service",
+        )
     }
 
     /// A fault of ours; what exactly stays in the log.
     pub(crate) fn internal() -> Self {
         HttpError {
             status: StatusCode::INTERNAL_SERVER_ERROR,
-            code: ErrorCode::Internal.as_str(),
-            message: "an internal error; the log has it under the request id".to_owned(),
-            allow: None,
+            ..HttpError::new(
+                shared::INTERNAL,
+                "an internal error; the log has it under the request id",
+            )
         }
     }
 
     pub(crate) fn body(&self) -> Value {
-        json!({ "errors": [{ "message": self.message, "extensions": { "code": self.code } }] })
+        json!({ "errors": [{ "message": self.message, "extensions": { "code": self.code.as_str() } }] })
     }
 }
 
@@ -142,24 +63,4 @@ impl IntoResponse for HttpError {
         }
         response
     }
-}
-
-/// Returns the tables of `docs/errors.md`: codes of HTTP, then codes of GraphQL answers.
-#[must_use]
-pub fn codes_markdown() -> String {
-    let mut text =
-        String::from("## Codes of the HTTP layer\n\n| code | status | meaning |\n|---|---|---|\n");
-    for code in HttpCode::ALL {
-        let status = code.status().as_u16();
-        text.push_str(&format!(
-            "| `{}` | {status} | {} |\n",
-            code.as_str(),
-            code.meaning()
-        ));
-    }
-    text.push_str("\n## Codes of GraphQL answers\n\n| code | meaning |\n|---|---|\n");
-    for code in ErrorCode::ALL {
-        text.push_str(&format!("| `{}` | {} |\n", code.as_str(), code.meaning()));
-    }
-    text
 }

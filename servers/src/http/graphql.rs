@@ -10,14 +10,15 @@ use axum::extract::{Extension, Query, Request as HttpRequest, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response as HttpResponse;
 use bytes::Bytes;
-use graphql_gen::error::{ErrorCode, GraphqlError};
-use graphql_gen::request::{Outcome, Request, RequestContext, Response};
+use graphql_service::{Answer, GraphqlError, Reply, code as shared};
+use graphql_service::{Outcome, Request, RequestContext, Response};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use super::body::{self, BodyLimits};
-use super::error::{HttpCode, HttpError};
+use super::code;
+use super::error::HttpError;
 use super::negotiate::{ResponseType, languages};
 use super::request_id::RequestId;
 use crate::app::App;
@@ -64,17 +65,16 @@ pub(crate) async fn get(
 ) -> Result<HttpResponse, HttpError> {
     let response_type = negotiated(&headers)?;
     let Query(parameters) = parameters.map_err(|error| malformed(error.body_text()))?;
-    let request = Request {
-        query: parameters
-            .query
-            .ok_or_else(|| malformed("the parameter `query` is missing"))?,
-        operation_name: parameters.operation_name.filter(|name| !name.is_empty()),
-        variables: json_parameter("variables", parameters.variables)?,
-        extensions: json_parameter("extensions", parameters.extensions)?,
-    };
+    let query = parameters
+        .query
+        .ok_or_else(|| malformed("the parameter `query` is missing"))?;
+    let mut request = Request::new(query);
+    request.operation_name = parameters.operation_name.filter(|name| !name.is_empty());
+    request.variables = json_parameter("variables", parameters.variables)?;
+    request.extensions = json_parameter("extensions", parameters.extensions)?;
     if operation_type(&app, &request) == Some(OperationType::Mutation) {
         let message = "a mutation cannot be sent by GET";
-        return Err(HttpError::new(HttpCode::MutationByGet, message).allowing("POST"));
+        return Err(HttpError::new(code::MUTATION_BY_GET, message).allowing("POST"));
     }
     run(&app, request, context(&app, id, &headers), response_type).await
 }
@@ -106,26 +106,25 @@ async fn run(
 }
 
 fn context(app: &App, id: RequestId, headers: &HeaderMap) -> RequestContext {
-    RequestContext {
-        deadline: Some(Instant::now() + app.settings.request_timeout),
-        cancellation: CancellationToken::new(),
-        request_id: id.0,
-        accept_language: languages(headers),
-        ..RequestContext::default()
-    }
+    RequestContext::new()
+        .with_timeout(app.settings.request_timeout)
+        .with_request_id(id.0)
+        .with_accept_language(languages(headers))
 }
 
 fn negotiated(headers: &HeaderMap) -> Result<ResponseType, HttpError> {
     ResponseType::negotiate(headers).ok_or_else(|| {
         let message = "only application/json and application/graphql-response+json can be given";
-        HttpError::new(HttpCode::NotAcceptable, message)
+        HttpError::new(code::NOT_ACCEPTABLE, message)
     })
 }
 
 fn http_response(response: Response, response_type: ResponseType) -> HttpResponse {
-    let status = match (response.outcome, response_type) {
-        (Outcome::RequestError, ResponseType::GraphqlResponse) => StatusCode::BAD_REQUEST,
-        _ => StatusCode::OK,
+    let status = match response_type {
+        ResponseType::GraphqlResponse => {
+            StatusCode::from_u16(response.status).expect("the tables hold valid statuses")
+        }
+        ResponseType::Json => StatusCode::OK,
     };
     let mut http = HttpResponse::new(Body::from(response.body));
     *http.status_mut() = status;
@@ -140,12 +139,8 @@ fn http_response(response: Response, response_type: ResponseType) -> HttpRespons
 
 /// The answer when the service itself overlooks its deadline.
 fn late() -> Response {
-    let error = GraphqlError::new(ErrorCode::DeadlineExceeded, "the deadline passed");
-    let body = serde_json::json!({ "errors": [error], "data": null });
-    Response {
-        body: Bytes::from(body.to_string()),
-        outcome: Outcome::Executed,
-    }
+    let error = GraphqlError::new(shared::DEADLINE_EXCEEDED, "the deadline passed");
+    Reply::Executed(Answer::without_data(error)).into_response()
 }
 
 fn parse_body(body: &[u8]) -> Result<Request, HttpError> {
@@ -183,7 +178,7 @@ fn json_parameter<T: DeserializeOwned>(
 }
 
 fn malformed(message: impl Into<String>) -> HttpError {
-    HttpError::new(HttpCode::RequestMalformed, message)
+    HttpError::new(code::REQUEST_MALFORMED, message)
 }
 
 /// Returns the type of the operation that would run; what is wrong with the document is left for

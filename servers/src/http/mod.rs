@@ -1,6 +1,7 @@
 //! The HTTP interface of the service.
 
 mod body;
+pub mod code;
 mod error;
 mod graphql;
 mod negotiate;
@@ -10,5 +11,4 @@ mod request_id;
 mod server;
 mod soml;
 
-pub use error::{HttpCode, codes_markdown};
 pub use server::{ServeError, Server, router};

@@ -7,11 +7,13 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use graphql_gen::error::ErrorCode;
+use graphql_service::{ErrorCode, code as shared};
+use object_engine::code as engine;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::error::{HttpCode, HttpError};
+use super::code;
+use super::error::HttpError;
 use crate::app::App;
 use crate::health::{self, CHECKS, HealthRecord, Status};
 
@@ -25,8 +27,8 @@ pub(crate) async fn health(
     State(app): State<Arc<App>>,
     parameters: Result<Query<HealthParameters>, QueryRejection>,
 ) -> Result<Response, HttpError> {
-    let Query(parameters) = parameters
-        .map_err(|error| HttpError::new(HttpCode::RequestMalformed, error.body_text()))?;
+    let Query(parameters) =
+        parameters.map_err(|error| HttpError::new(code::REQUEST_MALFORMED, error.body_text()))?;
     Ok(fresh(Json(
         health::health(&app, parameters.cache.unwrap_or(true)).await,
     )))
@@ -35,7 +37,7 @@ pub(crate) async fn health(
 /// Answers whether requests can be served: 200, or 503 with the reason.
 pub(crate) async fn good_to_go(State(app): State<Arc<App>>) -> Response {
     if app.bound().is_none() {
-        let code = ErrorCode::SchemaNotBound.as_str();
+        let code = shared::SCHEMA_NOT_BOUND;
         return not_good("no schema is bound to the service", code);
     }
     let record = health::health(&app, true).await;
@@ -43,7 +45,7 @@ pub(crate) async fn good_to_go(State(app): State<Arc<App>>) -> Response {
         None => fresh(Json(json!({ "gtg": "OK", "message": "OK" }))),
         Some(check) => {
             let message = check.message.as_deref().unwrap_or("a check failed");
-            not_good(message, ErrorCode::StoreUnavailable.as_str())
+            not_good(message, engine::STORE_UNAVAILABLE)
         }
     }
 }
@@ -55,8 +57,8 @@ fn failing(record: &HealthRecord) -> Option<&HealthRecord> {
         .find(|check| check.status == Status::Error)
 }
 
-fn not_good(message: &str, code: &str) -> Response {
-    let errors = json!([{ "message": message, "extensions": { "code": code } }]);
+fn not_good(message: &str, code: ErrorCode) -> Response {
+    let errors = json!([{ "message": message, "extensions": { "code": code.as_str() } }]);
     let body = json!({ "gtg": "ERROR", "message": message, "errors": errors });
     fresh((StatusCode::SERVICE_UNAVAILABLE, Json(body)))
 }

@@ -7,7 +7,8 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 
-use super::error::{HttpCode, HttpError};
+use super::code;
+use super::error::HttpError;
 use super::negotiate::accepts;
 use crate::app::App;
 
@@ -75,7 +76,7 @@ const NO_SCHEMA: &str = "# No schema is bound to this service yet.\n\
 pub(crate) async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     if !app.settings.graphiql || !accepts(&headers, "text/html") {
         let message = "this is a GraphQL service; send requests to /graphql";
-        return HttpError::new(HttpCode::NotFound, message).into_response();
+        return HttpError::new(code::NOT_FOUND, message).into_response();
     }
     let bound = app.bound();
     let (title, query) = match &bound {
@@ -112,7 +113,7 @@ pub(crate) async fn file(
 ) -> Response {
     let found = FILES.iter().find(|(known, ..)| *known == name);
     let Some((_, content_type, bytes)) = found.filter(|_| app.settings.graphiql) else {
-        return HttpError::new(HttpCode::NotFound, "there is no such file").into_response();
+        return HttpError::new(code::NOT_FOUND, "there is no such file").into_response();
     };
     let etag = HeaderValue::from_str(&format!("\"{}\"", *VERSION)).expect("hexadecimal digits");
     // An address with another version would otherwise be kept for a year with the wrong content.

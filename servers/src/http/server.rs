@@ -21,7 +21,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
-use super::error::{HttpCode, HttpError};
+use super::code;
+use super::error::HttpError;
 use super::{graphql, operations, page, request_id, soml};
 use crate::app::App;
 
@@ -59,14 +60,14 @@ pub fn router(app: Arc<App>) -> Router {
 
 async fn not_found(uri: Uri) -> HttpError {
     HttpError::new(
-        HttpCode::NotFound,
+        code::NOT_FOUND,
         format!("there is nothing at {}", uri.path()),
     )
 }
 
 async fn method_not_allowed() -> HttpError {
     HttpError::new(
-        HttpCode::MethodNotAllowed,
+        code::METHOD_NOT_ALLOWED,
         "the path does not take this method",
     )
 }

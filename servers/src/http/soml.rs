@@ -10,7 +10,8 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
 use super::body::{self, BodyLimits};
-use super::error::{HttpCode, HttpError};
+use super::code;
+use super::error::HttpError;
 use super::negotiate::accepts;
 use crate::app::{App, SchemaChangeError};
 use crate::render;
@@ -65,7 +66,7 @@ pub(crate) async fn validate(
 ) -> Result<Response, HttpError> {
     if id != "validate" {
         let message = "a new schema is sent to /soml, a changed one by PUT";
-        let error = HttpError::new(HttpCode::MethodNotAllowed, message);
+        let error = HttpError::new(code::METHOD_NOT_ALLOWED, message);
         return Err(error.allowing("GET, PUT, DELETE"));
     }
     let text = yaml(&app, request).await?;
@@ -164,7 +165,7 @@ async fn yaml(app: &App, request: Request) -> Result<String, HttpError> {
     };
     let bytes = body::read(request, limits).await?;
     String::from_utf8(bytes.into())
-        .map_err(|_| HttpError::new(HttpCode::RequestMalformed, "the body is not UTF-8"))
+        .map_err(|_| HttpError::new(code::REQUEST_MALFORMED, "the body is not UTF-8"))
 }
 
 /// Returns the revision that `If-Match` names; `*` names any.
@@ -187,8 +188,8 @@ fn status(app: &App, status: StatusCode, stored: &StoredSchema, checked: &Checke
 fn change_error(error: SchemaChangeError, text: &str) -> Response {
     let code = match &error {
         SchemaChangeError::Invalid(checked) => return invalid(checked, text),
-        SchemaChangeError::IdMismatch { .. } => HttpCode::SchemaIdMismatch,
-        SchemaChangeError::Bound => HttpCode::SchemaBound,
+        SchemaChangeError::IdMismatch { .. } => code::SCHEMA_ID_MISMATCH,
+        SchemaChangeError::Bound => code::SCHEMA_BOUND,
         SchemaChangeError::Store(_) => return store_failure(error),
     };
     HttpError::new(code, error.to_string()).into_response()
@@ -197,15 +198,15 @@ fn change_error(error: SchemaChangeError, text: &str) -> Response {
 fn store_failure(error: SchemaChangeError) -> Response {
     match error {
         SchemaChangeError::Store(error) => store_error(error).into_response(),
-        other => HttpError::new(HttpCode::RequestMalformed, other.to_string()).into_response(),
+        other => HttpError::new(code::REQUEST_MALFORMED, other.to_string()).into_response(),
     }
 }
 
 fn store_error(error: SchemaStoreError) -> HttpError {
     let code = match &error {
-        SchemaStoreError::Exists => HttpCode::SchemaExists,
-        SchemaStoreError::NotFound => HttpCode::SchemaNotFound,
-        SchemaStoreError::RevisionMismatch => HttpCode::PreconditionFailed,
+        SchemaStoreError::Exists => code::SCHEMA_EXISTS,
+        SchemaStoreError::NotFound => code::SCHEMA_NOT_FOUND,
+        SchemaStoreError::RevisionMismatch => code::PRECONDITION_FAILED,
         SchemaStoreError::Failed(_) => {
             tracing::error!(
                 error = &error as &dyn std::error::Error,
@@ -220,10 +221,11 @@ fn store_error(error: SchemaStoreError) -> HttpError {
 /// The report on a document with errors: all findings, and the document itself.
 fn invalid(checked: &Checked, text: &str) -> Response {
     let mut document = report(None, text, checked);
-    let code = HttpCode::SchemaInvalid;
-    document.insert("hydra:statusCode".to_owned(), code.status().as_u16().into());
+    let code = code::SCHEMA_INVALID;
+    document.insert("hydra:statusCode".to_owned(), code.status().into());
     document.insert("code".to_owned(), code.as_str().into());
-    answer(code.status(), document, None)
+    let status = StatusCode::from_u16(code.status()).expect("the tables hold valid statuses");
+    answer(status, document, None)
 }
 
 /// The report on a document, with findings that can also be read as GraphQL errors.

@@ -42,7 +42,7 @@ fn the_page_of_properties_is_the_table() {
 
 #[test]
 fn the_page_of_codes_is_the_tables() {
-    compare("docs/errors.md", &servers::http::codes_markdown());
+    compare("docs/errors.md", &servers::codes::errors_markdown());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::time::Duration;
 
-use graphql_gen::value::Numbers;
+use graph_store::value::Numbers;
 use serde_json::json;
 use servers::config::Settings;
 

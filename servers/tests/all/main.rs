@@ -15,7 +15,7 @@ mod on_disk;
 mod operations;
 mod real_server;
 mod remote_store;
-#[path = "../../../graphql-gen/tests/back_end/repository.rs"]
+#[path = "../../../graph-store/tests/all/back_end/repository.rs"]
 mod repository;
 mod schema_tools;
 mod schemas_over_http;

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use graphql_gen::plan::Selection;
-use graphql_gen::request::RequestContext;
-use graphql_gen::store::{GraphStore, Hydrated, HydrationRequest, StoreError, StoreInfo};
+use graph_store::query::Selection;
+use graph_store::query::{Hydrated, HydrationRequest};
+use graph_store::{GraphStore, StoreError, StoreInfo};
+use graphql_service::RequestContext;
 use oxigraph::model::NamedNode;
 use serde_json::json;
 use servers::config::Settings;

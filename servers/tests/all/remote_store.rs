@@ -8,11 +8,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use graphql_gen::plan::Selection;
-use graphql_gen::request::RequestContext;
-use graphql_gen::store::remote::SparqlEndpoint;
-use graphql_gen::store::remote::http::{HttpEndpoint, ServerKind, ServerType};
-use graphql_gen::store::{GraphStore, Hydrated, HydrationRequest, StoreError, StoreInfo};
+use graph_store::query::Selection;
+use graph_store::query::{Hydrated, HydrationRequest};
+use graph_store::remote::SparqlEndpoint;
+use graph_store::remote::http::{HttpEndpoint, ServerKind, ServerType};
+use graph_store::{GraphStore, StoreError, StoreInfo};
+use graphql_service::RequestContext;
 use oxigraph::model::NamedNode;
 use servers::config::{ConfigError, Settings, Sources, read};
 use servers::store::{DataStore, OpenError};
@@ -94,10 +95,7 @@ fn secrets_come_from_files_too_and_are_never_shown() {
     .unwrap();
     assert_eq!(warnings, Vec::<String>::new());
     let secret = settings.sparql.credentials.clone().unwrap();
-    assert_eq!(
-        secret,
-        graphql_gen::store::remote::http::Secret::new("hidden")
-    );
+    assert_eq!(secret, graph_store::remote::http::Secret::new("hidden"));
     assert!(!format!("{settings:?}").contains("hidden"));
     let property = servers::config::Property::find("sparql.endpoint.credentials").unwrap();
     assert_eq!(property.shown(&settings), "***");

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use graphql_gen::store::GraphStore;
-use graphql_gen::store::oxigraph::OxigraphStore;
+use graph_store::GraphStore;
+use graph_store::oxigraph::OxigraphStore;
 use oxigraph::store::Store;
 use serde_json::Value;
 use servers::app::App;

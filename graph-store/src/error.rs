@@ -1,0 +1,34 @@
+//! How stores fail.
+
+/// A failure of a store. Its text may name addresses and never leaves the process.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The deadline of the request passed.
+    #[error("the deadline passed")]
+    Deadline,
+    /// The request was cancelled.
+    #[error("the request was cancelled")]
+    Cancelled,
+    /// The work takes longer than the thread may be kept; it is to be done on another one.
+    #[error("the work is too long for this thread")]
+    TooLong,
+    /// The store cannot do what is asked for; the text is fit for clients.
+    #[error("{0}")]
+    Unsupported(String),
+    /// A regular expression needs more memory than allowed.
+    #[error("a regular expression is too large")]
+    RegexTooLarge,
+    /// A result of the store is larger than allowed.
+    #[error("a result of the store is larger than {limit} bytes")]
+    ResultTooLarge {
+        /// The bound, in bytes.
+        limit: u64,
+    },
+    /// The store cannot be reached.
+    #[error("the store cannot be reached")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The store failed on a valid query.
+    #[error("the store failed")]
+    Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
+}

@@ -1,0 +1,22 @@
+#![doc = include_str!("../README.md")]
+
+pub mod context;
+pub mod error;
+#[cfg(feature = "oxigraph")]
+pub mod oxigraph;
+pub mod query;
+pub mod remote;
+pub mod sparql;
+pub mod statements;
+pub mod store;
+pub mod trace;
+pub mod value;
+
+pub use context::{CallContext, Meter};
+pub use error::StoreError;
+pub use statements::{Statement, Statements};
+pub use store::{
+    GraphStore, Inference, StoreFeatures, StoreInfo, WindowBuilder, Windowed, compare_keys,
+    compare_positions, keys_by_hydration,
+};
+pub use trace::{Trace, TraceStep};

@@ -1,0 +1,368 @@
+//! Reads the quads of one dataset for one request.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use oxigraph::store::{QuadIter, StorageError, Store};
+use oxrdf::{
+    GraphName, GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, QuadRef, Term,
+    TermRef,
+};
+
+use super::links::Links;
+use crate::context::CallContext;
+use crate::error::StoreError;
+use crate::query::{Dataset, Step, TypeTest};
+use crate::store::order::drop_repeated;
+
+/// Objects at the beginning of links.
+pub(super) type Starts<'w> = Box<dyn Iterator<Item = NamedNode> + 'w>;
+
+/// How many quads are read between two looks at the deadline.
+const CHECK_EVERY: u32 = 128;
+
+pub(super) fn failed(error: StorageError) -> StoreError {
+    StoreError::Failed(Box::new(error))
+}
+
+/// Reads one dataset for one request.
+pub(super) struct Walker<'a> {
+    store: &'a Store,
+    pub(super) context: &'a CallContext,
+    /// Exactly these graphs; `None` for all.
+    graphs: Option<Vec<GraphName>>,
+    /// A triple may occur in several of the graphs.
+    pub(super) may_repeat: bool,
+    /// All triples are in the default graph.
+    default_only: bool,
+    /// An index of all graphs.
+    links: Option<Arc<Links>>,
+    /// Quads read since the last look at the deadline.
+    read: std::cell::Cell<u32>,
+}
+
+/// What the quads of a walk have in common.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Pattern<'p> {
+    pub(super) subject: Option<&'p NamedNode>,
+    pub(super) predicate: Option<NamedNodeRef<'p>>,
+    pub(super) object: Option<TermRef<'p>>,
+}
+
+impl<'a> Walker<'a> {
+    pub(super) fn new(
+        store: &'a Store,
+        dataset: &Dataset,
+        links: Option<Arc<Links>>,
+        context: &'a CallContext,
+    ) -> Self {
+        let graphs = dataset.graphs.as_ref().map(|graphs| {
+            graphs
+                .iter()
+                .cloned()
+                .map(GraphName::NamedNode)
+                .collect::<Vec<_>>()
+        });
+        let default_only = graphs.is_none() && store.named_graphs().next().is_none();
+        let may_repeat = match &graphs {
+            Some(graphs) => graphs.len() > 1,
+            None => !default_only,
+        };
+        Walker {
+            store,
+            context,
+            links: links.filter(|_| graphs.is_none()),
+            graphs,
+            may_repeat,
+            default_only,
+            read: std::cell::Cell::new(0),
+        }
+    }
+
+    /// Looks at the deadline now.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        self.context.check()
+    }
+
+    /// Looks at the deadline every so many quads.
+    pub(super) fn tick(&self) -> Result<(), StoreError> {
+        let read = self.read.get() + 1;
+        self.read.set(read);
+        if read < CHECK_EVERY {
+            return Ok(());
+        }
+        self.settle()
+    }
+
+    /// Counts what was read since the last look at the deadline.
+    pub(super) fn settle(&self) -> Result<(), StoreError> {
+        self.context.spend(self.read.take())
+    }
+
+    /// Adds a step to the trace of the request, when somebody wants it.
+    pub(super) fn record(&self, work: &'static str, rows: usize, started: Instant) {
+        if let Some(trace) = &self.context.trace {
+            trace.record(work, None, rows, started);
+        }
+    }
+
+    /// Returns the quads of a pattern, one graph after the other.
+    pub(super) fn quads<'w>(&'w self, pattern: Pattern<'_>) -> Quads<'w> {
+        let in_graph = |graph: Option<&GraphName>| {
+            self.store.quads_for_pattern(
+                pattern.subject.map(NamedOrBlankNodeRef::from),
+                pattern.predicate,
+                pattern.object,
+                graph.map(GraphName::as_ref),
+            )
+        };
+        let graphs = match self.graphs.as_deref() {
+            None => vec![],
+            Some(graphs) => graphs
+                .iter()
+                .skip(1)
+                .rev()
+                .map(|g| in_graph(Some(g)))
+                .collect(),
+        };
+        let current = match self.graphs.as_deref() {
+            None => Some(in_graph(None)),
+            Some([]) => None,
+            Some([first, ..]) => Some(in_graph(Some(first))),
+        };
+        Quads {
+            walker: self,
+            current,
+            rest: graphs,
+        }
+    }
+
+    /// Hands the quads of a pattern over until `take` wants no more.
+    ///
+    /// Quads are large, and are moved less here than through [`Walker::quads`].
+    #[inline]
+    pub(super) fn each_quad(
+        &self,
+        pattern: Pattern<'_>,
+        mut take: impl FnMut(Quad) -> Result<ControlFlow<()>, StoreError>,
+    ) -> Result<(), StoreError> {
+        let quads = self.quads(pattern);
+        for part in quads
+            .current
+            .into_iter()
+            .chain(quads.rest.into_iter().rev())
+        {
+            for quad in part {
+                self.tick()?;
+                match quad {
+                    Ok(quad) => {
+                        if take(quad)?.is_break() {
+                            return Ok(());
+                        }
+                    }
+                    Err(error) => return Err(failed(error)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the pattern of the quads that a step leads along from `node`.
+    fn along<'p>(node: &'p NamedNode, step: &'p Step) -> Pattern<'p> {
+        let predicate = Some(step.predicate.as_ref());
+        if step.inverse {
+            Pattern {
+                predicate,
+                object: Some(node.into()),
+                ..Pattern::default()
+            }
+        } else {
+            Pattern {
+                subject: Some(node),
+                predicate,
+                ..Pattern::default()
+            }
+        }
+    }
+
+    /// Returns what leads to `node` by the property of a step against its direction, where that is
+    /// indexed.
+    fn led_by(
+        &self,
+        node: &NamedNode,
+        step: &Step,
+    ) -> Option<impl ExactSizeIterator<Item = NamedNode>> {
+        let links = self.links.as_ref().filter(|_| step.inverse)?;
+        links.to(node, &step.predicate)
+    }
+
+    /// Returns what leads to some objects by a property, where that is indexed; literals have no index.
+    pub(super) fn leading_to(&self, objects: &[Term], property: &NamedNode) -> Option<Starts<'_>> {
+        let links = self.links.as_ref()?;
+        let mut found = Vec::with_capacity(objects.len());
+        for object in objects {
+            let Term::NamedNode(object) = object else {
+                return None;
+            };
+            found.push(links.to(object, property)?);
+        }
+        Some(Box::new(found.into_iter().flatten()))
+    }
+
+    /// Appends the distinct values of one step, blank nodes left out.
+    pub(super) fn walk(
+        &self,
+        node: &NamedNode,
+        step: &Step,
+        values: &mut Vec<Term>,
+    ) -> Result<(), StoreError> {
+        if let Some(starts) = self.led_by(node, step) {
+            for start in starts {
+                self.tick()?;
+                values.push(start.into());
+            }
+            return Ok(());
+        }
+        let start = values.len();
+        self.each_quad(Walker::along(node, step), |quad| {
+            let value = end(quad, step);
+            if !matches!(value, Term::BlankNode(_)) {
+                values.push(value);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if self.may_repeat {
+            drop_repeated(values, start);
+        }
+        Ok(())
+    }
+
+    /// Tells whether some value of a step, blank nodes left out, passes a test.
+    pub(super) fn any_value(
+        &self,
+        node: &NamedNode,
+        step: &Step,
+        mut test: impl FnMut(Term) -> Result<bool, StoreError>,
+    ) -> Result<bool, StoreError> {
+        if let Some(starts) = self.led_by(node, step) {
+            for start in starts {
+                self.tick()?;
+                if test(start.into())? {
+                    return Ok(true);
+                }
+            }
+            return Ok(false);
+        }
+        let mut found = false;
+        self.each_quad(Walker::along(node, step), |quad| {
+            let value = end(quad, step);
+            found = !matches!(value, Term::BlankNode(_)) && test(value)?;
+            Ok(match found {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            })
+        })?;
+        Ok(found)
+    }
+
+    /// Tells whether a step leads from one object to another.
+    pub(super) fn leads_to(
+        &self,
+        node: &NamedNode,
+        step: &Step,
+        to: &NamedNode,
+    ) -> Result<bool, StoreError> {
+        let (subject, object) = if step.inverse { (to, node) } else { (node, to) };
+        self.contains(subject, step.predicate.as_ref(), object)
+    }
+
+    /// Tells whether there is such a triple.
+    ///
+    /// Where the graphs are known that is a look-up, which reads no chain and decodes nothing.
+    fn contains(
+        &self,
+        subject: &NamedNode,
+        predicate: NamedNodeRef<'_>,
+        object: &NamedNode,
+    ) -> Result<bool, StoreError> {
+        self.tick()?;
+        let in_graph = |graph: GraphNameRef<'_>| {
+            let quad = QuadRef::new(subject, predicate, object, graph);
+            self.store.contains(quad).map_err(failed)
+        };
+        if self.default_only {
+            return in_graph(GraphNameRef::DefaultGraph);
+        }
+        match &self.graphs {
+            Some(graphs) => {
+                for graph in graphs {
+                    if in_graph(graph.as_ref())? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            None => {
+                let mut quads = self.quads(Pattern {
+                    subject: Some(subject),
+                    predicate: Some(predicate),
+                    object: Some(object.into()),
+                });
+                Ok(quads.next().transpose()?.is_some())
+            }
+        }
+    }
+
+    pub(super) fn is_instance(
+        &self,
+        node: &NamedNode,
+        test: &TypeTest,
+    ) -> Result<bool, StoreError> {
+        for (property, types) in &test.alternatives {
+            let passes = match types.as_slice() {
+                [single] => self.contains(node, property.as_ref(), single)?,
+                types => self.any_value(node, &Step::forward(property.clone()), |ty| {
+                    Ok(matches!(ty, Term::NamedNode(ty) if types.binary_search(&ty).is_ok()))
+                })?,
+            };
+            if passes {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Returns the end of a quad that a step leads to.
+pub(super) fn end(quad: Quad, step: &Step) -> Term {
+    if step.inverse {
+        quad.subject.into()
+    } else {
+        quad.object
+    }
+}
+
+/// The quads of a pattern.
+pub(super) struct Quads<'w> {
+    walker: &'w Walker<'w>,
+    current: Option<QuadIter<'static>>,
+    /// Graphs that are still to be read, the next one last.
+    rest: Vec<QuadIter<'static>>,
+}
+
+impl Iterator for Quads<'_> {
+    type Item = Result<Quad, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(quad) = self.current.as_mut()?.next() {
+                if let Err(error) = self.walker.tick() {
+                    return Some(Err(error));
+                }
+                return Some(quad.map_err(failed));
+            }
+            self.current = self.rest.pop();
+        }
+    }
+}

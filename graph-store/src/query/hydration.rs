@@ -1,0 +1,104 @@
+//! Values of many objects at once.
+
+use oxrdf::{NamedNode, Term};
+
+use super::{Dataset, OrderKey, Page, Step, TypeTest, ValueCondition};
+
+/// A request for the values of some objects.
+#[derive(Clone, Copy, Debug)]
+pub struct HydrationRequest<'a> {
+    /// The objects, each once.
+    pub nodes: &'a [NamedNode],
+    /// What is wanted of each.
+    pub slots: &'a [Slot],
+    /// The graphs to read.
+    pub dataset: &'a Dataset,
+}
+
+/// The values of one property, for every object of a request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slot {
+    /// From the object to its values.
+    pub step: Step,
+    /// What each value satisfies.
+    pub condition: Option<ValueCondition>,
+    /// The order and part of the values of each object; `None` gives all values in any order.
+    ///
+    /// Only for values that are objects: values of scalars are ordered after conversion.
+    pub page: Option<SlotPage>,
+}
+
+/// Order and part of the values of each object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlotPage {
+    /// Keys of the order; the IRI decides between equals.
+    pub order: Vec<OrderKey>,
+    /// The part that is wanted.
+    pub page: Page,
+    /// Objects that fail this test do not count. Literals among them do, and come last.
+    pub members: Option<TypeTest>,
+}
+
+/// The answer to a [`HydrationRequest`]: one column per slot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hydrated {
+    /// Columns in the order of the slots.
+    pub columns: Vec<Column>,
+}
+
+/// The values of one slot.
+///
+/// Blank nodes are left out, and a value occurs once per object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Where the values of each object end in [`Column::values`]; one entry more than objects, from 0.
+    pub offsets: Vec<u32>,
+    /// Values of all objects, one object after the other.
+    pub values: Vec<Term>,
+}
+
+impl Column {
+    /// Creates an empty column for `nodes` objects to come.
+    #[must_use]
+    pub fn with_capacity(nodes: usize) -> Self {
+        let mut offsets = Vec::with_capacity(nodes + 1);
+        offsets.push(0);
+        Column {
+            offsets,
+            values: Vec::with_capacity(nodes),
+        }
+    }
+
+    /// Ends the values of the current object.
+    ///
+    /// # Panics
+    /// When the column holds more than `u32::MAX` values.
+    pub fn end_node(&mut self) {
+        self.offsets
+            .push(u32::try_from(self.values.len()).expect("a column below 2^32 values"));
+    }
+
+    /// Adds the objects and values of another column at the end.
+    ///
+    /// # Panics
+    /// When the column holds more than `u32::MAX` values.
+    pub fn append(&mut self, mut other: Column) {
+        let start = u32::try_from(self.values.len()).expect("a column below 2^32 values");
+        self.values.append(&mut other.values);
+        let ends = other.offsets.iter().skip(1);
+        self.offsets
+            .extend(ends.map(|end| start.checked_add(*end).expect("a column below 2^32 values")));
+    }
+
+    /// Returns the places of the values of object `node` in [`Column::values`].
+    #[must_use]
+    pub fn range(&self, node: usize) -> std::ops::Range<usize> {
+        self.offsets[node] as usize..self.offsets[node + 1] as usize
+    }
+
+    /// Returns the values of object `node`.
+    #[must_use]
+    pub fn of(&self, node: usize) -> &[Term] {
+        &self.values[self.range(node)]
+    }
+}

@@ -1,0 +1,19 @@
+//! What is asked of a store: which objects, in which order, which part of them, and which of their
+//! values; all names are resolved to IRIs.
+
+mod condition;
+mod hydration;
+mod regex;
+mod selection;
+mod type_index;
+mod window;
+
+pub use condition::{
+    Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, Step, TagRange,
+    TermCondition, TypeTest, ValueCondition, ValueTest,
+};
+pub use hydration::{Column, Hydrated, HydrationRequest, Slot, SlotPage};
+pub use regex::{Regex, RegexError};
+pub use selection::{Dataset, LiteralKey, OrderKey, OrderStep, Page, Selection, SortBy};
+pub use type_index::TypeIndex;
+pub use window::{Position, Take, Window};

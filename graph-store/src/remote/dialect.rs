@@ -1,0 +1,104 @@
+//! How servers differ, and what is sent to each.
+
+use oxrdf::NamedNode;
+use spargebra::Query;
+use spargebra::algebra::{GraphPattern, QueryDataset};
+
+use crate::query::Dataset;
+use crate::sparql::over_all_graphs;
+use crate::store::{Inference, StoreFeatures};
+
+/// A kind of SPARQL server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// RDF4J Server: its default graph is the union of all; `infer` is an argument of its protocol.
+    Rdf4j,
+    /// GraphDB: as RDF4J, and `sameAs` is an argument too.
+    GraphDb,
+    /// Apache Jena Fuseki: names stand for its default graph and for the union of the others.
+    Fuseki,
+    /// The server of Oxigraph: the default graph stands apart, and nothing is inferred.
+    Oxigraph,
+    /// Any other server that answers SPARQL 1.1 queries.
+    Sparql11,
+}
+
+/// What the default graph of a server holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DefaultGraph {
+    /// The triples of all graphs.
+    Union,
+    /// Only triples that are in no named graph.
+    Apart,
+}
+
+impl Dialect {
+    /// Returns what the default graph of such a server holds when nothing else is said.
+    #[must_use]
+    pub fn default_graph(self) -> DefaultGraph {
+        match self {
+            Dialect::Rdf4j | Dialect::GraphDb => DefaultGraph::Union,
+            Dialect::Fuseki | Dialect::Oxigraph | Dialect::Sparql11 => DefaultGraph::Apart,
+        }
+    }
+
+    /// Returns what such a server lets a request choose, when nothing else is said.
+    ///
+    /// A server of unknown kind may infer, and has no argument to prevent it.
+    #[must_use]
+    pub fn features(self) -> StoreFeatures {
+        let (inference, same_as) = match self {
+            Dialect::Rdf4j => (Inference::Switchable, Inference::None),
+            Dialect::GraphDb => (Inference::Switchable, Inference::Switchable),
+            Dialect::Fuseki | Dialect::Oxigraph => (Inference::None, Inference::None),
+            Dialect::Sparql11 => (Inference::Always, Inference::Always),
+        };
+        StoreFeatures {
+            repository: None,
+            inference,
+            same_as,
+        }
+    }
+
+    /// Tells whether such a server counts one solution where a join with `VALUES` has none, as
+    /// RDF4J 3.7.7 does where it sees before that nothing can match.
+    pub(super) fn miscounts_values(self) -> bool {
+        matches!(self, Dialect::Rdf4j | Dialect::GraphDb)
+    }
+
+    /// Makes a query of a pattern that reads a dataset.
+    pub(super) fn query(
+        self,
+        default_graph: DefaultGraph,
+        pattern: GraphPattern,
+        dataset: &Dataset,
+    ) -> Query {
+        let is_apart = default_graph == DefaultGraph::Apart;
+        let graphs = match &dataset.graphs {
+            Some(graphs) => Some(graphs.clone()),
+            None if is_apart && self == Dialect::Fuseki => Some(all_of_fuseki()),
+            None => None,
+        };
+        let pattern = if is_apart && graphs.is_none() {
+            over_all_graphs(pattern)
+        } else {
+            pattern
+        };
+        Query::Select {
+            dataset: graphs.map(|default| QueryDataset {
+                default,
+                named: None,
+            }),
+            pattern,
+            base_iri: None,
+        }
+    }
+}
+
+/// The names by which Fuseki knows its default graph and the union of its named graphs.
+fn all_of_fuseki() -> Vec<NamedNode> {
+    ["urn:x-arq:DefaultGraph", "urn:x-arq:UnionGraph"]
+        .map(NamedNode::new_unchecked)
+        .to_vec()
+}

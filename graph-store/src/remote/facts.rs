@@ -1,0 +1,130 @@
+//! What orders need to know of nodes, fetched before it is looked at.
+
+use std::collections::HashMap;
+
+use oxrdf::{NamedNode, Term};
+
+use crate::context::CallContext;
+use crate::error::StoreError;
+use crate::query::{OrderKey, SortBy, Step, TypeTest};
+use crate::sparql::Fact;
+use crate::store::order::{Neighbours, drop_repeated, split};
+
+/// Returns what the keys of an order and a test of the nodes themselves need to know.
+pub(super) fn wanted(order: &[OrderKey], members: Option<&TypeTest>) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    if let Some(test) = members {
+        want_types(&mut facts, &[], test);
+    }
+    for key in order {
+        let mut chain = Vec::new();
+        let (way, last) = split(key);
+        for step in way {
+            want(&mut facts, &chain, &step.step, None);
+            chain.push(step.step.clone());
+            for test in &step.tests {
+                want_types(&mut facts, &chain, test);
+            }
+        }
+        if let Some(last) = last {
+            want(&mut facts, &chain, &last.step, None);
+        }
+        if let SortBy::TypeName(index) = &key.by {
+            want_types(&mut facts, &chain, &index.test());
+        }
+    }
+    facts
+}
+
+fn want_types(facts: &mut Vec<Fact>, chain: &[Step], test: &TypeTest) {
+    for (property, types) in &test.alternatives {
+        let step = Step::forward(property.clone());
+        want(facts, chain, &step, Some(types.clone()));
+    }
+}
+
+fn want(facts: &mut Vec<Fact>, chain: &[Step], step: &Step, only: Option<Vec<NamedNode>>) {
+    let fact = Fact {
+        chain: chain.to_vec(),
+        step: step.clone(),
+        only,
+    };
+    if !facts.contains(&fact) {
+        facts.push(fact);
+    }
+}
+
+/// Fetched values of nodes, by step.
+pub(super) struct Facts<'a> {
+    context: &'a CallContext,
+    steps: Vec<Step>,
+    /// For each node the values that are known, each with the position of its step.
+    values: HashMap<NamedNode, Vec<(usize, Term)>>,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn new(context: &'a CallContext) -> Self {
+        Facts {
+            context,
+            steps: Vec::new(),
+            values: HashMap::new(),
+        }
+    }
+
+    /// Adds a value; blank nodes have none and are none.
+    pub(super) fn add(&mut self, node: Term, step: &Step, value: Term) {
+        let Term::NamedNode(node) = node else {
+            return;
+        };
+        if matches!(value, Term::BlankNode(_)) {
+            return;
+        }
+        let position = self.position(step).unwrap_or_else(|| {
+            self.steps.push(step.clone());
+            self.steps.len() - 1
+        });
+        self.values.entry(node).or_default().push((position, value));
+    }
+
+    fn position(&self, step: &Step) -> Option<usize> {
+        self.steps.iter().position(|known| known == step)
+    }
+
+    fn of<'f>(&'f self, node: &NamedNode, step: &Step) -> impl Iterator<Item = &'f Term> {
+        let known = self.position(step).zip(self.values.get(node));
+        known.into_iter().flat_map(|(wanted, values)| {
+            values
+                .iter()
+                .filter(move |(position, _)| *position == wanted)
+                .map(|(_, value)| value)
+        })
+    }
+}
+
+impl Neighbours for Facts<'_> {
+    fn context(&self) -> &CallContext {
+        self.context
+    }
+
+    fn walk(
+        &self,
+        node: &NamedNode,
+        step: &Step,
+        values: &mut Vec<Term>,
+    ) -> Result<(), StoreError> {
+        let start = values.len();
+        values.extend(self.of(node, step).cloned());
+        if values.len() - start > 1 {
+            drop_repeated(values, start);
+        }
+        Ok(())
+    }
+
+    fn is_instance(&self, node: &NamedNode, test: &TypeTest) -> Result<bool, StoreError> {
+        Ok(test.alternatives.iter().any(|(property, types)| {
+            let step = Step::forward(property.clone());
+            self.of(node, &step)
+                .any(|ty| matches!(ty, Term::NamedNode(ty) if types.binary_search(ty).is_ok()))
+        }))
+    }
+}

@@ -1,0 +1,263 @@
+//! The endpoint itself: deadlines, the kind of the servers, queries and checks.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use futures::future::{BoxFuture, join_all};
+use oxrdf::Variable;
+use tokio::sync::OnceCell;
+
+use super::client::Channel;
+use super::detect::{any_statement, detect};
+use super::error::{HttpError, Meaning, OptionsError};
+use super::exchange::{Exchange, Query};
+use super::failover;
+use super::options::{ConnectionOptions, bound};
+use super::results::{projection, read_rows};
+use super::server::Server;
+use super::values::{ResultFormat, ServerKind, ServerType};
+use crate::context::CallContext;
+use crate::error::StoreError;
+use crate::query::Dataset;
+use crate::remote::{EndpointQuery, Rows, SparqlEndpoint};
+use crate::store::StoreInfo;
+
+/// A SPARQL endpoint over HTTP: one server, or several that hold the same data.
+///
+/// ```no_run
+/// use graphql_gen::store::remote::http::{ConnectionOptions, HttpEndpoint};
+///
+/// let endpoint = HttpEndpoint::new(ConnectionOptions {
+///     addresses: "http://localhost:7200".parse().expect("an address"),
+///     repository: Some("films".to_owned()),
+///     ..ConnectionOptions::default()
+/// })?;
+/// # Ok::<(), graphql_gen::store::remote::http::OptionsError>(())
+/// ```
+pub struct HttpEndpoint {
+    options: ConnectionOptions,
+    queries: Channel,
+    checks: Channel,
+    servers: Vec<Server>,
+    kind: OnceCell<ServerKind>,
+    /// Lines came whose end is not marked, so they are not asked for again.
+    unmarked: AtomicBool,
+}
+
+impl fmt::Debug for HttpEndpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpEndpoint")
+            .field("options", &self.options)
+            .field("kind", &self.kind.get())
+            .finish_non_exhaustive()
+    }
+}
+
+impl HttpEndpoint {
+    /// Prepares an endpoint; connects to nothing yet.
+    ///
+    /// # Errors
+    /// When the options contradict each other, or TLS cannot be set up on this machine.
+    pub fn new(options: ConnectionOptions) -> Result<Self, OptionsError> {
+        options.validate()?;
+        let servers = options.addresses.urls().iter();
+        let (queries, checks) = Channel::pair(&options)?;
+        Ok(HttpEndpoint {
+            queries,
+            checks,
+            servers: servers
+                .map(|base| Server::new(base, &options))
+                .collect::<Result<_, _>>()?,
+            kind: match options.server {
+                ServerType::Auto => OnceCell::new(),
+                ServerType::Known(kind) => OnceCell::new_with(Some(kind)),
+            },
+            unmarked: AtomicBool::new(false),
+            options,
+        })
+    }
+
+    /// Returns the kind of the servers; asks them when it is neither configured nor known yet.
+    ///
+    /// # Errors
+    /// When no server answers, or in time.
+    pub async fn server_kind(&self, context: &CallContext) -> Result<ServerKind, StoreError> {
+        if let Some(kind) = self.kind.get() {
+            return Ok(*kind);
+        }
+        let attempt = |server| -> BoxFuture<'_, _> {
+            Box::pin(self.kind_by(self.exchange(server, &self.queries, context)))
+        };
+        within(
+            context,
+            failover::read(&self.servers, &self.options, &attempt),
+        )
+        .await
+    }
+
+    /// Returns the kind of the servers as far as it is known.
+    #[must_use]
+    pub fn known_kind(&self) -> Option<ServerKind> {
+        self.kind.get().copied()
+    }
+
+    /// Returns the repository or dataset that is read, when it has a name.
+    #[must_use]
+    pub fn repository(&self) -> Option<&str> {
+        self.options.repository.as_deref()
+    }
+
+    fn exchange<'a>(
+        &'a self,
+        server: &'a Server,
+        channel: &'a Channel,
+        context: &'a CallContext,
+    ) -> Exchange<'a> {
+        Exchange {
+            server,
+            channel,
+            context,
+        }
+    }
+
+    async fn kind_by(&self, exchange: Exchange<'_>) -> Result<ServerKind, HttpError> {
+        let detected = self.kind.get_or_try_init(|| async {
+            let kind = detect(exchange).await?;
+            let address = exchange.server.name();
+            tracing::info!(
+                address,
+                kind = kind.as_str(),
+                "the SPARQL server said what it is"
+            );
+            Ok(kind)
+        });
+        detected.await.copied()
+    }
+
+    async fn select_by(
+        &self,
+        exchange: Exchange<'_>,
+        mut query: Query<'_>,
+        wanted: &[Variable],
+    ) -> Result<Rows, HttpError> {
+        let kind = self.kind_by(exchange).await?;
+        loop {
+            if self.unmarked.load(Ordering::Relaxed) {
+                query.format = ResultFormat::Json;
+            }
+            let body = exchange.query(kind, query).await?;
+            let body = body.limited(self.options.max_result_bytes)?;
+            match read_rows(body, query.format, wanted).await {
+                Err(HttpError::Unmarked { address }) if query.format == ResultFormat::Tsv => {
+                    self.unmarked.store(true, Ordering::Relaxed);
+                    tracing::warn!(
+                        address,
+                        "results as TSV have no marked end; JSON from now on"
+                    );
+                }
+                read => return read,
+            }
+        }
+    }
+
+    /// Checks one server; its kind, when unknown, is asked for again each time until it is known.
+    async fn check(&self, server: &Server, context: &CallContext) -> Result<bool, HttpError> {
+        let exchange = self.exchange(server, &self.checks, context);
+        let select = any_statement();
+        let wanted = projection(&select).expect("the query for any statement has a projection");
+        let query = Query {
+            text: &select.to_string(),
+            dataset: &Dataset::default(),
+            format: ResultFormat::Json,
+        };
+        let checked = self.select_by(exchange, query, &wanted);
+        let checked = match bound(self.options.health_check_timeout) {
+            None => checked.await,
+            Some(timeout) => match tokio::time::timeout(timeout, checked).await {
+                Ok(checked) => checked,
+                Err(_) => Err(HttpError::Slow {
+                    address: server.name(),
+                    timeout,
+                }),
+            },
+        };
+        match &checked {
+            Ok(_) => server.set_back(),
+            Err(error) if error.meaning() == Meaning::Down => server.set_aside(error),
+            Err(_) => {}
+        }
+        checked.map(|rows| rows.terms.is_empty())
+    }
+
+    async fn check_all(&self, context: &CallContext) -> Result<StoreInfo, HttpError> {
+        let checks = self
+            .servers
+            .iter()
+            .map(|server| self.check(server, context));
+        let mut failure = None;
+        for checked in join_all(checks).await {
+            match checked {
+                Ok(is_empty) => {
+                    let kind = self.kind.get().map_or("sparql", |kind| kind.as_str());
+                    return Ok(StoreInfo {
+                        provider: kind.to_owned(),
+                        statements: is_empty.then_some(0),
+                    });
+                }
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        Err(failure.expect("the options have at least one address"))
+    }
+}
+
+#[async_trait]
+impl SparqlEndpoint for HttpEndpoint {
+    async fn select(
+        &self,
+        query: EndpointQuery<'_>,
+        context: &CallContext,
+    ) -> Result<Rows, StoreError> {
+        let wanted = projection(query.query)?;
+        let text = query.query.to_string();
+        let sent = Query {
+            text: &text,
+            dataset: query.dataset,
+            format: self.options.result_format,
+        };
+        let attempt = |server| -> BoxFuture<'_, _> {
+            let exchange = self.exchange(server, &self.queries, context);
+            Box::pin(self.select_by(exchange, sent, &wanted))
+        };
+        within(
+            context,
+            failover::read(&self.servers, &self.options, &attempt),
+        )
+        .await
+    }
+
+    async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
+        within(context, self.check_all(context)).await
+    }
+}
+
+/// Runs a read for as long as somebody waits for it; dropping it closes its connection.
+async fn within<T>(
+    context: &CallContext,
+    read: impl Future<Output = Result<T, HttpError>>,
+) -> Result<T, StoreError> {
+    context.check()?;
+    let deadline = async {
+        match context.deadline {
+            Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        () = context.cancellation.cancelled() => Err(StoreError::Cancelled),
+        () = deadline => Err(StoreError::Deadline),
+        read = read => read.map_err(HttpError::into_store_error),
+    }
+}

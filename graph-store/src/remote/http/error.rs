@@ -1,0 +1,182 @@
+//! What can go wrong between here and a SPARQL server.
+//!
+//! The texts name addresses and are for logs alone; credentials are in none of them.
+
+use std::error::Error;
+use std::time::Duration;
+
+use reqwest::StatusCode;
+
+use crate::error::StoreError;
+
+/// Why an endpoint cannot be made from its options.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OptionsError {
+    /// No address is given.
+    #[error("no address of a SPARQL endpoint is given")]
+    NoAddress,
+    /// No connection is allowed.
+    #[error("at least one concurrent connection is needed")]
+    NoConnections,
+    /// Token and user are both given.
+    #[error("either a token or a user with credentials, not both")]
+    TwoAuthentications,
+    /// Credentials without a user.
+    #[error("credentials are given without a username")]
+    NoUsername,
+    /// A plain endpoint has no repositories.
+    #[error("an endpoint of type `sparql11` has no repositories; its address takes the queries")]
+    RepositoryUnknown,
+    /// An address that something else cannot be appended to.
+    #[error("`{0}` cannot be the base of an address")]
+    Base(String),
+    /// A token that HTTP cannot carry.
+    #[error("the token holds characters that HTTP cannot carry")]
+    Token,
+    /// The HTTP client cannot be made.
+    #[error("failed to make the HTTP client")]
+    Client(#[source] reqwest::Error),
+    /// TLS cannot be set up.
+    #[error("failed to set up TLS")]
+    Tls(#[source] rustls::Error),
+}
+
+/// A failure of one exchange with one server.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(super) enum HttpError {
+    #[error("{address} cannot be connected to: {cause}")]
+    Connect { address: String, cause: String },
+    #[error("{address} closed the connection before it answered: {cause}")]
+    Lost { address: String, cause: String },
+    #[error("{address} sent nothing for {} ms", .timeout.as_millis())]
+    Silent { address: String, timeout: Duration },
+    #[error("no connection to {address} became free within {} ms", .timeout.as_millis())]
+    Busy { address: String, timeout: Duration },
+    #[error("{address} gave no whole answer within {} ms", .timeout.as_millis())]
+    Slow { address: String, timeout: Duration },
+    #[error("{address} wants other credentials: {status}{}", said(.text))]
+    Credentials {
+        address: String,
+        status: StatusCode,
+        text: String,
+    },
+    #[error("{address} answered {status}{}", said(.text))]
+    Status {
+        address: String,
+        status: StatusCode,
+        text: String,
+    },
+    #[error("{address} answered {status} and sends to `{location}`; redirects are not followed")]
+    Redirect {
+        address: String,
+        status: StatusCode,
+        location: String,
+    },
+    #[error("{address} answered with `{found}` where a SPARQL result was expected{}", said(.text))]
+    ContentType {
+        address: String,
+        found: String,
+        text: String,
+    },
+    #[error("{address} answered in the encoding `{found}`, which was not asked for")]
+    Encoding { address: String, found: String },
+    #[error("the result of {address} broke off after {bytes} bytes: {cause}")]
+    Broken {
+        address: String,
+        bytes: u64,
+        cause: String,
+    },
+    #[error("the end of the result of {address} is not marked")]
+    Unmarked { address: String },
+    #[error("the result of {address} is malformed: {cause}")]
+    Malformed { address: String, cause: String },
+    #[error("the result of {address} is larger than {limit} bytes")]
+    TooLarge { address: String, limit: u64 },
+}
+
+fn said(text: &str) -> String {
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!(": {text}")
+    }
+}
+
+/// What a failure means for the server that it came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// The server is not there, or not fit to serve.
+    Down,
+    /// The server does not do this; another might.
+    Refused,
+    /// No other server would do better.
+    Final,
+}
+
+impl HttpError {
+    pub(super) fn meaning(&self) -> Meaning {
+        match self {
+            HttpError::Connect { .. }
+            | HttpError::Lost { .. }
+            | HttpError::Silent { .. }
+            | HttpError::Slow { .. }
+            | HttpError::Broken { .. } => Meaning::Down,
+            HttpError::Status { status, .. } if is_outage(*status) => Meaning::Down,
+            HttpError::Busy { .. }
+            | HttpError::Status { .. }
+            | HttpError::Credentials { .. }
+            | HttpError::Redirect { .. } => Meaning::Refused,
+            HttpError::ContentType { .. }
+            | HttpError::Encoding { .. }
+            | HttpError::Unmarked { .. }
+            | HttpError::Malformed { .. }
+            | HttpError::TooLarge { .. } => Meaning::Final,
+        }
+    }
+
+    /// Returns the failure as the store tells it.
+    pub(super) fn into_store_error(self) -> StoreError {
+        match self {
+            HttpError::TooLarge { limit, .. } => StoreError::ResultTooLarge { limit },
+            HttpError::Busy { .. } => StoreError::Unavailable(Box::new(self)),
+            HttpError::Broken { .. } => StoreError::Failed(Box::new(self)),
+            _ if self.meaning() == Meaning::Down => StoreError::Unavailable(Box::new(self)),
+            _ => StoreError::Failed(Box::new(self)),
+        }
+    }
+
+    /// Returns the status that the server answered with, when the answer was not a result.
+    pub(super) fn status(&self) -> Option<StatusCode> {
+        match self {
+            HttpError::Status { status, .. }
+            | HttpError::Credentials { status, .. }
+            | HttpError::Redirect { status, .. } => Some(*status),
+            _ => None,
+        }
+    }
+}
+
+/// Statuses that say that the server, or what stands before it, cannot serve at the moment.
+fn is_outage(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::REQUEST_TIMEOUT
+            | StatusCode::TOO_MANY_REQUESTS
+            | StatusCode::BAD_GATEWAY
+            | StatusCode::SERVICE_UNAVAILABLE
+            | StatusCode::GATEWAY_TIMEOUT
+    )
+}
+
+/// Returns the texts of an error and of its causes, without addresses, which are named elsewhere.
+pub(super) fn causes(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut texts = vec![error.to_string()];
+    let mut source = error.source();
+    while let Some(cause) = source {
+        texts.push(cause.to_string());
+        source = cause.source();
+    }
+    texts.join(": ")
+}

@@ -1,0 +1,200 @@
+//! One request to one server, and what its answer is before its body is read.
+
+use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION};
+use reqwest::{Method, RequestBuilder, StatusCode, Url};
+
+use super::body::Body;
+use super::client::Channel;
+use super::error::{HttpError, causes};
+use super::server::Server;
+use super::values::{ResultFormat, ServerKind};
+use crate::context::CallContext;
+use crate::query::Dataset;
+
+/// Name under which a request is found in the logs of both sides.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// A query as it is sent.
+#[derive(Clone, Copy)]
+pub(super) struct Query<'a> {
+    pub(super) text: &'a str,
+    pub(super) dataset: &'a Dataset,
+    pub(super) format: ResultFormat,
+}
+
+/// A server, how it is spoken to, and for whom.
+#[derive(Clone, Copy)]
+pub(super) struct Exchange<'a> {
+    pub(super) server: &'a Server,
+    pub(super) channel: &'a Channel,
+    pub(super) context: &'a CallContext,
+}
+
+impl<'a> Exchange<'a> {
+    /// Sends a query; returns the body of a successful answer.
+    pub(super) async fn query(
+        self,
+        kind: ServerKind,
+        query: Query<'_>,
+    ) -> Result<Body<'a>, HttpError> {
+        let mut url = self.server.query_address(kind);
+        let arguments = arguments(kind, query.dataset, self.context);
+        let request = match kind {
+            // A form costs a third more, and servers bound its size.
+            ServerKind::Rdf4j | ServerKind::GraphDb | ServerKind::Fuseki => {
+                if !arguments.is_empty() {
+                    url.query_pairs_mut().extend_pairs(&arguments);
+                }
+                self.channel
+                    .request(Method::POST, url)
+                    // RDF4J reads the text as Latin-1 unless it is told.
+                    .header(CONTENT_TYPE, "application/sparql-query; charset=utf-8")
+                    .body(query.text.to_owned())
+            }
+            // The way that even old endpoints understand.
+            ServerKind::Sparql11 => self
+                .channel
+                .request(Method::POST, url)
+                .form(&[("query", query.text)]),
+        };
+        let accepted = match query.format {
+            ResultFormat::Json => "application/sparql-results+json",
+            ResultFormat::Tsv => "text/tab-separated-values",
+        };
+        let answer = self.send(request.header(ACCEPT, accepted)).await?;
+        successful(answer).await
+    }
+
+    /// Reads a resource; returns the answer whatever its status.
+    pub(super) async fn get(self, url: Url, accepted: &str) -> Result<Body<'a>, HttpError> {
+        let request = self.channel.request(Method::GET, url);
+        self.send(request.header(ACCEPT, accepted)).await
+    }
+
+    async fn send(self, request: RequestBuilder) -> Result<Body<'a>, HttpError> {
+        let id = &self.context.request_id;
+        let request = match reqwest::header::HeaderValue::from_str(id) {
+            Ok(value) if !id.is_empty() => request.header(REQUEST_ID, value),
+            _ => request,
+        };
+        let address = self.server.name();
+        let wait = self.channel.connection_request_timeout;
+        let connection = self.server.connection(wait).await?;
+        let sending = request.send();
+        let socket_timeout = self.channel.socket_timeout;
+        let sent = match socket_timeout {
+            None => sending.await,
+            Some(timeout) => match tokio::time::timeout(timeout, sending).await {
+                Ok(sent) => sent,
+                Err(_) => return Err(HttpError::Silent { address, timeout }),
+            },
+        };
+        match sent {
+            Ok(response) => Ok(Body::new(response, address, socket_timeout, connection)),
+            Err(error) if error.is_connect() => Err(HttpError::Connect {
+                address,
+                cause: causes(error),
+            }),
+            Err(error) => Err(HttpError::Lost {
+                address,
+                cause: causes(error),
+            }),
+        }
+    }
+}
+
+/// Returns the arguments of the protocol besides the query.
+fn arguments(
+    kind: ServerKind,
+    dataset: &Dataset,
+    context: &CallContext,
+) -> Vec<(&'static str, String)> {
+    if !matches!(kind, ServerKind::Rdf4j | ServerKind::GraphDb) {
+        return Vec::new();
+    }
+    let mut arguments = vec![("infer", dataset.include_inferred.to_string())];
+    if kind == ServerKind::GraphDb {
+        arguments.push(("sameAs", dataset.expand_same_as.to_string()));
+    }
+    if let Some(deadline) = context.deadline {
+        let left = deadline.saturating_duration_since(std::time::Instant::now());
+        // Whole seconds, where zero would be no bound at all.
+        let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
+        arguments.push(("timeout", seconds.max(1).to_string()));
+    }
+    arguments
+}
+
+/// Refuses an answer that is no result.
+async fn successful(answer: Body<'_>) -> Result<Body<'_>, HttpError> {
+    let status = answer.response().status();
+    let address = answer.address().to_owned();
+    if let Some(found) = foreign_encoding(answer.response().headers()) {
+        return Err(HttpError::Encoding { address, found });
+    }
+    if status == StatusCode::OK {
+        return Ok(answer);
+    }
+    if status.is_redirection() {
+        let location = header(answer.response().headers(), LOCATION);
+        return Err(HttpError::Redirect {
+            address,
+            status,
+            location,
+        });
+    }
+    Err(refusal(answer, status).await)
+}
+
+/// Reads what the server says with a status that is no success.
+pub(super) async fn refusal(answer: Body<'_>, status: StatusCode) -> HttpError {
+    let address = answer.address().to_owned();
+    let text = answer.excerpt().await;
+    if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+        return HttpError::Credentials {
+            address,
+            status,
+            text,
+        };
+    }
+    HttpError::Status {
+        address,
+        status,
+        text,
+    }
+}
+
+fn foreign_encoding(headers: &HeaderMap) -> Option<String> {
+    let found = header(headers, CONTENT_ENCODING);
+    (!found.is_empty() && !found.eq_ignore_ascii_case("identity")).then_some(found)
+}
+
+/// Returns the text of a header, empty when there is none.
+pub(super) fn header(headers: &HeaderMap, name: HeaderName) -> String {
+    let value = headers.get(name).map(|value| value.as_bytes());
+    String::from_utf8_lossy(value.unwrap_or_default()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn a_server_of_rdf4j_is_told_the_rest_of_the_time_in_whole_seconds() {
+        let context = |time| CallContext {
+            deadline: Some(Instant::now() + time),
+            ..CallContext::default()
+        };
+        let timeout = |kind, time| {
+            let arguments = arguments(kind, &Dataset::default(), &context(time));
+            let found = arguments.into_iter().find(|(key, _)| *key == "timeout");
+            found.map(|(_, value)| value)
+        };
+        let half = Duration::from_millis(2500);
+        assert_eq!(timeout(ServerKind::Rdf4j, half).unwrap(), "3");
+        assert_eq!(timeout(ServerKind::GraphDb, Duration::ZERO).unwrap(), "1");
+        assert_eq!(timeout(ServerKind::Fuseki, half), None);
+    }
+}

@@ -1,0 +1,145 @@
+//! Results as they arrive, from bytes to rows.
+
+use futures::stream::try_unfold;
+use oxrdf::Variable;
+use reqwest::header::CONTENT_TYPE;
+use sparesults::{
+    QueryResultsFormat, QueryResultsParseError, QueryResultsParser,
+    TokioAsyncReaderQueryResultsParserOutput,
+};
+use spargebra::Query;
+use spargebra::algebra::GraphPattern;
+use tokio_util::io::StreamReader;
+
+use super::body::Body;
+use super::error::HttpError;
+use super::exchange::header;
+use super::values::ResultFormat;
+use crate::error::StoreError;
+use crate::remote::Rows;
+
+/// Returns the variables of a SELECT query in the order of its projection.
+pub(super) fn projection(query: &Query) -> Result<Vec<Variable>, StoreError> {
+    let Query::Select { pattern, .. } = query else {
+        return Err(StoreError::Unsupported(
+            "a SPARQL endpoint is asked SELECT queries alone".to_owned(),
+        ));
+    };
+    let mut pattern = pattern;
+    loop {
+        match pattern {
+            GraphPattern::Project { variables, .. } => return Ok(variables.clone()),
+            GraphPattern::Distinct { inner }
+            | GraphPattern::Reduced { inner }
+            | GraphPattern::Slice { inner, .. } => pattern = inner,
+            _ => {
+                return Err(StoreError::Unsupported(
+                    "a SELECT query without a projection".to_owned(),
+                ));
+            }
+        }
+    }
+}
+
+/// Finds how a result is to be read; refuses one whose end would not be noticed.
+async fn parser(
+    body: Body<'_>,
+    format: ResultFormat,
+) -> Result<(QueryResultsFormat, Body<'_>), HttpError> {
+    match format_of(&body) {
+        Some(ResultFormat::Json) => Ok((QueryResultsFormat::Json, body)),
+        Some(ResultFormat::Tsv) if format == ResultFormat::Tsv => {
+            if body.end_is_marked() {
+                return Ok((QueryResultsFormat::Tsv, body.of_lines()));
+            }
+            let address = body.address().to_owned();
+            Err(HttpError::Unmarked { address })
+        }
+        _ => Err(foreign(body).await),
+    }
+}
+
+/// Reads a result to its end.
+pub(super) async fn read_rows(
+    body: Body<'_>,
+    format: ResultFormat,
+    wanted: &[Variable],
+) -> Result<Rows, HttpError> {
+    let (parser, body) = parser(body, format).await?;
+    let address = body.address().to_owned();
+    let chunks = try_unfold(body, |mut body| async move {
+        let chunk = body.next().await.map_err(std::io::Error::other)?;
+        Ok::<_, std::io::Error>(chunk.map(|chunk| (chunk, body)))
+    });
+    let reader = StreamReader::new(Box::pin(chunks));
+    let parser = QueryResultsParser::from_format(parser);
+    let read = parser.for_tokio_async_reader(reader).await;
+    let TokioAsyncReaderQueryResultsParserOutput::Solutions(mut solutions) =
+        read.map_err(|error| failure(error, &address))?
+    else {
+        return Err(HttpError::Malformed {
+            address,
+            cause: "a boolean where solutions were expected".to_owned(),
+        });
+    };
+    let columns = columns(solutions.variables(), wanted, &address)?;
+    let mut rows = Rows {
+        width: wanted.len(),
+        terms: Vec::new(),
+    };
+    while let Some(solution) = solutions.next().await {
+        let solution = solution.map_err(|error| failure(error, &address))?;
+        let values = solution.values();
+        let row = columns.iter().map(|column| values[*column].clone());
+        rows.terms.extend(row);
+    }
+    Ok(rows)
+}
+
+/// Returns the place of each wanted variable in the rows of the result.
+fn columns(
+    found: &[Variable],
+    wanted: &[Variable],
+    address: &str,
+) -> Result<Vec<usize>, HttpError> {
+    let place = |variable: &Variable| {
+        let place = found.iter().position(|other| other == variable);
+        place.ok_or_else(|| HttpError::Malformed {
+            address: address.to_owned(),
+            cause: format!("the result has no variable {variable}"),
+        })
+    };
+    wanted.iter().map(place).collect()
+}
+
+fn format_of(body: &Body<'_>) -> Option<ResultFormat> {
+    let value = header(body.response().headers(), CONTENT_TYPE);
+    let media_type = value.split(';').next().unwrap_or_default().trim();
+    match media_type.to_ascii_lowercase().as_str() {
+        "application/sparql-results+json" | "application/json" => Some(ResultFormat::Json),
+        "text/tab-separated-values" => Some(ResultFormat::Tsv),
+        _ => None,
+    }
+}
+
+async fn foreign(body: Body<'_>) -> HttpError {
+    HttpError::ContentType {
+        address: body.address().to_owned(),
+        found: header(body.response().headers(), CONTENT_TYPE),
+        text: body.excerpt().await,
+    }
+}
+
+fn failure(error: QueryResultsParseError, address: &str) -> HttpError {
+    let cause = match error {
+        QueryResultsParseError::Io(error) => match error.downcast::<HttpError>() {
+            Ok(error) => return error,
+            Err(error) => error.to_string(),
+        },
+        QueryResultsParseError::Syntax(error) => error.to_string(),
+    };
+    HttpError::Malformed {
+        address: address.to_owned(),
+        cause,
+    }
+}

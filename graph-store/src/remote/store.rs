@@ -1,0 +1,365 @@
+//! A store behind a SPARQL endpoint.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+use futures::FutureExt;
+use futures::stream::{self, StreamExt, TryStreamExt};
+use oxrdf::{NamedNode, Term};
+use spargebra::algebra::GraphPattern;
+
+use super::dialect::{DefaultGraph, Dialect};
+use super::endpoint::{EndpointQuery, Rows, SparqlEndpoint};
+use super::facts::{Facts, wanted};
+use crate::context::CallContext;
+use crate::error::StoreError;
+use crate::query::{Column, Hydrated, HydrationRequest};
+use crate::query::{Dataset, NodeCondition, Page, Position, Selection, ValueCondition, Window};
+use crate::sparql::{self, Fact, SlotQuery};
+use crate::store::order::{
+    CHECK_EVERY, KeyCache, drop_repeated, keys, named_nodes, sorted_page, sorted_values,
+};
+use crate::store::{GraphStore, StoreFeatures, StoreInfo, WindowBuilder, Windowed};
+
+/// How a remote store is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteOptions {
+    /// The kind of server.
+    pub dialect: Dialect,
+    /// What the default graph of the server holds.
+    pub default_graph: DefaultGraph,
+    /// What a request can choose; the name of the repository is here.
+    pub features: StoreFeatures,
+    /// Greatest number of nodes whose values one query asks for; at least 1.
+    pub batch: usize,
+    /// Greatest number of queries for one level that are under way at once; at least 1.
+    pub concurrency: usize,
+}
+
+impl RemoteOptions {
+    /// Returns the options that fit a kind of server as it comes.
+    #[must_use]
+    pub fn new(dialect: Dialect) -> Self {
+        RemoteOptions {
+            dialect,
+            default_graph: dialect.default_graph(),
+            features: dialect.features(),
+            batch: 1_000,
+            concurrency: 4,
+        }
+    }
+}
+
+/// A store behind a SPARQL endpoint.
+///
+/// A selection is one query. Values of a level are one query per [`RemoteOptions::batch`] nodes.
+pub struct RemoteStore {
+    endpoint: Arc<dyn SparqlEndpoint>,
+    options: RemoteOptions,
+}
+
+impl RemoteStore {
+    /// Creates a store over an endpoint.
+    #[must_use]
+    pub fn new(endpoint: Arc<dyn SparqlEndpoint>, options: RemoteOptions) -> Self {
+        RemoteStore { endpoint, options }
+    }
+
+    /// Runs a query whose rows have `width` terms.
+    async fn rows(
+        &self,
+        pattern: GraphPattern,
+        width: usize,
+        dataset: &Dataset,
+        context: &CallContext,
+    ) -> Result<Rows, StoreError> {
+        context.check()?;
+        let options = &self.options;
+        let query = options
+            .dialect
+            .query(options.default_graph, pattern, dataset);
+        context.count_call();
+        let started = Instant::now();
+        let request = EndpointQuery {
+            query: &query,
+            dataset,
+        };
+        let rows = self.endpoint.select(request, context).await?;
+        if rows.width != width || !rows.terms.len().is_multiple_of(width) {
+            return Err(malformed("a result has other columns than its query"));
+        }
+        if let Some(trace) = &context.trace {
+            let text = Some(query.to_string());
+            trace.record("query", text, rows.terms.len() / width, started);
+        }
+        Ok(rows)
+    }
+
+    /// Fetches the objects with what their order needs, and orders them here.
+    async fn select_ordered(
+        &self,
+        selection: &Selection,
+        context: &CallContext,
+    ) -> Result<Vec<NamedNode>, StoreError> {
+        let (nodes, facts) = self.nodes_with_facts(selection, context).await?;
+        let mut cache = KeyCache::default();
+        sorted_page(&facts, nodes, &selection.order, selection.page, &mut cache)
+    }
+
+    /// Fetches all objects, each once, with what their order needs.
+    async fn nodes_with_facts<'c>(
+        &self,
+        selection: &Selection,
+        context: &'c CallContext,
+    ) -> Result<(Vec<NamedNode>, Facts<'c>), StoreError> {
+        let wanted = wanted(&selection.order, None);
+        let pattern = sparql::nodes_with_facts(&selection.condition, &wanted);
+        let rows = self.rows(pattern, 3, &selection.dataset, context).await?;
+        let mut facts = Facts::new(context);
+        let mut nodes = Vec::new();
+        for row in numbered(rows) {
+            match (row?, wanted.as_slice()) {
+                ((Term::NamedNode(node), 0, None), _) => nodes.push(node),
+                ((node, number @ 1.., Some(value)), wanted) if number <= wanted.len() => {
+                    facts.add(node, &wanted[number - 1].step, value);
+                }
+                _ => return Err(malformed("a result has rows that its query cannot give")),
+            }
+        }
+        nodes.sort_unstable();
+        nodes.dedup();
+        Ok((nodes, facts))
+    }
+
+    /// Fetches the values of one batch of nodes.
+    async fn hydrate_batch(
+        &self,
+        nodes: &[NamedNode],
+        request: &HydrationRequest<'_>,
+        facts: &[Vec<Fact>],
+        context: &CallContext,
+    ) -> Result<Vec<Column>, StoreError> {
+        let slots = request.slots.iter().zip(facts);
+        let queries: Vec<SlotQuery<'_>> = slots
+            .map(|(slot, facts)| SlotQuery {
+                step: &slot.step,
+                condition: slot.condition.as_ref(),
+                facts,
+            })
+            .collect();
+        let pattern = sparql::values_of(nodes, &queries);
+        let rows = self.rows(pattern, 3, request.dataset, context).await?;
+        let mut known = Facts::new(context);
+        let values = sorted_out(rows, nodes, &queries, &mut known)?;
+        let columns = request.slots.iter().zip(values).map(|(slot, values)| {
+            let mut column = Column::with_capacity(nodes.len());
+            let mut cache = KeyCache::default();
+            for mut values in values {
+                drop_repeated(&mut values, 0);
+                if let Some(page) = &slot.page {
+                    values = sorted_values(&known, values, page, &mut cache)?;
+                }
+                column.values.append(&mut values);
+                column.end_node();
+            }
+            Ok(column)
+        });
+        columns.collect()
+    }
+}
+
+/// Puts the values of rows to their slots and nodes, and facts about values into `known`.
+fn sorted_out(
+    rows: Rows,
+    nodes: &[NamedNode],
+    slots: &[SlotQuery<'_>],
+    known: &mut Facts<'_>,
+) -> Result<Vec<Vec<Vec<Term>>>, StoreError> {
+    let positions: HashMap<&NamedNode, usize> = nodes.iter().zip(0..).collect();
+    let steps: Vec<_> = slots.iter().flat_map(|slot| slot.facts).collect();
+    let mut values = vec![vec![Vec::new(); nodes.len()]; slots.len()];
+    for row in numbered(rows) {
+        let (node, number, Some(value)) = row? else {
+            return Err(malformed("a result lacks a value"));
+        };
+        if let Some(slot) = values.get_mut(number) {
+            let position = match &node {
+                Term::NamedNode(node) => positions.get(node),
+                _ => None,
+            };
+            let &position =
+                position.ok_or_else(|| malformed("a result has nodes not asked for"))?;
+            if !matches!(value, Term::BlankNode(_)) {
+                slot[position].push(value);
+            }
+        } else {
+            let fact = steps
+                .get(number - slots.len())
+                .ok_or_else(|| malformed("a result has a number not asked for"))?;
+            known.add(node, &fact.step, value);
+        }
+    }
+    Ok(values)
+}
+
+#[async_trait]
+impl GraphStore for RemoteStore {
+    async fn select(
+        &self,
+        selection: &Selection,
+        context: &CallContext,
+    ) -> Result<Vec<NamedNode>, StoreError> {
+        if reads_nothing(&selection.dataset) || takes_nothing(selection.page) {
+            return Ok(Vec::new());
+        }
+        if !selection.order.is_empty() {
+            return self.select_ordered(selection, context).await;
+        }
+        let pattern = sparql::nodes_page(&selection.condition, selection.page);
+        let rows = self.rows(pattern, 1, &selection.dataset, context).await?;
+        let mut nodes: Vec<NamedNode> = named_nodes(rows.terms.into_iter().flatten()).collect();
+        // Not every store orders texts by code point within a page; and a list in the same order
+        // every time is worth more than the time it takes.
+        nodes.sort_unstable();
+        Ok(nodes)
+    }
+
+    async fn count(&self, selection: &Selection, context: &CallContext) -> Result<u64, StoreError> {
+        if reads_nothing(&selection.dataset) {
+            return Ok(0);
+        }
+        if self.options.dialect.miscounts_values() && joins_values(&selection.condition) {
+            let pattern = sparql::nodes_page(&selection.condition, Page::default());
+            let rows = self.rows(pattern, 1, &selection.dataset, context).await?;
+            return Ok(named_nodes(rows.terms.into_iter().flatten()).count() as u64);
+        }
+        let pattern = sparql::count_of(&selection.condition);
+        let rows = self.rows(pattern, 1, &selection.dataset, context).await?;
+        match rows.terms.as_slice() {
+            [Some(Term::Literal(count))] => count
+                .value()
+                .parse()
+                .map_err(|_| malformed("a count is no number")),
+            // RDF4J has no row where it sees before that nothing can match.
+            [] => Ok(0),
+            _ => Err(malformed("a count is not one number")),
+        }
+    }
+
+    async fn select_window(
+        &self,
+        selection: &Selection,
+        window: &Window,
+        context: &CallContext,
+    ) -> Result<Windowed, StoreError> {
+        let order = &selection.order;
+        let mut builder = WindowBuilder::new(order, window);
+        if reads_nothing(&selection.dataset) {
+            return Ok(builder.finish());
+        }
+        let (nodes, facts) = self.nodes_with_facts(selection, context).await?;
+        for (position, id) in nodes.into_iter().enumerate() {
+            if position % CHECK_EVERY == 0 {
+                context.check()?;
+            }
+            let keys = keys(&facts, &id, order)?;
+            builder.offer(Position { keys, id });
+        }
+        Ok(builder.finish())
+    }
+
+    async fn hydrate(
+        &self,
+        request: &HydrationRequest<'_>,
+        context: &CallContext,
+    ) -> Result<Hydrated, StoreError> {
+        let facts: Vec<Vec<Fact>> = request
+            .slots
+            .iter()
+            .map(|slot| match &slot.page {
+                None => Vec::new(),
+                Some(page) => wanted(&page.order, page.members.as_ref()),
+            })
+            .collect();
+        let mut fetches = Vec::new();
+        for nodes in request.nodes.chunks(self.options.batch.max(1)) {
+            let fetch = self.hydrate_batch(nodes, request, &facts, context);
+            fetches.push(fetch.boxed());
+        }
+        let fetched: Vec<Vec<Column>> = stream::iter(fetches)
+            .buffered(self.options.concurrency.max(1))
+            .try_collect()
+            .await?;
+        let mut columns: Vec<Column> = request
+            .slots
+            .iter()
+            .map(|_| Column::with_capacity(request.nodes.len()))
+            .collect();
+        for batch in fetched {
+            for (column, part) in columns.iter_mut().zip(batch) {
+                column.append(part);
+            }
+        }
+        Ok(Hydrated { columns })
+    }
+
+    fn features(&self) -> StoreFeatures {
+        self.options.features.clone()
+    }
+
+    fn is_blocking(&self) -> bool {
+        false
+    }
+
+    async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
+        self.endpoint.probe(context).await
+    }
+}
+
+/// Tells whether a dataset lists no graph at all, which no dataset clause can say.
+fn reads_nothing(dataset: &Dataset) -> bool {
+    dataset.graphs.as_ref().is_some_and(Vec::is_empty)
+}
+
+/// Tells whether the query of a condition joins a list of terms.
+fn joins_values(condition: &NodeCondition) -> bool {
+    match condition {
+        NodeCondition::OneOf(_) | NodeCondition::Iri(_) => true,
+        NodeCondition::Instance(test) => {
+            test.alternatives.iter().any(|(_, types)| types.len() != 1)
+        }
+        NodeCondition::All(parts) => parts.iter().any(joins_values),
+        NodeCondition::Values { condition, .. } => match condition.as_ref() {
+            ValueCondition::Node(inner) => joins_values(inner),
+            ValueCondition::Term(_) => false,
+        },
+        // These filter.
+        NodeCondition::Any(_) | NodeCondition::Not(_) => false,
+    }
+}
+
+fn takes_nothing(page: Page) -> bool {
+    page.limit == Some(0)
+}
+
+/// Reads rows of a node, a number and a value.
+fn numbered(rows: Rows) -> impl Iterator<Item = Result<(Term, usize, Option<Term>), StoreError>> {
+    let mut terms = rows.terms.into_iter();
+    std::iter::from_fn(move || {
+        let (node, number, value) = (terms.next()?, terms.next()?, terms.next()?);
+        let number = match number {
+            Some(Term::Literal(number)) => number.value().parse().ok(),
+            _ => None,
+        };
+        Some(match (node, number) {
+            (Some(node), Some(number)) => Ok((node, number, value)),
+            _ => Err(malformed("a result has a row without node or number")),
+        })
+    })
+}
+
+fn malformed(what: &'static str) -> StoreError {
+    StoreError::Failed(what.into())
+}

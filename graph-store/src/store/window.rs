@@ -1,0 +1,284 @@
+//! Windows over candidates that come in any order: the logic that every store can use.
+//!
+//! Candidates pass by once. Only as many as the window takes, and one more that tells whether there
+//! are others, are kept; so neither memory nor work grows with the place of the window.
+
+use std::cmp::Ordering;
+
+use crate::query::{OrderKey, Position, Take, Window};
+use crate::value::SortValue;
+
+/// The objects of a [`Window`], in order, with the place of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Windowed {
+    /// The objects, each once.
+    pub objects: Vec<Position>,
+    /// Its range has objects beyond the ones taken.
+    pub more: bool,
+    /// Some object of the selection is at `after` or in front of it.
+    pub precedes: bool,
+    /// Some object of the selection is at `before` or behind it.
+    pub follows: bool,
+}
+
+/// Compares two places in an order: key by key, then by id.
+#[must_use]
+pub fn compare_positions(order: &[OrderKey], a: &Position, b: &Position) -> Ordering {
+    compare_keys(order, &a.keys, &b.keys).then_with(|| a.id.cmp(&b.id))
+}
+
+/// Compares the keys of two objects, one by one.
+#[must_use]
+pub fn compare_keys(order: &[OrderKey], a: &[SortValue], b: &[SortValue]) -> Ordering {
+    for (key, (a, b)) in order.iter().zip(a.iter().zip(b)) {
+        let ordering = if key.descending { b.cmp(a) } else { a.cmp(b) };
+        if ordering.is_ne() {
+            return ordering;
+        }
+    }
+    Ordering::Equal
+}
+
+/// Cuts a window out of the candidates that it is offered.
+///
+/// An object may be offered several times, with the same keys each time; it counts once.
+#[derive(Debug)]
+pub struct WindowBuilder<'a> {
+    order: &'a [OrderKey],
+    window: &'a Window,
+    kept: Vec<Position>,
+    /// The worst of those kept when they were cut last: what is not better is not wanted.
+    bound: Option<Position>,
+    precedes: bool,
+    follows: bool,
+    comparisons: u64,
+}
+
+impl<'a> WindowBuilder<'a> {
+    /// Creates a builder without candidates.
+    #[must_use]
+    pub fn new(order: &'a [OrderKey], window: &'a Window) -> Self {
+        WindowBuilder {
+            order,
+            window,
+            kept: Vec::new(),
+            bound: None,
+            precedes: false,
+            follows: false,
+            comparisons: 0,
+        }
+    }
+
+    /// Offers an object of the selection.
+    pub fn offer(&mut self, candidate: Position) {
+        let mut inside = true;
+        if let Some(after) = &self.window.after {
+            self.comparisons += 1;
+            let precedes = compare_positions(self.order, &candidate, after).is_le();
+            self.precedes |= precedes;
+            inside &= !precedes;
+        }
+        if let Some(before) = &self.window.before {
+            self.comparisons += 1;
+            let follows = compare_positions(self.order, &candidate, before).is_ge();
+            self.follows |= follows;
+            inside &= !follows;
+        }
+        if !inside {
+            return;
+        }
+        if let Some(bound) = &self.bound {
+            self.comparisons += 1;
+            if self.quality(&candidate, bound).is_ge() {
+                return;
+            }
+        }
+        self.kept.push(candidate);
+        if self.kept.len() >= self.room().saturating_mul(2) {
+            self.cut();
+        }
+    }
+
+    /// Returns the window.
+    #[must_use]
+    pub fn finish(mut self) -> Windowed {
+        self.cut();
+        let limit = self.window.take.limit().unwrap_or(usize::MAX);
+        let more = self.kept.len() > limit;
+        self.kept.truncate(limit);
+        if matches!(self.window.take, Take::Last(_)) {
+            self.kept.reverse();
+        }
+        Windowed {
+            objects: self.kept,
+            more,
+            precedes: self.precedes,
+            follows: self.follows,
+        }
+    }
+
+    /// Returns how often two places were compared so far, sorting included.
+    #[must_use]
+    pub fn comparisons(&self) -> u64 {
+        self.comparisons
+    }
+
+    /// Returns how many candidates are worth keeping: the window, and one that tells of others.
+    fn room(&self) -> usize {
+        let limit = self.window.take.limit();
+        limit.map_or(usize::MAX, |limit| limit.saturating_add(1))
+    }
+
+    /// Orders candidates by how much the window wants them, best first.
+    fn quality(&self, a: &Position, b: &Position) -> Ordering {
+        match self.window.take {
+            Take::Last(_) => compare_positions(self.order, b, a),
+            Take::All | Take::First(_) => compare_positions(self.order, a, b),
+        }
+    }
+
+    /// Keeps the best.
+    fn cut(&mut self) {
+        let room = self.room();
+        let mut kept = std::mem::take(&mut self.kept);
+        let mut comparisons = 0;
+        kept.sort_unstable_by(|a, b| {
+            comparisons += 1;
+            self.quality(a, b)
+        });
+        kept.dedup_by(|a, b| a.id == b.id);
+        kept.truncate(room);
+        if kept.len() == room {
+            self.bound = kept.last().cloned();
+        }
+        self.comparisons += comparisons;
+        self.kept = kept;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oxrdf::NamedNode;
+    use proptest::prelude::*;
+
+    use super::{WindowBuilder, Windowed, compare_positions};
+    use crate::query::{OrderKey, Position, SortBy, Take, Window};
+    use crate::value::SortValue;
+
+    fn order(descending: bool) -> Vec<OrderKey> {
+        vec![OrderKey {
+            path: Vec::new(),
+            by: SortBy::Iri,
+            descending,
+        }]
+    }
+
+    fn position((key, id): (u8, u8)) -> Position {
+        Position {
+            keys: vec![SortValue::Boolean(key.is_multiple_of(2))],
+            id: NamedNode::new_unchecked(format!("http://e/{id:03}")),
+        }
+    }
+
+    /// What a window is, without any thought of cost.
+    fn by_definition(order: &[OrderKey], window: &Window, candidates: &[Position]) -> Windowed {
+        let mut all = candidates.to_vec();
+        all.sort_by(|a, b| compare_positions(order, a, b));
+        all.dedup();
+        let behind = |place: &Position| {
+            all.iter()
+                .filter(|p| compare_positions(order, p, place).is_gt())
+                .count()
+        };
+        let (start, precedes) = match &window.after {
+            None => (0, false),
+            Some(after) => (all.len() - behind(after), all.len() > behind(after)),
+        };
+        let in_front = |place: &Position| {
+            all.iter()
+                .filter(|p| compare_positions(order, p, place).is_lt())
+                .count()
+        };
+        let (end, follows) = match &window.before {
+            None => (all.len(), false),
+            Some(before) => (in_front(before), in_front(before) < all.len()),
+        };
+        let range = all.get(start..end).unwrap_or_default();
+        let limit = window.take.limit().unwrap_or(usize::MAX).min(range.len());
+        let objects = match window.take {
+            Take::Last(_) => &range[range.len() - limit..],
+            Take::All | Take::First(_) => &range[..limit],
+        };
+        Windowed {
+            objects: objects.to_vec(),
+            more: limit < range.len(),
+            precedes,
+            follows,
+        }
+    }
+
+    fn take() -> impl Strategy<Value = Take> {
+        prop_oneof![
+            Just(Take::All),
+            (0..6_usize).prop_map(Take::First),
+            (0..6_usize).prop_map(Take::Last),
+            Just(Take::First(usize::MAX)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn windows_are_as_defined(
+            candidates in proptest::collection::vec(0..40_u8, 0..60),
+            after in proptest::option::of((0..2_u8, 0..40_u8)),
+            before in proptest::option::of((0..2_u8, 0..40_u8)),
+            take in take(),
+            descending in any::<bool>(),
+        ) {
+            let order = order(descending);
+            // The key depends on the id alone, since an object has the same keys each time.
+            let candidates: Vec<_> = candidates.into_iter().map(|id| position((id / 3, id))).collect();
+            let window = Window { after: after.map(position), before: before.map(position), take };
+            let mut builder = WindowBuilder::new(&order, &window);
+            candidates.iter().cloned().for_each(|candidate| builder.offer(candidate));
+            prop_assert_eq!(builder.finish(), by_definition(&order, &window, &candidates));
+        }
+    }
+
+    #[test]
+    fn a_late_page_costs_what_an_early_one_costs() {
+        let id = |number: u64| NamedNode::new_unchecked(format!("http://e/{number:06}"));
+        let at = |number| Position {
+            keys: Vec::new(),
+            id: id(number),
+        };
+        let total = 200_003;
+        let cost = |place: u64| {
+            let window = Window {
+                after: Some(at(place)),
+                before: None,
+                take: Take::First(20),
+            };
+            let mut builder = WindowBuilder::new(&[], &window);
+            // Every number once, in an order without order: the total is prime.
+            for step in 0..total {
+                builder.offer(at(step * 7_919 % total));
+                assert!(builder.kept.len() <= 42, "only the window is kept");
+            }
+            let comparisons = builder.comparisons();
+            let found = builder.finish().objects;
+            assert_eq!(found[0].id, id(place + 1));
+            assert_eq!(found.len(), 20);
+            comparisons
+        };
+        let costs = [10, 1_000, 100_000].map(cost);
+        let (least, most) = (costs.iter().min(), costs.iter().max());
+        let (Some(&least), Some(&most)) = (least, most) else {
+            panic!("three costs");
+        };
+        println!("comparisons at positions 10, 1,000 and 100,000: {costs:?}");
+        // Far behind, half of the candidates fall out after one comparison instead of two.
+        assert!(most <= 2 * total + 2 * total / 10, "{costs:?}");
+        assert!(costs[2] * 10 <= costs[0] * 13 && least > 0, "{costs:?}");
+    }
+}

@@ -1,0 +1,71 @@
+//! A record of what a store did for one request.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+/// A record of the steps of one request, filled by the executor and the store.
+#[derive(Debug, Default)]
+pub struct Trace {
+    calls: AtomicU64,
+    steps: Mutex<Vec<TraceStep>>,
+}
+
+/// One step that a store took.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TraceStep {
+    /// What was done: `query`, `look-ups` or `walks`.
+    pub work: &'static str,
+    /// The query, when there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sparql: Option<String>,
+    /// Number of rows, objects or values that came out.
+    pub rows: usize,
+    /// Time that it took, in microseconds.
+    pub microseconds: u64,
+}
+
+impl Trace {
+    /// Counts one call to the store.
+    pub(crate) fn count_call(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Adds a step that began at `start`.
+    pub fn record(&self, work: &'static str, sparql: Option<String>, rows: usize, start: Instant) {
+        let step = TraceStep {
+            work,
+            sparql,
+            rows,
+            microseconds: micros(start.elapsed()),
+        };
+        // A poisoned lock only means that a step is missing.
+        if let Ok(mut steps) = self.steps.lock() {
+            steps.push(step);
+        }
+    }
+
+    /// Returns the number of calls to the store so far.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Returns the steps so far.
+    #[must_use]
+    pub fn steps(&self) -> Vec<TraceStep> {
+        self.steps
+            .lock()
+            .map(|steps| steps.clone())
+            .unwrap_or_default()
+    }
+}
+
+/// Returns a duration in whole microseconds.
+#[must_use]
+pub fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}

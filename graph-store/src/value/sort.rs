@@ -1,0 +1,294 @@
+//! The order of values: numbers by value, times by instant, texts by code point.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::str::FromStr;
+
+use oxrdf::{Literal, Term};
+use oxsdatatypes::{Date, DateTime, Decimal, GYear, GYearMonth, Time};
+use soml_core::datatype::Scalar;
+use soml_core::lang::LangSpec;
+
+use super::cast::cast;
+use super::json::{Numbers, write_scalar};
+use super::number::Number;
+use crate::query::{LiteralKey, SortBy};
+
+/// A value that can be sorted. Missing values come first.
+#[derive(Clone, Debug)]
+pub enum SortValue {
+    /// No value.
+    Missing,
+    /// A value that does not belong to the scalar, by its text.
+    IllTyped(String),
+    /// A truth value.
+    Boolean(bool),
+    /// A number: its approximation, and its exact value among equal approximations.
+    Number(f64, Option<Decimal>),
+    /// An instant in seconds; a time without a zone counts as UTC.
+    Instant(Decimal),
+    /// A text.
+    Text(String),
+}
+
+impl SortValue {
+    fn rank(&self) -> u8 {
+        match self {
+            SortValue::Missing => 0,
+            SortValue::IllTyped(_) => 1,
+            SortValue::Boolean(_) => 2,
+            SortValue::Number(..) => 3,
+            SortValue::Instant(_) => 4,
+            SortValue::Text(_) => 5,
+        }
+    }
+}
+
+impl Ord for SortValue {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (SortValue::Boolean(a), SortValue::Boolean(b)) => a.cmp(b),
+            (SortValue::Number(a, exact_a), SortValue::Number(b, exact_b)) => {
+                // Zero has one value, whatever its sign.
+                (a + 0.0)
+                    .total_cmp(&(b + 0.0))
+                    .then_with(|| exact_a.cmp(exact_b))
+            }
+            (SortValue::Instant(a), SortValue::Instant(b)) => a.cmp(b),
+            (SortValue::Text(a), SortValue::Text(b))
+            | (SortValue::IllTyped(a), SortValue::IllTyped(b)) => a.cmp(b),
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+}
+
+impl PartialOrd for SortValue {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for SortValue {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for SortValue {}
+
+/// Returns the sort value of a stored term as a value of `scalar`.
+#[must_use]
+pub fn sort_value(scalar: Scalar, term: &Term) -> SortValue {
+    let value = match (scalar, term) {
+        (Scalar::Iri, Term::NamedNode(node)) => Some(SortValue::Text(node.as_str().to_owned())),
+        (_, Term::Literal(literal)) => of_literal(scalar, literal),
+        _ => None,
+    };
+    value.unwrap_or_else(|| SortValue::IllTyped(term.to_string()))
+}
+
+fn of_literal(scalar: Scalar, literal: &Literal) -> Option<SortValue> {
+    let text = literal.value();
+    if scalar.is_numeric() {
+        let number = Number::from_literal(literal)?;
+        return Some(SortValue::Number(number.to_double(), number.to_decimal()));
+    }
+    if scalar == Scalar::String {
+        return super::is_text(literal).then(|| SortValue::Text(text.to_owned()));
+    }
+    if literal.datatype().as_str() != scalar.datatype_iri() {
+        return None;
+    }
+    match scalar {
+        Scalar::Boolean => match text {
+            "true" | "1" => Some(SortValue::Boolean(true)),
+            "false" | "0" => Some(SortValue::Boolean(false)),
+            _ => None,
+        },
+        _ => instant(scalar, text).map(SortValue::Instant),
+    }
+}
+
+/// Returns the sort value of a part of a literal.
+#[must_use]
+pub fn literal_key(part: LiteralKey, literal: &Literal) -> SortValue {
+    match part {
+        LiteralKey::Value => SortValue::Text(literal.value().to_owned()),
+        LiteralKey::Lang => literal.language().map_or(SortValue::Missing, |tag| {
+            SortValue::Text(tag.to_ascii_lowercase())
+        }),
+        LiteralKey::Datatype if literal.language().is_some() => SortValue::Missing,
+        LiteralKey::Datatype => SortValue::Text(literal.datatype().as_str().to_owned()),
+    }
+}
+
+/// Returns the sort value of what a single-valued field shows of its stored values; the field
+/// chooses by language, then the smallest of what fits its range.
+#[must_use]
+pub fn shown(by: &SortBy, values: &[Term], accept_language: &[String]) -> SortValue {
+    match by {
+        SortBy::Scalar { scalar, cast, lang } => {
+            shown_scalar(*scalar, *cast, lang.as_ref(), values, accept_language)
+        }
+        SortBy::Enum { names, cast } => {
+            let texts = literals(values).filter(|literal| *cast || super::is_plain(literal));
+            let known = texts.filter(|literal| names.iter().any(|name| name == literal.value()));
+            let smallest = known.map(|literal| literal.value()).min();
+            smallest.map_or(SortValue::Missing, |name| SortValue::Text(name.to_owned()))
+        }
+        SortBy::Literal { part, lang, types } => {
+            let spec = lang.as_ref().unwrap_or_else(|| LangSpec::any());
+            let chosen = of_language(values, spec, accept_language);
+            let parts = [LiteralKey::Value, LiteralKey::Lang, LiteralKey::Datatype];
+            let smallest = literals(chosen)
+                .filter(|literal| types.accepts(literal))
+                .min_by_key(|literal| parts.map(|part| literal_key(part, literal)));
+            smallest.map_or(SortValue::Missing, |literal| literal_key(*part, literal))
+        }
+        SortBy::Iri | SortBy::TypeName(_) | SortBy::Constant(_) => SortValue::Missing,
+    }
+}
+
+fn shown_scalar(
+    scalar: Scalar,
+    is_cast: bool,
+    lang: Option<&LangSpec>,
+    values: &[Term],
+    accept_language: &[String],
+) -> SortValue {
+    let cast_values: Vec<Term>;
+    let values = if is_cast {
+        cast_values = values
+            .iter()
+            .filter_map(|value| cast(scalar, value))
+            .map(Cow::into_owned)
+            .collect();
+        &cast_values
+    } else {
+        values
+    };
+    let chosen = match (scalar, lang, values) {
+        (Scalar::String, Some(spec), _) => of_language(values, spec, accept_language),
+        (Scalar::String, None, [_, _, ..]) => of_language(values, LangSpec::any(), accept_language),
+        _ => values.iter().collect(),
+    };
+    let mut scratch = Vec::new();
+    let fitting = chosen.into_iter().filter_map(|value| {
+        scratch.clear();
+        write_scalar(&mut scratch, scalar, value, Numbers::Exact).then(|| sort_value(scalar, value))
+    });
+    fitting.min().unwrap_or(SortValue::Missing)
+}
+
+/// Returns the values that a language specification wants, in its order.
+#[must_use]
+pub fn of_language<'v>(
+    values: &'v [Term],
+    spec: &LangSpec,
+    accept_language: &[String],
+) -> Vec<&'v Term> {
+    let tags = values.iter().map(|value| match value {
+        Term::Literal(literal) => literal.language(),
+        _ => None,
+    });
+    spec.pick(tags, accept_language)
+        .into_iter()
+        .map(|wanted| &values[wanted])
+        .collect()
+}
+
+/// Keeps the literals among values.
+fn literals<'v>(values: impl IntoIterator<Item = &'v Term>) -> impl Iterator<Item = &'v Literal> {
+    values.into_iter().filter_map(|value| match value {
+        Term::Literal(literal) => Some(literal),
+        _ => None,
+    })
+}
+
+/// Returns the place of a date or time on the time line.
+pub(super) fn instant(scalar: Scalar, text: &str) -> Option<Decimal> {
+    // The first sixteen bytes of the serialized form are the instant, the rest is the zone.
+    let bytes: [u8; 18] = match scalar {
+        Scalar::DateTime => DateTime::from_str(text).ok()?.to_be_bytes(),
+        Scalar::Date => Date::from_str(text).ok()?.to_be_bytes(),
+        Scalar::Time => Time::from_str(text).ok()?.to_be_bytes(),
+        Scalar::Year => GYear::from_str(text).ok()?.to_be_bytes(),
+        Scalar::YearMonth => GYearMonth::from_str(text).ok()?.to_be_bytes(),
+        _ => return None,
+    };
+    let instant: [u8; 16] = bytes[..16].try_into().ok()?;
+    Some(Decimal::from_be_bytes(instant))
+}
+
+#[cfg(test)]
+mod tests {
+    use oxrdf::{Literal, NamedNode, Term};
+    use soml_core::datatype::Scalar;
+
+    use super::sort_value;
+
+    fn typed(text: &str, datatype: &str) -> Term {
+        let iri = format!("http://www.w3.org/2001/XMLSchema#{datatype}");
+        Literal::new_typed_literal(text, NamedNode::new_unchecked(iri)).into()
+    }
+
+    #[test]
+    fn values_sort_by_worth() {
+        let ascending = [
+            (
+                Scalar::Decimal,
+                vec![
+                    typed("-1", "integer"),
+                    typed("0.5", "float"),
+                    typed("1e2", "double"),
+                ],
+            ),
+            (
+                Scalar::DateTime,
+                vec![
+                    typed("2020-01-01T00:00:00+02:00", "dateTime"),
+                    typed("2020-01-01T00:00:00Z", "dateTime"),
+                    typed("2020-01-01T01:00:00.5Z", "dateTime"),
+                ],
+            ),
+            (
+                Scalar::Year,
+                vec![typed("0999", "gYear"), typed("2020", "gYear")],
+            ),
+            (
+                Scalar::String,
+                vec![
+                    typed("B", "string"),
+                    typed("a", "string"),
+                    typed("é", "string"),
+                ],
+            ),
+            (
+                Scalar::Boolean,
+                vec![typed("0", "boolean"), typed("true", "boolean")],
+            ),
+        ];
+        for (scalar, terms) in ascending {
+            for pair in terms.windows(2) {
+                assert!(
+                    sort_value(scalar, &pair[0]) < sort_value(scalar, &pair[1]),
+                    "{} < {}",
+                    pair[0],
+                    pair[1]
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn equal_worth_is_equal_whatever_the_text() {
+        assert_eq!(
+            sort_value(Scalar::Decimal, &typed("1.50", "decimal")),
+            sort_value(Scalar::Decimal, &typed("1.5", "float"))
+        );
+        assert_eq!(
+            sort_value(Scalar::Double, &typed("-0", "double")),
+            sort_value(Scalar::Double, &typed("0", "integer"))
+        );
+    }
+}

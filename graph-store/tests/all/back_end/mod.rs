@@ -1,0 +1,166 @@
+//! The stores that tests run over: embedded, behind an endpoint in the same process, and on servers.
+//!
+//! Servers are named by `RDF4J_URL`, the address of an RDF4J Server, and `FUSEKI_URL`, that of a
+//! Fuseki server with `/$/` administration; each store gets a repository or dataset of its own.
+
+mod in_process;
+mod repository;
+mod server;
+
+use std::sync::Arc;
+
+use graph_store::GraphStore;
+use graph_store::oxigraph::OxigraphStore;
+use graph_store::remote::{DefaultGraph, Dialect, RemoteOptions, RemoteStore};
+use oxigraph::store::Store;
+use oxrdf::Quad;
+
+use in_process::InProcess;
+use server::Server;
+
+/// A kind of store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The embedded store.
+    Memory,
+    /// The embedded store with its index of links.
+    Sealed,
+    /// The embedded store on disk.
+    #[cfg(feature = "rocksdb")]
+    RocksDb,
+    /// An endpoint in the same process whose default graph is the union of all.
+    Remote,
+    /// An endpoint in the same process whose default graph stands apart.
+    RemoteApart,
+    /// A real RDF4J Server.
+    Rdf4j {
+        /// The repository infers after RDF Schema.
+        infers: bool,
+    },
+    /// A real Fuseki server.
+    Fuseki,
+}
+
+impl Kind {
+    /// Returns how a remote store of this kind is asked; `None` for the embedded store.
+    fn options(self) -> Option<RemoteOptions> {
+        let dialect = match self {
+            Kind::Memory | Kind::Sealed => return None,
+            #[cfg(feature = "rocksdb")]
+            Kind::RocksDb => return None,
+            Kind::Remote | Kind::RemoteApart => Dialect::Oxigraph,
+            Kind::Rdf4j { .. } => Dialect::Rdf4j,
+            Kind::Fuseki => Dialect::Fuseki,
+        };
+        let mut options = RemoteOptions::new(dialect);
+        if self == Kind::Remote {
+            options.default_graph = DefaultGraph::Union;
+        }
+        Some(options)
+    }
+}
+
+/// A store with its data.
+pub(crate) struct BackEnd {
+    graph_store: Arc<dyn GraphStore>,
+    data: Data,
+}
+
+enum Data {
+    Here(Store),
+    /// To be sealed whenever there are new data.
+    Sealed(Arc<OxigraphStore>),
+    /// In a folder that is removed at the end.
+    #[cfg(feature = "rocksdb")]
+    OnDisk {
+        store: Store,
+        _folder: tempfile::TempDir,
+    },
+    There(Server),
+}
+
+impl BackEnd {
+    /// Starts with an empty store.
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self::adjusted(kind, |_| ())
+    }
+
+    /// Starts with an empty store that is asked in a way of its own, if it is a remote one.
+    pub(crate) fn adjusted(kind: Kind, adjust: impl FnOnce(&mut RemoteOptions)) -> Self {
+        let Some(mut options) = kind.options() else {
+            return Self::embedded(kind);
+        };
+        adjust(&mut options);
+        if matches!(kind, Kind::Remote | Kind::RemoteApart) {
+            let store = Store::new().expect("a store in memory");
+            let endpoint = InProcess {
+                store: store.clone(),
+                is_union: kind == Kind::Remote,
+            };
+            return BackEnd {
+                graph_store: Arc::new(RemoteStore::new(Arc::new(endpoint), options)),
+                data: Data::Here(store),
+            };
+        }
+        Self::on_server(kind, options)
+    }
+
+    fn embedded(kind: Kind) -> Self {
+        #[cfg(feature = "rocksdb")]
+        if kind == Kind::RocksDb {
+            let folder = tempfile::tempdir().expect("a folder");
+            let store = OxigraphStore::open(folder.path()).expect("a store on disk");
+            let data = Data::OnDisk {
+                store: store.inner().clone(),
+                _folder: folder,
+            };
+            let graph_store = Arc::new(store);
+            return BackEnd { graph_store, data };
+        }
+        let store = Store::new().expect("a store in memory");
+        let graph_store = Arc::new(OxigraphStore::new(store.clone()));
+        let data = match kind {
+            Kind::Sealed => Data::Sealed(Arc::clone(&graph_store)),
+            _ => Data::Here(store),
+        };
+        BackEnd { graph_store, data }
+    }
+
+    fn on_server(kind: Kind, options: RemoteOptions) -> Self {
+        let server = match kind {
+            Kind::Rdf4j { infers } => Server::rdf4j(infers),
+            _ => Server::fuseki(),
+        };
+        let endpoint = Arc::new(server.endpoint());
+        BackEnd {
+            graph_store: Arc::new(RemoteStore::new(endpoint, options)),
+            data: Data::There(server),
+        }
+    }
+
+    /// Returns what answers requests.
+    pub(crate) fn graph_store(&self) -> Arc<dyn GraphStore> {
+        Arc::clone(&self.graph_store)
+    }
+
+    /// Puts quads in place of all that the store holds.
+    pub(crate) fn load(&self, quads: &[Quad]) {
+        match &self.data {
+            Data::There(server) => server.load(quads),
+            Data::Here(store) => replace(store, quads),
+            Data::Sealed(store) => {
+                store.unseal();
+                replace(store.inner(), quads);
+                store.seal().expect("a store in memory");
+            }
+            #[cfg(feature = "rocksdb")]
+            Data::OnDisk { store, .. } => replace(store, quads),
+        }
+    }
+}
+
+fn replace(store: &Store, quads: &[Quad]) {
+    store.clear().expect("the store is there");
+    let loaded = store.extend(quads.iter().cloned());
+    loaded.expect("the store is there");
+}

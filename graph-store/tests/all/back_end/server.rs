@@ -1,0 +1,99 @@
+//! A repository of a real RDF4J Server, or a dataset of a real Fuseki server.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use graph_store::remote::http::{ConnectionOptions, HttpEndpoint, ServerKind, ServerType};
+use oxrdf::Quad;
+
+use super::repository::{MEMORY, repository};
+
+/// A repository or dataset that is emptied at the end.
+///
+/// It is not removed: RDF4J hangs for good when one repository is removed while another is opened.
+pub(super) struct Server {
+    kind: ServerKind,
+    /// The server.
+    address: String,
+    /// The repository or dataset.
+    name: String,
+    /// Where all statements are put.
+    statements: String,
+}
+
+fn address(variable: &str) -> String {
+    let address = std::env::var(variable);
+    let address = address.unwrap_or_else(|_| panic!("{variable} names no running server"));
+    address.trim_end_matches('/').to_owned()
+}
+
+/// Returns a name that no other store of a test has.
+fn fresh_name() -> String {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    format!("test-{}-{number}", std::process::id())
+}
+
+impl Server {
+    /// Makes a repository in memory; one that infers knows RDF Schema.
+    pub(super) fn rdf4j(infers: bool) -> Self {
+        let (address, name) = (address("RDF4J_URL"), fresh_name());
+        let place = format!("{address}/repositories/{name}");
+        let sail = if infers {
+            let kind = "openrdf:ForwardChainingRDFSInferencer";
+            format!("[ sail:sailType \"{kind}\" ; sail:delegate {MEMORY} ]")
+        } else {
+            MEMORY.to_owned()
+        };
+        let created = ureq::put(&place)
+            .content_type("text/turtle")
+            .send(repository(&name, &sail));
+        created.expect("a repository is made");
+        Server {
+            kind: ServerKind::Rdf4j,
+            statements: format!("{place}/statements"),
+            address,
+            name,
+        }
+    }
+
+    pub(super) fn fuseki() -> Self {
+        let (address, name) = (address("FUSEKI_URL"), fresh_name());
+        let created = ureq::post(format!("{address}/$/datasets"))
+            .send_form([("dbName", name.as_str()), ("dbType", "mem")]);
+        created.expect("a dataset is made");
+        Server {
+            kind: ServerKind::Fuseki,
+            statements: format!("{address}/{name}/data"),
+            address,
+            name,
+        }
+    }
+
+    /// Returns the way that the product takes to this server.
+    pub(super) fn endpoint(&self) -> HttpEndpoint {
+        let options = ConnectionOptions {
+            addresses: self.address.parse().expect("an address"),
+            repository: Some(self.name.clone()),
+            server: ServerType::Known(self.kind),
+            ..ConnectionOptions::default()
+        };
+        HttpEndpoint::new(options).expect("options that agree")
+    }
+
+    pub(super) fn load(&self, quads: &[Quad]) {
+        let text: String = quads.iter().map(|quad| format!("{quad} .\n")).collect();
+        ureq::put(&self.statements)
+            .content_type("application/n-quads")
+            .send(text)
+            .expect("data are loaded");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // What is left over goes with the server.
+        let _ = ureq::put(&self.statements)
+            .content_type("application/n-quads")
+            .send("");
+    }
+}

@@ -1,0 +1,223 @@
+//! Time: deadlines, cancellation, silence, and connections that are all taken.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use graph_store::StoreError;
+use graph_store::query::Dataset;
+use graph_store::remote::http::{ConnectionOptions, ResultFormat};
+use graph_store::remote::{EndpointQuery, SparqlEndpoint};
+
+use crate::faults::endpoint::{Answer, Endpoint};
+use crate::faults::proxy::{Fault, Proxy};
+use crate::faults::{SOON, ask, ask_within, client, options, query, until, whole};
+
+/// Bytes after which the proxy stalls: nothing, within the head, within the result.
+const PLACES: [usize; 3] = [0, 20, 130];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_stalls_holds_nobody_beyond_the_deadline() {
+    let endpoint = Endpoint::healthy().await;
+    let proxy = Proxy::start(endpoint.address).await;
+    for format in [ResultFormat::Json, ResultFormat::Tsv] {
+        for place in PLACES {
+            // A new one, since a connection that is kept is not harmed.
+            let client = client(ConnectionOptions {
+                result_format: format,
+                ..options(&proxy.url("/sparql"))
+            });
+            proxy.set(Fault::StallAfter(place));
+            let answer = ask_within(&client, Duration::from_millis(150)).await;
+            assert!(
+                matches!(answer, Err(StoreError::Deadline)),
+                "{place}: {answer:?}"
+            );
+            proxy.set(Fault::None);
+            assert_eq!(ask(&client).await.unwrap(), whole());
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_that_drips_too_slowly_ends_at_the_deadline() {
+    let endpoint = Endpoint::healthy().await;
+    let proxy = Proxy::start(endpoint.address).await;
+    proxy.set(Fault::Drip {
+        bytes: 1,
+        every: Duration::from_millis(10),
+    });
+    let client = client(ConnectionOptions {
+        // Every byte comes in time; all of them do not.
+        socket_timeout: Duration::from_millis(500),
+        ..options(&proxy.url("/sparql"))
+    });
+    let answer = ask_within(&client, Duration::from_millis(300)).await;
+    assert!(matches!(answer, Err(StoreError::Deadline)), "{answer:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn silence_is_bounded_by_the_socket_timeout() {
+    let endpoint = Endpoint::healthy().await;
+    let proxy = Proxy::start(endpoint.address).await;
+    let client = client(ConnectionOptions {
+        socket_timeout: Duration::from_millis(100),
+        ..options(&proxy.url("/sparql"))
+    });
+    for place in PLACES {
+        proxy.set(Fault::StallAfter(place));
+        let started = Instant::now();
+        let answer = ask(&client).await;
+        assert!(started.elapsed() < Duration::from_secs(2));
+        match answer {
+            Err(StoreError::Unavailable(error)) => {
+                assert!(error.to_string().contains("nothing for 100 ms"), "{error}");
+            }
+            other => panic!("{place}: {other:?}"),
+        }
+    }
+    proxy.set(Fault::None);
+    assert_eq!(ask(&client).await.unwrap(), whole());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deadline_that_has_passed_asks_nobody() {
+    let endpoint = Endpoint::healthy().await;
+    let client = client(options(&endpoint.url()));
+    let answer = ask_within(&client, Duration::ZERO).await;
+    assert!(matches!(answer, Err(StoreError::Deadline)), "{answer:?}");
+    assert!(endpoint.requests().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cancelling_a_request_closes_its_connection() {
+    let endpoint = Endpoint::start(|request| Answer::whole(request).after(SOON * 4)).await;
+    let client = client(options(&endpoint.url()));
+    let context = until(SOON * 2);
+    let (query, dataset) = (query(), Dataset::default());
+    let asked = EndpointQuery {
+        query: &query,
+        dataset: &dataset,
+    };
+    let cancel = async {
+        while endpoint.requests().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        context.cancellation.cancel();
+    };
+    let (answer, ()) = tokio::join!(client.select(asked, &context), cancel);
+    assert!(matches!(answer, Err(StoreError::Cancelled)), "{answer:?}");
+    let started = Instant::now();
+    while endpoint.abandoned() == 0 {
+        assert!(started.elapsed() < SOON, "the connection stays open");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_requests_share_two_connections() {
+    let slow = Duration::from_millis(10);
+    let endpoint = Endpoint::start(move |request| Answer::whole(request).after(slow)).await;
+    let client = Arc::new(client(ConnectionOptions {
+        max_concurrent_connections: 2,
+        ..options(&endpoint.url())
+    }));
+    let asked = (0..60).map(|_| {
+        let client = Arc::clone(&client);
+        tokio::spawn(async move { ask(&client).await })
+    });
+    for answer in join_all(asked).await {
+        assert_eq!(answer.unwrap().unwrap(), whole());
+    }
+    assert_eq!(endpoint.requests().len(), 60);
+    assert_eq!(endpoint.most_at_once(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_wait_for_a_connection_is_bounded() {
+    let slow = Duration::from_millis(600);
+    let endpoint = Endpoint::start(move |request| Answer::whole(request).after(slow)).await;
+    let bounded = client(ConnectionOptions {
+        max_concurrent_connections: 1,
+        connection_request_timeout: Duration::from_millis(100),
+        ..options(&endpoint.url())
+    });
+    let (one, other) = tokio::join!(ask(&bounded), ask(&bounded));
+    let (good, bad) = if one.is_ok() {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    assert_eq!(good.unwrap(), whole());
+    match bad {
+        Err(StoreError::Unavailable(error)) => {
+            assert!(error.to_string().contains("became free"), "{error}");
+        }
+        other => panic!("{other:?}"),
+    }
+    // Zero waits without end.
+    let patient = client(ConnectionOptions {
+        max_concurrent_connections: 1,
+        connection_request_timeout: Duration::ZERO,
+        ..options(&endpoint.url())
+    });
+    let (one, other) = tokio::join!(ask(&patient), ask(&patient));
+    assert_eq!((one.unwrap(), other.unwrap()), (whole(), whole()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_that_were_given_up_give_their_connection_back() {
+    let endpoint = Endpoint::healthy().await;
+    let proxy = Proxy::start(endpoint.address).await;
+    for place in PLACES {
+        let client = client(ConnectionOptions {
+            max_concurrent_connections: 1,
+            ..options(&proxy.url("/sparql"))
+        });
+        proxy.set(Fault::StallAfter(place));
+        let answer = ask_within(&client, Duration::from_millis(100)).await;
+        assert!(matches!(answer, Err(StoreError::Deadline)), "{answer:?}");
+        proxy.set(Fault::None);
+        assert_eq!(ask(&client).await.unwrap(), whole());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_has_a_timeout_of_its_own_and_sees_the_server_come_back() {
+    let endpoint = Endpoint::start(|request| {
+        assert!(request.body.contains("LIMIT"), "{}", request.body);
+        let json = r#"{"head":{"vars":["subject"]},"results":{"bindings":[]}}"#;
+        Answer::new("200 OK", "application/sparql-results+json", json)
+    })
+    .await;
+    let mut proxy = Proxy::start(endpoint.address).await;
+    let client = client(ConnectionOptions {
+        health_check_timeout: Duration::from_millis(200),
+        max_retries: 5,
+        retry_interval: SOON,
+        ..options(&proxy.url("/sparql"))
+    });
+    let info = client.probe(&until(SOON)).await.unwrap();
+    assert_eq!(
+        (info.provider.as_str(), info.statements),
+        ("sparql11", Some(0))
+    );
+
+    let unavailable = |probed: Result<_, StoreError>| match probed {
+        Err(StoreError::Unavailable(_)) => {}
+        other => panic!("{other:?}"),
+    };
+    proxy.down().await;
+    unavailable(client.probe(&until(SOON)).await);
+    proxy.up().await;
+    client.probe(&until(SOON)).await.unwrap();
+    for place in [0, 20, 100] {
+        proxy.down().await;
+        proxy.set(Fault::StallAfter(place));
+        proxy.up().await;
+        let started = Instant::now();
+        unavailable(client.probe(&until(SOON)).await);
+        let took = started.elapsed();
+        assert!(took < Duration::from_secs(1), "{place}: {took:?}");
+    }
+}

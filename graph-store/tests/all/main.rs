@@ -1,0 +1,5 @@
+//! Every kind of store fulfils the contract, and servers may misbehave.
+
+mod back_end;
+mod faults;
+mod stores;

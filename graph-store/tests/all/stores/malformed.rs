@@ -1,0 +1,120 @@
+//! Results that do not fit their query are errors, never short or wrong answers.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use graph_store::CallContext;
+use graph_store::query::Step;
+use graph_store::query::{HydrationRequest, Slot};
+use graph_store::remote::{
+    Dialect, EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint,
+};
+use graph_store::{GraphStore, StoreError, StoreInfo};
+use oxrdf::{Literal, Term};
+
+use crate::stores::{e, ordered, runtime, selection, things, v};
+
+/// An endpoint that gives the same rows to every query.
+struct Fixed(Rows);
+
+#[async_trait]
+impl SparqlEndpoint for Fixed {
+    async fn select(
+        &self,
+        _query: EndpointQuery<'_>,
+        _context: &CallContext,
+    ) -> Result<Rows, StoreError> {
+        Ok(self.0.clone())
+    }
+
+    async fn probe(&self, _context: &CallContext) -> Result<StoreInfo, StoreError> {
+        Err(StoreError::Failed("nothing to probe".into()))
+    }
+}
+
+fn store(width: usize, terms: Vec<Option<Term>>) -> RemoteStore {
+    let endpoint = Arc::new(Fixed(Rows { width, terms }));
+    RemoteStore::new(endpoint, RemoteOptions::new(Dialect::Rdf4j))
+}
+
+fn iri(name: &str) -> Option<Term> {
+    Some(e(name).into())
+}
+
+fn number(number: i64) -> Option<Term> {
+    Some(Literal::from(number).into())
+}
+
+#[test]
+fn selections_of_another_shape_fail() {
+    let context = CallContext::default();
+    for (width, terms) in [
+        (2, vec![iri("a"), iri("b")]),
+        (3, vec![iri("a")]),
+        (3, vec![iri("a"), iri("a"), None]),
+        (3, vec![iri("a"), None, None]),
+        (3, vec![None, number(0), None]),
+        (3, vec![iri("a"), number(7), iri("b")]),
+        (3, vec![iri("a"), number(-1), iri("b")]),
+        (3, vec![Some(Literal::from("a").into()), number(0), None]),
+    ] {
+        let store = store(width, terms.clone());
+        let by_id = graph_store::query::OrderKey {
+            path: Vec::new(),
+            by: graph_store::query::SortBy::Iri,
+            descending: false,
+        };
+        let selection = ordered(vec![by_id], None, None);
+        let selected = runtime().block_on(store.select(&selection, &context));
+        assert!(
+            matches!(selected, Err(StoreError::Failed(_))),
+            "{terms:?}: {selected:?}"
+        );
+    }
+}
+
+#[test]
+fn counts_that_are_no_number_fail() {
+    let context = CallContext::default();
+    for terms in [
+        vec![None],
+        vec![iri("a")],
+        vec![number(-3)],
+        vec![number(1), number(2)],
+    ] {
+        let store = store(1, terms.clone());
+        let counted = runtime().block_on(store.count(&selection(things()), &context));
+        assert!(
+            matches!(counted, Err(StoreError::Failed(_))),
+            "{terms:?}: {counted:?}"
+        );
+    }
+}
+
+#[test]
+fn values_not_asked_for_fail() {
+    let context = CallContext::default();
+    let slots = [Slot {
+        step: Step::forward(v("size")),
+        condition: None,
+        page: None,
+    }];
+    let nodes = [e("a")];
+    let dataset = graph_store::query::Dataset::default();
+    let request = HydrationRequest {
+        nodes: &nodes,
+        slots: &slots,
+        dataset: &dataset,
+    };
+    for (terms, is_right) in [
+        (vec![iri("a"), number(0), number(5)], true),
+        (vec![iri("b"), number(0), number(5)], false),
+        (vec![iri("a"), number(1), number(5)], false),
+        (vec![iri("a"), number(0), None], false),
+        (vec![iri("a"), None, number(5)], false),
+    ] {
+        let store = store(3, terms.clone());
+        let hydrated = runtime().block_on(store.hydrate(&request, &context));
+        assert_eq!(hydrated.is_ok(), is_right, "{terms:?}: {hydrated:?}");
+    }
+}

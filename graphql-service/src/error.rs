@@ -1,0 +1,297 @@
+//! Errors that clients see: stable codes from tables, and the entries of a response's `errors`.
+
+use std::error::Error;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use apollo_compiler::response::{JsonMap, JsonValue};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// What is known of an error code: one row of a table made by [`error_codes!`](crate::error_codes).
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ErrorInfo {
+    /// The code, in `SCREAMING_SNAKE`; it never changes.
+    pub name: &'static str,
+    /// HTTP status of a response that consists of this error alone.
+    pub status: u16,
+    /// Whether the text of the failure behind the error may leave the process.
+    pub is_public: bool,
+    /// One sentence for the documentation.
+    pub meaning: &'static str,
+}
+
+impl ErrorInfo {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn row(
+        name: &'static str,
+        status: u16,
+        is_public: bool,
+        meaning: &'static str,
+    ) -> Self {
+        ErrorInfo {
+            name,
+            status,
+            is_public,
+            meaning,
+        }
+    }
+}
+
+/// A stable error code; each is a constant made by [`error_codes!`](crate::error_codes).
+#[derive(Clone, Copy)]
+pub struct ErrorCode(&'static ErrorInfo);
+
+impl ErrorCode {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(info: &'static ErrorInfo) -> Self {
+        ErrorCode(info)
+    }
+
+    /// Returns the text form, which never changes.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Returns the HTTP status of a response that consists of this error alone.
+    #[must_use]
+    pub const fn status(self) -> u16 {
+        self.0.status
+    }
+
+    /// Tells whether the text of the failure behind the error may leave the process.
+    #[must_use]
+    pub const fn is_public(self) -> bool {
+        self.0.is_public
+    }
+
+    /// Returns one sentence for the documentation.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        self.0.meaning
+    }
+}
+
+impl PartialEq for ErrorCode {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name == other.0.name
+    }
+}
+
+impl Eq for ErrorCode {}
+
+impl Hash for ErrorCode {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.name.hash(state);
+    }
+}
+
+impl fmt::Debug for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name)
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name)
+    }
+}
+
+/// Makes the table of error codes of a crate: a constant for each, and `ALL` of them in order.
+///
+/// Each row has the code, the HTTP status of a response that consists of this error alone, whether
+/// the text of the failure behind it may leave the process (`public` or `internal`), and one
+/// sentence for the documentation.
+///
+/// ```
+/// mod code {
+///     graphql_service::error_codes! {
+///         PLANET_UNKNOWN 400 public "The planet is not on the map.";
+///         MAP_LOST 503 internal "The map cannot be read.";
+///     }
+/// }
+/// assert_eq!(code::PLANET_UNKNOWN.as_str(), "PLANET_UNKNOWN");
+/// assert_eq!(code::MAP_LOST.status(), 503);
+/// assert!(!code::MAP_LOST.is_public());
+/// assert_eq!(code::ALL.len(), 2);
+/// ```
+#[macro_export]
+macro_rules! error_codes {
+    (@public public) => { true };
+    (@public internal) => { false };
+    ($($name:ident $status:literal $text:ident $meaning:literal;)*) => {
+        $(
+            #[doc = $meaning]
+            pub const $name: $crate::error::ErrorCode = {
+                const ROW: &$crate::error::ErrorInfo = &$crate::error::ErrorInfo::row(
+                    stringify!($name),
+                    $status,
+                    $crate::error_codes!(@public $text),
+                    $meaning,
+                );
+                $crate::error::ErrorCode::new(ROW)
+            };
+        )*
+
+        /// All codes of this table, in the order of the documentation.
+        pub const ALL: &[$crate::error::ErrorCode] = &[$($name),*];
+    };
+}
+
+/// One entry of the `errors` list of a GraphQL response.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct GraphqlError {
+    /// The code, under `extensions.code`.
+    pub code: ErrorCode,
+    /// What happened, for people.
+    pub message: String,
+    /// Places in the document.
+    pub locations: Vec<Location>,
+    /// Response keys and list indices that lead to the field.
+    pub path: Vec<PathSegment>,
+    /// Members of `extensions` beside the code; boxed, since few errors have any.
+    details: Option<Box<JsonMap>>,
+}
+
+/// A place in a GraphQL document; line and column count from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Location {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column, from 1.
+    pub column: usize,
+}
+
+impl Location {
+    /// Returns the line and column where a node of a document starts.
+    #[must_use]
+    pub fn of(
+        span: Option<apollo_compiler::parser::SourceSpan>,
+        sources: &apollo_compiler::parser::SourceMap,
+    ) -> Option<Self> {
+        let start = span?.line_column(sources)?;
+        Some(Location {
+            line: start.line,
+            column: start.column,
+        })
+    }
+}
+
+/// A step of the path to a field in the response.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum PathSegment {
+    /// A response key.
+    Key(String),
+    /// An index into a list.
+    Index(usize),
+}
+
+/// Greatest length of a message in characters.
+const MAX_MESSAGE: usize = 1_000;
+
+/// Cuts a message that quotes something long.
+fn shortened(mut message: String) -> String {
+    if let Some((end, _)) = message.char_indices().nth(MAX_MESSAGE) {
+        message.truncate(end);
+        message.push('…');
+    }
+    message
+}
+
+impl GraphqlError {
+    /// Creates an error without place and path; a message beyond 1,000 characters is cut.
+    #[must_use]
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        GraphqlError {
+            code,
+            message: shortened(message.into()),
+            locations: Vec::new(),
+            path: Vec::new(),
+            details: None,
+        }
+    }
+
+    /// Creates an error for a failure whose text the client sees only if its code is public.
+    ///
+    /// The failure and what caused it go into the log otherwise, with the identifier of the request.
+    #[must_use]
+    pub fn of_failure(
+        code: ErrorCode,
+        message: &str,
+        failure: &dyn Error,
+        request_id: &str,
+    ) -> Self {
+        if code.is_public() {
+            return GraphqlError::new(code, format!("{message}: {failure}"));
+        }
+        let causes = std::iter::successors(failure.source(), |&cause| cause.source());
+        let causes: Vec<String> = causes.map(ToString::to_string).collect();
+        tracing::error!(%code, request_id, error = %failure, causes = causes.join(": "), "{message}");
+        GraphqlError::new(code, message)
+    }
+
+    /// Adds a place in the document.
+    #[must_use]
+    pub fn at(mut self, location: Option<Location>) -> Self {
+        self.locations.extend(location);
+        self
+    }
+
+    /// Sets the path of the field.
+    #[must_use]
+    pub fn on(mut self, path: Vec<PathSegment>) -> Self {
+        self.path = path;
+        self
+    }
+
+    /// Adds a member to `extensions`.
+    #[must_use]
+    pub fn with(mut self, key: &'static str, value: impl Into<JsonValue>) -> Self {
+        self.details
+            .get_or_insert_default()
+            .insert(key, value.into());
+        self
+    }
+
+    /// Returns the members of `extensions` beside the code.
+    pub fn details(&self) -> impl Iterator<Item = (&str, &JsonValue)> {
+        let members = self.details.iter().flat_map(|details| details.iter());
+        members.map(|(key, value)| (key.as_str(), value))
+    }
+}
+
+impl Serialize for GraphqlError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("message", &self.message)?;
+        if !self.locations.is_empty() {
+            map.serialize_entry("locations", &self.locations)?;
+        }
+        if !self.path.is_empty() {
+            map.serialize_entry("path", &self.path)?;
+        }
+        map.serialize_entry("extensions", &Extensions(self))?;
+        map.end()
+    }
+}
+
+/// The member `extensions` of an error: the code, then the details.
+struct Extensions<'e>(&'e GraphqlError);
+
+impl Serialize for Extensions<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("code", self.0.code.as_str())?;
+        for (key, value) in self.0.details() {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,79 @@
+//! Services to test with: one that answers, and one whose store waits for its request to end.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use graph_store::oxigraph::OxigraphStore;
+use graph_store::query::Selection;
+use graph_store::query::{Hydrated, HydrationRequest};
+use graph_store::{GraphStore, StoreError, StoreInfo};
+use graphql_service::RequestContext;
+use object_engine::{ObjectService, ServiceOptions};
+use oxigraph::io::RdfFormat;
+use oxigraph::model::NamedNode;
+use oxigraph::store::Store;
+
+fn example(name: &str) -> String {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/examples");
+    std::fs::read_to_string(examples.join(name)).expect("an example")
+}
+
+fn service(store: Arc<dyn GraphStore>) -> ObjectService {
+    let schema = soml_core::load(&example("books.yaml")).schema;
+    let schema = Arc::new(schema.expect("the schema is valid"));
+    ObjectService::new(schema, store, ServiceOptions::default()).expect("an API")
+}
+
+/// Returns a service over the books of the pages.
+pub(crate) fn books() -> ObjectService {
+    let store = Store::new().expect("a store in memory");
+    let data = example("books.ttl");
+    let loaded = store.load_from_slice(RdfFormat::Turtle, data.as_bytes());
+    loaded.expect("the data are well formed");
+    service(Arc::new(OxigraphStore::new(store)))
+}
+
+/// A store that works until nobody waits any more, and then tells why it stopped.
+pub(crate) struct Waiting(Sender<StoreError>);
+
+impl Waiting {
+    pub(crate) fn service(ended: Sender<StoreError>) -> ObjectService {
+        service(Arc::new(Waiting(ended)))
+    }
+}
+
+#[async_trait]
+impl GraphStore for Waiting {
+    async fn select(
+        &self,
+        _selection: &Selection,
+        context: &RequestContext,
+    ) -> Result<Vec<NamedNode>, StoreError> {
+        while context.check().is_ok() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let ended = |context: &RequestContext| context.check().expect_err("it has ended");
+        // The test may have seen enough.
+        let _ = self.0.send(ended(context));
+        Err(ended(context))
+    }
+
+    async fn hydrate(
+        &self,
+        _request: &HydrationRequest<'_>,
+        _context: &RequestContext,
+    ) -> Result<Hydrated, StoreError> {
+        Err(StoreError::Unsupported("nothing is selected".to_owned()))
+    }
+
+    fn is_blocking(&self) -> bool {
+        true
+    }
+
+    async fn probe(&self, _context: &RequestContext) -> Result<StoreInfo, StoreError> {
+        Err(StoreError::Unsupported("it only waits".to_owned()))
+    }
+}

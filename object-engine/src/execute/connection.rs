@@ -1,0 +1,152 @@
+//! Writes connections: edges, nodes, and what a page says of its neighbours.
+
+use super::fetch::FetchedConnection;
+use super::write::Writer;
+use crate::code;
+use crate::plan::{ConnectionPart, EdgeField, EdgePart, ListOutput, PagePart, RootConnection};
+use graph_store::query::{Position, Take};
+use graphql_service::writer::write_string;
+use graphql_service::writer::{PathStep, PropagateNull, WriteResult};
+
+impl<'a> Writer<'a> {
+    pub(super) fn connection(
+        &mut self,
+        plan: &'a RootConnection,
+        fetched: &'a FetchedConnection,
+    ) -> WriteResult {
+        self.answer.out.push(b'{');
+        for (position, field) in plan.fields.iter().enumerate() {
+            self.answer.key(position, &field.key);
+            self.answer.enter(PathStep::Key(&field.key));
+            match &field.part {
+                ConnectionPart::Edges(fields) => self.edges(plan, fetched, fields)?,
+                ConnectionPart::Nodes(level) => {
+                    let list = ListOutput {
+                        non_null_elements: true,
+                        ..ListOutput::default()
+                    };
+                    self.objects(plan.levels[*level], &fetched.positions[*level], &list)?;
+                }
+                ConnectionPart::PageInfo(parts) => self.page_info(plan, fetched, parts),
+                ConnectionPart::TotalCount => self.answer.number(fetched.count),
+                ConnectionPart::TypeName(name) => write_string(&mut self.answer.out, name),
+            }
+            self.answer.leave();
+        }
+        self.answer.out.push(b'}');
+        Ok(())
+    }
+
+    fn edges(
+        &mut self,
+        plan: &'a RootConnection,
+        fetched: &'a FetchedConnection,
+        fields: &'a [EdgeField],
+    ) -> WriteResult {
+        self.check_page(fetched.windowed.objects.len())?;
+        self.answer.out.push(b'[');
+        for (index, place) in fetched.windowed.objects.iter().enumerate() {
+            if index > 0 {
+                self.answer.out.push(b',');
+            }
+            self.check_size_and_time()?;
+            self.answer.enter(PathStep::Index(index));
+            self.answer.out.push(b'{');
+            for (position, field) in fields.iter().enumerate() {
+                self.answer.key(position, &field.key);
+                let (mark, depth) = (self.answer.mark(), self.answer.depth());
+                let mut written = Ok(());
+                self.answer.enter(PathStep::Key(&field.key));
+                match &field.part {
+                    EdgePart::Node(level) => {
+                        let node = fetched.positions[*level][index];
+                        let level = plan.levels[*level];
+                        written = match self.is_known(level, node) {
+                            true => self.object(level, node),
+                            false => Err(PropagateNull),
+                        };
+                    }
+                    EdgePart::Cursor => self.cursor(plan, place)?,
+                    EdgePart::TypeName(name) => write_string(&mut self.answer.out, name),
+                }
+                self.answer.leave_to(depth);
+                if written.is_err() {
+                    self.answer.null_from(mark, false)?;
+                }
+            }
+            self.answer.out.push(b'}');
+            self.answer.leave();
+        }
+        self.answer.out.push(b']');
+        Ok(())
+    }
+
+    fn cursor(&mut self, plan: &RootConnection, place: &Position) -> WriteResult {
+        let Some(cursor) = plan.codec.encode(place) else {
+            let message = format!(
+                "the sort keys of <{}> are too long for a cursor",
+                place.id.as_str()
+            );
+            self.error(code::LIMIT_CURSOR, &message, None);
+            return Err(PropagateNull);
+        };
+        write_string(&mut self.answer.out, &cursor);
+        Ok(())
+    }
+
+    fn page_info(
+        &mut self,
+        plan: &RootConnection,
+        fetched: &FetchedConnection,
+        parts: &'a [(String, PagePart)],
+    ) {
+        let objects = &fetched.windowed.objects;
+        self.answer.out.push(b'{');
+        for (position, (key, part)) in parts.iter().enumerate() {
+            self.answer.key(position, key);
+            self.answer.enter(PathStep::Key(key));
+            match part {
+                PagePart::HasNextPage => self.boolean(has_next_page(plan, fetched)),
+                PagePart::HasPreviousPage => self.boolean(has_previous_page(plan, fetched)),
+                PagePart::StartCursor => self.end_of_page(plan, objects.first()),
+                PagePart::EndCursor => self.end_of_page(plan, objects.last()),
+                PagePart::TypeName => write_string(&mut self.answer.out, "PageInfo"),
+            }
+            self.answer.leave();
+        }
+        self.answer.out.push(b'}');
+    }
+
+    fn end_of_page(&mut self, plan: &RootConnection, place: Option<&Position>) {
+        let written = place.map(|place| self.cursor(plan, place));
+        if !matches!(written, Some(Ok(()))) {
+            self.answer.out.extend_from_slice(b"null");
+        }
+    }
+
+    fn boolean(&mut self, value: bool) {
+        let text = if value { "true" } else { "false" };
+        self.answer.out.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// Follows the rules of the cursor connections specification: `first` tells whether its range has
+/// more; else `before` tells whether something is there.
+fn has_next_page(plan: &RootConnection, fetched: &FetchedConnection) -> bool {
+    match take(plan) {
+        Take::First(_) => fetched.windowed.more,
+        Take::Last(_) | Take::All => fetched.windowed.follows,
+    }
+}
+
+/// As [`has_next_page`], with `last` and `after`.
+fn has_previous_page(plan: &RootConnection, fetched: &FetchedConnection) -> bool {
+    match take(plan) {
+        Take::Last(_) => fetched.windowed.more,
+        Take::First(_) | Take::All => fetched.windowed.precedes,
+    }
+}
+
+fn take(plan: &RootConnection) -> Take {
+    plan.window.as_ref().map_or(Take::All, |window| window.take)
+}

@@ -1,0 +1,89 @@
+//! Values of one field of one object: which of them, in which order, each once.
+
+use std::collections::HashSet;
+
+use oxrdf::Term;
+use soml_core::datatype::Scalar;
+
+use crate::plan::{ListOutput, ScalarKind};
+use graph_store::query::LiteralKey;
+use graph_store::value::{SortValue, literal_key, number_identity, sort_value};
+
+/// A value with its place in the order and its text in the answer.
+pub(super) struct Candidate {
+    pub(super) sort: Vec<SortValue>,
+    /// JSON text; `None` when the value is ill typed.
+    pub(super) json: Option<Vec<u8>>,
+    /// What equal values have in common; `None` when that is their JSON text.
+    pub(super) identity: Option<String>,
+    /// The stored term, for errors.
+    pub(super) term: String,
+}
+
+/// Returns what values that do not fit and are equal have in common.
+pub(super) fn ill_typed_identity(term: &Term) -> String {
+    let number = match term {
+        Term::Literal(literal) => number_identity(literal),
+        _ => None,
+    };
+    // No JSON text begins like that.
+    format!("\0{}", number.unwrap_or_else(|| term.to_string()))
+}
+
+/// Returns the sort value of a scalar.
+pub(super) fn scalar_sort(kind: ScalarKind, term: &Term) -> SortValue {
+    match kind {
+        ScalarKind::Scalar(scalar) => sort_value(scalar, term),
+        ScalarKind::Enum(_) => sort_value(Scalar::String, term),
+    }
+}
+
+/// Returns the sort values of a literal: one per key, then all its parts.
+pub(super) fn literal_sort(order: &[(LiteralKey, bool)], term: &Term) -> Vec<SortValue> {
+    let Term::Literal(literal) = term else {
+        return vec![SortValue::Missing; order.len()];
+    };
+    let all = [LiteralKey::Value, LiteralKey::Lang, LiteralKey::Datatype];
+    let keys = order.iter().map(|(part, _)| *part).chain(all);
+    keys.map(|part| literal_key(part, literal)).collect()
+}
+
+/// Drops values that equal one before.
+pub(super) fn drop_equal(candidates: &mut Vec<Candidate>) {
+    if candidates.len() < 2 {
+        return;
+    }
+    let mut seen = HashSet::new();
+    candidates.retain(|candidate| match (&candidate.identity, &candidate.json) {
+        (Some(identity), _) => seen.insert(identity.clone().into_bytes()),
+        (None, Some(json)) => seen.insert(json.clone()),
+        (None, None) => unreachable!("what does not fit has an identity"),
+    });
+}
+
+/// Orders the candidates for a single value: the first is the one to show.
+pub(super) fn smallest_first(candidates: &mut [Candidate]) {
+    candidates.sort_by(|a, b| a.sort.cmp(&b.sort).then_with(|| a.json.cmp(&b.json)));
+}
+
+/// Sorts where an order or a page asks for it, and cuts the page out.
+pub(super) fn sort_and_cut(candidates: &mut Vec<Candidate>, list: &ListOutput) {
+    if !list.order.is_empty() || !list.page.is_whole() {
+        candidates.sort_by(|a, b| {
+            for ((x, y), (_, descending)) in a.sort.iter().zip(&b.sort).zip(&list.order) {
+                let ordering = if *descending { y.cmp(x) } else { x.cmp(y) };
+                if ordering.is_ne() {
+                    return ordering;
+                }
+            }
+            let rest = list.order.len();
+            a.sort[rest.min(a.sort.len())..]
+                .cmp(&b.sort[rest.min(b.sort.len())..])
+                .then_with(|| a.json.cmp(&b.json))
+                .then_with(|| a.term.cmp(&b.term))
+        });
+    }
+    let range = list.page.range(candidates.len());
+    candidates.truncate(range.end);
+    candidates.drain(..range.start);
+}

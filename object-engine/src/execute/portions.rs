@@ -1,0 +1,148 @@
+//! Values that are read while the answer is written, a portion at a time.
+//!
+//! The values of a level that leads to no other decide nothing but what is written. Where the store
+//! gives them at once, and the answer shows the objects in the order of the level, a portion is read
+//! when its first object is written and dropped after its last one.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use oxrdf::{NamedNode, Term};
+
+use super::Execution;
+use super::fetch::request;
+use crate::plan::{LevelId, Output, Plan, RootValue, Typing};
+use graph_store::StoreError;
+use graph_store::query::Hydrated;
+
+/// Greatest number of objects in a portion: as many as a store takes in one step.
+pub(super) const PORTION: usize = 1_000;
+
+/// The values of one object.
+#[derive(Clone, Copy)]
+pub(super) struct Values<'d> {
+    pub(super) hydrated: &'d Hydrated,
+    /// Position of the object there.
+    pub(super) node: usize,
+}
+
+impl<'d> Values<'d> {
+    pub(super) fn of(self, slot: usize) -> &'d [Term] {
+        self.hydrated.columns[slot].of(self.node)
+    }
+
+    /// Returns the places of the values in their column.
+    pub(super) fn range(self, slot: usize) -> Range<usize> {
+        self.hydrated.columns[slot].range(self.node)
+    }
+}
+
+/// The values of some objects of a level that follow one another.
+pub(super) struct Portion {
+    /// The position of the first object in the level.
+    pub(super) start: usize,
+    pub(super) hydrated: Hydrated,
+}
+
+/// The portion that is being written of each level, where there is one.
+pub(super) struct Portions(Vec<Option<Rc<Portion>>>);
+
+impl Portions {
+    pub(super) fn new(levels: usize) -> Self {
+        Portions((0..levels).map(|_| None).collect())
+    }
+
+    /// Returns the portion of an object, which is read when it is not the one being written.
+    pub(super) fn of(
+        &mut self,
+        execution: &Execution<'_>,
+        level: LevelId,
+        nodes: &[NamedNode],
+        node: usize,
+    ) -> Result<Rc<Portion>, StoreError> {
+        let position = level.0 as usize;
+        let current = &mut self.0[position];
+        let start = node - node % PORTION;
+        if let Some(portion) = current
+            && portion.start == start
+        {
+            return Ok(Rc::clone(portion));
+        }
+        // Its memory serves the next one.
+        *current = None;
+        let end = nodes.len().min(start + PORTION);
+        let hydrated = read_portion(execution, position, &nodes[start..end])
+            .expect("a store that gave the first portion at once gives all")?;
+        let portion = Rc::new(Portion { start, hydrated });
+        *current = Some(Rc::clone(&portion));
+        Ok(portion)
+    }
+}
+
+/// Reads values of a level at once, where the store can.
+pub(super) fn read_portion(
+    execution: &Execution<'_>,
+    level: usize,
+    nodes: &[NamedNode],
+) -> Option<Result<Hydrated, StoreError>> {
+    let request = request(&execution.plan.levels[level], nodes);
+    execution.store.hydrate_now(&request, execution.context)
+}
+
+/// Tells whether the values of a level may be read in portions while they are written.
+///
+/// `reached_once` tells of each level up to this one whether each of its objects was reached once.
+pub(super) fn can_wait(plan: &Plan, level: usize, reached_once: &[bool]) -> bool {
+    let this = &plan.levels[level];
+    let by_values_alone = !this.slots.is_empty()
+        && this.edges.is_empty()
+        && matches!(this.typing, Typing::Static { .. })
+        && this.variants.iter().flatten().all(|field| {
+            // Aggregates of objects have an edge.
+            !matches!(field.value, Output::ValueAggregate(_))
+        });
+    by_values_alone && is_shown_in_order(plan, level, reached_once)
+}
+
+/// Tells whether the answer shows the objects of a level in their order: one list of objects leads
+/// to it, from a level that is shown in order itself.
+fn is_shown_in_order(plan: &Plan, level: usize, reached_once: &[bool]) -> bool {
+    if !reached_once[level] {
+        return false;
+    }
+    let is_this = |id: LevelId| id.0 as usize == level;
+    let mut ways = 0;
+    for root in &plan.roots {
+        match &root.value {
+            RootValue::Objects(objects) if is_this(objects.level) => ways += 1,
+            RootValue::Aggregate(aggregate) if is_this(aggregate.objects.level) => return false,
+            RootValue::Connection(connection) if connection.levels.iter().copied().any(is_this) => {
+                return false;
+            }
+            RootValue::Entities(entities) if entities.types.iter().any(|ty| is_this(ty.level)) => {
+                return false;
+            }
+            _ => {}
+        }
+    }
+    let mut from = None;
+    for (position, parent) in plan.levels[..level].iter().enumerate() {
+        for field in parent.variants.iter().flatten() {
+            match field.value {
+                Output::Objects { edge, .. } if is_this(parent.edges[edge].level) => {
+                    ways += 1;
+                    from = Some(position);
+                }
+                Output::Aggregate { edge, .. } if is_this(parent.edges[edge].level) => {
+                    return false;
+                }
+                _ => {}
+            }
+        }
+    }
+    match (ways, from) {
+        (1, None) => true,
+        (1, Some(parent)) => is_shown_in_order(plan, parent, reached_once),
+        _ => false,
+    }
+}

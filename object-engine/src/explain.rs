@@ -1,0 +1,212 @@
+//! What a request asked of its store, for people who want to know where the time goes.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::plan::{AggregatePart, Aggregation, Level, Plan, RootConnection, RootValue, Typing};
+use graph_store::query::Slot;
+use graph_store::query::{Selection, Take};
+use graph_store::sparql;
+use graph_store::trace::micros;
+use graph_store::{Trace, TraceStep};
+use graphql_service::Response;
+
+/// How a request was answered; the value of `extensions.explain` in an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explanation {
+    /// The plan, a line each.
+    pub plan: Vec<String>,
+    /// Number of calls to the store.
+    pub round_trips: u64,
+    /// What the store did, in the order in which it was done.
+    pub steps: Vec<TraceStep>,
+    /// Time from the request to the plan.
+    pub planning_microseconds: u64,
+    /// Time from the plan to the answer.
+    pub execution_microseconds: u64,
+}
+
+/// A request with its answer, and how it was found.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// The answer as clients get it.
+    pub response: Response,
+    /// How it was found; `None` when the request was refused before execution.
+    pub explanation: Option<Explanation>,
+}
+
+impl Explanation {
+    pub(crate) fn new(plan: &Plan, trace: &Trace, planning: Duration, execution: Duration) -> Self {
+        Explanation {
+            plan: describe(plan),
+            round_trips: trace.calls(),
+            steps: trace.steps(),
+            planning_microseconds: micros(planning),
+            execution_microseconds: micros(execution),
+        }
+    }
+}
+
+/// Prints a plan, a line each.
+#[must_use]
+pub fn describe(plan: &Plan) -> Vec<String> {
+    let mut lines = Vec::new();
+    for root in &plan.roots {
+        let what = match &root.value {
+            RootValue::Objects(objects) => {
+                let selection = &objects.selection;
+                let mut text = describe_selection(selection);
+                text.push_str(&page(selection.page));
+                write!(text, ", level {}", objects.level.0).expect("writing to a string");
+                text
+            }
+            RootValue::Aggregate(aggregate) => format!(
+                "aggregate {}, level {}: {}",
+                describe_selection(&aggregate.objects.selection),
+                aggregate.objects.level.0,
+                describe_aggregation(&aggregate.aggregation)
+            ),
+            RootValue::Connection(connection) => describe_connection(connection),
+            RootValue::Count(selection) => format!(
+                "count {}",
+                sparql::select_nodes(&selection.condition, &selection.dataset)
+            ),
+            RootValue::Entities(entities) => {
+                format!(
+                    "{} representations of {} types",
+                    entities.representations.len(),
+                    entities.types.len()
+                )
+            }
+            RootValue::Service(_) => "the printed schema".to_owned(),
+            RootValue::Introspection => "introspection".to_owned(),
+        };
+        lines.push(format!("{}: {what}", root.key));
+    }
+    for (number, level) in plan.levels.iter().enumerate() {
+        lines.push(describe_level(number, level));
+    }
+    lines
+}
+
+/// Prints which objects are selected, and their order.
+fn describe_selection(selection: &Selection) -> String {
+    let mut text = format!(
+        "select {}",
+        sparql::select_nodes(&selection.condition, &selection.dataset)
+    );
+    for key in &selection.order {
+        let direction = if key.descending {
+            "descending"
+        } else {
+            "ascending"
+        };
+        let path: Vec<String> = key.path.iter().map(|at| step(&at.step)).collect();
+        let path = if path.is_empty() {
+            "the object".to_owned()
+        } else {
+            path.join(" / ")
+        };
+        write!(text, ", then by {path} {direction}").expect("writing to a string");
+    }
+    text
+}
+
+fn describe_connection(connection: &RootConnection) -> String {
+    let mut text = describe_selection(&connection.selection);
+    if let Some(window) = &connection.window {
+        for (word, place) in [("after", &window.after), ("before", &window.before)] {
+            if let Some(place) = place {
+                write!(text, ", {word} <{}>", place.id.as_str()).expect("writing to a string");
+            }
+        }
+        text.push_str(&match window.take {
+            Take::All => ", all".to_owned(),
+            Take::First(limit) => format!(", the first {limit}"),
+            Take::Last(limit) => format!(", the last {limit}"),
+        });
+    }
+    if connection.count {
+        text.push_str(", counted");
+    }
+    for level in &connection.levels {
+        write!(text, ", level {}", level.0).expect("writing to a string");
+    }
+    text
+}
+
+fn describe_level(number: usize, level: &Level) -> String {
+    let typing = match &level.typing {
+        Typing::Static { name } => format!("objects of type {name}"),
+        Typing::Stored { variants, .. } => {
+            format!(
+                "objects of {} types with {} lists of fields",
+                variants.len(),
+                level.variants.len()
+            )
+        }
+    };
+    let slots: Vec<String> = level.slots.iter().map(describe_slot).collect();
+    let mut text = format!("level {number}: {typing}; values of {}", slots.join(", "));
+    for edge in &level.edges {
+        write!(
+            text,
+            "; {} leads to level {}",
+            step(&level.slots[edge.slot].step),
+            edge.level.0
+        )
+        .expect("writing to a string");
+    }
+    text
+}
+
+/// Prints what is wanted of objects together.
+fn describe_aggregation(aggregation: &Aggregation) -> String {
+    let name = |values: usize| aggregation.values[values].name.as_str();
+    let parts = aggregation.fields.iter().map(|field| match &field.part {
+        AggregatePart::TypeName(_) => "type name".to_owned(),
+        AggregatePart::Count => "count".to_owned(),
+        AggregatePart::Values(measured) => {
+            let measures = measured.fields.len();
+            format!("{measures} measures of {}", name(measured.values))
+        }
+        AggregatePart::Groups(grouping) => {
+            let by: Vec<&str> = grouping.by.iter().map(|&values| name(values)).collect();
+            format!("groups by {}{}", by.join(" and "), page(grouping.page))
+        }
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn describe_slot(slot: &Slot) -> String {
+    let mut text = step(&slot.step);
+    if let Some(condition) = &slot.condition {
+        write!(text, " where {}", sparql::filter_text(condition)).expect("writing to a string");
+    }
+    if let Some(ordered) = &slot.page {
+        write!(
+            text,
+            " ordered by {} keys{}",
+            ordered.order.len(),
+            page(ordered.page)
+        )
+        .expect("writing to a string");
+    }
+    text
+}
+
+fn step(step: &graph_store::query::Step) -> String {
+    format!("{}{}", if step.inverse { "^" } else { "" }, step.predicate)
+}
+
+fn page(page: graph_store::query::Page) -> String {
+    match (page.offset.unwrap_or(0), page.limit) {
+        (0, None) => String::new(),
+        (offset, None) => format!(", without the first {offset}"),
+        (0, Some(limit)) => format!(", the first {limit}"),
+        (offset, Some(limit)) => format!(", {limit} after the first {offset}"),
+    }
+}

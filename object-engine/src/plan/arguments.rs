@@ -1,0 +1,286 @@
+//! The arguments of a field, read and translated.
+
+use oxrdf::NamedNode;
+use soml_core::lang::LangSpec;
+
+use super::filter::FilterBuilder;
+use super::input::{Arguments, Input, lang_spec};
+use super::order::{OrderBuilder, descending, literal_keys};
+use super::{ListOutput, ScalarKind};
+use crate::code;
+use crate::limits::EngineLimits;
+use graph_store::query::{Dataset, LiteralKey, OrderKey, Page};
+use graph_store::query::{NodeCondition, TermCondition};
+use graph_store::{Inference, StoreFeatures};
+use graphql_gen::typesystem::{Api, TypeRef};
+use graphql_service::error::{GraphqlError, Location};
+
+type Result<T> = std::result::Result<T, GraphqlError>;
+
+/// The arguments of one field.
+pub(super) struct FieldArguments<'a> {
+    pub(super) api: &'a Api,
+    pub(super) limits: &'a EngineLimits,
+    pub(super) features: &'a StoreFeatures,
+    pub(super) values: Arguments<'a>,
+}
+
+impl FieldArguments<'_> {
+    /// Translates `ID` of a list of IRIs.
+    pub(super) fn ids(&self) -> Result<Option<Vec<NamedNode>>> {
+        let Some((ids, place)) = self.values.get("ID") else {
+            return Ok(None);
+        };
+        self.id_list(&ids, place).map(Some)
+    }
+
+    /// Translates `ID` and `where`.
+    pub(super) fn object_conditions(&self, target: TypeRef) -> Result<Vec<NodeCondition>> {
+        let mut conditions = Vec::new();
+        conditions.extend(self.ids()?.map(NodeCondition::one_of));
+        if let Some((filter, place)) = self.values.get("where") {
+            let mut builder = FilterBuilder::new(self.api, self.limits, place);
+            conditions.push(builder.objects(target, &filter)?);
+        }
+        Ok(conditions)
+    }
+
+    /// Tells whether `where` says something of objects, be it only that they are there.
+    pub(super) fn filters(&self) -> bool {
+        self.values
+            .get("where")
+            .is_some_and(|(filter, _)| says_something(&filter))
+    }
+
+    /// Reads a list of ids.
+    fn id_list(&self, input: &Input, place: Option<Location>) -> Result<Vec<NamedNode>> {
+        let ids = input.as_list();
+        if ids.len() > self.limits.list_length {
+            return Err(GraphqlError::new(
+                code::LIMIT_LIST_LENGTH,
+                "the list of ids has too many elements",
+            )
+            .at(place)
+            .with("limit", self.limits.list_length));
+        }
+        // A text that no IRI can have is the id of nothing.
+        Ok(ids
+            .iter()
+            .filter_map(|id| NamedNode::new(id.as_text()?).ok())
+            .collect())
+    }
+
+    /// Translates `orderBy` of objects.
+    pub(super) fn object_order(
+        &self,
+        target: TypeRef,
+        lang: Option<&LangSpec>,
+    ) -> Result<Vec<OrderKey>> {
+        match self.values.get("orderBy") {
+            None => Ok(Vec::new()),
+            Some((order, place)) => {
+                let mut builder = OrderBuilder::new(self.api, self.limits, lang, place);
+                builder.objects(target, &order)
+            }
+        }
+    }
+
+    /// Reads what a request reads: `from`, `includeInferred`, `expandOwlSameAs` and `repository`.
+    pub(super) fn dataset(&self) -> Result<Dataset> {
+        let config = &self.api.soml().config;
+        self.check_repository(config.repository.as_deref())?;
+        Ok(Dataset {
+            graphs: self.graphs()?,
+            include_inferred: self.inference(
+                "includeInferred",
+                config.include_inferred,
+                self.features.inference,
+            )?,
+            expand_same_as: self.inference(
+                "expandOwlSameAs",
+                config.expand_owl_same_as,
+                self.features.same_as,
+            )?,
+        })
+    }
+
+    /// Refuses to read another repository than that of the store.
+    fn check_repository(&self, configured: Option<&str>) -> Result<()> {
+        let (given, place) = match self.values.get("repository") {
+            None => (None, None),
+            Some((given, place)) => (given.as_text().map(str::to_owned), place),
+        };
+        let wanted = given.as_deref().or(configured).unwrap_or_default();
+        if wanted.is_empty() || self.features.repository.as_deref() == Some(wanted) {
+            return Ok(());
+        }
+        let message = format!("the store has one repository; it cannot read `{wanted}`");
+        Err(GraphqlError::new(code::STORE_UNSUPPORTED, message).at(place))
+    }
+
+    /// Reads whether what follows from other statements is wanted.
+    fn inference(&self, name: &str, configured: bool, offered: Inference) -> Result<bool> {
+        let given = self.values.get(name);
+        let (wanted, place, asked_by) = match given {
+            Some((Input::Boolean(wanted), place)) => (wanted, place, format!("`{name}`")),
+            _ => (configured, None, format!("`config.{name}` of the schema")),
+        };
+        match offered {
+            Inference::None => Ok(true),
+            Inference::Switchable => Ok(wanted),
+            Inference::Always if wanted => Ok(true),
+            Inference::Always => {
+                let message = format!("the store cannot leave out what {asked_by} excludes");
+                Err(GraphqlError::new(code::STORE_UNSUPPORTED, message).at(place))
+            }
+        }
+    }
+
+    /// Reads `from`.
+    fn graphs(&self) -> Result<Option<Vec<NamedNode>>> {
+        let Some((from, place)) = self.values.get("from") else {
+            return Ok(None);
+        };
+        let names = from.as_list();
+        if names.len() > self.limits.graphs {
+            return Err(GraphqlError::new(
+                code::LIMIT_GRAPHS,
+                "the argument `from` names too many graphs",
+            )
+            .at(place)
+            .with("limit", self.limits.graphs));
+        }
+        let graphs = names.iter().map(|graph| {
+            let text = graph.as_text().unwrap_or_default();
+            NamedNode::new(text).map_err(|_| {
+                GraphqlError::new(
+                    code::ARGUMENT_INVALID,
+                    format!("`{text}` is not the IRI of a graph"),
+                )
+                .at(place)
+            })
+        });
+        graphs.collect::<Result<_>>().map(Some)
+    }
+
+    /// Reads `lang`.
+    pub(super) fn lang(&self) -> Result<Option<LangSpec>> {
+        let Some((spec, place)) = self.values.get("lang") else {
+            return Ok(None);
+        };
+        let text = spec.as_text().unwrap_or_default();
+        lang_spec(text, self.limits)
+            .map(Some)
+            .map_err(|error| error.at(place))
+    }
+
+    /// Reads `limit` and `offset`.
+    pub(super) fn page(&self) -> Result<Page> {
+        let number = |name: &str, least: u64| match self.values.get(name) {
+            None => Ok(None),
+            Some((input, place)) => {
+                let value = input.as_text().and_then(|text| text.parse::<u64>().ok());
+                value
+                    .filter(|&n| n >= least)
+                    .map(|n| Some((n, place)))
+                    .ok_or_else(|| {
+                        GraphqlError::new(
+                            code::SCALAR_INVALID,
+                            format!("`{name}` must be a whole number of at least {least}"),
+                        )
+                        .at(place)
+                    })
+            }
+        };
+        let limit = number("limit", 1)?;
+        if let (Some((n, place)), Some(greatest)) = (limit, self.limits.page)
+            && n > greatest
+        {
+            return Err(GraphqlError::new(code::LIMIT_PAGE, "the page is too large")
+                .at(place)
+                .with("limit", greatest));
+        }
+        Ok(Page {
+            limit: limit.map(|(n, _)| n),
+            offset: number("offset", 0)?.map(|(n, _)| n),
+        })
+    }
+
+    /// Translates `where` on scalars.
+    pub(super) fn scalar_condition(
+        &self,
+        kind: ScalarKind,
+        cast: bool,
+    ) -> Result<Option<TermCondition>> {
+        let Some((filter, place)) = self.values.get("where") else {
+            return Ok(None);
+        };
+        let mut builder = FilterBuilder::new(self.api, self.limits, place);
+        Ok(Some(match kind {
+            ScalarKind::Scalar(scalar) => builder.scalars(scalar, cast, &filter)?,
+            ScalarKind::Enum(id) => builder.enums(id, cast, &filter)?,
+        }))
+    }
+
+    /// Translates `where` and `value` on literals.
+    pub(super) fn literal_condition(&self) -> Result<Vec<TermCondition>> {
+        let mut conditions = Vec::new();
+        if let Some((filter, place)) = self.values.get("where") {
+            let mut builder = FilterBuilder::new(self.api, self.limits, place);
+            conditions.push(builder.literals(&filter)?);
+        }
+        if let Some((filter, place)) = self.values.get("value") {
+            let mut builder = FilterBuilder::new(self.api, self.limits, place);
+            conditions.push(builder.literal_value(&filter)?);
+        }
+        Ok(conditions)
+    }
+
+    /// Reads how a list of scalars is put together.
+    pub(super) fn scalar_list(&self, non_null_elements: bool) -> Result<ListOutput> {
+        let order = match self.values.get("orderBy") {
+            None => Vec::new(),
+            Some((direction, place)) => {
+                let descending = descending(&direction).ok_or_else(|| {
+                    GraphqlError::new(code::ARGUMENT_INVALID, "`orderBy` must be ASC or DESC")
+                        .at(place)
+                })?;
+                vec![(LiteralKey::Value, descending)]
+            }
+        };
+        Ok(ListOutput {
+            non_null_elements,
+            order,
+            page: self.page()?,
+        })
+    }
+
+    /// Reads how a list of literals is put together.
+    pub(super) fn literal_list(&self, non_null_elements: bool) -> Result<ListOutput> {
+        let mut order = Vec::new();
+        if let Some((input, place)) = self.values.get("orderBy") {
+            let invalid = || {
+                GraphqlError::new(code::ARGUMENT_INVALID, "`orderBy` has an unknown key").at(place)
+            };
+            for (by, direction) in literal_keys(&input).ok_or_else(invalid)? {
+                order.push((by, descending(&direction).ok_or_else(invalid)?));
+            }
+        }
+        Ok(ListOutput {
+            non_null_elements,
+            order,
+            page: self.page()?,
+        })
+    }
+}
+
+fn says_something(filter: &Input) -> bool {
+    match filter {
+        Input::Object(fields) => fields.iter().any(|(key, value)| match key.as_str() {
+            "AND" | "ALL" | "ALL_EXISTS" => says_something(value),
+            _ => true,
+        }),
+        Input::List(items) => items.iter().any(says_something),
+        _ => false,
+    }
+}

@@ -1,0 +1,560 @@
+//! Operations to plans.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use apollo_compiler::executable::{self, Operation, SelectionSet};
+use apollo_compiler::response::JsonMap;
+use apollo_compiler::{ExecutableDocument, Node};
+use soml_core::datatype::Scalar;
+use soml_core::lang::LangSpec;
+use soml_core::schema::{ObjectId, Property, Range, Schema};
+
+use super::arguments::FieldArguments;
+use super::collect::{Fields, Parent, collect, literal_fields, service_fields};
+use super::input::Arguments;
+use super::levels::{LevelBuilder, LevelKey, order_levels};
+use super::order::{for_single, name_spec};
+use super::rdf::{type_index, type_property, type_test};
+use super::{
+    Aggregation, Edge, Level, LevelId, ListOutput, LiteralOutput, Output, Plan, ResponseField,
+    RootField, RootObjects, RootValue, ScalarKind, ScalarOutput, Typing,
+};
+use crate::code;
+use crate::limits::EngineLimits;
+use graph_store::StoreFeatures;
+use graph_store::query::SlotPage;
+use graph_store::query::{
+    Constant, Domain, NodeCondition, Operator, Step, TermCondition, ValueCondition, ValueTest,
+};
+use graph_store::query::{Dataset, Selection};
+use graph_store::value::LiteralTypes;
+use graphql_gen::typesystem::{Api, Field, RootField as ApiRoot, RootKind, TypeRef};
+use graphql_service::code as shared;
+use graphql_service::error::{GraphqlError, Location};
+
+type Result<T> = std::result::Result<T, GraphqlError>;
+
+/// What a plan is made from.
+pub(crate) struct PlanInput<'a> {
+    pub(crate) api: &'a Api,
+    pub(crate) limits: &'a EngineLimits,
+    /// What a request can choose of the store.
+    pub(crate) features: &'a StoreFeatures,
+    pub(crate) document: &'a ExecutableDocument,
+    pub(crate) operation: &'a Operation,
+    pub(crate) variables: &'a JsonMap,
+}
+
+/// Plans a validated query.
+///
+/// # Errors
+/// When an argument has a value that validation cannot check, or a limit is exceeded.
+pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
+    let mut planner = Planner {
+        input,
+        levels: Vec::new(),
+        known: HashMap::new(),
+        aggregations: HashMap::new(),
+    };
+    let mut roots = Vec::new();
+    let mut fields = Fields::default();
+    collect(
+        input,
+        &Parent::Root,
+        &[&input.operation.selection_set],
+        &mut fields,
+    );
+    for (key, nodes) in fields.entries {
+        let field = nodes[0];
+        let root = match input.api.root_field(&field.name) {
+            None if field.name == "_service" => RootValue::Service(service_fields(input, &nodes)),
+            None if field.name == "_entities" => {
+                RootValue::Entities(Box::new(planner.entities(field, &nodes)?))
+            }
+            None => RootValue::Introspection,
+            Some(root) => planner.root(&key, &nodes, root)?,
+        };
+        let location = Location::of(field.name.location(), &input.document.sources);
+        roots.push(RootField {
+            key,
+            location,
+            value: root,
+        });
+    }
+    planner.finish(roots)
+}
+
+/// Plans one operation.
+pub(super) struct Planner<'p, 'a> {
+    pub(super) input: &'p PlanInput<'a>,
+    levels: Vec<Option<Level>>,
+    known: HashMap<LevelKey, LevelId>,
+    /// Aggregations of lists, with the level of their values.
+    pub(super) aggregations: HashMap<LevelKey, (LevelId, Arc<Aggregation>)>,
+}
+
+/// What a level inherits from the fields that lead to it.
+#[derive(Clone)]
+pub(super) struct Scope {
+    pub(super) lang: Option<LangSpec>,
+    pub(super) dataset: Arc<Dataset>,
+}
+
+impl<'p, 'a> Planner<'p, 'a> {
+    fn api(&self) -> &'a Api {
+        self.input.api
+    }
+
+    fn schema(&self) -> &'a Schema {
+        self.input.api.soml()
+    }
+
+    pub(super) fn location(&self, field: &executable::Field) -> Option<Location> {
+        Location::of(field.name.location(), &self.input.document.sources)
+    }
+
+    pub(super) fn arguments(&self, field: &'a executable::Field) -> FieldArguments<'a> {
+        let (variables, document) = (self.input.variables, self.input.document);
+        FieldArguments {
+            api: self.input.api,
+            limits: self.input.limits,
+            features: self.input.features,
+            values: Arguments::new(&field.arguments, variables, &document.sources),
+        }
+    }
+
+    fn root(
+        &mut self,
+        key: &str,
+        nodes: &[&'a Node<executable::Field>],
+        root: ApiRoot,
+    ) -> Result<RootValue> {
+        let target = root.target;
+        let arguments = self.arguments(nodes[0]);
+        let mut conditions = vec![NodeCondition::Instance(type_test(self.api(), target))];
+        if self.is_open(target) {
+            conditions.push(self.known_type(target));
+        }
+        conditions.extend(arguments.object_conditions(target)?);
+        let dataset = Arc::new(arguments.dataset()?);
+        let lang = arguments.lang()?;
+        let selection = Selection {
+            condition: NodeCondition::all(conditions),
+            order: arguments.object_order(target, lang.as_ref())?,
+            page: arguments.page()?,
+            dataset: (*dataset).clone(),
+        };
+        let scope = Scope { lang, dataset };
+        match root.kind {
+            RootKind::Objects => {}
+            RootKind::Count => return Ok(RootValue::Count(Box::new(selection))),
+            RootKind::Aggregate => {
+                return self.root_aggregate(nodes, (target, selection, scope));
+            }
+            RootKind::Connection => {
+                return self.connection(key, nodes, (target, selection, scope));
+            }
+        }
+        let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
+        let level = self.level(target, &sets, &scope)?;
+        Ok(RootValue::Objects(Box::new(RootObjects {
+            selection,
+            level,
+        })))
+    }
+
+    /// Returns the condition that the concrete type of an object is known.
+    pub(super) fn known_type(&self, target: TypeRef) -> NodeCondition {
+        NodeCondition::Instance(type_index(self.api(), target).test())
+    }
+
+    /// Tells whether the own test of a type lets through objects of no known concrete type.
+    fn is_open(&self, target: TypeRef) -> bool {
+        matches!(target, TypeRef::Interface(object)
+            if !self.api().possible_types(target).contains(&object)
+                && !self.schema()[object].types.is_empty())
+    }
+
+    pub(super) fn level(
+        &mut self,
+        target: TypeRef,
+        sets: &[&'a SelectionSet],
+        scope: &Scope,
+    ) -> Result<LevelId> {
+        let key = LevelKey::new(target, sets, scope);
+        if let Some(&known) = self.known.get(&key) {
+            return Ok(known);
+        }
+        let id = self.new_level()?;
+        self.known.insert(key, id);
+
+        let mut builder = LevelBuilder::default();
+        let typing = match target {
+            TypeRef::Concrete(object) => {
+                let fields = self.variant(object, sets, scope, &mut builder)?;
+                builder.variants.push(fields);
+                Typing::Static {
+                    name: self.api().type_name(object).to_string(),
+                }
+            }
+            TypeRef::Interface(_) | TypeRef::AnyObject | TypeRef::Nameable => {
+                self.stored_types(target, sets, scope, &mut builder)?
+            }
+        };
+        self.levels[id.0 as usize] = Some(Level {
+            dataset: Arc::clone(&scope.dataset),
+            slots: builder.slots,
+            typing,
+            variants: builder.variants,
+            edges: builder.edges,
+            depth: 0,
+        });
+        Ok(id)
+    }
+
+    /// Adds a level that is still to be built.
+    fn new_level(&mut self) -> Result<LevelId> {
+        let limit = self.input.limits.plan_levels;
+        if self.levels.len() >= limit {
+            let message = "the operation needs too many steps";
+            return Err(GraphqlError::new(code::LIMIT_PLAN, message).with("limit", limit));
+        }
+        self.levels.push(None);
+        let id = u32::try_from(self.levels.len() - 1).expect("the limit is below 2^32");
+        Ok(LevelId(id))
+    }
+
+    /// Adds a level whose objects are not shown, only some of their values are fetched.
+    pub(super) fn aggregate_level(
+        &mut self,
+        target: TypeRef,
+        scope: &Scope,
+        slots: LevelBuilder,
+    ) -> Result<LevelId> {
+        let id = self.new_level()?;
+        let name = match target {
+            TypeRef::Concrete(object) | TypeRef::Interface(object) => {
+                self.api().type_name(object).to_string()
+            }
+            TypeRef::AnyObject => "Object".to_owned(),
+            TypeRef::Nameable => "Nameable".to_owned(),
+        };
+        self.levels[id.0 as usize] = Some(Level {
+            dataset: Arc::clone(&scope.dataset),
+            slots: slots.slots,
+            typing: Typing::Static { name },
+            variants: vec![Vec::new()],
+            edges: Vec::new(),
+            depth: 0,
+        });
+        Ok(id)
+    }
+
+    fn stored_types(
+        &mut self,
+        target: TypeRef,
+        sets: &[&'a SelectionSet],
+        scope: &Scope,
+        builder: &mut LevelBuilder,
+    ) -> Result<Typing> {
+        let index = type_index(self.api(), target);
+        let slots = index
+            .properties()
+            .map(|property| builder.slot(Step::forward(property.clone()), None, None))
+            .collect();
+        let mut variants = HashMap::new();
+        for &object in self.api().possible_types(target) {
+            let fields = self.variant(object, sets, scope, builder)?;
+            let position = builder.variants.iter().position(|known| *known == fields);
+            let position = position.unwrap_or_else(|| {
+                builder.variants.push(fields);
+                builder.variants.len() - 1
+            });
+            variants.insert(object, position);
+        }
+        Ok(Typing::Stored {
+            slots,
+            index: Arc::new(index),
+            variants,
+        })
+    }
+
+    fn variant(
+        &mut self,
+        object: ObjectId,
+        sets: &[&'a SelectionSet],
+        scope: &Scope,
+        builder: &mut LevelBuilder,
+    ) -> Result<Vec<ResponseField>> {
+        let mut fields = Fields::default();
+        collect(self.input, &Parent::Object(object), sets, &mut fields);
+        let mut out = Vec::with_capacity(fields.entries.len());
+        for (key, nodes) in fields.entries {
+            let field = nodes[0];
+            let location = Location::of(field.name.location(), &self.input.document.sources);
+            let value = self.output(object, field, &nodes, scope, builder)?;
+            let non_null = field.definition.ty.is_non_null();
+            out.push(ResponseField {
+                key,
+                name: field.name.to_string(),
+                location,
+                non_null,
+                value,
+            });
+        }
+        Ok(out)
+    }
+
+    fn output(
+        &mut self,
+        object: ObjectId,
+        field: &'a Node<executable::Field>,
+        nodes: &[&'a Node<executable::Field>],
+        scope: &Scope,
+        builder: &mut LevelBuilder,
+    ) -> Result<Output> {
+        if field.name == "__typename" {
+            return Ok(Output::TypeName);
+        }
+        let arguments = self.arguments(field);
+        match self.api().field(TypeRef::Concrete(object), &field.name) {
+            Some(Field::Id) => Ok(Output::Id),
+            Some(Field::Type) => self.types(object, &arguments, builder),
+            Some(Field::Name) => self.name(object, &arguments, scope, builder),
+            Some(Field::Property(property)) => {
+                let property = &self.schema()[property];
+                self.property(property, field, nodes, scope, builder)
+            }
+            Some(Field::Count(property)) => {
+                let property = &self.schema()[property];
+                self.count(property, field, nodes, scope, builder)
+            }
+            Some(Field::Aggregate(property)) => {
+                let property = &self.schema()[property];
+                self.list_aggregate(property, nodes, scope, builder)
+            }
+            None => Err(GraphqlError::new(
+                shared::INTERNAL,
+                format!("the field `{}` has no meaning", field.name),
+            )),
+        }
+    }
+
+    fn types(
+        &mut self,
+        object: ObjectId,
+        arguments: &FieldArguments<'_>,
+        builder: &mut LevelBuilder,
+    ) -> Result<Output> {
+        let property = type_property(self.api(), TypeRef::Concrete(object));
+        let mut conditions = Vec::new();
+        if let Some(ids) = arguments.ids()? {
+            let operator = Operator::In(ids.into_iter().map(Constant::Iri).collect());
+            conditions.push(TermCondition::Value(ValueTest {
+                domain: Domain::Iri,
+                operator,
+            }));
+        }
+        let kind = ScalarKind::Scalar(Scalar::Iri);
+        conditions.extend(arguments.scalar_condition(kind, false)?);
+        let slot = builder.slot(Step::forward(property), terms(conditions), None);
+        let list = Some(arguments.scalar_list(false)?);
+        Ok(Output::Scalar(ScalarOutput {
+            slot,
+            kind,
+            cast: false,
+            lang: None,
+            list,
+        }))
+    }
+
+    fn name(
+        &mut self,
+        object: ObjectId,
+        arguments: &FieldArguments<'_>,
+        scope: &Scope,
+        builder: &mut LevelBuilder,
+    ) -> Result<Output> {
+        let schema = self.schema();
+        let config = &schema.config.lang;
+        let property = schema[object]
+            .name_property
+            .expect("only nameable objects have `name`");
+        let given = arguments.lang()?.or_else(|| scope.lang.clone());
+        let spec = for_single(name_spec(config, given.as_ref()));
+        let slot = builder.slot(Step::from(&schema[property].path), None, None);
+        let kind = ScalarKind::Scalar(Scalar::String);
+        Ok(Output::Scalar(ScalarOutput {
+            slot,
+            kind,
+            cast: schema[property].type_cast,
+            lang: Some(spec),
+            list: None,
+        }))
+    }
+
+    fn property(
+        &mut self,
+        property: &'a Property,
+        field: &'a Node<executable::Field>,
+        nodes: &[&'a Node<executable::Field>],
+        scope: &Scope,
+        builder: &mut LevelBuilder,
+    ) -> Result<Output> {
+        let arguments = self.arguments(field);
+        let non_null_elements = property.non_nullable_elements;
+        let multiple = property.max.is_multiple();
+        let step = Step::from(&property.path);
+        let given = arguments.lang()?.or_else(|| scope.lang.clone());
+        let lang = || {
+            let spec = given
+                .clone()
+                .or_else(|| property.lang.fetch.clone())
+                .or_else(|| self.schema().config.lang.fetch.clone());
+            if multiple { spec } else { spec.map(for_single) }
+        };
+        let kind = match property.range {
+            Range::Scalar(scalar) => ScalarKind::Scalar(scalar),
+            Range::Enum(id) => ScalarKind::Enum(id),
+            Range::Literal(range) => {
+                let condition = arguments.literal_condition()?;
+                let slot = builder.slot(step, terms(condition), None);
+                let list = multiple.then(|| arguments.literal_list(non_null_elements));
+                let fields = literal_fields(self.input, nodes);
+                let list = list.transpose()?;
+                return Ok(Output::Literal(LiteralOutput {
+                    slot,
+                    types: LiteralTypes::new(self.schema(), range),
+                    lang: lang(),
+                    list,
+                    fields,
+                }));
+            }
+            Range::Object(object) => {
+                let target = self.api().range_type(object);
+                let scope = Scope {
+                    lang: given,
+                    dataset: Arc::clone(&scope.dataset),
+                };
+                let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
+                let slot =
+                    self.objects_slot(property, target, &arguments, scope.lang.as_ref(), builder)?;
+                let level = self.level(target, &sets, &scope)?;
+                let edge = builder.edge(Edge { slot, level });
+                let list = multiple.then(|| ListOutput {
+                    non_null_elements,
+                    ..ListOutput::default()
+                });
+                return Ok(Output::Objects { edge, list });
+            }
+        };
+        let cast = property.type_cast;
+        let condition = arguments.scalar_condition(kind, cast)?;
+        let slot = builder.slot(step, terms(condition), None);
+        let is_text = kind == ScalarKind::Scalar(Scalar::String);
+        let lang = if is_text { lang() } else { None };
+        let list = multiple.then(|| arguments.scalar_list(non_null_elements));
+        Ok(Output::Scalar(ScalarOutput {
+            slot,
+            kind,
+            cast,
+            lang,
+            list: list.transpose()?,
+        }))
+    }
+
+    fn count(
+        &mut self,
+        property: &'a Property,
+        field: &'a Node<executable::Field>,
+        nodes: &[&'a Node<executable::Field>],
+        scope: &Scope,
+        builder: &mut LevelBuilder,
+    ) -> Result<Output> {
+        let Range::Object(object) = property.range else {
+            let values = self.property(property, field, nodes, scope, builder)?;
+            return Ok(Output::ValueCount(Box::new(values)));
+        };
+        let target = self.api().range_type(object);
+        let slot = self.counted_objects(property, target, &self.arguments(field), builder)?;
+        Ok(Output::ObjectCount { slot })
+    }
+
+    /// Returns the slot of the objects that a list shows, whatever its page.
+    pub(super) fn counted_objects(
+        &self,
+        property: &Property,
+        target: TypeRef,
+        arguments: &FieldArguments<'_>,
+        builder: &mut LevelBuilder,
+    ) -> Result<usize> {
+        let mut conditions = self.target_conditions(property, target, arguments)?;
+        if !matches!(target, TypeRef::Concrete(_)) {
+            conditions.push(self.known_type(target));
+        }
+        let condition = Some(ValueCondition::Node(NodeCondition::all(conditions)));
+        Ok(builder.slot(Step::from(&property.path), condition, None))
+    }
+
+    /// Returns what the objects that a property leads to satisfy.
+    fn target_conditions(
+        &self,
+        property: &Property,
+        target: TypeRef,
+        arguments: &FieldArguments<'_>,
+    ) -> Result<Vec<NodeCondition>> {
+        let mut conditions = Vec::new();
+        if property.range_check {
+            conditions.push(NodeCondition::Instance(type_test(self.api(), target)));
+        }
+        conditions.extend(arguments.object_conditions(target)?);
+        Ok(conditions)
+    }
+
+    fn objects_slot(
+        &self,
+        property: &Property,
+        target: TypeRef,
+        arguments: &FieldArguments<'_>,
+        lang: Option<&LangSpec>,
+        builder: &mut LevelBuilder,
+    ) -> Result<usize> {
+        let conditions = self.target_conditions(property, target, arguments)?;
+        let page = SlotPage {
+            order: arguments.object_order(target, lang)?,
+            page: arguments.page()?,
+            members: None,
+        };
+        let paged = !page.page.is_whole();
+        // Objects of no known type are left out of lists, so pages must not count them.
+        let open = paged && !matches!(target, TypeRef::Concrete(_));
+        let members = open.then(|| type_index(self.api(), target).test());
+        let condition = NodeCondition::all(conditions);
+        // A condition that every object satisfies still leaves out what is no object.
+        let filters = !condition.is_true() || arguments.filters();
+        let condition = filters.then_some(ValueCondition::Node(condition));
+        let page = (paged || !page.order.is_empty()).then_some(SlotPage { members, ..page });
+        Ok(builder.slot(Step::from(&property.path), condition, page))
+    }
+
+    fn finish(self, mut roots: Vec<RootField>) -> Result<Plan> {
+        let levels = self.levels.into_iter();
+        let mut levels: Vec<Level> = levels
+            .map(|level| level.expect("every level is built before its parent is"))
+            .collect();
+        order_levels(&mut levels, &mut roots);
+        let null_empty_lists = self.input.api.soml().config.null_json_arrays;
+        Ok(Plan {
+            roots,
+            levels,
+            null_empty_lists,
+        })
+    }
+}
+
+/// Joins conditions on values into that of a slot.
+pub(super) fn terms(conditions: impl IntoIterator<Item = TermCondition>) -> Option<ValueCondition> {
+    let condition = TermCondition::all(conditions);
+    (!condition.is_true()).then_some(ValueCondition::Term(condition))
+}

@@ -1,0 +1,200 @@
+//! Operands of conditions: from the value that a client sends to an RDF term.
+
+use std::str::FromStr;
+
+use oxrdf::vocab::xsd;
+use oxrdf::{Literal, NamedNode};
+use oxsdatatypes::Decimal;
+use soml_core::datatype::Scalar;
+
+use super::input::Input;
+use graph_store::query::Constant;
+use graph_store::value::{integer_in_bounds, is_lexical};
+
+/// Why an operand is refused.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum OperandError {
+    /// Not a value of the scalar.
+    Invalid(String),
+    /// A value that stores cannot compare.
+    Unsupported(String),
+}
+
+/// Turns an operand into a constant.
+///
+/// `Ok(None)` is a text that no IRI can have, so that nothing equals it.
+pub(crate) fn constant(scalar: Scalar, input: &Input) -> Result<Option<Constant>, OperandError> {
+    let invalid = || {
+        OperandError::Invalid(format!(
+            "{} is not a value of the scalar {}",
+            shown(input),
+            scalar.graphql_name()
+        ))
+    };
+    let literal = match (scalar, input) {
+        (Scalar::Iri, _) => {
+            let text = input.as_text().ok_or_else(invalid)?;
+            return Ok(NamedNode::new(text).ok().map(Constant::Iri));
+        }
+        (Scalar::String, Input::String(text) | Input::Enum(text)) => {
+            Literal::new_simple_literal(text)
+        }
+        (Scalar::Boolean, Input::Boolean(value)) => Literal::from(*value),
+        (number, Input::Number(text) | Input::String(text)) if number.is_integer() => {
+            integer(number, text, matches!(input, Input::Number(_)), invalid)?
+        }
+        (Scalar::Decimal, Input::Number(text) | Input::String(text)) => decimal(text, invalid)?,
+        (float, Input::Number(text) | Input::String(text)) if float.is_float() => {
+            let value = f64::from_str(text).map_err(|_| invalid())?;
+            if !float.float_in_bounds(value) || value.is_nan() {
+                return Err(invalid());
+            }
+            Literal::from(value)
+        }
+        (time, Input::String(text)) if is_lexical(time, text) => {
+            Literal::new_typed_literal(text, NamedNode::new_unchecked(time.datatype_iri()))
+        }
+        _ => return Err(invalid()),
+    };
+    Ok(Some(Constant::Literal(literal)))
+}
+
+fn integer(
+    scalar: Scalar,
+    text: &str,
+    is_number: bool,
+    invalid: impl Fn() -> OperandError,
+) -> Result<Literal, OperandError> {
+    // A JSON number such as 1e3 or 2.0 is a whole number too.
+    let value = match i128::from_str(text) {
+        Ok(value) => value,
+        Err(_) if is_whole_number_text(text) => return Err(too_large(text)),
+        Err(_) if is_number => whole_float(text).ok_or_else(&invalid)?,
+        Err(_) => return Err(invalid()),
+    };
+    if !integer_in_bounds(scalar, value) {
+        return Err(invalid());
+    }
+    if i64::try_from(value).is_err() {
+        return Err(too_large(text));
+    }
+    Ok(Literal::new_typed_literal(value.to_string(), xsd::INTEGER))
+}
+
+fn too_large(text: &str) -> OperandError {
+    OperandError::Unsupported(format!(
+        "{text} is beyond 64 bits, which stores cannot compare"
+    ))
+}
+
+fn is_whole_number_text(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn whole_float(text: &str) -> Option<i128> {
+    let value = f64::from_str(text).ok()?;
+    // Beyond 2^53 a float no longer names one whole number.
+    (value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0).then_some(value as i128)
+}
+
+fn decimal(text: &str, invalid: impl Fn() -> OperandError) -> Result<Literal, OperandError> {
+    if let Ok(value) = Decimal::from_str(text) {
+        return Ok(Literal::new_typed_literal(value.to_string(), xsd::DECIMAL));
+    }
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    if digits > 0
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+'))
+    {
+        return Err(OperandError::Unsupported(format!(
+            "{text} has more digits than stores can compare"
+        )));
+    }
+    let value = f64::from_str(text).map_err(|_| invalid())?;
+    let value = Decimal::from_str(&value.to_string()).map_err(|_| invalid())?;
+    Ok(Literal::new_typed_literal(value.to_string(), xsd::DECIMAL))
+}
+
+fn shown(input: &Input) -> String {
+    match input {
+        Input::Null => "null".to_owned(),
+        Input::Boolean(b) => b.to_string(),
+        Input::Number(text) | Input::Enum(text) => text.clone(),
+        Input::String(text) => format!("{:?}", text.chars().take(80).collect::<String>()),
+        Input::List(_) => "a list".to_owned(),
+        Input::Object(_) => "an object".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Constant, Input, OperandError, Scalar, constant};
+
+    fn shown(scalar: Scalar, input: &Input) -> Result<String, OperandError> {
+        Ok(match constant(scalar, input)? {
+            None => "nothing".to_owned(),
+            Some(Constant::Iri(iri)) => iri.to_string(),
+            Some(Constant::Literal(literal)) => literal.to_string(),
+        })
+    }
+
+    #[test]
+    fn operands_become_terms() {
+        let text = |s: &str| Input::String(s.to_owned());
+        let number = |s: &str| Input::Number(s.to_owned());
+        let xsd = "http://www.w3.org/2001/XMLSchema#";
+        let cases = [
+            (Scalar::Int, number("5"), format!("\"5\"^^<{xsd}integer>")),
+            (
+                Scalar::Integer,
+                text("007"),
+                format!("\"7\"^^<{xsd}integer>"),
+            ),
+            (Scalar::Int, number("3.0"), format!("\"3\"^^<{xsd}integer>")),
+            (
+                Scalar::Decimal,
+                text("1.50"),
+                format!("\"1.5\"^^<{xsd}decimal>"),
+            ),
+            (
+                Scalar::Decimal,
+                number("1e2"),
+                format!("\"100\"^^<{xsd}decimal>"),
+            ),
+            (Scalar::String, text("a\"b"), "\"a\\\"b\"".to_owned()),
+            (Scalar::Iri, text("not an iri"), "nothing".to_owned()),
+            (
+                Scalar::Date,
+                text("2020-02-29"),
+                format!("\"2020-02-29\"^^<{xsd}date>"),
+            ),
+        ];
+        for (scalar, input, expected) in cases {
+            assert_eq!(shown(scalar, &input), Ok(expected), "{scalar:?} {input:?}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let text = |s: &str| Input::String(s.to_owned());
+        for (scalar, input) in [
+            (Scalar::Date, text("2020-02-30")),
+            (Scalar::PositiveInteger, text("0")),
+            (Scalar::UnsignedByte, Input::Number("256".to_owned())),
+            (Scalar::Integer, text("x")),
+            (Scalar::NegativeFloat, Input::Number("1.5".to_owned())),
+            (Scalar::String, Input::Boolean(true)),
+        ] {
+            assert!(
+                matches!(constant(scalar, &input), Err(OperandError::Invalid(_))),
+                "{scalar:?} {input:?}"
+            );
+        }
+        assert!(matches!(
+            constant(Scalar::Integer, &text("123456789012345678901234567890")),
+            Err(OperandError::Unsupported(_))
+        ));
+    }
+}

@@ -1,0 +1,106 @@
+//! `_entities`: objects by type and id, as a federation gateway asks for them.
+
+use std::sync::Arc;
+
+use apollo_compiler::Node;
+use apollo_compiler::executable;
+use oxrdf::NamedNode;
+
+use super::build::{Planner, Scope};
+use super::input::Input;
+use super::rdf::type_test;
+use super::{RootEntities, RootObjects};
+use crate::code;
+use graph_store::query::NodeCondition;
+use graph_store::query::{Page, Selection};
+use graphql_gen::typesystem::TypeRef;
+use graphql_service::error::{GraphqlError, Location};
+
+type Result<T> = std::result::Result<T, GraphqlError>;
+
+/// A representation after it is read.
+struct Representation {
+    target: TypeRef,
+    id: Option<NamedNode>,
+}
+
+impl<'a> Planner<'_, 'a> {
+    /// Plans `_entities`: one selection and one level per type, however many representations.
+    pub(super) fn entities(
+        &mut self,
+        field: &'a Node<executable::Field>,
+        nodes: &[&'a Node<executable::Field>],
+    ) -> Result<RootEntities> {
+        let arguments = self.arguments(field);
+        let (input, place) = arguments
+            .values
+            .get("representations")
+            .unwrap_or((Input::List(Vec::new()), None));
+        let list = input.as_list();
+        if list.len() > self.input.limits.list_length {
+            let message = "there are too many representations";
+            return Err(GraphqlError::new(code::LIMIT_LIST_LENGTH, message)
+                .at(place)
+                .with("limit", self.input.limits.list_length));
+        }
+        let mut targets: Vec<(TypeRef, Vec<NamedNode>)> = Vec::new();
+        let mut representations = Vec::with_capacity(list.len());
+        for input in list {
+            let Representation { target, id } = self.representation(input, place)?;
+            let position = targets.iter().position(|(known, _)| *known == target);
+            let position = position.unwrap_or_else(|| {
+                targets.push((target, Vec::new()));
+                targets.len() - 1
+            });
+            targets[position].1.extend(id.clone());
+            representations.push(id.map(|id| (position, id)));
+        }
+        let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
+        let dataset = Arc::new(arguments.dataset()?);
+        let scope = Scope {
+            lang: None,
+            dataset: Arc::clone(&dataset),
+        };
+        let mut types = Vec::with_capacity(targets.len());
+        for (target, ids) in targets {
+            let test = NodeCondition::Instance(type_test(self.input.api, target));
+            let selection = Selection {
+                condition: NodeCondition::all([test, NodeCondition::one_of(ids)]),
+                order: Vec::new(),
+                page: Page::default(),
+                dataset: (*dataset).clone(),
+            };
+            types.push(RootObjects {
+                selection,
+                level: self.level(target, &sets, &scope)?,
+            });
+        }
+        Ok(RootEntities {
+            types,
+            representations,
+        })
+    }
+
+    fn representation(&self, input: &Input, place: Option<Location>) -> Result<Representation> {
+        let invalid =
+            |message: String| GraphqlError::new(code::ARGUMENT_INVALID, message).at(place);
+        let Input::Object(fields) = input else {
+            return Err(invalid("a representation must be an object".to_owned()));
+        };
+        let text = |wanted: &str| {
+            let value = fields.iter().find(|(key, _)| key == wanted);
+            value
+                .and_then(|(_, value)| value.as_text())
+                .ok_or_else(|| invalid(format!("a representation must have the text `{wanted}`")))
+        };
+        let name = text("__typename")?;
+        let target = self.input.api.type_ref(name);
+        let target = target
+            .filter(|target| *target != TypeRef::Nameable)
+            .ok_or_else(|| invalid(format!("`{name}` is not a type with a key")))?;
+        Ok(Representation {
+            target,
+            id: NamedNode::new(text("id")?).ok(),
+        })
+    }
+}

@@ -1,0 +1,533 @@
+//! `where` inputs to conditions.
+
+use oxrdf::{Literal, NamedNode};
+use soml_core::datatype::Scalar;
+use soml_core::lang::{LangHead, LangItem, LangRange, LangSpec};
+use soml_core::schema::{EnumId, PropertyId, Range, Schema};
+
+use super::constant::{OperandError, constant};
+use super::input::{Input, lang_spec};
+use super::rdf::{name_groups, type_property, type_test};
+use super::set_where::{Combine, SetWhere};
+use crate::code;
+use crate::limits::EngineLimits;
+use graph_store::query::TypeIndex;
+use graph_store::query::{
+    Comparison, Constant, Domain, NodeCondition, Operator, Step, TagRange, TermCondition, TypeTest,
+    ValueTest,
+};
+use graph_store::query::{Regex, RegexError};
+use graphql_gen::typesystem::{Api, Field, TypeRef};
+use graphql_service::error::{ErrorCode, GraphqlError, Location};
+
+type Result<T> = std::result::Result<T, GraphqlError>;
+
+/// What the values of a scalar input are compared as.
+#[derive(Clone, Copy)]
+enum Operands {
+    Scalar(Scalar),
+    /// A scalar whose stored values are cast.
+    Cast(Scalar),
+    Enum(EnumId),
+    /// An enumeration whose stored values are cast.
+    CastEnum(EnumId),
+    /// The text of any literal, for `Literal_Where.value`.
+    AnyText,
+}
+
+impl Operands {
+    fn domain(self) -> Domain {
+        match self {
+            Operands::Scalar(scalar) => Domain::of(scalar),
+            Operands::Enum(_) => Domain::Typed(Scalar::String),
+            Operands::AnyText | Operands::CastEnum(_) | Operands::Cast(Scalar::String) => {
+                Domain::Lexical
+            }
+            Operands::Cast(scalar) => Domain::Cast(scalar),
+        }
+    }
+
+    fn scalar(self) -> Scalar {
+        match self {
+            Operands::Scalar(scalar) | Operands::Cast(scalar) => scalar,
+            Operands::Enum(_) | Operands::CastEnum(_) | Operands::AnyText => Scalar::String,
+        }
+    }
+}
+
+/// Translates the `where` input of one argument.
+pub(crate) struct FilterBuilder<'a> {
+    api: &'a Api,
+    limits: &'a EngineLimits,
+    /// Place of the argument, for errors.
+    location: Option<Location>,
+    /// Keys from the argument to the operand at hand, for errors.
+    keys: Vec<String>,
+    conditions: usize,
+}
+
+impl<'a> FilterBuilder<'a> {
+    pub(crate) fn new(api: &'a Api, limits: &'a EngineLimits, location: Option<Location>) -> Self {
+        FilterBuilder {
+            api,
+            limits,
+            location,
+            keys: vec!["where".to_owned()],
+            conditions: 0,
+        }
+    }
+
+    fn schema(&self) -> &'a Schema {
+        self.api.soml()
+    }
+
+    fn error(&self, code: ErrorCode, message: impl Into<String>) -> GraphqlError {
+        GraphqlError::new(code, message)
+            .at(self.location)
+            .with("argumentPath", self.keys.join("."))
+    }
+
+    /// Translates a condition on objects of type `ty`.
+    pub(crate) fn objects(&mut self, ty: TypeRef, input: &Input) -> Result<NodeCondition> {
+        Ok(self.node(ty, input)?.of_one())
+    }
+
+    /// Translates a condition on the values of a list of scalars.
+    pub(crate) fn scalars(
+        &mut self,
+        scalar: Scalar,
+        cast: bool,
+        input: &Input,
+    ) -> Result<TermCondition> {
+        Ok(self.terms(of_scalar(scalar, cast), input)?.of_one())
+    }
+
+    /// Translates a condition on the values of a list of enum values.
+    pub(crate) fn enums(&mut self, id: EnumId, cast: bool, input: &Input) -> Result<TermCondition> {
+        Ok(self.terms(of_enum(id, cast), input)?.of_one())
+    }
+
+    /// Translates a condition on the values of a list of literals.
+    pub(crate) fn literals(&mut self, input: &Input) -> Result<TermCondition> {
+        Ok(self.literal(input)?.of_one())
+    }
+
+    /// Translates a condition on the text of a literal.
+    pub(crate) fn literal_value(&mut self, input: &Input) -> Result<TermCondition> {
+        Ok(self.terms(Operands::AnyText, input)?.of_one())
+    }
+
+    /// Goes through the keys of an object input, within the limits.
+    fn each_key<C: Combine>(
+        &mut self,
+        input: &Input,
+        mut apply: impl FnMut(&mut Self, &mut SetWhere<C>, &str, &Input) -> Result<()>,
+    ) -> Result<SetWhere<C>> {
+        let mut set = SetWhere::empty();
+        let Input::Object(fields) = input else {
+            return Err(self.error(code::ARGUMENT_INVALID, "a filter must be an input object"));
+        };
+        if self.keys.len() > self.limits.where_depth {
+            return Err(self
+                .error(code::LIMIT_WHERE_DEPTH, "the filter nests too deeply")
+                .with("limit", self.limits.where_depth));
+        }
+        for (key, value) in fields {
+            self.conditions += 1;
+            if self.conditions > self.limits.where_conditions {
+                return Err(self
+                    .error(
+                        code::LIMIT_WHERE_CONDITIONS,
+                        "the filter has too many conditions",
+                    )
+                    .with("limit", self.limits.where_conditions));
+            }
+            self.keys.push(key.clone());
+            if *value == Input::Null {
+                return Err(self.error(
+                    code::NULL_OPERAND,
+                    format!("the operand of `{key}` is null; leave the key out, or use NOT to ask for absence"),
+                ));
+            }
+            apply(self, &mut set, key, value)?;
+            self.keys.pop();
+        }
+        Ok(set)
+    }
+
+    fn each_element<T>(
+        &mut self,
+        input: &Input,
+        mut translate: impl FnMut(&mut Self, &Input) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let items = input.as_list();
+        self.check_length(items.len())?;
+        items.iter().map(|item| translate(self, item)).collect()
+    }
+
+    fn check_length(&self, length: usize) -> Result<()> {
+        if length > self.limits.list_length {
+            return Err(self
+                .error(code::LIMIT_LIST_LENGTH, "the list has too many elements")
+                .with("limit", self.limits.list_length));
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, ty: TypeRef, input: &Input) -> Result<SetWhere<NodeCondition>> {
+        self.each_key(input, |this, set, key, value| {
+            match key {
+                "AND" => set.and_all(this.each_element(value, |t, v| t.node(ty, v))?),
+                "OR" => set.and_any(this.each_element(value, |t, v| t.node(ty, v))?),
+                "NOT" => set.and_not(this.node(ty, value)?),
+                "ALL" => set.and_every(this.node(ty, value)?),
+                "ALL_EXISTS" => set.and_every_and_some(this.node(ty, value)?),
+                "ID" => set.and_each(this.one_of(value)?),
+                _ => set.and_each(this.node_key(ty, key, value)?),
+            }
+            Ok(())
+        })
+    }
+
+    fn node_key(&mut self, ty: TypeRef, key: &str, value: &Input) -> Result<NodeCondition> {
+        match self.api.field(ty, key) {
+            Some(Field::Id) => {
+                let set = self.terms(Operands::Scalar(Scalar::Iri), value)?;
+                Ok(on_iri(set.of_one()))
+            }
+            Some(Field::Type) => {
+                let set = self.terms(Operands::Scalar(Scalar::Iri), value)?;
+                Ok(set.along(&Step::forward(type_property(self.api, ty))))
+            }
+            Some(Field::Name) => self.name(ty, value),
+            Some(Field::Property(property)) => self.property(property, value),
+            None => self.narrowed(ty, key, value),
+            Some(Field::Count(_) | Field::Aggregate(_)) => Err(self.unknown_key(key)),
+        }
+    }
+
+    /// Translates `_if<Type>`: the object is of that type and satisfies the condition.
+    fn narrowed(&mut self, ty: TypeRef, key: &str, value: &Input) -> Result<NodeCondition> {
+        let narrow = key
+            .strip_prefix("_if")
+            .and_then(|name| self.api.type_ref(name));
+        let Some(narrow) = narrow else {
+            return Err(self.unknown_key(key));
+        };
+        let test = if narrow == ty {
+            None
+        } else {
+            Some(type_test(self.api, narrow))
+        };
+        let condition = self.node(narrow, value)?.of_one();
+        Ok(NodeCondition::all(
+            test.map(NodeCondition::Instance)
+                .into_iter()
+                .chain([condition]),
+        ))
+    }
+
+    fn unknown_key(&self, key: &str) -> GraphqlError {
+        self.error(
+            code::ARGUMENT_INVALID,
+            format!("`{key}` is not a key of this filter"),
+        )
+    }
+
+    fn property(&mut self, property: PropertyId, value: &Input) -> Result<NodeCondition> {
+        let schema = self.schema();
+        let property = &schema[property];
+        let step = Step::from(&property.path);
+        let cast = property.type_cast;
+        Ok(match property.range {
+            Range::Scalar(scalar) => self
+                .cast_terms(of_scalar(scalar, cast), value)?
+                .along(&step),
+            Range::Enum(id) => self.cast_terms(of_enum(id, cast), value)?.along(&step),
+            Range::Literal(_) => self.literal(value)?.along(&step),
+            Range::Object(object) => {
+                let range = self.api.range_type(object);
+                let mut set = self.node(range, value)?;
+                if property.range_check {
+                    set = checked(set, type_test(self.api, range));
+                }
+                set.along(&step)
+            }
+        })
+    }
+
+    fn name(&mut self, ty: TypeRef, value: &Input) -> Result<NodeCondition> {
+        let condition = self.terms(Operands::Scalar(Scalar::String), value)?;
+        let groups = name_groups(self.api, ty);
+        let mut parts = Vec::new();
+        let single = groups.len() == 1;
+        for (step, objects) in groups {
+            let named = condition.clone().along(&step);
+            if single {
+                return Ok(named);
+            }
+            let test = TypeIndex::without_names(self.schema(), &objects).test();
+            parts.push(NodeCondition::all([NodeCondition::Instance(test), named]));
+        }
+        Ok(NodeCondition::Any(parts))
+    }
+
+    fn one_of(&mut self, value: &Input) -> Result<NodeCondition> {
+        let ids = value.as_list();
+        self.check_length(ids.len())?;
+        let ids = ids
+            .iter()
+            .filter_map(|id| NamedNode::new(id.as_text()?).ok());
+        Ok(NodeCondition::one_of(ids.collect()))
+    }
+
+    fn terms(&mut self, operands: Operands, input: &Input) -> Result<SetWhere<TermCondition>> {
+        let mut set = self.each_key(input, |this, set, key, value| {
+            match key {
+                "AND" => set.and_all(this.each_element(value, |t, v| t.terms(operands, v))?),
+                "OR" => set.and_any(this.each_element(value, |t, v| t.terms(operands, v))?),
+                "ALL" => set.and_every(this.terms(operands, value)?),
+                "ALL_EXISTS" => set.and_every_and_some(this.terms(operands, value)?),
+                _ => set.and_each(this.operator(operands, key, value)?),
+            }
+            Ok(())
+        })?;
+        if matches!(input, Input::Object(fields) if fields.is_empty()) {
+            set.and_each(TermCondition::TRUE);
+        }
+        Ok(set)
+    }
+
+    /// Like `terms`; of values that are cast, those that cannot be are as if absent.
+    fn cast_terms(&mut self, operands: Operands, input: &Input) -> Result<SetWhere<TermCondition>> {
+        let set = self.terms(operands, input)?;
+        Ok(match operands {
+            Operands::Cast(_) | Operands::CastEnum(_) => {
+                set.on_instances(TermCondition::Value(presence(operands.domain())))
+            }
+            Operands::Scalar(_) | Operands::Enum(_) | Operands::AnyText => set,
+        })
+    }
+
+    fn operator(&mut self, operands: Operands, key: &str, value: &Input) -> Result<TermCondition> {
+        let comparison = match key {
+            "EQ" => Comparison::Equal,
+            "NEQ" => Comparison::NotEqual,
+            "LT" => Comparison::Less,
+            "LTE" => Comparison::LessOrEqual,
+            "GT" => Comparison::Greater,
+            "GTE" => Comparison::GreaterOrEqual,
+            "IN" => {
+                return Ok(test(
+                    operands,
+                    Operator::In(self.constants(operands, value)?),
+                ));
+            }
+            "NIN" => {
+                return Ok(test(
+                    operands,
+                    Operator::NotIn(self.constants(operands, value)?),
+                ));
+            }
+            "RE" | "IRE" | "NRE" | "NIRE" => return self.matches(operands, key, value),
+            _ => return Err(self.unknown_key(key)),
+        };
+        let constant = self.constant(operands, value)?;
+        if let (Scalar::Boolean, Some(Constant::Literal(literal))) = (operands.scalar(), &constant)
+        {
+            return Ok(test(operands, boolean_order(comparison, literal)));
+        }
+        Ok(test(
+            operands,
+            match (constant, comparison) {
+                (Some(constant), _) => Operator::Compare(comparison, constant),
+                (None, Comparison::NotEqual) => Operator::NotIn(Vec::new()),
+                (None, _) => Operator::In(Vec::new()),
+            },
+        ))
+    }
+
+    fn constants(&mut self, operands: Operands, value: &Input) -> Result<Vec<Constant>> {
+        let constants = self.each_element(value, |this, item| this.constant(operands, item))?;
+        Ok(constants.into_iter().flatten().collect())
+    }
+
+    fn constant(&self, operands: Operands, value: &Input) -> Result<Option<Constant>> {
+        if let (Operands::Enum(id) | Operands::CastEnum(id), Some(text)) =
+            (operands, value.as_text())
+            && !self.schema()[id].values.iter().any(|v| v.name == text)
+        {
+            let name = &self.schema()[id].name.graphql;
+            return Err(self.error(
+                code::SCALAR_INVALID,
+                format!("{text} is not a value of the enum {name}"),
+            ));
+        }
+        constant(operands.scalar(), value).map_err(|error| match error {
+            OperandError::Invalid(message) => self.error(code::SCALAR_INVALID, message),
+            OperandError::Unsupported(message) => self.error(code::STORE_UNSUPPORTED, message),
+        })
+    }
+
+    fn matches(&self, operands: Operands, key: &str, value: &Input) -> Result<TermCondition> {
+        let pattern = value.as_text().unwrap_or_default();
+        let (negated, rest) = match key.strip_prefix('N') {
+            Some(rest) => (true, rest),
+            None => (false, key),
+        };
+        let regex = Regex::new(pattern, rest.starts_with('I'), self.limits.regex_length).map_err(
+            |error| {
+                let code = match error {
+                    RegexError::Invalid { .. } => code::REGEX_INVALID,
+                    RegexError::Unsupported { .. } => code::REGEX_UNSUPPORTED,
+                    RegexError::TooLarge(_) => code::LIMIT_REGEX,
+                };
+                self.error(code, error.to_string())
+            },
+        )?;
+        Ok(test(operands, Operator::Matches(regex, negated)))
+    }
+
+    fn literal(&mut self, input: &Input) -> Result<SetWhere<TermCondition>> {
+        self.each_key(input, |this, set, key, value| {
+            match key {
+                "AND" => set.and_all(this.each_element(value, Self::literal)?),
+                "OR" => set.and_any(this.each_element(value, Self::literal)?),
+                "NOT" => set.and_not(this.literal(value)?),
+                "ALL" => set.and_every(this.literal(value)?),
+                "ALL_EXISTS" => set.and_every_and_some(this.literal(value)?),
+                "value" => set.and_each(this.terms(Operands::AnyText, value)?.of_one()),
+                "lang" => set.and_each(this.lang(value)?),
+                "type" => {
+                    let types = this.terms(Operands::Scalar(Scalar::Iri), value)?;
+                    // A literal with a language tag has no datatype to speak of.
+                    let present = TermCondition::Value(presence(Domain::Iri));
+                    set.and_each(on_datatype(present));
+                    set.and_each(on_datatype(types.of_one()));
+                }
+                // A literal is none of any IRIs.
+                "ID" => set.and_each(TermCondition::Any(Vec::new())),
+                _ => return Err(this.unknown_key(key)),
+            }
+            Ok(())
+        })
+    }
+
+    fn lang(&self, value: &Input) -> Result<TermCondition> {
+        let text = value.as_text().unwrap_or_default();
+        let place = |error: GraphqlError| {
+            error
+                .at(self.location)
+                .with("argumentPath", self.keys.join("."))
+        };
+        let spec = lang_spec(text, self.limits).map_err(place)?;
+        lang_condition(&spec).map_err(|message| self.error(code::LANG_SPEC_INVALID, message))
+    }
+}
+
+fn of_scalar(scalar: Scalar, cast: bool) -> Operands {
+    if cast {
+        Operands::Cast(scalar)
+    } else {
+        Operands::Scalar(scalar)
+    }
+}
+
+fn of_enum(id: EnumId, cast: bool) -> Operands {
+    if cast {
+        Operands::CastEnum(id)
+    } else {
+        Operands::Enum(id)
+    }
+}
+
+fn test(operands: Operands, operator: Operator) -> TermCondition {
+    TermCondition::Value(ValueTest {
+        domain: operands.domain(),
+        operator,
+    })
+}
+
+/// A test that every value of a domain passes.
+fn presence(domain: Domain) -> ValueTest {
+    ValueTest {
+        domain,
+        operator: Operator::NotIn(Vec::new()),
+    }
+}
+
+/// Says a comparison of truth values by equality, since not every store orders them.
+fn boolean_order(comparison: Comparison, literal: &Literal) -> Operator {
+    let operand = literal.value() == "true";
+    let satisfies = |value: bool| match comparison {
+        Comparison::Equal => value == operand,
+        Comparison::NotEqual => value != operand,
+        Comparison::Less => !value & operand,
+        Comparison::LessOrEqual => value <= operand,
+        Comparison::Greater => value & !operand,
+        Comparison::GreaterOrEqual => value >= operand,
+    };
+    let values = [false, true].into_iter().filter(|value| satisfies(*value));
+    Operator::In(
+        values
+            .map(|value| Constant::Literal(Literal::from(value)))
+            .collect(),
+    )
+}
+
+/// Turns a specification into a condition on one value: preference means nothing in a filter.
+fn lang_condition(spec: &LangSpec) -> std::result::Result<TermCondition, String> {
+    let mut include = Vec::new();
+    let mut exclude = Vec::new();
+    let mut any = spec.head == LangHead::All;
+    for item in &spec.items {
+        match item {
+            LangItem::Include(range) => include.push(tag_range(range)),
+            LangItem::Exclude(range) => exclude.push(tag_range(range)),
+            LangItem::Any => any = true,
+            LangItem::Browser => {
+                return Err("`BROWSER` cannot be used in a filter; name the languages".to_owned());
+            }
+        }
+    }
+    if any {
+        include.clear();
+    }
+    Ok(TermCondition::Lang { include, exclude })
+}
+
+fn tag_range(range: &LangRange) -> TagRange {
+    match range {
+        LangRange::Tag(tag) => TagRange::Tag(tag.to_ascii_lowercase()),
+        LangRange::Dialects(tag) => TagRange::Dialects(tag.to_ascii_lowercase()),
+        LangRange::Untagged => TagRange::Untagged,
+    }
+}
+
+/// Makes a condition on a value one on the IRI of an object.
+fn on_iri(condition: TermCondition) -> NodeCondition {
+    let each = |parts: Vec<TermCondition>| parts.into_iter().map(on_iri).collect::<Vec<_>>();
+    match condition {
+        TermCondition::All(parts) => NodeCondition::all(each(parts)),
+        TermCondition::Any(parts) => NodeCondition::Any(each(parts)),
+        TermCondition::Not(inner) => NodeCondition::Not(Box::new(on_iri(*inner))),
+        TermCondition::Value(test) => NodeCondition::Iri(test),
+        TermCondition::Lang { .. } | TermCondition::Datatype(_) => NodeCondition::Any(Vec::new()),
+    }
+}
+
+/// Makes a condition on a value one on its datatype.
+fn on_datatype(condition: TermCondition) -> TermCondition {
+    let each = |parts: Vec<TermCondition>| parts.into_iter().map(on_datatype).collect::<Vec<_>>();
+    match condition {
+        TermCondition::All(parts) => TermCondition::all(each(parts)),
+        TermCondition::Any(parts) => TermCondition::Any(each(parts)),
+        TermCondition::Not(inner) => TermCondition::Not(Box::new(on_datatype(*inner))),
+        TermCondition::Value(test) => TermCondition::Datatype(test),
+        other @ (TermCondition::Lang { .. } | TermCondition::Datatype(_)) => other,
+    }
+}
+
+fn checked(set: SetWhere<NodeCondition>, test: TypeTest) -> SetWhere<NodeCondition> {
+    set.on_instances(NodeCondition::Instance(test))
+}

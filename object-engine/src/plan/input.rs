@@ -1,0 +1,127 @@
+//! Argument values after variables are put in.
+
+use apollo_compiler::Node;
+use apollo_compiler::ast;
+use apollo_compiler::response::{JsonMap, JsonValue};
+use soml_core::lang::LangSpec;
+
+use crate::code;
+use crate::limits::EngineLimits;
+use graphql_service::error::{GraphqlError, Location};
+
+/// An argument value without variables. Object keys keep the order in which they were written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Input {
+    Null,
+    Boolean(bool),
+    /// An `Int` or `Float` as written.
+    Number(String),
+    String(String),
+    Enum(String),
+    List(Vec<Input>),
+    Object(Vec<(String, Input)>),
+}
+
+impl Input {
+    /// Puts the variables in; `None` for a variable without a value, which is as if not written.
+    pub(crate) fn from_ast(value: &ast::Value, variables: &JsonMap) -> Option<Input> {
+        Some(match value {
+            ast::Value::Null => Input::Null,
+            ast::Value::Boolean(b) => Input::Boolean(*b),
+            ast::Value::Int(n) => Input::Number(n.as_str().to_owned()),
+            ast::Value::Float(n) => Input::Number(n.as_str().to_owned()),
+            ast::Value::String(s) => Input::String(s.clone()),
+            ast::Value::Enum(name) => Input::Enum(name.to_string()),
+            ast::Value::Variable(name) => Input::from_json(variables.get(name.as_str())?),
+            ast::Value::List(items) => Input::List(
+                // An absent variable inside of a list is null, as the specification says.
+                items
+                    .iter()
+                    .map(|item| Input::from_ast(item, variables).unwrap_or(Input::Null))
+                    .collect(),
+            ),
+            ast::Value::Object(fields) => Input::Object(
+                fields
+                    .iter()
+                    .filter_map(|(name, value)| {
+                        Some((name.to_string(), Input::from_ast(value, variables)?))
+                    })
+                    .collect(),
+            ),
+        })
+    }
+
+    fn from_json(value: &JsonValue) -> Input {
+        match value {
+            JsonValue::Null => Input::Null,
+            JsonValue::Bool(b) => Input::Boolean(*b),
+            JsonValue::Number(n) => Input::Number(n.to_string()),
+            JsonValue::String(s) => Input::String(s.as_str().to_owned()),
+            JsonValue::Array(items) => Input::List(items.iter().map(Input::from_json).collect()),
+            JsonValue::Object(map) => Input::Object(
+                map.iter()
+                    .map(|(k, v)| (k.as_str().to_owned(), Input::from_json(v)))
+                    .collect(),
+            ),
+        }
+    }
+
+    /// Returns the elements of a list; a single value counts as a list of one.
+    pub(crate) fn as_list(&self) -> &[Input] {
+        match self {
+            Input::List(items) => items,
+            single => std::slice::from_ref(single),
+        }
+    }
+
+    /// Returns the text of a string, an enum value or a number.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match self {
+            Input::String(s) | Input::Enum(s) | Input::Number(s) => Some(s),
+            _ => None,
+        }
+    }
+}
+
+/// The arguments of one field, with the place of each.
+pub(crate) struct Arguments<'a> {
+    arguments: &'a [Node<ast::Argument>],
+    variables: &'a JsonMap,
+    sources: &'a apollo_compiler::parser::SourceMap,
+}
+
+impl<'a> Arguments<'a> {
+    pub(crate) fn new(
+        arguments: &'a [Node<ast::Argument>],
+        variables: &'a JsonMap,
+        sources: &'a apollo_compiler::parser::SourceMap,
+    ) -> Self {
+        Arguments {
+            arguments,
+            variables,
+            sources,
+        }
+    }
+
+    /// Returns an argument and its place; null is as if the argument were absent.
+    pub(crate) fn get(&self, name: &str) -> Option<(Input, Option<Location>)> {
+        let argument = self.arguments.iter().find(|a| a.name == name)?;
+        match Input::from_ast(&argument.value, self.variables)? {
+            Input::Null => None,
+            input => Some((input, Location::of(argument.location(), self.sources))),
+        }
+    }
+}
+
+/// Reads a language specification of at most so many items.
+pub(crate) fn lang_spec(text: &str, limits: &EngineLimits) -> Result<LangSpec, GraphqlError> {
+    let limit = limits.lang_items;
+    if text.split(',').nth(limit).is_some() {
+        let message = "the language specification has too many items";
+        return Err(GraphqlError::new(code::LIMIT_LANG, message).with("limit", limit));
+    }
+    LangSpec::parse(text).map_err(|error| {
+        let message = format!("`{text}` is not a language specification: {error}");
+        GraphqlError::new(code::LANG_SPEC_INVALID, message)
+    })
+}

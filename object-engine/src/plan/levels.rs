@@ -1,0 +1,129 @@
+//! Levels while a plan is being made: what makes two the same, how they grow, and their order.
+
+use std::sync::Arc;
+
+use apollo_compiler::executable::SelectionSet;
+use soml_core::lang::LangSpec;
+
+use super::build::Scope;
+use super::{Edge, Level, LevelId, ResponseField, RootField, RootValue};
+use graph_store::query::Dataset;
+use graph_store::query::{Slot, SlotPage};
+use graph_store::query::{Step, ValueCondition};
+use graphql_gen::typesystem::TypeRef;
+
+/// What makes two levels the same.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct LevelKey {
+    target: TypeRef,
+    /// Addresses of the selection sets, which the document keeps in place.
+    sets: Vec<*const SelectionSet>,
+    lang: Option<LangSpec>,
+    dataset: Arc<Dataset>,
+}
+
+impl LevelKey {
+    pub(super) fn new(target: TypeRef, sets: &[&SelectionSet], scope: &Scope) -> Self {
+        LevelKey {
+            target,
+            sets: sets.iter().map(|&set| std::ptr::from_ref(set)).collect(),
+            lang: scope.lang.clone(),
+            dataset: Arc::clone(&scope.dataset),
+        }
+    }
+}
+
+/// Orders the levels so that those that lead to a level come before it.
+pub(super) fn order_levels(levels: &mut [Level], roots: &mut [RootField]) {
+    // A level is numbered before those that it leads to, but one that is shared may be
+    // reached from a level of a higher number; depths settle the order.
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for parent in 0..levels.len() {
+            let depth = levels[parent].depth + 1;
+            for edge in levels[parent].edges.clone() {
+                let child = &mut levels[edge.level.0 as usize];
+                if child.depth < depth {
+                    child.depth = depth;
+                    changed = true;
+                }
+            }
+        }
+    }
+    let mut order: Vec<usize> = (0..levels.len()).collect();
+    order.sort_by_key(|&level| levels[level].depth);
+    let mut places = vec![LevelId(0); levels.len()];
+    for (place, &level) in (0u32..).zip(&order) {
+        places[level] = LevelId(place);
+    }
+    for level in levels.iter_mut() {
+        for edge in &mut level.edges {
+            edge.level = places[edge.level.0 as usize];
+        }
+    }
+    for root in roots.iter_mut() {
+        for level in root.value.levels_mut() {
+            *level = places[level.0 as usize];
+        }
+    }
+    levels.sort_by_key(|level| level.depth);
+}
+
+impl RootValue {
+    /// Returns the levels of the objects of a root field.
+    fn levels_mut(&mut self) -> Vec<&mut LevelId> {
+        match self {
+            RootValue::Objects(objects) => vec![&mut objects.level],
+            RootValue::Aggregate(aggregate) => vec![&mut aggregate.objects.level],
+            RootValue::Entities(entities) => {
+                let types = entities.types.iter_mut();
+                types.map(|objects| &mut objects.level).collect()
+            }
+            RootValue::Connection(connection) => connection.levels.iter_mut().collect(),
+            RootValue::Count(_) | RootValue::Service(_) | RootValue::Introspection => Vec::new(),
+        }
+    }
+}
+
+/// Parts of a level that are still growing.
+#[derive(Default)]
+pub(super) struct LevelBuilder {
+    pub(super) slots: Vec<Slot>,
+    pub(super) edges: Vec<Edge>,
+    pub(super) variants: Vec<Vec<ResponseField>>,
+}
+
+impl LevelBuilder {
+    /// Returns the position of a slot, adding it when it is new.
+    pub(super) fn slot(
+        &mut self,
+        step: Step,
+        condition: Option<ValueCondition>,
+        page: Option<SlotPage>,
+    ) -> usize {
+        let slot = Slot {
+            step,
+            condition,
+            page,
+        };
+        self.slots
+            .iter()
+            .position(|known| *known == slot)
+            .unwrap_or_else(|| {
+                self.slots.push(slot);
+                self.slots.len() - 1
+            })
+    }
+
+    /// Returns the position of an edge, adding it when it is new.
+    pub(super) fn edge(&mut self, edge: Edge) -> usize {
+        self.edges
+            .iter()
+            .position(|known| *known == edge)
+            .unwrap_or_else(|| {
+                self.edges.push(edge);
+                self.edges.len() - 1
+            })
+    }
+}

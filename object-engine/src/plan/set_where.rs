@@ -1,0 +1,209 @@
+//! Conditions on the set of values of a property, as `T_Where_Multi` inputs express them.
+//!
+//! Keys beside each other speak of the same value; `ALL` and `ALL_EXISTS` speak of all values.
+
+use graph_store::query::{NodeCondition, Quantifier, Step, TermCondition, ValueCondition};
+
+/// A condition that can be combined.
+pub(crate) trait Combine: Clone {
+    fn conjunction(parts: Vec<Self>) -> Self;
+    fn disjunction(parts: Vec<Self>) -> Self;
+    fn negation(self) -> Self;
+    fn into_value(self) -> ValueCondition;
+}
+
+impl Combine for NodeCondition {
+    fn conjunction(parts: Vec<Self>) -> Self {
+        NodeCondition::all(parts)
+    }
+
+    fn disjunction(parts: Vec<Self>) -> Self {
+        NodeCondition::Any(parts)
+    }
+
+    fn negation(self) -> Self {
+        NodeCondition::Not(Box::new(self))
+    }
+
+    fn into_value(self) -> ValueCondition {
+        ValueCondition::Node(self)
+    }
+}
+
+impl Combine for TermCondition {
+    fn conjunction(parts: Vec<Self>) -> Self {
+        TermCondition::all(parts)
+    }
+
+    fn disjunction(parts: Vec<Self>) -> Self {
+        TermCondition::Any(parts)
+    }
+
+    fn negation(self) -> Self {
+        TermCondition::Not(Box::new(self))
+    }
+
+    fn into_value(self) -> ValueCondition {
+        ValueCondition::Term(self)
+    }
+}
+
+/// A condition on a set of values: on each of some one value, and on all of them.
+#[derive(Clone, Debug)]
+pub(crate) struct SetWhere<C> {
+    /// What one and the same value satisfies; `None` when nothing is said of single values.
+    each: Option<C>,
+    quantified: Vec<Quantified<C>>,
+}
+
+#[derive(Clone, Debug)]
+enum Quantified<C> {
+    Some(C),
+    Every(C),
+    Any(Vec<SetWhere<C>>),
+    Not(Box<SetWhere<C>>),
+}
+
+impl<C: Combine> SetWhere<C> {
+    /// The condition that says nothing.
+    pub(crate) fn empty() -> Self {
+        SetWhere {
+            each: None,
+            quantified: Vec::new(),
+        }
+    }
+
+    /// Adds a condition on the one value.
+    pub(crate) fn and_each(&mut self, condition: C) {
+        self.each = Some(match self.each.take() {
+            None => condition,
+            Some(before) => C::conjunction(vec![before, condition]),
+        });
+    }
+
+    /// Adds `ALL`.
+    pub(crate) fn and_every(&mut self, inner: SetWhere<C>) {
+        self.quantified.push(Quantified::Every(inner.of_one()));
+    }
+
+    /// Adds `ALL_EXISTS`.
+    pub(crate) fn and_every_and_some(&mut self, inner: SetWhere<C>) {
+        self.quantified
+            .push(Quantified::Some(C::conjunction(Vec::new())));
+        self.and_every(inner);
+    }
+
+    /// Adds `AND`.
+    pub(crate) fn and_all(&mut self, inner: Vec<SetWhere<C>>) {
+        for part in inner {
+            let part = part.or_present();
+            self.quantified.extend(part.quantified);
+            if let Some(each) = part.each {
+                self.and_each(each);
+            }
+        }
+    }
+
+    /// Adds `OR`.
+    pub(crate) fn and_any(&mut self, inner: Vec<SetWhere<C>>) {
+        let inner: Vec<_> = inner.into_iter().map(SetWhere::or_present).collect();
+        if inner.iter().all(|part| part.quantified.is_empty()) {
+            let parts = inner.into_iter().filter_map(|part| part.each).collect();
+            self.and_each(C::disjunction(parts));
+        } else {
+            self.quantified.push(Quantified::Any(inner));
+        }
+    }
+
+    /// Adds `NOT`.
+    pub(crate) fn and_not(&mut self, inner: SetWhere<C>) {
+        let inner = inner.or_present();
+        match inner {
+            SetWhere {
+                each: Some(each),
+                quantified,
+            } if quantified.is_empty() => {
+                self.and_each(each.negation());
+            }
+            inner => self.quantified.push(Quantified::Not(Box::new(inner))),
+        }
+    }
+
+    /// An input without keys asks for some value.
+    fn or_present(mut self) -> Self {
+        if self.each.is_none() && self.quantified.is_empty() {
+            self.each = Some(C::conjunction(Vec::new()));
+        }
+        self
+    }
+
+    /// Narrows the set to the values that satisfy `member`: other values are as if absent.
+    pub(crate) fn on_instances(self, member: C) -> Self {
+        let SetWhere { each, quantified } = self.or_present();
+        let every = |condition: C| C::disjunction(vec![member.clone().negation(), condition]);
+        // `each` is missing only when every key is a quantifier.
+        let each = each.map(|condition| C::conjunction(vec![member.clone(), condition]));
+        let mut narrowed = SetWhere {
+            each,
+            quantified: Vec::new(),
+        };
+        for part in quantified {
+            match part {
+                Quantified::Every(c) => narrowed.quantified.push(Quantified::Every(every(c))),
+                Quantified::Some(c) => narrowed
+                    .quantified
+                    .push(Quantified::Some(C::conjunction(vec![member.clone(), c]))),
+                Quantified::Any(inner) => narrowed.quantified.push(Quantified::Any(
+                    inner
+                        .into_iter()
+                        .map(|i| i.on_instances(member.clone()))
+                        .collect(),
+                )),
+                Quantified::Not(inner) => narrowed.quantified.push(Quantified::Not(Box::new(
+                    inner.on_instances(member.clone()),
+                ))),
+            }
+        }
+        narrowed
+    }
+
+    /// Applies the condition to the values along `step`.
+    pub(crate) fn along(self, step: &Step) -> NodeCondition {
+        let values = |quantifier, condition: C| NodeCondition::Values {
+            step: step.clone(),
+            quantifier,
+            condition: Box::new(condition.into_value()),
+        };
+        let SetWhere { each, quantified } = self.or_present();
+        let mut parts = Vec::new();
+        parts.extend(each.map(|condition| values(Quantifier::Some, condition)));
+        for part in quantified {
+            match part {
+                Quantified::Every(condition) => parts.push(values(Quantifier::Every, condition)),
+                Quantified::Some(condition) => parts.push(values(Quantifier::Some, condition)),
+                Quantified::Any(inner) => parts.push(NodeCondition::Any(
+                    inner.into_iter().map(|part| part.along(step)).collect(),
+                )),
+                Quantified::Not(inner) => {
+                    parts.push(NodeCondition::Not(Box::new(inner.along(step))));
+                }
+            }
+        }
+        NodeCondition::all(parts)
+    }
+
+    /// Applies the condition to a single value, for which `ALL` and `ALL_EXISTS` say nothing more.
+    pub(crate) fn of_one(self) -> C {
+        let mut parts: Vec<C> = self.each.into_iter().collect();
+        for part in self.quantified {
+            parts.push(match part {
+                Quantified::Some(condition) | Quantified::Every(condition) => condition,
+                Quantified::Any(inner) => {
+                    C::disjunction(inner.into_iter().map(SetWhere::of_one).collect())
+                }
+                Quantified::Not(inner) => inner.of_one().negation(),
+            });
+        }
+        C::conjunction(parts)
+    }
+}

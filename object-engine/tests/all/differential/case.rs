@@ -1,0 +1,185 @@
+//! One schema with data, on which operations are run both ways.
+
+use std::cell::RefCell;
+use std::fmt::Write as _;
+
+use graphql_service::{Request, RequestContext};
+use object_engine::{ObjectService, ServiceOptions};
+use oxrdf::Quad;
+use serde_json::{Value, json};
+use soml_core::schema::Schema;
+
+use crate::back_end::{BackEnd, Kind};
+use crate::differential::compare::difference;
+use crate::differential::operation::Operation;
+use crate::differential::reference::{Answer, Graph, interpret};
+use crate::fixture;
+
+/// Returns the kind of store that `DIFFERENTIAL_STORE` names.
+pub(crate) fn kind() -> Kind {
+    match std::env::var("DIFFERENTIAL_STORE").as_deref() {
+        Err(_) | Ok("memory") => Kind::Memory,
+        Ok("sealed") => Kind::Sealed,
+        #[cfg(feature = "rocksdb")]
+        Ok("rocksdb") => Kind::RocksDb,
+        Ok("remote") => Kind::Remote,
+        Ok("remote-apart") => Kind::RemoteApart,
+        Ok("rdf4j") => Kind::Rdf4j { infers: false },
+        Ok("fuseki") => Kind::Fuseki,
+        Ok(other) => panic!("no kind of store is called {other}"),
+    }
+}
+
+/// A service over a store, and what the store holds.
+pub(crate) struct Subject {
+    pub(crate) soml: String,
+    pub(crate) schema: soml_core::Valid<Schema>,
+    service: ObjectService,
+    kind: Kind,
+    back_end: BackEnd,
+    loaded: RefCell<Vec<Quad>>,
+}
+
+impl Subject {
+    /// Tells whether the embedded store answers.
+    pub(crate) fn is_embedded(&self) -> bool {
+        matches!(self.kind, Kind::Memory | Kind::Sealed)
+    }
+
+    pub(crate) fn new(soml: String, kind: Kind) -> Self {
+        let loaded = soml_core::load(&soml);
+        let Some(schema) = loaded.schema else {
+            panic!("not a valid schema: {:?}\n{soml}", loaded.diagnostics);
+        };
+        let back_end = BackEnd::new(kind);
+        let store = back_end.graph_store();
+        let service = fixture::service(&soml, store, ServiceOptions::default());
+        Subject {
+            soml,
+            schema,
+            service,
+            kind,
+            back_end,
+            loaded: RefCell::new(Vec::new()),
+        }
+    }
+
+    /// Puts quads in place of what the store holds.
+    pub(crate) fn load(&self, quads: &[Quad]) {
+        if *self.loaded.borrow() == quads {
+            return;
+        }
+        self.back_end.load(quads);
+        *self.loaded.borrow_mut() = quads.to_vec();
+    }
+
+    fn answer(&self, operation: &Operation, accepted: &[String]) -> Value {
+        let variables = json!({"variables": operation.values(), "query": ""});
+        let mut request: Request = serde_json::from_value(variables).expect("a request");
+        request.query = operation.document();
+        let mut context = RequestContext::new();
+        context.accept_language = accepted.to_vec();
+        fixture::json(&fixture::answer(&self.service, request, context))
+    }
+
+    /// Runs an operation both ways.
+    pub(crate) fn run(&self, operation: &Operation, quads: &[Quad], accepted: &[String]) -> Run {
+        self.load(quads);
+        let actual = self.answer(operation, accepted);
+        if is_invalid(&actual) {
+            return Run {
+                actual,
+                invalid: true,
+                difference: None,
+            };
+        }
+        let expected = self.expected(operation, &Graph::new(quads), accepted);
+        Run {
+            difference: difference(&expected, &actual),
+            invalid: false,
+            actual,
+        }
+    }
+
+    pub(crate) fn expected(
+        &self,
+        operation: &Operation,
+        graph: &Graph<'_>,
+        accepted: &[String],
+    ) -> Answer {
+        let document = operation.document();
+        interpret(
+            &self.schema,
+            graph,
+            &document,
+            &operation.values(),
+            accepted,
+        )
+    }
+}
+
+/// What came of a case.
+pub(crate) struct Run {
+    pub(crate) actual: Value,
+    /// The document is no document of the schema, which is a fault of the generator.
+    pub(crate) invalid: bool,
+    pub(crate) difference: Option<String>,
+}
+
+impl Run {
+    /// Tells whether the answer holds some object.
+    pub(crate) fn found_something(&self) -> bool {
+        let data = self.actual.get("data").and_then(Value::as_object);
+        data.is_some_and(|data| {
+            data.values()
+                .any(|root| root.as_array().is_some_and(|list| !list.is_empty()))
+        })
+    }
+}
+
+fn is_invalid(answer: &Value) -> bool {
+    let errors = answer.get("errors").and_then(Value::as_array);
+    let codes = [
+        "GRAPHQL_VALIDATION_FAILED",
+        "GRAPHQL_PARSE_FAILED",
+        "VARIABLE_INVALID",
+    ];
+    errors.is_some_and(|errors| {
+        errors.iter().any(|error| {
+            let code = error["extensions"]["code"].as_str();
+            code.is_some_and(|code| codes.contains(&code))
+        })
+    })
+}
+
+/// Shows a case for people.
+pub(crate) fn report(
+    subject: &Subject,
+    operation: &Operation,
+    quads: &[Quad],
+    accepted: &[String],
+) -> String {
+    let run = subject.run(operation, quads, accepted);
+    let mut out = String::new();
+    if subject.soml.len() < 5_000 {
+        let _ = writeln!(out, "--- schema\n{}", subject.soml);
+    }
+    out.push_str("--- data\n");
+    for quad in quads.iter().take(60) {
+        let _ = writeln!(out, "{quad} .");
+    }
+    let _ = writeln!(out, "--- query\n{}", operation.document());
+    let _ = writeln!(out, "--- variables {}", Value::Object(operation.values()));
+    let _ = writeln!(out, "--- accepted languages {accepted:?}");
+    match subject.expected(operation, &Graph::new(quads), accepted) {
+        Answer::Refused(code) => {
+            let _ = writeln!(out, "--- expected refusal {code}");
+        }
+        Answer::Data(data, faults) => {
+            let _ = writeln!(out, "--- expected data {data:?}\n    errors {faults:?}");
+        }
+    }
+    let _ = writeln!(out, "--- actual {}", run.actual);
+    let _ = writeln!(out, "--- {}", run.difference.unwrap_or_default());
+    out
+}

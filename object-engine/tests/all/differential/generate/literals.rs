@@ -1,0 +1,246 @@
+//! Stored values in all their forms, good and bad.
+
+use oxrdf::{Literal, NamedNode, Term};
+use soml_core::datatype::Scalar;
+use soml_core::schema::{LiteralRange, Range};
+
+use crate::differential::random::Random;
+use crate::differential::reference::{Number, fits};
+
+const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
+const NUMBERS: &[&str] = &[
+    "-300",
+    "-7",
+    "-1",
+    "-0.5",
+    "0",
+    "0.1",
+    "1",
+    "1.5",
+    "1.72",
+    "2",
+    "2.25",
+    "5",
+    "100",
+    "128",
+    "300",
+    "70000",
+    "3000000000",
+];
+const TEXTS: &[&str] = &["a", "b", "B", "abc", "acb", "é", "E", "", "a b", "zz"];
+const ZONED: &[Scalar] = &[
+    Scalar::DateTime,
+    Scalar::Date,
+    Scalar::Time,
+    Scalar::Year,
+    Scalar::YearMonth,
+];
+const TAGS: &[&str] = &["en", "en-gb", "de", "fr"];
+
+pub(crate) fn typed(text: &str, datatype: &str) -> Term {
+    let datatype = NamedNode::new_unchecked(format!("{XSD}{datatype}"));
+    Literal::new_typed_literal(text, datatype).into()
+}
+
+/// A value of a range, in nine of ten cases one that fits.
+pub(crate) fn value(random: &mut Random, range: Range) -> Option<Term> {
+    Some(match range {
+        Range::Scalar(scalar) => {
+            let well_typed = random.chance(92);
+            let mut term = scalar_value(random, scalar);
+            for _ in 0..20 {
+                if fits(scalar, &term) == well_typed {
+                    break;
+                }
+                term = scalar_value(random, scalar);
+            }
+            term
+        }
+        Range::Enum(_) => {
+            let names = ["GLAD", "SAD", "CALM", "GLAD", "SAD", "NONE"];
+            Literal::new_simple_literal(random.choose(&names)).into()
+        }
+        Range::Literal(range) => literal(random, range),
+        Range::Object(_) => return None,
+    })
+}
+
+/// The text of a value as a literal of another datatype.
+pub(crate) fn to_cast(random: &mut Random, value: &Term) -> Term {
+    let text = match value {
+        Term::Literal(literal) => literal.value(),
+        Term::NamedNode(node) => node.as_str(),
+        _ => return value.clone(),
+    };
+    match random.below(4) {
+        0 => typed(text, "token"),
+        1 => tagged(random, text),
+        2 => typed(&format!(" {text}\n"), "string"),
+        _ => typed(text, "string"),
+    }
+}
+
+/// A neighbour of a value in the order of its scalar, as far as there is one nearby.
+pub(crate) fn neighbour(random: &mut Random, scalar: Scalar, value: &Term) -> Option<Term> {
+    let Term::Literal(literal) = value else {
+        return None;
+    };
+    let text = literal.value();
+    if ZONED.contains(&scalar) {
+        // The same time elsewhere.
+        let zones = ["Z", "+02:00", "-05:30"];
+        let zone = zones.iter().find_map(|zone| text.strip_suffix(zone));
+        let local = zone.unwrap_or(text);
+        let next = format!("{local}{}", random.choose(&["", "Z", "+02:00", "-05:30"]));
+        return Some(typed(&next, scalar.datatype_iri().trim_start_matches(XSD)));
+    }
+    let up = random.chance(50);
+    if !scalar.is_numeric() {
+        if scalar != Scalar::String {
+            return None;
+        }
+        let next = match random.below(3) {
+            0 => format!("{text}a"),
+            1 => text
+                .chars()
+                .take(text.chars().count().saturating_sub(1))
+                .collect(),
+            _ => text.to_uppercase(),
+        };
+        return Some(typed(&next, "string"));
+    }
+    let plain = Number::from_literal(literal)?.plain()?;
+    let next = match plain.parse::<i128>() {
+        Ok(whole) if scalar.is_integer() || random.chance(50) => {
+            (if up { whole + 1 } else { whole - 1 }).to_string()
+        }
+        Ok(whole) => format!("{whole}.1"),
+        Err(_) => format!("{plain}1"),
+    };
+    Some(typed(&next, "decimal"))
+}
+
+/// A value that may or may not fit a scalar.
+pub(crate) fn scalar_value(random: &mut Random, scalar: Scalar) -> Term {
+    match scalar {
+        Scalar::String => string(random),
+        Scalar::Boolean => {
+            let text = random.choose(&["true", "false", "1", "0"]);
+            typed(text, "boolean")
+        }
+        Scalar::Iri => match random.below(12) {
+            0 => typed("x", "string"),
+            n => NamedNode::new_unchecked(format!("http://e/x{}", n % 5)).into(),
+        },
+        Scalar::DateTime | Scalar::Date | Scalar::Time | Scalar::Year | Scalar::YearMonth => {
+            moment(random, scalar)
+        }
+        _ => number(random),
+    }
+}
+
+fn string(random: &mut Random) -> Term {
+    let text = random.choose(TEXTS);
+    match random.below(10) {
+        0..3 => tagged(random, text),
+        9 if random.chance(30) => typed("5", "integer"),
+        _ => Literal::new_simple_literal(text).into(),
+    }
+}
+
+fn tagged(random: &mut Random, text: &str) -> Term {
+    let tag = random.choose(TAGS);
+    Literal::new_language_tagged_literal_unchecked(text, tag).into()
+}
+
+/// A number in one of its lexical forms, of one of the numeric datatypes that hold it.
+fn number(random: &mut Random) -> Term {
+    let text = random.choose(NUMBERS);
+    let whole = !text.contains('.');
+    let negative = text.starts_with('-');
+    match random.below(12) {
+        0..5 if whole => {
+            let small = text.len() < 6;
+            let padded = format!("0{text}");
+            let lexical = if random.chance(15) && !negative {
+                padded.as_str()
+            } else {
+                text
+            };
+            match random.below(6) {
+                0 if small => typed(lexical, "int"),
+                1 => typed(lexical, "long"),
+                2 if !negative => typed(lexical, "nonNegativeInteger"),
+                3 if !negative && small => typed(lexical, "unsignedInt"),
+                _ => typed(lexical, "integer"),
+            }
+        }
+        0..8 => {
+            let lexical = match (whole, random.below(4)) {
+                (true, 0) => format!("{text}.0"),
+                (false, 0) => format!("{text}0"),
+                (_, 1) if !negative => format!("+{text}"),
+                _ => text.to_owned(),
+            };
+            typed(&lexical, "decimal")
+        }
+        8 | 9 => {
+            let lexical = match random.below(5) {
+                0 => format!("{text}E0"),
+                1 => format!("{text}e+00"),
+                2 if random.chance(15) => random.choose(&["NaN", "INF", "-INF"]).to_string(),
+                _ => text.to_owned(),
+            };
+            typed(&lexical, "double")
+        }
+        10 => typed(text, "float"),
+        _ if random.chance(40) => typed("none", random.choose(&["string", "integer"])),
+        _ => typed(text, if whole { "integer" } else { "decimal" }),
+    }
+}
+
+fn moment(random: &mut Random, scalar: Scalar) -> Term {
+    let (date, time) = (
+        random.choose(&["2020-02-28", "2020-02-29", "1999-12-31", "2020-03-01"]),
+        random.choose(&["00:00:00", "12:30:00", "23:59:59.5", "12:30:00.123"]),
+    );
+    let zone = random.choose(&["", "", "Z", "+02:00", "-05:30"]);
+    let text = match scalar {
+        Scalar::DateTime => format!("{date}T{time}{zone}"),
+        Scalar::Date => format!("{date}{zone}"),
+        Scalar::Time => format!("{time}{zone}"),
+        Scalar::Year => format!("{}{zone}", &date[..4]),
+        _ => format!("{}{zone}", &date[..7]),
+    };
+    let datatype = scalar.datatype_iri().trim_start_matches(XSD);
+    match random.below(20) {
+        0 => typed(&text, "string"),
+        _ => typed(&text, datatype),
+    }
+}
+
+/// A literal whose text and datatype every store keeps.
+fn literal(random: &mut Random, range: LiteralRange) -> Term {
+    let text = random.choose(TEXTS);
+    let plain = || Literal::new_simple_literal(text).into();
+    match (range, random.below(12)) {
+        (LiteralRange::DateOrYearOrMonth, n) => match n {
+            0..4 => typed(random.choose(&["2020-02-29", "1999-12-31"]), "date"),
+            4..7 => typed(random.choose(&["2020", "1999"]), "gYear"),
+            7..11 => typed(random.choose(&["2020-02", "1999-12"]), "gYearMonth"),
+            _ => plain(),
+        },
+        (LiteralRange::LangString, 11) => plain(),
+        (LiteralRange::LangString, _) => tagged(random, text),
+        (_, 0..5) => tagged(random, text),
+        (LiteralRange::StringOrLangString, 11) => typed("5", "integer"),
+        (LiteralRange::StringOrLangString, _) | (_, 5..8) => plain(),
+        (_, 8) => typed(random.choose(&["5", "10"]), "integer"),
+        (_, 9) => typed("true", "boolean"),
+        (_, 10) => typed("2020-02-29", "date"),
+        _ => {
+            let datatype = NamedNode::new_unchecked("http://v/colour");
+            Literal::new_typed_literal(text, datatype).into()
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What a federation gateway asks of a service: the printed schema, and objects by type and id.
+
+use std::sync::Arc;
+
+use graph_store::oxigraph::OxigraphStore;
+use graphql_gen::typesystem::{ApiOptions, FederationMode};
+use graphql_service::{Request, RequestContext};
+use object_engine::{ObjectService, ServiceOptions};
+use oxigraph::io::RdfFormat;
+use oxigraph::store::Store;
+
+const SCHEMA: &str = "
+id: /soml/printed
+specialPrefixes: {vocab_iri: 'http://v/', vocab_prefix: v}
+objects:
+  Cat: {name: v:name, props: {name: {label: The name}, lives: {range: int, min: 1}}}
+rbac: {roles: {Reader: {actions: ['*/*/read']}}}
+";
+
+async fn service(federation: FederationMode) -> serde_json::Value {
+    let schema = soml_core::load(SCHEMA).schema.expect("the schema is valid");
+    let store = Arc::new(OxigraphStore::new(Store::new().expect("a store in memory")));
+    let mut options = ServiceOptions::default();
+    options.api = ApiOptions {
+        federation,
+        ..options.api
+    };
+    let service = ObjectService::new(Arc::new(schema), store, options).expect("an API");
+    let query = "{ s: _service { __typename sdl full: full_sdl } }";
+    let response = service
+        .execute(Request::new(query), RequestContext::default())
+        .await;
+    let body: serde_json::Value = serde_json::from_slice(&response.body).expect("JSON");
+    assert_eq!(body.get("errors"), None);
+    body["data"]["s"].clone()
+}
+
+#[tokio::test]
+async fn without_federation_only_the_full_schema_is_printed() {
+    let printed = service(FederationMode::Off).await;
+    assert_eq!(printed["__typename"], "_Service");
+    assert_eq!(printed["sdl"], serde_json::Value::Null);
+    let full = printed["full"].as_str().expect("text");
+    assert!(full.contains("@constraints(minCount: 1"), "{full}");
+    assert!(full.contains("@hasRole"), "{full}");
+}
+
+#[tokio::test]
+async fn with_federation_types_have_keys() {
+    let printed = service(FederationMode::V1).await;
+    let sdl = printed["sdl"].as_str().expect("text");
+    assert!(
+        sdl.contains("type Cat implements Object & Nameable @key(fields: \"id\")"),
+        "{sdl}"
+    );
+}
+
+#[tokio::test]
+async fn entities_are_found_by_type_and_id() {
+    let schema = "
+id: /soml/entities
+specialPrefixes: {vocab_iri: 'http://v/', vocab_prefix: v}
+objects:
+  Animal: {kind: abstract, name: v:name, props: {name: {}}}
+  Cat: {inherits: Animal, props: {lives: {range: int}}}
+  Dog: {inherits: Animal}
+";
+    let data = "@prefix v: <http://v/> .
+        <http://r/1> a v:Cat ; v:name \"Tom\" ; v:lives 7 . <http://r/2> a v:Dog ; v:name \"Rex\" .";
+    let schema = soml_core::load(schema).schema.expect("the schema is valid");
+    let store = Store::new().expect("a store in memory");
+    store
+        .load_from_slice(RdfFormat::Turtle, data)
+        .expect("the data is valid");
+    let mut options = ServiceOptions::default();
+    options.api = ApiOptions {
+        federation: FederationMode::V1,
+        ..options.api
+    };
+    let store = Arc::new(OxigraphStore::new(store));
+    let service = ObjectService::new(Arc::new(schema), store, options).expect("an API");
+    let query = "query($r: [_Any!]!) { _entities(representations: $r) {
+        __typename ... on Animal { name } ... on Cat { lives } } }";
+    let variables = serde_json::json!({"r": [
+        {"__typename": "Dog", "id": "http://r/2"},
+        {"__typename": "Cat", "id": "http://r/1"},
+        {"__typename": "Cat", "id": "http://r/2"},
+        {"__typename": "Animal", "id": "http://r/1"},
+        {"__typename": "Dog", "id": "http://r/2"},
+        {"__typename": "Dog", "id": "nothing"},
+    ]});
+    let request: Request =
+        serde_json::from_value(serde_json::json!({"query": query, "variables": variables}))
+            .expect("a request");
+    let response = service.execute(request, RequestContext::default()).await;
+    let body: serde_json::Value = serde_json::from_slice(&response.body).expect("JSON");
+    let expected = serde_json::json!({"data": {"_entities": [
+        {"__typename": "Dog", "name": "Rex"},
+        {"__typename": "Cat", "name": "Tom", "lives": 7},
+        null,
+        {"__typename": "Cat", "name": "Tom", "lives": 7},
+        {"__typename": "Dog", "name": "Rex"},
+        null,
+    ]}});
+    assert_eq!(body, expected);
+}

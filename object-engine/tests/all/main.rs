@@ -1,0 +1,23 @@
+//! The behaviour of the object service, over every kind of store.
+
+mod aggregates;
+#[cfg(feature = "async-graphql")]
+mod async_graphql;
+#[path = "../../../graph-store/tests/all/back_end/mod.rs"]
+mod back_end;
+mod cases;
+mod connections;
+mod counts;
+mod differential;
+mod documentation;
+mod explain;
+mod federation;
+mod fixture;
+mod hostile;
+mod languages;
+#[cfg(feature = "rocksdb")]
+mod on_disk;
+mod portions;
+mod star_wars;
+mod stores;
+mod type_cast;

@@ -1,0 +1,14 @@
+//! What a service asks of stores behind SPARQL endpoints.
+
+mod choice;
+mod documented;
+mod round_trips;
+
+use oxigraph::io::{RdfFormat, RdfParser};
+use oxrdf::Quad;
+
+fn quads(trig: &str) -> Vec<Quad> {
+    let parser = RdfParser::from_format(RdfFormat::TriG);
+    let quads: Result<_, _> = parser.for_slice(trig.as_bytes()).collect();
+    quads.expect("TriG")
+}

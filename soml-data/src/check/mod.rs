@@ -1,0 +1,274 @@
+//! Where data do not fit a schema: what [`check`] finds, with counts and examples.
+//!
+//! Instances are read type by type in pages, through the trait [`GraphStore`], so the check works over
+//! any store. What the schema does not name, and blank nodes, only a store can tell that shows its
+//! statements ([`Statements`]); over others the report says that it was not looked for. What is
+//! kept in memory is bounded: counts, and a few examples of each kind.
+
+mod code;
+mod constraint;
+mod object;
+mod report;
+mod statements;
+mod types;
+mod values;
+
+use std::collections::{HashMap, HashSet};
+
+use oxrdf::{NamedNode, Term};
+use soml_core::schema::{ObjectId, ObjectKind, Range, Schema};
+
+pub use code::{CheckCode, CheckSeverity};
+pub use graph_store::{Statement, Statements};
+pub use report::{CheckFinding, CheckReport, Example, Members};
+
+use graph_store::CallContext;
+use graph_store::query::{Dataset, NodeCondition, Page, Selection};
+use graph_store::query::{Hydrated, HydrationRequest, Slot};
+use graph_store::{GraphStore, StoreError};
+use object::ObjectCheck;
+use report::{Place, Tally};
+use statements::{KnownProperties, check_classes};
+use types::{NodeTypes, Types};
+use values::{Target, Values};
+
+/// How much a check reads at a time, and keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckOptions {
+    /// Greatest number of examples of each kind of finding at each place.
+    pub examples: usize,
+    /// Number of ids that are asked for at a time.
+    pub page: u64,
+    /// Number of objects whose values are asked for at a time.
+    pub batch: usize,
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        CheckOptions {
+            examples: 3,
+            page: 50_000,
+            batch: 1_000,
+        }
+    }
+}
+
+/// What is checked.
+#[derive(Clone, Copy)]
+pub struct CheckInput<'a> {
+    /// The schema.
+    pub schema: &'a Schema,
+    /// The data.
+    pub store: &'a dyn GraphStore,
+    /// The same data as statements, where the store can show them.
+    pub statements: Option<&'a dyn Statements>,
+    /// How much is read at a time, and kept.
+    pub options: CheckOptions,
+}
+
+/// Checks whether data fit a schema.
+///
+/// Costs one selection per page of ids of each concrete type, and two hydrations per batch of objects:
+/// their values, and the types of the objects among these.
+///
+/// # Errors
+/// When the store fails, or the context says that nobody waits any more.
+pub async fn check(
+    input: &CheckInput<'_>,
+    context: &CallContext,
+) -> Result<CheckReport, StoreError> {
+    let types = Types::new(input.schema);
+    let mut run = Run {
+        input,
+        context,
+        known: KnownProperties::new(input.schema, &types),
+        types,
+        tally: Tally::new(input.options.examples),
+        dataset: Dataset::default(),
+    };
+    let mut not_checked = Vec::new();
+    let mut objects = Vec::new();
+    for (id, object) in input.schema.objects() {
+        if object.kind == ObjectKind::Abstract {
+            continue;
+        }
+        let name = object.name.written.clone();
+        if let Some(service) = &object.sparql_federated_service {
+            not_checked.push(format!("instances of {name} are in the service {service}"));
+            continue;
+        }
+        let check = ObjectCheck::new(input.schema, id, &run.types, &mut not_checked);
+        let count = run.object(&check).await?;
+        if count == 0 {
+            run.no_instances(id);
+        }
+        objects.push(Members { name, count });
+    }
+    match input.statements {
+        Some(statements) => check_classes(&run.types, statements, context, &mut run.tally)?,
+        None => not_checked.push(UNSEEN.to_owned()),
+    }
+    let mut seen = HashSet::new();
+    // What subtypes inherit is refused for each of them.
+    not_checked.retain(|what| seen.insert(what.clone()));
+    Ok(CheckReport {
+        objects,
+        findings: run.tally.findings(input.schema),
+        not_checked,
+    })
+}
+
+/// What a store does not tell that only selects and hydrates.
+const UNSEEN: &str = "classes and properties that the schema does not name, blank nodes, and whether \
+                      values without a type have statements: the store does not show its statements";
+
+struct Run<'a> {
+    input: &'a CheckInput<'a>,
+    context: &'a CallContext,
+    types: Types<'a>,
+    known: KnownProperties,
+    tally: Tally,
+    dataset: Dataset,
+}
+
+impl Run<'_> {
+    /// Checks all instances of one type, and returns how many there are.
+    async fn object(&mut self, check: &ObjectCheck<'_>) -> Result<u64, StoreError> {
+        let limit = self.input.options.page.max(1);
+        let mut selection = Selection {
+            condition: NodeCondition::Instance(self.types.test(check.id)),
+            order: Vec::new(),
+            page: Page::default(),
+            dataset: self.dataset.clone(),
+        };
+        let mut count = 0;
+        for page in 0.. {
+            selection.page = Page {
+                offset: Some(page * limit),
+                limit: Some(limit),
+            };
+            let nodes = self.input.store.select(&selection, self.context).await?;
+            for batch in nodes.chunks(self.input.options.batch.max(1)) {
+                count += self.batch(check, batch).await?;
+            }
+            if (nodes.len() as u64) < limit {
+                break;
+            }
+        }
+        Ok(count)
+    }
+
+    fn no_instances(&mut self, object: ObjectId) {
+        let place = Place {
+            object: Some(object),
+            property: None,
+        };
+        let name = &self.input.schema[object].name.iri;
+        self.tally
+            .add(CheckCode::NoInstances, place, "", name.as_str(), None);
+    }
+
+    async fn hydrate(&self, nodes: &[NamedNode], slots: &[Slot]) -> Result<Hydrated, StoreError> {
+        let request = HydrationRequest {
+            nodes,
+            slots,
+            dataset: &self.dataset,
+        };
+        self.input.store.hydrate(&request, self.context).await
+    }
+
+    /// Checks some instances, and returns how many are not of a subtype.
+    async fn batch(
+        &mut self,
+        check: &ObjectCheck<'_>,
+        nodes: &[NamedNode],
+    ) -> Result<u64, StoreError> {
+        let hydrated = self.hydrate(nodes, &check.slots).await?;
+        let own: Vec<(usize, NodeTypes)> = (0..nodes.len())
+            .map(|node| (node, self.types.of(&hydrated, node)))
+            .filter(|(_, types)| types.leaves.contains(&check.id))
+            .collect();
+        let targets = self.targets(check, &hydrated, &own).await?;
+        for (node, types) in &own {
+            let subject = &nodes[*node];
+            self.id(check, subject);
+            for property in &check.properties {
+                let column = |slot: usize| hydrated.columns[slot].of(*node);
+                let values = Values {
+                    schema: self.input.schema,
+                    check: property,
+                    subject,
+                    values: column(property.slot),
+                    back: property.back.map(column),
+                    targets: &targets,
+                };
+                values.check(&mut self.tally);
+            }
+            // Of an object of several types, the first one lists what none of them names.
+            if let (Some(statements), Some(first)) = (self.input.statements, types.leaves.first())
+                && *first == check.id
+            {
+                let tally = &mut self.tally;
+                self.known
+                    .check(check.id, subject, types, statements, tally)?;
+            }
+        }
+        Ok(own.len() as u64)
+    }
+
+    fn id(&mut self, check: &ObjectCheck<'_>, subject: &NamedNode) {
+        let place = Place {
+            object: Some(check.id),
+            property: None,
+        };
+        for constraint in &check.ids {
+            if !constraint.holds(subject.as_str()) {
+                let (code, iri) = (CheckCode::IdMismatch, subject.as_str());
+                self.tally.add(code, place, &constraint.text, iri, None);
+            }
+        }
+    }
+
+    /// Returns the types of all values that should be objects.
+    async fn targets(
+        &self,
+        check: &ObjectCheck<'_>,
+        hydrated: &Hydrated,
+        own: &[(usize, NodeTypes)],
+    ) -> Result<HashMap<NamedNode, Target>, StoreError> {
+        let mut wanted: HashSet<&NamedNode> = HashSet::new();
+        let to_objects = |range| matches!(range, Range::Object(_));
+        let properties = check.properties.iter();
+        for property in properties.filter(|p| to_objects(p.property.range)) {
+            for (node, _) in own {
+                let values = hydrated.columns[property.slot].of(*node).iter();
+                wanted.extend(values.filter_map(|value| match value {
+                    Term::NamedNode(node) => Some(node),
+                    _ => None,
+                }));
+            }
+        }
+        let wanted: Vec<NamedNode> = wanted.into_iter().cloned().collect();
+        let slots: Vec<Slot> = self.types.slots().collect();
+        let mut targets = HashMap::with_capacity(wanted.len());
+        for batch in wanted.chunks(self.input.options.batch.max(1)) {
+            let hydrated = self.hydrate(batch, &slots).await?;
+            for (position, node) in batch.iter().enumerate() {
+                let types = self.types.of(&hydrated, position);
+                let is_missing = types.any.is_none() && self.is_missing(node)?;
+                targets.insert(node.clone(), Target { types, is_missing });
+            }
+        }
+        Ok(targets)
+    }
+
+    /// Tells whether the store is known to have no statement about a node.
+    fn is_missing(&self, node: &NamedNode) -> Result<bool, StoreError> {
+        let Some(statements) = self.input.statements else {
+            return Ok(false);
+        };
+        let mut is_missing = true;
+        statements.about(node, &mut |_, _| is_missing = false)?;
+        Ok(is_missing)
+    }
+}

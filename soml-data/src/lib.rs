@@ -1,0 +1,5 @@
+#![doc = include_str!("../README.md")]
+
+pub mod check;
+#[cfg(feature = "oxigraph")]
+pub mod infer;

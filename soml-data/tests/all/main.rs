@@ -1,0 +1,4 @@
+//! Schemas from data, and data against schemas.
+
+mod check;
+mod infer;
