@@ -8,6 +8,7 @@ mod complexity;
 mod diagnostics;
 pub mod diff;
 pub mod error;
+pub mod evaluate;
 mod execute;
 pub mod explain;
 #[cfg(feature = "oxigraph")]

@@ -4,6 +4,7 @@ mod parse;
 mod pick;
 
 use std::fmt;
+use std::sync::LazyLock;
 
 pub use parse::is_tag;
 
@@ -40,6 +41,20 @@ pub struct LangSpec {
     pub head: LangHead,
     /// Items in order of preference.
     pub items: Vec<LangItem>,
+}
+
+impl LangSpec {
+    /// Returns the specification `ANY`: some value, the untagged one first.
+    ///
+    /// Where one string is shown and no specification is configured, this one chooses.
+    #[must_use]
+    pub fn any() -> &'static LangSpec {
+        static ANY: LazyLock<LangSpec> = LazyLock::new(|| LangSpec {
+            head: LangHead::Preference,
+            items: vec![LangItem::Any],
+        });
+        &ANY
+    }
 }
 
 /// The head of a [`LangSpec`].
@@ -157,10 +172,7 @@ impl Default for LangConfig {
             fetch: None,
             validate: None,
             implicit: None,
-            default_name_fetch: LangSpec {
-                head: LangHead::Preference,
-                items: vec![LangItem::Any],
-            },
+            default_name_fetch: LangSpec::any().clone(),
             append_default_name_fetch: true,
         }
     }

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use oxrdf::Term;
 use soml_core::datatype::Scalar;
 
-use crate::plan::{ListOutput, LiteralKey, ScalarKind};
-use crate::value::{SortValue, literal_key, number_identity, sort_value};
+use crate::plan::{ListOutput, ScalarKind};
+use crate::value::{LiteralKey, SortValue, literal_key, number_identity, sort_value};
 
 /// A value with its place in the order and its text in the answer.
 pub(super) struct Candidate {

@@ -13,10 +13,11 @@ use super::list::{
 use super::portions::Values;
 use super::write::{Place, Writer, Written};
 use crate::plan::{
-    ListOutput, LiteralKey, LiteralOutput, LiteralPart, OutField, Output, ScalarKind, ScalarOutput,
-    any_language,
+    ListOutput, LiteralOutput, LiteralPart, OutField, Output, ScalarKind, ScalarOutput,
 };
-use crate::value::{SortValue, cast, of_language, write_enum, write_scalar, write_string};
+use crate::value::{
+    LiteralKey, SortValue, cast, of_language, write_enum, write_scalar, write_string,
+};
 
 impl<'a> Writer<'a> {
     /// Returns how many values a list field would give.
@@ -126,7 +127,7 @@ impl<'a> Writer<'a> {
 
     fn candidates(&self, scalar: &ScalarOutput, values: &[Term], single: bool) -> Vec<Candidate> {
         let spec = match &scalar.lang {
-            None if single => Some(any_language()),
+            None if single => Some(LangSpec::any()),
             spec => spec.as_ref(),
         };
         self.of_language(values, spec)
@@ -188,8 +189,12 @@ impl<'a> Writer<'a> {
         out: &LiteralOutput,
         values: &[Term],
     ) -> Written {
-        let mut candidates =
-            self.literal_candidates(out, values, out.lang.as_ref().or(Some(any_language())), &[]);
+        let mut candidates = self.literal_candidates(
+            out,
+            values,
+            out.lang.as_ref().or(Some(LangSpec::any())),
+            &[],
+        );
         drop_equal(&mut candidates);
         smallest_first(&mut candidates);
         self.first(field, candidates);

@@ -7,12 +7,13 @@ use super::condition::{NodeCondition, TermCondition};
 use super::filter::FilterBuilder;
 use super::input::{Arguments, Input, lang_spec};
 use super::order::{OrderBuilder, descending, literal_keys};
-use super::selection::{Dataset, LiteralKey, OrderKey, Page};
+use super::selection::{Dataset, OrderKey, Page};
 use super::{ListOutput, ScalarKind};
 use crate::error::{ErrorCode, GraphqlError, Location};
 use crate::limits::Limits;
 use crate::store::{Inference, StoreFeatures};
 use crate::typesystem::{Api, TypeRef};
+use crate::value::LiteralKey;
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 

@@ -4,12 +4,12 @@ use std::str::FromStr;
 
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode};
-use oxsdatatypes::{Date, DateTime, Decimal, GYear, GYearMonth, Time};
+use oxsdatatypes::Decimal;
 use soml_core::datatype::Scalar;
 
 use super::condition::{Constant, Domain};
 use super::input::Input;
-use crate::value::integer_in_bounds;
+use crate::value::{integer_in_bounds, is_lexical};
 
 /// Returns how values of a scalar are compared.
 pub(crate) fn domain(scalar: Scalar) -> Domain {
@@ -125,18 +125,6 @@ fn decimal(text: &str, invalid: impl Fn() -> OperandError) -> Result<Literal, Op
     let value = f64::from_str(text).map_err(|_| invalid())?;
     let value = Decimal::from_str(&value.to_string()).map_err(|_| invalid())?;
     Ok(Literal::new_typed_literal(value.to_string(), xsd::DECIMAL))
-}
-
-/// Tells whether `text` is in the lexical space of a date or time scalar.
-pub(crate) fn is_lexical(scalar: Scalar, text: &str) -> bool {
-    match scalar {
-        Scalar::DateTime => DateTime::from_str(text).is_ok(),
-        Scalar::Date => Date::from_str(text).is_ok(),
-        Scalar::Time => Time::from_str(text).is_ok(),
-        Scalar::Year => GYear::from_str(text).is_ok(),
-        Scalar::YearMonth => GYearMonth::from_str(text).is_ok(),
-        _ => false,
-    }
 }
 
 fn shown(input: &Input) -> String {

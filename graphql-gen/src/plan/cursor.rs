@@ -10,9 +10,9 @@ use oxrdf::NamedNode;
 use oxsdatatypes::Decimal;
 
 use super::condition::{Step, TypeTest};
-use super::selection::{LiteralKey, OrderKey, SortBy};
+use super::selection::{OrderKey, SortBy};
 use super::window::Position;
-use crate::value::{LiteralTypes, SortValue};
+use crate::value::{LiteralKey, LiteralTypes, SortValue};
 
 /// First byte of every cursor; another form of cursors would have another.
 const VERSION: u8 = 1;

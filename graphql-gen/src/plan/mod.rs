@@ -42,18 +42,17 @@ pub use condition::{
     Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, Step, TagRange,
     TermCondition, TypeTest, ValueCondition, ValueTest,
 };
-pub(crate) use constant::{domain, is_lexical};
+pub(crate) use constant::domain;
 pub use cursor::CursorCodec;
 pub(crate) use input::location;
-pub(crate) use order::any_language;
 pub use regex::{Regex, RegexError};
-pub use selection::{Dataset, LiteralKey, OrderKey, OrderStep, Page, Selection, SortBy};
+pub use selection::{Dataset, OrderKey, OrderStep, Page, Selection, SortBy};
 pub use types::TypeIndex;
 pub use window::{Position, Take, Window};
 
 use crate::error::Location;
 use crate::store::Slot;
-use crate::value::LiteralTypes;
+use crate::value::{LiteralKey, LiteralTypes};
 
 /// Index of a [`Level`] in its [`Plan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,19 +1,19 @@
 //! `orderBy` inputs to sort keys.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use soml_core::datatype::Scalar;
-use soml_core::lang::{LangConfig, LangHead, LangItem, LangSpec};
+use soml_core::lang::{LangConfig, LangHead, LangSpec};
 use soml_core::schema::{LiteralRange, Property, Range, Schema};
 
 use super::filter::{name_groups, step, type_test};
 use super::input::{Input, lang_spec};
-use super::selection::{LiteralKey, OrderKey, OrderStep, SortBy};
+use super::selection::{OrderKey, OrderStep, SortBy};
 use super::types::TypeIndex;
 use crate::error::{ErrorCode, GraphqlError, Location};
 use crate::limits::Limits;
 use crate::typesystem::{Api, Field, TypeRef};
-use crate::value::LiteralTypes;
+use crate::value::{LiteralKey, LiteralTypes};
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 
@@ -229,15 +229,6 @@ impl<'a> OrderBuilder<'a> {
         )
         .at(self.location)
     }
-}
-
-/// Returns the specification of a single string for which none is configured: untagged first.
-pub(crate) fn any_language() -> &'static LangSpec {
-    static ANY: LazyLock<LangSpec> = LazyLock::new(|| LangSpec {
-        head: LangHead::Preference,
-        items: vec![LangItem::Any],
-    });
-    &ANY
 }
 
 /// Returns the specification of a field that shows one value: of listed languages the first that

@@ -6,11 +6,12 @@ use indexmap::IndexSet;
 use oxrdf::{NamedNode, Term};
 
 use super::{Column, GraphStore, HydrationRequest, Slot, StoreError};
+use crate::evaluate::shown;
 use crate::plan::{
     Dataset, NodeCondition, OrderKey, OrderStep, SortBy, Step, TypeIndex, ValueCondition,
 };
 use crate::request::RequestContext;
-use crate::value::{SortValue, shown};
+use crate::value::SortValue;
 
 /// Returns the sort keys of each object, in the order of `order`.
 ///

@@ -13,9 +13,10 @@ use indexmap::IndexSet;
 use oxrdf::{NamedNode, Term};
 
 use super::{SlotPage, StoreError, compare_keys};
+use crate::evaluate::shown;
 use crate::plan::{OrderKey, OrderStep, Page, SortBy, Step, TypeIndex, TypeTest};
 use crate::request::RequestContext;
-use crate::value::{SortValue, shown};
+use crate::value::SortValue;
 
 /// How many objects are read between two looks at the deadline.
 pub(super) const CHECK_EVERY: usize = 256;

@@ -6,8 +6,8 @@ use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term};
 use soml_core::datatype::Scalar;
 
+use super::lexical::is_lexical;
 use super::number::Number;
-use crate::plan::is_lexical;
 
 /// Returns a term as a value of `scalar`, from its text where its datatype does not fit already.
 ///

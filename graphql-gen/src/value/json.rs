@@ -10,8 +10,8 @@ use soml_core::datatype::Scalar;
 use soml_core::schema::{EnumType, LiteralMember, LiteralRange, Schema};
 
 use super::exact::Exact;
+use super::lexical::is_lexical;
 use super::number::{Number, integer_in_bounds, short_integer};
-use crate::plan::is_lexical;
 
 /// How numbers look that JSON readers may not hold exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

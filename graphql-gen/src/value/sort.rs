@@ -1,6 +1,5 @@
 //! The order of values: numbers by value, times by instant, texts by code point.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::str::FromStr;
 
@@ -9,10 +8,7 @@ use oxsdatatypes::{Date, DateTime, Decimal, GYear, GYearMonth, Time};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 
-use super::cast::cast;
-use super::json::{Numbers, write_scalar};
 use super::number::Number;
-use crate::plan::{LiteralKey, SortBy, any_language};
 
 /// A value that can be sorted. Missing values come first.
 #[derive(Clone, Debug)]
@@ -109,6 +105,17 @@ fn of_literal(scalar: Scalar, literal: &Literal) -> Option<SortValue> {
     }
 }
 
+/// The part of a literal that an order compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LiteralKey {
+    /// The text.
+    Value,
+    /// The language tag.
+    Lang,
+    /// The datatype, unless there is a language tag.
+    Datatype,
+}
+
 /// Returns the sort value of a part of a literal.
 #[must_use]
 pub fn literal_key(part: LiteralKey, literal: &Literal) -> SortValue {
@@ -120,64 +127,6 @@ pub fn literal_key(part: LiteralKey, literal: &Literal) -> SortValue {
         LiteralKey::Datatype if literal.language().is_some() => SortValue::Missing,
         LiteralKey::Datatype => SortValue::Text(literal.datatype().as_str().to_owned()),
     }
-}
-
-/// Returns the sort value of what a single-valued field shows of its stored values; the field
-/// chooses by language, then the smallest of what fits its range.
-#[must_use]
-pub fn shown(by: &SortBy, values: &[Term], accept_language: &[String]) -> SortValue {
-    match by {
-        SortBy::Scalar { scalar, cast, lang } => {
-            shown_scalar(*scalar, *cast, lang.as_ref(), values, accept_language)
-        }
-        SortBy::Enum { names, cast } => {
-            let texts = literals(values).filter(|literal| *cast || super::is_plain(literal));
-            let known = texts.filter(|literal| names.iter().any(|name| name == literal.value()));
-            let smallest = known.map(|literal| literal.value()).min();
-            smallest.map_or(SortValue::Missing, |name| SortValue::Text(name.to_owned()))
-        }
-        SortBy::Literal { part, lang, types } => {
-            let spec = lang.as_ref().unwrap_or_else(|| any_language());
-            let chosen = of_language(values, spec, accept_language);
-            let parts = [LiteralKey::Value, LiteralKey::Lang, LiteralKey::Datatype];
-            let smallest = literals(chosen)
-                .filter(|literal| types.accepts(literal))
-                .min_by_key(|literal| parts.map(|part| literal_key(part, literal)));
-            smallest.map_or(SortValue::Missing, |literal| literal_key(*part, literal))
-        }
-        SortBy::Iri | SortBy::TypeName(_) | SortBy::Constant(_) => SortValue::Missing,
-    }
-}
-
-fn shown_scalar(
-    scalar: Scalar,
-    is_cast: bool,
-    lang: Option<&LangSpec>,
-    values: &[Term],
-    accept_language: &[String],
-) -> SortValue {
-    let cast_values: Vec<Term>;
-    let values = if is_cast {
-        cast_values = values
-            .iter()
-            .filter_map(|value| cast(scalar, value))
-            .map(Cow::into_owned)
-            .collect();
-        &cast_values
-    } else {
-        values
-    };
-    let chosen = match (scalar, lang, values) {
-        (Scalar::String, Some(spec), _) => of_language(values, spec, accept_language),
-        (Scalar::String, None, [_, _, ..]) => of_language(values, any_language(), accept_language),
-        _ => values.iter().collect(),
-    };
-    let mut scratch = Vec::new();
-    let fitting = chosen.into_iter().filter_map(|value| {
-        scratch.clear();
-        write_scalar(&mut scratch, scalar, value, Numbers::Exact).then(|| sort_value(scalar, value))
-    });
-    fitting.min().unwrap_or(SortValue::Missing)
 }
 
 /// Returns the values that a language specification wants, in its order.
@@ -194,14 +143,6 @@ pub(crate) fn of_language<'v>(
         .into_iter()
         .map(|wanted| &values[wanted])
         .collect()
-}
-
-/// Keeps the literals among values.
-fn literals<'v>(values: impl IntoIterator<Item = &'v Term>) -> impl Iterator<Item = &'v Literal> {
-    values.into_iter().filter_map(|value| match value {
-        Term::Literal(literal) => Some(literal),
-        _ => None,
-    })
 }
 
 /// Returns the place of a date or time on the time line.

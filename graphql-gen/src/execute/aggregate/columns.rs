@@ -1,8 +1,9 @@
 //! The values that take part in an aggregate, for each object: well typed, equal ones once.
 
 use oxrdf::Term;
+use soml_core::lang::LangSpec;
 
-use crate::plan::{AggregatedKind, AggregatedValues, any_language};
+use crate::plan::{AggregatedKind, AggregatedValues};
 use crate::value::{Worth, cast, is_plain, of_language, worth};
 
 /// The values of all objects of a level.
@@ -114,7 +115,7 @@ impl ValueReader<'_> {
     fn of_language<'v>(&self, terms: &'v [Term]) -> Vec<&'v Term> {
         let spec = match (&self.values.lang, &self.values.kind) {
             (_, AggregatedKind::Object) => None,
-            (None, _) if self.values.single && terms.len() > 1 => Some(any_language()),
+            (None, _) if self.values.single && terms.len() > 1 => Some(LangSpec::any()),
             (spec, _) => spec.as_ref(),
         };
         match spec {

@@ -10,13 +10,13 @@ use oxrdf::{NamedNode, Term};
 
 use super::condition::Ready;
 use super::walk::{Pattern, Quads, Starts, Walker};
+use crate::evaluate::TermMatcher;
 use crate::plan::{
     Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, Step, TermCondition,
     TypeTest, ValueCondition, ValueTest,
 };
 use crate::store::StoreError;
 use crate::store::order::{drop_repeated, named_nodes};
-use crate::value::TermMatcher;
 
 /// Quads that a source of weight 1 gives in its first turn; each further turn gives twice as many.
 const FIRST_TURN: usize = 32;

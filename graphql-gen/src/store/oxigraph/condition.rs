@@ -10,9 +10,9 @@ use foldhash::HashMap;
 use oxrdf::{NamedNode, Term};
 
 use super::Walker;
+use crate::evaluate::{RegexTooLarge, TermMatcher, ValueMatcher};
 use crate::plan::{NodeCondition, Quantifier, Step, TypeTest, ValueCondition};
 use crate::store::StoreError;
-use crate::value::{RegexTooLarge, TermMatcher, ValueMatcher};
 
 /// Up to so many ids are looked up beside an object, rather than found among its values.
 const FEW_IDS: usize = 2;
