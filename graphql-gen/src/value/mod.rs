@@ -1,13 +1,14 @@
-//! Stored terms in value space: what they are worth, how they sort, how they look in JSON.
+//! Stored terms in value space: which are equal, how they sort, how they look in JSON.
 
+mod canonical;
 mod cast;
 mod exact;
 mod json;
 mod lexical;
 mod number;
 mod sort;
-mod worth;
 
+pub(crate) use canonical::{CanonicalValue, Float, canonical_value};
 pub use cast::cast;
 pub(crate) use exact::Exact;
 pub use json::{LiteralTypes, Numbers};
@@ -16,4 +17,3 @@ pub(crate) use lexical::is_lexical;
 pub(crate) use number::{Number, integer_in_bounds, number_identity};
 pub(crate) use sort::of_language;
 pub use sort::{LiteralKey, SortValue, literal_key, sort_value};
-pub(crate) use worth::{Float, Worth, worth};

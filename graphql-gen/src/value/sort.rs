@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn values_sort_by_worth() {
+    fn values_sort_in_value_space() {
         let ascending = [
             (
                 Scalar::Decimal,
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_worth_is_equal_whatever_the_text() {
+    fn equal_values_are_equal_whatever_the_text() {
         assert_eq!(
             sort_value(Scalar::Decimal, &typed("1.50", "decimal")),
             sort_value(Scalar::Decimal, &typed("1.5", "float"))
