@@ -19,8 +19,8 @@ pub enum SortValue {
     IllTyped(String),
     /// A truth value.
     Boolean(bool),
-    /// A number: its approximation, and its exact value among equal approximations.
-    Number(f64, Option<Decimal>),
+    /// A number.
+    Number(Number),
     /// An instant in seconds; a time without a zone counts as UTC.
     Instant(Decimal),
     /// A text.
@@ -33,7 +33,7 @@ impl SortValue {
             SortValue::Missing => 0,
             SortValue::IllTyped(_) => 1,
             SortValue::Boolean(_) => 2,
-            SortValue::Number(..) => 3,
+            SortValue::Number(_) => 3,
             SortValue::Instant(_) => 4,
             SortValue::Text(_) => 5,
         }
@@ -44,12 +44,7 @@ impl Ord for SortValue {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (SortValue::Boolean(a), SortValue::Boolean(b)) => a.cmp(b),
-            (SortValue::Number(a, exact_a), SortValue::Number(b, exact_b)) => {
-                // Zero has one value, whatever its sign.
-                (a + 0.0)
-                    .total_cmp(&(b + 0.0))
-                    .then_with(|| exact_a.cmp(exact_b))
-            }
+            (SortValue::Number(a), SortValue::Number(b)) => a.cmp(b),
             (SortValue::Instant(a), SortValue::Instant(b)) => a.cmp(b),
             (SortValue::Text(a), SortValue::Text(b))
             | (SortValue::IllTyped(a), SortValue::IllTyped(b)) => a.cmp(b),
@@ -86,8 +81,7 @@ pub fn sort_value(scalar: Scalar, term: &Term) -> SortValue {
 fn of_literal(scalar: Scalar, literal: &Literal) -> Option<SortValue> {
     let text = literal.value();
     if scalar.is_numeric() {
-        let number = Number::from_literal(literal)?;
-        return Some(SortValue::Number(number.to_double(), number.to_decimal()));
+        return Number::from_literal(literal).map(SortValue::Number);
     }
     if scalar == Scalar::String {
         return super::is_text(literal).then(|| SortValue::Text(text.to_owned()));

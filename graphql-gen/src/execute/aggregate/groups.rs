@@ -178,7 +178,9 @@ impl<'v> Grouper<'v> {
 
     fn measured(&self, group: &Group<'v>, measured: Measured) -> Measurement<'v> {
         match measured {
-            Measured::Objects => Ok(Some(Cow::Owned(CanonicalValue::Exact(count(group.count))))),
+            Measured::Objects => Ok(Some(Cow::Owned(CanonicalValue::Decimal(
+                count(group.count).into(),
+            )))),
             Measured::Values(values, measure) => self.measure(group, values, measure),
         }
     }

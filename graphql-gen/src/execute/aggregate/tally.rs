@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use soml_core::datatype::Scalar;
 
 use crate::plan::{AggregatedKind, Measure};
-use crate::value::{CanonicalValue, Exact, Float};
+use crate::value::{CanonicalValue, DecimalNumber, Exact, Float};
 
 /// Which measures of some values are wanted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,7 +50,7 @@ pub(super) struct Tally<'v> {
     distinct: HashSet<&'v CanonicalValue<'v>>,
     extremes: Option<(&'v CanonicalValue<'v>, &'v CanonicalValue<'v>)>,
     sum: Sum,
-    /// Some number has more digits than can be compared.
+    /// Some number has more digits than aggregates tell.
     beyond: bool,
 }
 
@@ -72,7 +72,7 @@ impl<'v> Tally<'v> {
             self.distinct.insert(value);
         }
         if self.needs.extremes {
-            self.beyond |= matches!(value, CanonicalValue::Beyond(_));
+            self.beyond |= matches!(value, CanonicalValue::Decimal(DecimalNumber::Long(_)));
             self.extremes = Some(match self.extremes {
                 None => (value, value),
                 Some((least, greatest)) => (least.min(value), greatest.max(value)),
@@ -80,9 +80,11 @@ impl<'v> Tally<'v> {
         }
         if self.needs.sum {
             self.sum = match (self.sum, value) {
-                (Sum::Nothing, CanonicalValue::Exact(value)) => Sum::Exact(*value),
+                (Sum::Nothing, CanonicalValue::Decimal(DecimalNumber::Short(value))) => {
+                    Sum::Exact(*value)
+                }
                 (Sum::Nothing, CanonicalValue::Float(value)) => Sum::Float(value.get()),
-                (Sum::Exact(sum), CanonicalValue::Exact(value)) => {
+                (Sum::Exact(sum), CanonicalValue::Decimal(DecimalNumber::Short(value))) => {
                     sum.checked_add(*value).map_or(Sum::OutOfRange, Sum::Exact)
                 }
                 (Sum::Float(sum), CanonicalValue::Float(value)) => Sum::Float(sum + value.get()),
@@ -93,7 +95,7 @@ impl<'v> Tally<'v> {
 
     /// Returns a measure of values of a kind.
     pub(super) fn measure(&self, measure: Measure) -> Measurement<'v> {
-        let number = |number: Exact| Some(Cow::Owned(CanonicalValue::Exact(number)));
+        let number = |number: Exact| Some(Cow::Owned(CanonicalValue::Decimal(number.into())));
         Ok(match measure {
             Measure::Count => number(count(self.count)),
             Measure::CountDistinct => number(count(self.distinct.len() as u64)),
