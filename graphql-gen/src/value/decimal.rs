@@ -20,7 +20,8 @@ pub(crate) enum DecimalNumber {
     Long(LongDecimal),
 }
 
-/// The digits of a number that [`Exact`] does not hold, without zeros at either end.
+/// The digits of a number that [`Exact`] does not hold: the first in front of the point is no zero, nor
+/// is the last behind it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LongDecimal {
     negative: bool,
@@ -154,7 +155,7 @@ impl PartialOrd for DecimalNumber {
 }
 
 impl fmt::Display for DecimalNumber {
-    /// Writes the digits, without an exponent and without zeros at either end.
+    /// Writes the digits, without an exponent and without zeros that change nothing.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DecimalNumber::Short(number) => number.fmt(f),
@@ -201,7 +202,8 @@ fn by_approximation(decimal: Exact, double: f64) -> Option<Ordering> {
         .then_some(Ordering::Equal)
 }
 
-/// The ASCII digits of a number, without zeros at either end; zero has none and is not negative.
+/// The ASCII digits of a number: the first in front of the point is no zero, nor is the last behind it.
+/// Zero has none and is not negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Digits<'d> {
     negative: bool,

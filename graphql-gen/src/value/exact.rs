@@ -32,7 +32,7 @@ impl Exact {
 
     /// Reads ASCII digits in front of the point and behind it; `None` when there are too many.
     ///
-    /// There must be no zeros at either end.
+    /// The first in front of the point must be no zero, nor the last behind it.
     pub(super) fn from_digits(negative: bool, whole: &[u8], fraction: &[u8]) -> Option<Exact> {
         if whole.len() > WHOLE_DIGITS || fraction.len() > PLACES {
             return None;
