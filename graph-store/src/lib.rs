@@ -2,6 +2,7 @@
 
 pub mod context;
 pub mod error;
+pub mod evaluate;
 #[cfg(feature = "oxigraph")]
 pub mod oxigraph;
 pub mod query;

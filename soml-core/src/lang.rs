@@ -170,10 +170,7 @@ impl Default for LangConfig {
             fetch: None,
             validate: None,
             implicit: None,
-            default_name_fetch: LangSpec {
-                head: LangHead::Preference,
-                items: vec![LangItem::Any],
-            },
+            default_name_fetch: LangSpec::any().clone(),
             append_default_name_fetch: true,
         }
     }

@@ -11,12 +11,12 @@ use oxrdf::{NamedNode, Term};
 use super::condition::Ready;
 use super::walk::{Pattern, Quads, Starts, Walker};
 use crate::error::StoreError;
+use crate::evaluate::TermMatcher;
 use crate::query::{
     Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, Step, TermCondition,
     TypeTest, ValueCondition, ValueTest,
 };
 use crate::store::order::{drop_repeated, named_nodes};
-use crate::value::TermMatcher;
 
 /// Quads that a source of weight 1 gives in its first turn; each further turn gives twice as many.
 const FIRST_TURN: usize = 32;

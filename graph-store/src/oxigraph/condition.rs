@@ -11,8 +11,8 @@ use oxrdf::{NamedNode, Term};
 
 use super::Walker;
 use crate::error::StoreError;
+use crate::evaluate::{RegexTooLarge, TermMatcher, ValueMatcher};
 use crate::query::{NodeCondition, Quantifier, Step, TypeTest, ValueCondition};
-use crate::value::{RegexTooLarge, TermMatcher, ValueMatcher};
 
 /// Up to so many ids are looked up beside an object, rather than found among its values.
 const FEW_IDS: usize = 2;

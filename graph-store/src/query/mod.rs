@@ -14,6 +14,6 @@ pub use condition::{
 };
 pub use hydration::{Column, Hydrated, HydrationRequest, Slot, SlotPage};
 pub use regex::{Regex, RegexError};
-pub use selection::{Dataset, LiteralKey, OrderKey, OrderStep, Page, Selection, SortBy};
+pub use selection::{Dataset, OrderKey, OrderStep, Page, Selection, SortBy};
 pub use type_index::TypeIndex;
 pub use window::{Position, Take, Window};

@@ -8,7 +8,7 @@ use soml_core::lang::LangSpec;
 
 use super::condition::{NodeCondition, Step, TypeTest};
 use super::type_index::TypeIndex;
-use crate::value::LiteralTypes;
+use crate::value::{LiteralKey, LiteralTypes};
 
 /// What a request reads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -128,15 +128,4 @@ pub enum SortBy {
         /// Which literals are well typed.
         types: LiteralTypes,
     },
-}
-
-/// The part of a literal that an order compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LiteralKey {
-    /// The text.
-    Value,
-    /// The language tag.
-    Lang,
-    /// The datatype, unless there is a language tag.
-    Datatype,
 }

@@ -8,11 +8,12 @@ use oxrdf::{NamedNode, Term};
 use super::GraphStore;
 use crate::context::CallContext;
 use crate::error::StoreError;
+use crate::evaluate::shown;
 use crate::query::{Column, HydrationRequest, Slot};
 use crate::query::{
     Dataset, NodeCondition, OrderKey, OrderStep, SortBy, Step, TypeIndex, ValueCondition,
 };
-use crate::value::{SortValue, shown};
+use crate::value::SortValue;
 
 /// Returns the sort keys of each object, in the order of `order`.
 ///

@@ -42,7 +42,7 @@ pub trait GraphStore: Send + Sync + 'static {
     /// whole, with the sort keys of each: one [`Position`] per object, ascending in
     /// [`compare_positions`] with [`Selection::order`].
     ///
-    /// The keys are what [`crate::value::shown`] says of the stored values, so that they can be
+    /// The keys are what [`crate::evaluate::shown`] says of the stored values, so that they can be
     /// compared with those of a cursor from any time before. A window far behind must not cost more
     /// than the first one. The default selects all objects and reads their keys by hydration; a
     /// store that knows a shorter way offers its candidates to a [`WindowBuilder`] of its own.

@@ -15,9 +15,10 @@ use oxrdf::{NamedNode, Term};
 use super::compare_keys;
 use crate::context::CallContext;
 use crate::error::StoreError;
+use crate::evaluate::shown;
 use crate::query::SlotPage;
 use crate::query::{OrderKey, OrderStep, Page, SortBy, Step, TypeIndex, TypeTest};
-use crate::value::{SortValue, shown};
+use crate::value::SortValue;
 
 /// How many objects are read between two looks at the deadline.
 pub(crate) const CHECK_EVERY: usize = 256;

@@ -1,13 +1,17 @@
 //! Numbers without rounding, for sums over many values.
 
-use std::str::FromStr;
-
-use oxsdatatypes::Decimal;
+use std::fmt;
 
 /// One, in units of the last place.
 const ONE: u64 = 1_000_000_000_000_000_000;
 /// Digits behind the point.
 const PLACES: usize = 18;
+/// Digits of the greatest whole number.
+const WHOLE_DIGITS: usize = 39;
+/// As many digits as 64 bits hold, whatever they are.
+const SHORT_DIGITS: usize = 19;
+/// One more than the greatest number of so many digits.
+const SHORT_LIMIT: u128 = 10_000_000_000_000_000_000;
 
 /// A number of up to 38 digits in front of the point and 18 behind it.
 ///
@@ -26,35 +30,60 @@ impl Exact {
         Exact { whole, rest: 0 }
     }
 
-    pub fn from_decimal(value: Decimal) -> Exact {
-        let units = i128::from_be_bytes(value.to_be_bytes());
-        let rest = units.rem_euclid(i128::from(ONE));
-        Exact {
-            whole: units.div_euclid(i128::from(ONE)),
-            rest: u64::try_from(rest).expect("a remainder is below its divisor"),
+    /// Reads ASCII digits in front of the point and behind it; `None` when there are too many.
+    ///
+    /// The first in front of the point must be no zero, nor the last behind it.
+    pub(super) fn from_digits(negative: bool, whole: &[u8], fraction: &[u8]) -> Option<Exact> {
+        if whole.len() > WHOLE_DIGITS || fraction.len() > PLACES {
+            return None;
+        }
+        // Few digits need no arithmetic of 128 bits.
+        let (rest, whole) = whole.split_at(whole.len().saturating_sub(SHORT_DIGITS));
+        let low = read_short(whole);
+        let whole = if rest.is_empty() {
+            u128::from(low)
+        } else {
+            let high = rest
+                .iter()
+                .fold(0, |value, digit| value * 10 + u128::from(digit - b'0'));
+            high.checked_mul(SHORT_LIMIT)?.checked_add(low.into())?
+        };
+        let missing = PLACES - fraction.len();
+        let scale = 10_u64.pow(u32::try_from(missing).expect("at most 18 places"));
+        Exact::from_magnitude(negative, whole, read_short(fraction) * scale)
+    }
+
+    /// Creates a number of a sign, a whole part and units of the last place.
+    fn from_magnitude(negative: bool, whole: u128, rest: u64) -> Option<Exact> {
+        Some(match (negative, rest) {
+            (false, _) => Exact {
+                whole: i128::try_from(whole).ok()?,
+                rest,
+            },
+            (true, 0) => Exact::from_integer(0_i128.checked_sub_unsigned(whole)?),
+            (true, _) => Exact {
+                // One below the negative: what is behind the point leads back up.
+                whole: !i128::try_from(whole).ok()?,
+                rest: ONE - rest,
+            },
+        })
+    }
+
+    /// Returns the sign, the whole part and the units of the last place.
+    fn to_magnitude(self) -> (bool, u128, u64) {
+        let magnitude = self.whole.unsigned_abs();
+        match (self.whole < 0, self.rest) {
+            (true, 0) => (true, magnitude, 0),
+            (true, rest) => (true, magnitude - 1, ONE - rest),
+            (false, rest) => (false, magnitude, rest),
         }
     }
 
-    /// Reads decimal digits; `None` when there are too many of them.
-    pub fn parse(text: &str) -> Option<Exact> {
-        let (negative, digits) = match text.strip_prefix('-') {
-            Some(digits) => (true, digits),
-            None => (false, text),
-        };
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        let fraction = fraction.trim_end_matches('0');
-        if fraction.len() > PLACES {
-            return None;
-        }
-        let magnitude = Exact {
-            whole: i128::from_str(whole).ok()?,
-            rest: format!("{fraction:0<PLACES$}").parse().ok()?,
-        };
-        if negative {
-            magnitude.negated()
-        } else {
-            Some(magnitude)
-        }
+    /// Returns a binary number within a few units in the last place, at no cost.
+    pub(super) fn approximation(self) -> f64 {
+        let (negative, whole, rest) = self.to_magnitude();
+        let value = whole as f64 + rest as f64 / ONE as f64;
+        if negative { -value } else { value }
     }
 
     pub fn is_whole(self) -> bool {
@@ -79,55 +108,40 @@ impl Exact {
     ///
     /// `None` when there is nothing to divide by.
     pub fn divided_by(self, count: u64) -> Option<Exact> {
-        let negative = self.whole < 0;
-        let magnitude = if negative { self.negated()? } else { self };
-        let count = i128::from(count);
-        let whole = magnitude.whole.checked_div(count)?;
-        let left = magnitude.whole % count;
+        let (negative, magnitude, rest) = self.to_magnitude();
+        let count = u128::from(count);
+        let whole = magnitude.checked_div(count)?;
         // The remainder is below 2^64 and one is below 2^60.
-        let units = left * i128::from(ONE) + i128::from(magnitude.rest);
-        let quotient = Exact {
-            whole,
-            rest: u64::try_from(units / count).expect("a remainder makes less than one"),
-        };
+        let units = (magnitude % count) * u128::from(ONE) + u128::from(rest);
+        let rest = u64::try_from(units / count).expect("a remainder makes less than one");
+        Exact::from_magnitude(negative, whole, rest)
+    }
+}
+
+impl fmt::Display for Exact {
+    /// Writes the decimal digits, without zeros at the end.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (negative, whole, mut rest) = self.to_magnitude();
         if negative {
-            quotient.negated()
-        } else {
-            Some(quotient)
+            f.write_str("-")?;
         }
-    }
-
-    /// Returns the decimal digits, without zeros at the end.
-    pub fn to_text(self) -> String {
-        // The least whole number has no positive counterpart in 128 bits.
-        let (sign, whole, rest) = if self.whole < 0 {
-            let magnitude = self.whole.unsigned_abs();
-            if self.rest == 0 {
-                ("-", magnitude, 0)
-            } else {
-                ("-", magnitude - 1, ONE - self.rest)
-            }
-        } else {
-            ("", self.whole.unsigned_abs(), self.rest)
-        };
         if rest == 0 {
-            return format!("{sign}{whole}");
+            return whole.fmt(f);
         }
-        let fraction = format!("{rest:0>PLACES$}");
-        format!("{sign}{whole}.{}", fraction.trim_end_matches('0'))
+        let mut places = PLACES;
+        while rest.is_multiple_of(10) {
+            rest /= 10;
+            places -= 1;
+        }
+        write!(f, "{whole}.{rest:0>places$}")
     }
+}
 
-    fn negated(self) -> Option<Exact> {
-        Some(if self.rest == 0 {
-            Exact::from_integer(self.whole.checked_neg()?)
-        } else {
-            Exact {
-                // One below the negative: what is behind the point leads back up.
-                whole: !self.whole,
-                rest: ONE - self.rest,
-            }
-        })
-    }
+/// Reads up to 19 ASCII digits.
+fn read_short(digits: &[u8]) -> u64 {
+    digits
+        .iter()
+        .fold(0, |value, digit| value * 10 + u64::from(digit - b'0'))
 }
 
 #[cfg(test)]
@@ -138,9 +152,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::Exact;
+    use crate::value::DecimalNumber;
+
+    fn parse(text: &str) -> Option<Exact> {
+        match DecimalNumber::parse(text)? {
+            DecimalNumber::Short(number) => Some(number),
+            DecimalNumber::Long(_) => None,
+        }
+    }
 
     fn exact(text: &str) -> Exact {
-        Exact::parse(text).unwrap_or_else(|| panic!("{text}"))
+        parse(text).unwrap_or_else(|| panic!("{text}"))
     }
 
     #[test]
@@ -155,17 +177,17 @@ mod tests {
             "170141183460469231731687303715884105727.999999999999999999",
             "-170141183460469231731687303715884105727.999999999999999999",
         ] {
-            assert_eq!(exact(text).to_text(), text);
+            assert_eq!(exact(text).to_string(), text);
         }
         let least = Exact::from_integer(i128::MIN);
-        assert_eq!(least.to_text(), i128::MIN.to_string());
+        assert_eq!(least.to_string(), i128::MIN.to_string());
         for text in [
             "170141183460469231731687303715884105728",
             "0.0000000000000000001",
             "",
             "x",
         ] {
-            assert_eq!(Exact::parse(text), None, "{text}");
+            assert_eq!(parse(text), None, "{text}");
         }
     }
 
@@ -183,7 +205,7 @@ mod tests {
             ),
         ];
         for (sum, count, average) in cases {
-            let found = exact(sum).divided_by(count).map(Exact::to_text);
+            let found = exact(sum).divided_by(count).map(|value| value.to_string());
             assert_eq!(found.as_deref(), Some(average), "{sum} / {count}");
         }
         assert_eq!(exact("1").divided_by(0), None);
@@ -203,11 +225,12 @@ mod tests {
                 Decimal::from_str(&format!("{sign}{whole}.{fraction}0")).expect("a decimal")
             };
             let (a, b) = (decimal(a), decimal(b));
-            let sum = Exact::from_decimal(a).checked_add(Exact::from_decimal(b)).expect("small");
+            let [x, y] = [a, b].map(|value| exact(&value.to_string()));
+            let sum = x.checked_add(y).expect("small");
             let expected = a.checked_add(b).expect("small");
-            prop_assert_eq!(sum.to_text(), expected.to_string());
-            prop_assert_eq!(Exact::parse(&expected.to_string()), Some(sum));
-            prop_assert_eq!(Exact::from_decimal(a).cmp(&Exact::from_decimal(b)), a.cmp(&b));
+            prop_assert_eq!(sum.to_string(), expected.to_string());
+            prop_assert_eq!(parse(&expected.to_string()), Some(sum));
+            prop_assert_eq!(x.cmp(&y), a.cmp(&b));
         }
     }
 

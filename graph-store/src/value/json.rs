@@ -9,9 +9,9 @@ use oxsdatatypes::{DateTime, TimezoneOffset};
 use soml_core::datatype::Scalar;
 use soml_core::schema::{EnumType, LiteralMember, LiteralRange, Schema};
 
-use super::exact::Exact;
+use super::decimal::DecimalNumber;
 use super::lexical::is_lexical;
-use super::number::{Number, integer_in_bounds, short_integer};
+use super::number::{Number, integer_in_bounds, is_integer_of, short_integer};
 
 /// How numbers look that JSON readers may not hold exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,17 +110,21 @@ fn number_text(scalar: Scalar, literal: &Literal, numbers: Numbers) -> Option<Te
     if scalar == Scalar::Decimal {
         return Some(decimal_json(number.to_decimal_text()?, numbers));
     }
-    let number = number.into_integer()?;
-    let text = number.to_decimal_text()?;
-    let value = i128::from_str(&text).ok();
-    let (least, greatest) = scalar.integer_bounds()?;
-    let fits = match value {
-        Some(value) => integer_in_bounds(scalar, value),
-        // Beyond 128 bits only an open bound lets it through.
-        None if text.starts_with('-') => least.is_none(),
-        None => greatest.is_none(),
+    let number = number.into_decimal()?;
+    is_integer_of(scalar, &number).then(|| decimal_text(scalar, &number, numbers))
+}
+
+/// Returns a number that fits a whole-number scalar, or `Decimal`.
+fn decimal_text(scalar: Scalar, number: &DecimalNumber, numbers: Numbers) -> Text<'static> {
+    let text = number.to_string();
+    if !scalar.is_integer() {
+        return decimal_json(text, numbers);
+    }
+    let value = match number {
+        DecimalNumber::Short(number) => number.to_integer(),
+        DecimalNumber::Long(_) => None,
     };
-    fits.then(|| integer_json(scalar, text.into(), value, numbers))
+    integer_json(scalar, text.into(), value, numbers)
 }
 
 fn decimal_json(text: String, numbers: Numbers) -> Text<'static> {
@@ -153,15 +157,14 @@ fn integer_json<'t>(
     }
 }
 
-/// Writes a number as a value of a whole-number scalar or of `Decimal`.
-pub(super) fn write_exact(out: &mut Vec<u8>, scalar: Scalar, number: Exact, numbers: Numbers) {
-    let text = number.to_text();
-    let text = if scalar.is_integer() {
-        integer_json(scalar, text.into(), number.to_integer(), numbers)
-    } else {
-        decimal_json(text, numbers)
-    };
-    write_text(out, &text);
+/// Writes a number as a value of a whole-number scalar or of `Decimal`, which it fits.
+pub(super) fn write_decimal(
+    out: &mut Vec<u8>,
+    scalar: Scalar,
+    number: &DecimalNumber,
+    numbers: Numbers,
+) {
+    write_text(out, &decimal_text(scalar, number, numbers));
 }
 
 /// Writes a binary number as a value of a scalar; false when it is none.

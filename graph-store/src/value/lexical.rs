@@ -6,7 +6,6 @@ use oxsdatatypes::{Date, DateTime, GYear, GYearMonth, Time};
 use soml_core::datatype::Scalar;
 
 /// Tells whether `text` is in the lexical space of a date or time scalar.
-#[must_use]
 pub fn is_lexical(scalar: Scalar, text: &str) -> bool {
     match scalar {
         Scalar::DateTime => DateTime::from_str(text).is_ok(),

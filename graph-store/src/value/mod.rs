@@ -1,19 +1,19 @@
-//! Stored terms in value space: what they are worth, how they sort, how they look in JSON.
+//! Stored terms in value space: which are equal, how they sort, how they look in JSON.
 
+mod canonical;
 mod cast;
+mod decimal;
 mod exact;
 mod json;
 mod lexical;
-mod matcher;
 mod number;
 mod sort;
-mod worth;
 
+pub use canonical::{CanonicalValue, Float, canonical_value};
 pub use cast::cast;
+pub use decimal::DecimalNumber;
 pub use exact::Exact;
 pub use json::{LiteralTypes, Numbers, is_plain, is_text, write_enum, write_scalar};
 pub use lexical::is_lexical;
-pub use matcher::{RegexTooLarge, TermMatcher, ValueMatcher};
-pub use number::{integer_in_bounds, number_identity};
-pub use sort::{SortValue, literal_key, of_language, shown, sort_value};
-pub use worth::{Float, Worth, worth};
+pub use number::{Number, integer_in_bounds, number_identity};
+pub use sort::{LiteralKey, SortValue, literal_key, of_language, sort_value};

@@ -1,6 +1,5 @@
 //! The order of values: numbers by value, times by instant, texts by code point.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::str::FromStr;
 
@@ -9,10 +8,7 @@ use oxsdatatypes::{Date, DateTime, Decimal, GYear, GYearMonth, Time};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 
-use super::cast::cast;
-use super::json::{Numbers, write_scalar};
 use super::number::Number;
-use crate::query::{LiteralKey, SortBy};
 
 /// A value that can be sorted. Missing values come first.
 #[derive(Clone, Debug)]
@@ -23,8 +19,8 @@ pub enum SortValue {
     IllTyped(String),
     /// A truth value.
     Boolean(bool),
-    /// A number: its approximation, and its exact value among equal approximations.
-    Number(f64, Option<Decimal>),
+    /// A number.
+    Number(Number),
     /// An instant in seconds; a time without a zone counts as UTC.
     Instant(Decimal),
     /// A text.
@@ -37,7 +33,7 @@ impl SortValue {
             SortValue::Missing => 0,
             SortValue::IllTyped(_) => 1,
             SortValue::Boolean(_) => 2,
-            SortValue::Number(..) => 3,
+            SortValue::Number(_) => 3,
             SortValue::Instant(_) => 4,
             SortValue::Text(_) => 5,
         }
@@ -48,12 +44,7 @@ impl Ord for SortValue {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (SortValue::Boolean(a), SortValue::Boolean(b)) => a.cmp(b),
-            (SortValue::Number(a, exact_a), SortValue::Number(b, exact_b)) => {
-                // Zero has one value, whatever its sign.
-                (a + 0.0)
-                    .total_cmp(&(b + 0.0))
-                    .then_with(|| exact_a.cmp(exact_b))
-            }
+            (SortValue::Number(a), SortValue::Number(b)) => a.cmp(b),
             (SortValue::Instant(a), SortValue::Instant(b)) => a.cmp(b),
             (SortValue::Text(a), SortValue::Text(b))
             | (SortValue::IllTyped(a), SortValue::IllTyped(b)) => a.cmp(b),
@@ -90,8 +81,7 @@ pub fn sort_value(scalar: Scalar, term: &Term) -> SortValue {
 fn of_literal(scalar: Scalar, literal: &Literal) -> Option<SortValue> {
     let text = literal.value();
     if scalar.is_numeric() {
-        let number = Number::from_literal(literal)?;
-        return Some(SortValue::Number(number.to_double(), number.to_decimal()));
+        return Number::from_literal(literal).map(SortValue::Number);
     }
     if scalar == Scalar::String {
         return super::is_text(literal).then(|| SortValue::Text(text.to_owned()));
@@ -109,6 +99,17 @@ fn of_literal(scalar: Scalar, literal: &Literal) -> Option<SortValue> {
     }
 }
 
+/// The part of a literal that an order compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LiteralKey {
+    /// The text.
+    Value,
+    /// The language tag.
+    Lang,
+    /// The datatype, unless there is a language tag.
+    Datatype,
+}
+
 /// Returns the sort value of a part of a literal.
 #[must_use]
 pub fn literal_key(part: LiteralKey, literal: &Literal) -> SortValue {
@@ -120,64 +121,6 @@ pub fn literal_key(part: LiteralKey, literal: &Literal) -> SortValue {
         LiteralKey::Datatype if literal.language().is_some() => SortValue::Missing,
         LiteralKey::Datatype => SortValue::Text(literal.datatype().as_str().to_owned()),
     }
-}
-
-/// Returns the sort value of what a single-valued field shows of its stored values; the field
-/// chooses by language, then the smallest of what fits its range.
-#[must_use]
-pub fn shown(by: &SortBy, values: &[Term], accept_language: &[String]) -> SortValue {
-    match by {
-        SortBy::Scalar { scalar, cast, lang } => {
-            shown_scalar(*scalar, *cast, lang.as_ref(), values, accept_language)
-        }
-        SortBy::Enum { names, cast } => {
-            let texts = literals(values).filter(|literal| *cast || super::is_plain(literal));
-            let known = texts.filter(|literal| names.iter().any(|name| name == literal.value()));
-            let smallest = known.map(|literal| literal.value()).min();
-            smallest.map_or(SortValue::Missing, |name| SortValue::Text(name.to_owned()))
-        }
-        SortBy::Literal { part, lang, types } => {
-            let spec = lang.as_ref().unwrap_or_else(|| LangSpec::any());
-            let chosen = of_language(values, spec, accept_language);
-            let parts = [LiteralKey::Value, LiteralKey::Lang, LiteralKey::Datatype];
-            let smallest = literals(chosen)
-                .filter(|literal| types.accepts(literal))
-                .min_by_key(|literal| parts.map(|part| literal_key(part, literal)));
-            smallest.map_or(SortValue::Missing, |literal| literal_key(*part, literal))
-        }
-        SortBy::Iri | SortBy::TypeName(_) | SortBy::Constant(_) => SortValue::Missing,
-    }
-}
-
-fn shown_scalar(
-    scalar: Scalar,
-    is_cast: bool,
-    lang: Option<&LangSpec>,
-    values: &[Term],
-    accept_language: &[String],
-) -> SortValue {
-    let cast_values: Vec<Term>;
-    let values = if is_cast {
-        cast_values = values
-            .iter()
-            .filter_map(|value| cast(scalar, value))
-            .map(Cow::into_owned)
-            .collect();
-        &cast_values
-    } else {
-        values
-    };
-    let chosen = match (scalar, lang, values) {
-        (Scalar::String, Some(spec), _) => of_language(values, spec, accept_language),
-        (Scalar::String, None, [_, _, ..]) => of_language(values, LangSpec::any(), accept_language),
-        _ => values.iter().collect(),
-    };
-    let mut scratch = Vec::new();
-    let fitting = chosen.into_iter().filter_map(|value| {
-        scratch.clear();
-        write_scalar(&mut scratch, scalar, value, Numbers::Exact).then(|| sort_value(scalar, value))
-    });
-    fitting.min().unwrap_or(SortValue::Missing)
 }
 
 /// Returns the values that a language specification wants, in its order.
@@ -195,14 +138,6 @@ pub fn of_language<'v>(
         .into_iter()
         .map(|wanted| &values[wanted])
         .collect()
-}
-
-/// Keeps the literals among values.
-fn literals<'v>(values: impl IntoIterator<Item = &'v Term>) -> impl Iterator<Item = &'v Literal> {
-    values.into_iter().filter_map(|value| match value {
-        Term::Literal(literal) => Some(literal),
-        _ => None,
-    })
 }
 
 /// Returns the place of a date or time on the time line.
@@ -233,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn values_sort_by_worth() {
+    fn values_sort_in_value_space() {
         let ascending = [
             (
                 Scalar::Decimal,
@@ -281,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_worth_is_equal_whatever_the_text() {
+    fn equal_values_are_equal_whatever_the_text() {
         assert_eq!(
             sort_value(Scalar::Decimal, &typed("1.50", "decimal")),
             sort_value(Scalar::Decimal, &typed("1.5", "float"))

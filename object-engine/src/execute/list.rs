@@ -6,8 +6,7 @@ use oxrdf::Term;
 use soml_core::datatype::Scalar;
 
 use crate::plan::{ListOutput, ScalarKind};
-use graph_store::query::LiteralKey;
-use graph_store::value::{SortValue, literal_key, number_identity, sort_value};
+use graph_store::value::{LiteralKey, SortValue, literal_key, number_identity, sort_value};
 
 /// A value with its place in the order and its text in the answer.
 pub(super) struct Candidate {

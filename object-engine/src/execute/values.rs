@@ -15,8 +15,7 @@ use super::write::Writer;
 use crate::plan::{
     ListOutput, LiteralOutput, LiteralPart, Output, ResponseField, ScalarKind, ScalarOutput,
 };
-use graph_store::query::LiteralKey;
-use graph_store::value::{SortValue, cast, of_language, write_enum, write_scalar};
+use graph_store::value::{LiteralKey, SortValue, cast, of_language, write_enum, write_scalar};
 use graphql_service::writer::write_string;
 use graphql_service::writer::{PathStep, WriteResult};
 

@@ -10,9 +10,9 @@ use oxrdf::NamedNode;
 use oxsdatatypes::Decimal;
 
 use graph_store::query::Position;
-use graph_store::query::{LiteralKey, OrderKey, SortBy};
+use graph_store::query::{OrderKey, SortBy};
 use graph_store::query::{Step, TypeTest};
-use graph_store::value::{LiteralTypes, SortValue};
+use graph_store::value::{LiteralKey, LiteralTypes, Number, SortValue};
 
 /// First byte of every cursor; another form of cursors would have another.
 const VERSION: u8 = 1;
@@ -85,15 +85,14 @@ fn write_key(out: &mut Vec<u8>, key: &SortValue) {
         SortValue::Missing => out.push(0),
         SortValue::IllTyped(text) => write_text(out, 1, text),
         SortValue::Boolean(value) => out.extend([2, u8::from(*value)]),
-        SortValue::Number(value, None) => {
-            out.push(3);
-            out.extend_from_slice(&value.to_bits().to_be_bytes());
-        }
-        SortValue::Number(value, Some(exact)) => {
-            out.push(4);
-            out.extend_from_slice(&value.to_bits().to_be_bytes());
-            out.extend_from_slice(&exact.to_be_bytes());
-        }
+        SortValue::Number(number) => match number.as_double() {
+            Some(value) => {
+                out.push(3);
+                out.extend_from_slice(&value.to_bits().to_be_bytes());
+            }
+            // Digits are exact, and what is read from them is never larger than they are.
+            None => write_text(out, 7, &number.to_string()),
+        },
         SortValue::Instant(instant) => {
             out.push(5);
             out.extend_from_slice(&instant.to_be_bytes());
@@ -109,17 +108,18 @@ fn write_text(out: &mut Vec<u8>, tag: u8, text: &str) {
 }
 
 fn read_key(input: &mut Reader<'_>) -> Option<SortValue> {
-    let number = |input: &mut Reader<'_>| Some(f64::from_bits(u64::from_be_bytes(input.take()?)));
-    let decimal = |input: &mut Reader<'_>| Some(Decimal::from_be_bytes(input.take()?));
     let [tag] = input.take()?;
     Some(match tag {
         0 => SortValue::Missing,
         1 => SortValue::IllTyped(input.text()?),
         2 => SortValue::Boolean(input.take()? == [1]),
-        3 => SortValue::Number(number(input)?, None),
-        4 => SortValue::Number(number(input)?, Some(decimal(input)?)),
-        5 => SortValue::Instant(decimal(input)?),
+        3 => {
+            let value = f64::from_bits(u64::from_be_bytes(input.take()?));
+            SortValue::Number(Number::from_double(value))
+        }
+        5 => SortValue::Instant(Decimal::from_be_bytes(input.take()?)),
         6 => SortValue::Text(input.text()?),
+        7 => SortValue::Number(Number::from_decimal_text(&input.text()?)?),
         _ => return None,
     })
 }
@@ -246,7 +246,7 @@ mod tests {
 
     use super::{CursorCodec, Position};
     use graph_store::query::{OrderKey, SortBy};
-    use graph_store::value::SortValue;
+    use graph_store::value::{Number, SortValue};
 
     fn order(keys: usize) -> Vec<OrderKey> {
         let by = || SortBy::Scalar {
@@ -268,8 +268,10 @@ mod tests {
             Just(SortValue::Missing),
             ".*".prop_map(SortValue::IllTyped),
             any::<bool>().prop_map(SortValue::Boolean),
-            (any::<f64>(), proptest::option::of(decimal()))
-                .prop_map(|(value, exact)| SortValue::Number(value, exact)),
+            any::<f64>().prop_map(|value| SortValue::Number(Number::from_double(value))),
+            "-?[0-9]{1,60}(\\.[0-9]{1,40})?".prop_map(|digits| {
+                SortValue::Number(Number::from_decimal_text(&digits).expect("digits"))
+            }),
             decimal().prop_map(SortValue::Instant),
             ".*".prop_map(SortValue::Text),
         ]
@@ -317,16 +319,19 @@ mod tests {
 
     #[test]
     fn cursors_are_bounded() {
-        let position = Position {
-            keys: vec![SortValue::Text("x".repeat(100))],
-            id: NamedNode::new_unchecked("http://e/1"),
-        };
-        let roomy = CursorCodec::new("T", &order(1), 128);
-        let narrow = CursorCodec::new("T", &order(1), 127);
-        let text = roomy.encode(&position).expect("128 bytes are enough");
-        assert_eq!(narrow.encode(&position), None);
-        assert_eq!(narrow.decode(&text), None);
-        assert_eq!(roomy.decode(&text), Some(position));
+        let digits = Number::from_decimal_text(&"7".repeat(100)).expect("digits");
+        for key in [SortValue::Text("x".repeat(100)), SortValue::Number(digits)] {
+            let position = Position {
+                keys: vec![key],
+                id: NamedNode::new_unchecked("http://e/1"),
+            };
+            let roomy = CursorCodec::new("T", &order(1), 128);
+            let narrow = CursorCodec::new("T", &order(1), 127);
+            let text = roomy.encode(&position).expect("128 bytes are enough");
+            assert_eq!(narrow.encode(&position), None);
+            assert_eq!(narrow.decode(&text), None);
+            assert_eq!(roomy.decode(&text), Some(position));
+        }
     }
 
     #[test]

@@ -36,8 +36,8 @@ pub use aggregate::{
 pub(crate) use build::{PlanInput, build};
 pub use cursor::CursorCodec;
 
-use graph_store::query::{Dataset, LiteralKey, Page, Selection, Slot, TypeIndex, Window};
-use graph_store::value::LiteralTypes;
+use graph_store::query::{Dataset, Page, Selection, Slot, TypeIndex, Window};
+use graph_store::value::{LiteralKey, LiteralTypes};
 use graphql_service::error::Location;
 
 /// Index of a [`Level`] in its [`Plan`].

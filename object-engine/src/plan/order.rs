@@ -10,8 +10,8 @@ use super::input::{Input, lang_spec};
 use super::rdf::{name_groups, type_index, type_test};
 use crate::code;
 use crate::limits::EngineLimits;
-use graph_store::query::{LiteralKey, OrderKey, OrderStep, SortBy, Step};
-use graph_store::value::LiteralTypes;
+use graph_store::query::{OrderKey, OrderStep, SortBy, Step};
+use graph_store::value::{LiteralKey, LiteralTypes};
 use graphql_gen::typesystem::{Api, Field, TypeRef};
 use graphql_service::error::{GraphqlError, Location};
 

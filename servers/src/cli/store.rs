@@ -1,7 +1,6 @@
 //! The store that a command works on: data files in memory, or a server.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use clap::Args;
 use graph_store::GraphStore;

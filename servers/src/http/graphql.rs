@@ -9,12 +9,10 @@ use axum::body::Body;
 use axum::extract::{Extension, Query, Request as HttpRequest, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response as HttpResponse;
-use bytes::Bytes;
 use graphql_service::{Answer, GraphqlError, Reply, code as shared};
 use graphql_service::{Outcome, Request, RequestContext, Response};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use tokio_util::sync::CancellationToken;
 
 use super::body::{self, BodyLimits};
 use super::code;

@@ -64,6 +64,9 @@ const DATA: &str = r#"
         :c a v:Thing, v:Other ; v:size "03"^^xsd:integer ; v:next "text", :d .
         :a v:next :b .
         :d a v:Other .
+        :a v:long 1000000000000000000000000000002 .
+        :b v:long 1000000000000000000000000000001 .
+        :c v:long 999999999999999999999999999999 .
     }
 "#;
 

@@ -8,6 +8,7 @@ use crate::stores::{Subject, next, ordered, v};
 over_every_store! {
     pages_without_keys_are_by_id,
     keys_order_by_value,
+    numbers_of_many_digits_order_by_value,
     missing_values_come_first,
     keys_go_through_the_smallest_object,
     equal_keys_leave_it_to_the_id,
@@ -52,6 +53,13 @@ fn keys_order_by_value(subject: &Subject) {
     assert_eq!(page(true, None, None), ["c", "b", "a"]);
     assert_eq!(page(true, Some(1), Some(1)), ["b"]);
     assert_eq!(page(true, Some(5), None), [""; 0]);
+}
+
+fn numbers_of_many_digits_order_by_value(subject: &Subject) {
+    let by_long = |descending| by(vec![Step::forward(v("long"))], Scalar::Integer, descending);
+    let names = |descending| subject.select(&ordered(vec![by_long(descending)], None, None));
+    assert_eq!(names(false), ["c", "b", "a"]);
+    assert_eq!(names(true), ["a", "b", "c"]);
 }
 
 fn missing_values_come_first(subject: &Subject) {

@@ -5,7 +5,7 @@ use oxrdf::Term;
 use soml_core::lang::LangSpec;
 
 use crate::plan::{AggregatedKind, AggregatedValues};
-use graph_store::value::{Worth, cast, is_plain, of_language, worth};
+use graph_store::value::{CanonicalValue, canonical_value, cast, is_plain, of_language};
 
 /// The values of all objects of a level.
 pub(crate) struct Columns<'a> {
@@ -18,7 +18,7 @@ pub(crate) struct Columns<'a> {
 pub(super) struct ValueLists<'a> {
     /// Where the values of each object end; one entry more than objects, from 0.
     offsets: Vec<usize>,
-    values: Vec<Worth<'a>>,
+    values: Vec<CanonicalValue<'a>>,
 }
 
 impl<'a> ValueLists<'a> {
@@ -32,7 +32,7 @@ impl<'a> ValueLists<'a> {
     }
 
     /// Returns the values of an object.
-    pub(super) fn of(&self, object: usize) -> &[Worth<'a>] {
+    pub(super) fn of(&self, object: usize) -> &[CanonicalValue<'a>] {
         &self.values[self.offsets[object]..self.offsets[object + 1]]
     }
 
@@ -58,13 +58,13 @@ pub(super) struct ValueReader<'r> {
 
 impl ValueReader<'_> {
     /// Appends the values that take part.
-    pub(super) fn read<'a>(&mut self, terms: &'a [Term], out: &mut Vec<Worth<'a>>) {
+    pub(super) fn read<'a>(&mut self, terms: &'a [Term], out: &mut Vec<CanonicalValue<'a>>) {
         let values = self.values;
         match terms {
             [] => {}
             // By far the most frequent case costs no copy.
-            [single] if !values.cast && values.lang.is_none() => match self.worth(single) {
-                Some(worth) => out.push(worth),
+            [single] if !values.cast && values.lang.is_none() => match self.value_of(single) {
+                Some(value) => out.push(value),
                 None => self.leave_out(single),
             },
             _ if values.cast => {
@@ -76,8 +76,8 @@ impl ValueReader<'_> {
                     .collect();
                 let mut read = Vec::new();
                 self.read_several(&cast_terms, &mut read);
-                for worth in read {
-                    if let Some(owned) = worth.into_owned() {
+                for value in read {
+                    if let Some(owned) = value.into_owned() {
                         out.push(owned);
                     }
                 }
@@ -86,12 +86,12 @@ impl ValueReader<'_> {
         }
     }
 
-    fn read_several<'v>(&mut self, terms: &'v [Term], out: &mut Vec<Worth<'v>>) {
+    fn read_several<'v>(&mut self, terms: &'v [Term], out: &mut Vec<CanonicalValue<'v>>) {
         let start = out.len();
         let mut ill: Vec<&Term> = Vec::new();
         for term in self.of_language(terms) {
-            match self.worth(term) {
-                Some(worth) => out.push(worth),
+            match self.value_of(term) {
+                Some(value) => out.push(value),
                 None => ill.push(term),
             }
         }
@@ -125,18 +125,18 @@ impl ValueReader<'_> {
         }
     }
 
-    fn worth<'v>(&self, term: &'v Term) -> Option<Worth<'v>> {
+    fn value_of<'v>(&self, term: &'v Term) -> Option<CanonicalValue<'v>> {
         match (&self.values.kind, term) {
-            (AggregatedKind::Scalar(scalar), _) => worth(*scalar, term),
+            (AggregatedKind::Scalar(scalar), _) => canonical_value(*scalar, term),
             (AggregatedKind::Enum(_), Term::Literal(literal)) => {
                 let known = is_plain(literal) && self.names.contains(&literal.value());
-                known.then(|| Worth::Text(literal.value().into()))
+                known.then(|| CanonicalValue::Text(literal.value().into()))
             }
-            (AggregatedKind::Literal(types), Term::Literal(literal)) => {
-                types.accepts(literal).then(|| Worth::of_literal(literal))
-            }
+            (AggregatedKind::Literal(types), Term::Literal(literal)) => types
+                .accepts(literal)
+                .then(|| CanonicalValue::of_literal(literal)),
             (AggregatedKind::Object, Term::NamedNode(node)) => {
-                Some(Worth::Text(node.as_str().into()))
+                Some(CanonicalValue::Text(node.as_str().into()))
             }
             _ => None,
         }

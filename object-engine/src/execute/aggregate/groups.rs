@@ -13,12 +13,12 @@ use crate::plan::{
     GroupOrderBy, GroupPart, Grouping, Having, HavingTest, Measure, MeasurePart, Measured,
 };
 use graph_store::query::Comparison;
-use graph_store::value::{Worth, worth};
+use graph_store::value::{CanonicalValue, canonical_value};
 
 /// A group.
 pub(super) struct Group<'v> {
     /// What its objects have in common; nothing where they have no value.
-    pub(super) key: Vec<Option<&'v Worth<'v>>>,
+    pub(super) key: Vec<Option<&'v CanonicalValue<'v>>>,
     pub(super) count: u64,
     /// One for each of the values that [`Grouper`] measures.
     tallies: Vec<Tally<'v>>,
@@ -46,7 +46,7 @@ pub(super) struct Grouper<'v> {
     /// The values that are measured, each once, with the measures that are wanted.
     measured: Vec<(usize, Needs)>,
     /// For each part of the key the number of each value; 0 stands for none.
-    numbers: Vec<HashMap<&'v Worth<'v>, u32>>,
+    numbers: Vec<HashMap<&'v CanonicalValue<'v>, u32>>,
     positions: HashMap<Box<[u32]>, usize>,
     groups: Vec<Group<'v>>,
 }
@@ -106,10 +106,11 @@ impl<'v> Grouper<'v> {
     pub(super) fn add(&mut self, object: usize) -> Result<(), NoGroups> {
         let columns = self.columns;
         let by = self.grouping.by.iter();
-        let values: Vec<&[Worth<'v>]> = by.map(|&by| columns.lists[by].of(object)).collect();
+        let values: Vec<&[CanonicalValue<'v>]> =
+            by.map(|&by| columns.lists[by].of(object)).collect();
         let mut at = vec![0; values.len()];
         loop {
-            let key: Vec<Option<&'v Worth<'v>>> = values
+            let key: Vec<Option<&'v CanonicalValue<'v>>> = values
                 .iter()
                 .zip(&at)
                 .map(|(values, &at)| values.get(at))
@@ -127,7 +128,11 @@ impl<'v> Grouper<'v> {
         }
     }
 
-    fn add_to(&mut self, key: &[Option<&'v Worth<'v>>], object: usize) -> Result<(), NoGroups> {
+    fn add_to(
+        &mut self,
+        key: &[Option<&'v CanonicalValue<'v>>],
+        object: usize,
+    ) -> Result<(), NoGroups> {
         let mut numbers: Vec<u32> = Vec::with_capacity(key.len());
         for (value, known) in key.iter().zip(&mut self.numbers) {
             let next = u32::try_from(known.len() + 1).expect("fewer values than 2^32");
@@ -153,7 +158,7 @@ impl<'v> Grouper<'v> {
         let group = &mut self.groups[position];
         group.count += 1;
         for ((values, _), tally) in self.measured.iter().zip(&mut group.tallies) {
-            let values: &'v [Worth<'v>] = self.columns.lists[*values].of(object);
+            let values: &'v [CanonicalValue<'v>] = self.columns.lists[*values].of(object);
             values.iter().for_each(|value| tally.add(value));
         }
         Ok(())
@@ -173,7 +178,9 @@ impl<'v> Grouper<'v> {
 
     fn measured(&self, group: &Group<'v>, measured: Measured) -> Measurement<'v> {
         match measured {
-            Measured::Objects => Ok(Some(Cow::Owned(Worth::Exact(count(group.count))))),
+            Measured::Objects => Ok(Some(Cow::Owned(CanonicalValue::Decimal(
+                count(group.count).into(),
+            )))),
             Measured::Values(values, measure) => self.measure(group, values, measure),
         }
     }
@@ -196,7 +203,10 @@ impl<'v> Grouper<'v> {
         Ok(wanted.map(|(_, group)| group).collect())
     }
 
-    fn order_of(&self, group: &Group<'v>) -> Result<Vec<Option<Cow<'v, Worth<'v>>>>, OutOfRange> {
+    fn order_of(
+        &self,
+        group: &Group<'v>,
+    ) -> Result<Vec<Option<Cow<'v, CanonicalValue<'v>>>>, OutOfRange> {
         let values = self.grouping.order.iter().map(|key| match key.by {
             GroupOrderBy::Key(part) => Ok(group.key[part].map(Cow::Borrowed)),
             GroupOrderBy::Measured(measured) => self.measured(group, measured),
@@ -207,8 +217,8 @@ impl<'v> Grouper<'v> {
     /// Missing values come first, and last where the greatest are first.
     fn compare(
         &self,
-        a: &[Option<Cow<'v, Worth<'v>>>],
-        b: &[Option<Cow<'v, Worth<'v>>>],
+        a: &[Option<Cow<'v, CanonicalValue<'v>>>],
+        b: &[Option<Cow<'v, CanonicalValue<'v>>>],
     ) -> Ordering {
         for (key, (a, b)) in self.grouping.order.iter().zip(a.iter().zip(b)) {
             let ordering = if key.descending { b.cmp(a) } else { a.cmp(b) };
@@ -251,13 +261,13 @@ impl<'v> Grouper<'v> {
 }
 
 /// Tells whether a measure passes a test.
-fn passes(value: &Worth<'_>, scalar: Scalar, test: &HavingTest) -> bool {
-    let equals = |operand: &Term| worth(scalar, operand).as_ref() == Some(value);
+fn passes(value: &CanonicalValue<'_>, scalar: Scalar, test: &HavingTest) -> bool {
+    let equals = |operand: &Term| canonical_value(scalar, operand).as_ref() == Some(value);
     match test {
         HavingTest::In(operands) => operands.iter().any(equals),
         HavingTest::NotIn(operands) => !operands.iter().any(equals),
         HavingTest::Compare(comparison, operand) => {
-            let Some(operand) = worth(scalar, operand) else {
+            let Some(operand) = canonical_value(scalar, operand) else {
                 return false;
             };
             let ordering = value.cmp(&operand);

@@ -1,6 +1,6 @@
 //! Writes aggregates: counts, extremes, sums and groups, computed over fetched values.
 //!
-//! Values are compared and added by worth; only what the answer shows becomes text.
+//! Values are compared and added as canonical values; only what the answer shows becomes text.
 
 mod columns;
 mod groups;

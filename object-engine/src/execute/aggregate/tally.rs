@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use soml_core::datatype::Scalar;
 
 use crate::plan::{AggregatedKind, Measure};
-use graph_store::value::{Exact, Float, Worth};
+use graph_store::value::{CanonicalValue, DecimalNumber, Exact, Float};
 
 /// Which measures of some values are wanted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,7 +28,7 @@ impl Needs {
 }
 
 /// A measure: nothing where there is no value.
-pub(super) type Measurement<'v> = Result<Option<Cow<'v, Worth<'v>>>, OutOfRange>;
+pub(super) type Measurement<'v> = Result<Option<Cow<'v, CanonicalValue<'v>>>, OutOfRange>;
 
 /// A measure needs more digits than there are, or is no finite number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,10 +47,10 @@ enum Sum {
 pub(super) struct Tally<'v> {
     needs: Needs,
     count: u64,
-    distinct: HashSet<&'v Worth<'v>>,
-    extremes: Option<(&'v Worth<'v>, &'v Worth<'v>)>,
+    distinct: HashSet<&'v CanonicalValue<'v>>,
+    extremes: Option<(&'v CanonicalValue<'v>, &'v CanonicalValue<'v>)>,
     sum: Sum,
-    /// Some number has more digits than can be compared.
+    /// Some number has more digits than aggregates tell.
     beyond: bool,
 }
 
@@ -66,13 +66,13 @@ impl<'v> Tally<'v> {
         }
     }
 
-    pub(super) fn add(&mut self, value: &'v Worth<'v>) {
+    pub(super) fn add(&mut self, value: &'v CanonicalValue<'v>) {
         self.count += 1;
         if self.needs.distinct {
             self.distinct.insert(value);
         }
         if self.needs.extremes {
-            self.beyond |= matches!(value, Worth::Beyond(_));
+            self.beyond |= matches!(value, CanonicalValue::Decimal(DecimalNumber::Long(_)));
             self.extremes = Some(match self.extremes {
                 None => (value, value),
                 Some((least, greatest)) => (least.min(value), greatest.max(value)),
@@ -80,12 +80,14 @@ impl<'v> Tally<'v> {
         }
         if self.needs.sum {
             self.sum = match (self.sum, value) {
-                (Sum::Nothing, Worth::Exact(value)) => Sum::Exact(*value),
-                (Sum::Nothing, Worth::Float(value)) => Sum::Float(value.get()),
-                (Sum::Exact(sum), Worth::Exact(value)) => {
+                (Sum::Nothing, CanonicalValue::Decimal(DecimalNumber::Short(value))) => {
+                    Sum::Exact(*value)
+                }
+                (Sum::Nothing, CanonicalValue::Float(value)) => Sum::Float(value.get()),
+                (Sum::Exact(sum), CanonicalValue::Decimal(DecimalNumber::Short(value))) => {
                     sum.checked_add(*value).map_or(Sum::OutOfRange, Sum::Exact)
                 }
-                (Sum::Float(sum), Worth::Float(value)) => Sum::Float(sum + value.get()),
+                (Sum::Float(sum), CanonicalValue::Float(value)) => Sum::Float(sum + value.get()),
                 _ => Sum::OutOfRange,
             };
         }
@@ -93,7 +95,7 @@ impl<'v> Tally<'v> {
 
     /// Returns a measure of values of a kind.
     pub(super) fn measure(&self, measure: Measure) -> Measurement<'v> {
-        let number = |number: Exact| Some(Cow::Owned(Worth::Exact(number)));
+        let number = |number: Exact| Some(Cow::Owned(CanonicalValue::Decimal(number.into())));
         Ok(match measure {
             Measure::Count => number(count(self.count)),
             Measure::CountDistinct => number(count(self.distinct.len() as u64)),
@@ -114,7 +116,7 @@ impl<'v> Tally<'v> {
                     if !value.is_finite() {
                         return Err(OutOfRange);
                     }
-                    Some(Cow::Owned(Worth::Float(Float::new(value))))
+                    Some(Cow::Owned(CanonicalValue::Float(Float::new(value))))
                 }
             },
         })

@@ -145,6 +145,8 @@ fn same(expected: &Out, actual: &Value) -> bool {
 fn same_leaf(expected: &Value, actual: &Value) -> bool {
     match (expected, actual) {
         (Value::Number(a), Value::Number(b)) if a.is_f64() || b.is_f64() => {
+            // Answers are read by a parser that is off by a bit now and then: so is this one then.
+            let a: Value = serde_json::from_str(&a.to_string()).expect("a number");
             a.as_f64() == b.as_f64() && a.is_f64() == b.is_f64()
         }
         _ => expected == actual,

@@ -154,7 +154,9 @@ fn random_schemas_and_data(kind: Kind, default: u64) {
             kind => kind,
         };
         let subject = Subject::new(generate::schema(&mut random, seed), kind);
-        let quads = generate::data(&mut random, &subject.schema);
+        // Endpoints compare numbers of many digits each in a way of its own.
+        let long_numbers = subject.is_embedded();
+        let quads = generate::data(&mut random, &subject.schema, long_numbers);
         run(&subject, &quads, seed, OPERATIONS_PER_SCHEMA, &mut all);
     }
     all.check();

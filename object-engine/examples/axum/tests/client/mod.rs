@@ -1,5 +1,7 @@
 //! A server on a free port, and clients of it.
 
+use std::sync::Arc;
+
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -27,7 +29,7 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn start(service: ObjectService, timeout: Option<Duration>) -> Self {
         let runtime = Runtime::new().expect("a runtime starts");
-        let mut executor = ServiceExecutor::new(service);
+        let mut executor = ServiceExecutor::new(Arc::new(service));
         if let Some(timeout) = timeout {
             executor = executor.with_timeout(timeout);
         }

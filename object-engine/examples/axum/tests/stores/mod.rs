@@ -10,7 +10,7 @@ use graph_store::oxigraph::OxigraphStore;
 use graph_store::query::Selection;
 use graph_store::query::{Hydrated, HydrationRequest};
 use graph_store::{GraphStore, StoreError, StoreInfo};
-use graphql_service::RequestContext;
+use graph_store::CallContext;
 use object_engine::{ObjectService, ServiceOptions};
 use oxigraph::io::RdfFormat;
 use oxigraph::model::NamedNode;
@@ -50,12 +50,12 @@ impl GraphStore for Waiting {
     async fn select(
         &self,
         _selection: &Selection,
-        context: &RequestContext,
+        context: &CallContext,
     ) -> Result<Vec<NamedNode>, StoreError> {
         while context.check().is_ok() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let ended = |context: &RequestContext| context.check().expect_err("it has ended");
+        let ended = |context: &CallContext| context.check().expect_err("it has ended");
         // The test may have seen enough.
         let _ = self.0.send(ended(context));
         Err(ended(context))
@@ -64,7 +64,7 @@ impl GraphStore for Waiting {
     async fn hydrate(
         &self,
         _request: &HydrationRequest<'_>,
-        _context: &RequestContext,
+        _context: &CallContext,
     ) -> Result<Hydrated, StoreError> {
         Err(StoreError::Unsupported("nothing is selected".to_owned()))
     }
@@ -73,7 +73,7 @@ impl GraphStore for Waiting {
         true
     }
 
-    async fn probe(&self, _context: &RequestContext) -> Result<StoreInfo, StoreError> {
+    async fn probe(&self, _context: &CallContext) -> Result<StoreInfo, StoreError> {
         Err(StoreError::Unsupported("it only waits".to_owned()))
     }
 }

@@ -11,16 +11,20 @@ use crate::differential::random::Random;
 struct Writer<'a> {
     random: &'a mut Random,
     schema: &'a Schema,
+    /// Makes numbers of many digits too.
+    long_numbers: bool,
     quads: Vec<Quad>,
     /// Nodes and the objects that they have types of.
     nodes: Vec<(NamedOrBlankNode, Vec<ObjectId>)>,
 }
 
-/// Returns quads: nodes with several, one or no known types, values good and bad, in three graphs.
-pub(crate) fn data(random: &mut Random, schema: &Schema) -> Vec<Quad> {
+/// Returns quads: nodes with several, one or no known types, values good and bad, in three graphs;
+/// numbers of many digits among them, where the store compares those.
+pub(crate) fn data(random: &mut Random, schema: &Schema, long_numbers: bool) -> Vec<Quad> {
     let mut writer = Writer {
         random,
         schema,
+        long_numbers,
         quads: Vec::new(),
         nodes: Vec::new(),
     };
@@ -97,7 +101,8 @@ impl Writer<'_> {
                     Range::Object(range) => self.link(range),
                     _ if self.random.chance(2) => BlankNode::new_unchecked("b99").into(),
                     range => {
-                        let value = literals::value(self.random, range).expect("a literal");
+                        let value = literals::value(self.random, range, self.long_numbers);
+                        let value = value.expect("a literal");
                         match value {
                             value if property.type_cast && self.random.chance(50) => {
                                 literals::to_cast(self.random, &value)

@@ -346,7 +346,15 @@ impl Generator<'_> {
                 return Arg::Enum(name.to_owned());
             }
         };
-        let usable = sample.filter(|term| matches!(leaf, Leaf::Text) || fits(scalar, term));
+        let usable = sample.filter(|term| match (leaf, term) {
+            (Leaf::Text, _) => true,
+            (_, Term::Literal(literal)) if scalar.is_numeric() => {
+                let number = Number::from_literal(literal).and_then(|number| number.plain());
+                let is_operand = number.is_some_and(|plain| literals::is_operand(scalar, &plain));
+                is_operand && fits(scalar, term)
+            }
+            _ => fits(scalar, term),
+        });
         let term = match usable {
             Some(term) => term.clone(),
             None => loop {

@@ -1,5 +1,6 @@
 //! Stored values in all their forms, good and bad.
 
+use num_bigint::BigInt;
 use oxrdf::{Literal, NamedNode, Term};
 use soml_core::datatype::Scalar;
 use soml_core::schema::{LiteralRange, Range};
@@ -27,6 +28,48 @@ const NUMBERS: &[&str] = &[
     "70000",
     "3000000000",
 ];
+/// Whole numbers around 64 and 128 bits and beyond, some of them binary numbers too.
+const LONG_INTEGERS: &[&str] = &[
+    "9007199254740992",
+    "9007199254740993",
+    "9223372036854775807",
+    "9223372036854775808",
+    "-9223372036854775809",
+    "18446744073709551616",
+    "999999999999999999999999999999",
+    "1000000000000000000000000000000",
+    "1000000000000000000000000000001",
+    "1000000000000000000000000000002",
+    "-1000000000000000000000000000001",
+    "170141183460469231731687303715884105727",
+    "170141183460469231731687303715884105728",
+    "-170141183460469231731687303715884105728",
+    "-170141183460469231731687303715884105729",
+    "99999999999999999999999999999999999999999",
+    "100000000000000000000000000000000000000000",
+];
+/// Decimal numbers of many digits, each close to another or to a binary number.
+const LONG_DECIMALS: &[&str] = &[
+    "0.1",
+    "0.100000000000000001",
+    "0.1000000000000000000000001",
+    "-0.1000000000000000000000001",
+    "0.0000000000000000000000001",
+    "1.5000000000000000000000001",
+    "1000000000000000000000000000001.5",
+    "1000000000000000000000000000001.50000000000000000001",
+];
+const DOUBLES: &[&str] = &[
+    "0.1",
+    "1.5",
+    "-0.1",
+    "1e30",
+    "-1E+30",
+    "1e-25",
+    "1.8446744073709552e19",
+    "1e41",
+    "1.7e300",
+];
 const TEXTS: &[&str] = &["a", "b", "B", "abc", "acb", "é", "E", "", "a b", "zz"];
 const ZONED: &[Scalar] = &[
     Scalar::DateTime,
@@ -42,9 +85,20 @@ pub(crate) fn typed(text: &str, datatype: &str) -> Term {
     Literal::new_typed_literal(text, datatype).into()
 }
 
-/// A value of a range, in nine of ten cases one that fits.
-pub(crate) fn value(random: &mut Random, range: Range) -> Option<Term> {
+/// A value of a range, in nine of ten cases one that fits; now and then a number of many digits,
+/// where the store compares them.
+pub(crate) fn value(random: &mut Random, range: Range, long_numbers: bool) -> Option<Term> {
     Some(match range {
+        Range::Scalar(scalar) if scalar.is_numeric() && long_numbers && random.chance(25) => {
+            let mut term = long_number(random);
+            for _ in 0..20 {
+                if fits(scalar, &term) {
+                    break;
+                }
+                term = long_number(random);
+            }
+            term
+        }
         Range::Scalar(scalar) => {
             let well_typed = random.chance(92);
             let mut term = scalar_value(random, scalar);
@@ -110,9 +164,10 @@ pub(crate) fn neighbour(random: &mut Random, scalar: Scalar, value: &Term) -> Op
         return Some(typed(&next, "string"));
     }
     let plain = Number::from_literal(literal)?.plain()?;
-    let next = match plain.parse::<i128>() {
+    let next = match plain.parse::<BigInt>() {
         Ok(whole) if scalar.is_integer() || random.chance(50) => {
-            (if up { whole + 1 } else { whole - 1 }).to_string()
+            let next: BigInt = whole + if up { 1 } else { -1 };
+            next.to_string()
         }
         Ok(whole) => format!("{whole}.1"),
         Err(_) => format!("{plain}1"),
@@ -197,6 +252,52 @@ fn number(random: &mut Random) -> Term {
         _ if random.chance(40) => typed("none", random.choose(&["string", "integer"])),
         _ => typed(text, if whole { "integer" } else { "decimal" }),
     }
+}
+
+/// A number of many digits, or one next to it, in one of its lexical forms.
+fn long_number(random: &mut Random) -> Term {
+    let sign = |random: &mut Random, text: &str| match text.strip_prefix('-') {
+        Some(digits) if random.chance(50) => format!("-00{digits}"),
+        None if random.chance(30) => format!("+{text}"),
+        None if random.chance(30) => format!("00{text}"),
+        _ => text.to_owned(),
+    };
+    match random.below(8) {
+        0..4 => {
+            let text = random.choose(LONG_INTEGERS);
+            let lexical = sign(random, text);
+            match random.below(4) {
+                0 => typed(
+                    &format!("{lexical}.{}", random.choose(&["0", "00", ""])),
+                    "decimal",
+                ),
+                1 if !text.starts_with('-') => typed(&lexical, "nonNegativeInteger"),
+                _ => typed(&lexical, "integer"),
+            }
+        }
+        4..6 => {
+            let text = random.choose(LONG_DECIMALS);
+            let zeros = random.choose(&["", "0", "0000000000000000000000"]);
+            let lexical = sign(random, text) + zeros;
+            typed(&lexical, "decimal")
+        }
+        6 => typed(random.choose(DOUBLES), "double"),
+        _ => typed(
+            random.choose(&["0.1", "1.5", "1e30", "9007199254740992"]),
+            "float",
+        ),
+    }
+}
+
+/// Tells whether operands of a scalar may have these digits: 64 bits, or 18 digits behind the point,
+/// and for floats the shortest digits of one, below 2^53, above which whole numbers are no `Float`.
+pub(crate) fn is_operand(scalar: Scalar, plain: &str) -> bool {
+    if scalar.is_float() {
+        let nearest: f64 = plain.parse().expect("digits");
+        return nearest.abs() < 9_007_199_254_740_992.0 && nearest.to_string() == plain;
+    }
+    let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
+    whole.parse::<i64>().is_ok() && fraction.len() <= 18
 }
 
 fn moment(random: &mut Random, scalar: Scalar) -> Term {

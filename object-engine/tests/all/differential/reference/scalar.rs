@@ -39,12 +39,9 @@ impl Key {
 }
 
 impl Shown {
-    /// Tells whether two values are the same value.
+    /// Tells whether two values are the same value: different numbers may have the same nearest float.
     pub(crate) fn same(&self, other: &Shown) -> bool {
-        match (&self.key, &other.key) {
-            (Key::Number(a), Key::Number(b)) => a == b,
-            _ => self.json == other.json,
-        }
+        self.json == other.json
     }
 
     pub(crate) fn compare(&self, other: &Shown) -> Ordering {

@@ -14,12 +14,10 @@ use oxsdatatypes::{Date, DateTime, GYear, GYearMonth, Time};
 use regex::RegexBuilder;
 use soml_core::datatype::Scalar;
 
-use super::cast::cast;
-use super::is_text;
-use super::number::Number;
 use crate::query::{
     Comparison, Constant, Domain, Operator, Regex, TagRange, TermCondition, ValueTest,
 };
+use crate::value::{Number, cast, is_text};
 
 /// Bytes that a compiled regular expression may take.
 const REGEX_SIZE: usize = 10 << 20;
