@@ -4,7 +4,7 @@
 //! Fuseki server with `/$/` administration; each store gets a repository or dataset of its own.
 
 mod in_process;
-mod repository;
+pub(crate) mod repository;
 mod server;
 
 use std::sync::Arc;

@@ -164,7 +164,7 @@ fn batches_give_what_one_query_gives() {
         back_end.load(&quads(DATA));
         let subject = Subject {
             store: back_end.graph_store(),
-            context: graphql_service::CallContext::default(),
+            context: graph_store::CallContext::default(),
         };
         columns(&subject, &nodes, &slots)
     };
