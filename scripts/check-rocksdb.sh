@@ -13,6 +13,6 @@ fi
 # The same packages and features each time, so that RocksDB is built once.
 rocksdb=(--package graphql-gen --package servers --features graphql-gen/rocksdb,servers/rocksdb)
 cargo clippy "${rocksdb[@]}" --all-targets "$@" -- -D warnings
-DIFFERENTIAL_STORE=rocksdb cargo test "${rocksdb[@]}" --test on_disk --test stores --test cases \
-  --test differential "$@"
+RANDOM_TESTS=full DIFFERENTIAL_STORE=rocksdb cargo test "${rocksdb[@]}" --test on_disk \
+  --test stores --test cases --test differential "$@"
 cargo test "${rocksdb[@]}" --test all "$@" on_disk
