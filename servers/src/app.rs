@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 
 use crate::config::Settings;
 use crate::first_query::first_query;
-use crate::health::HealthCache;
+use crate::health_record::HealthCache;
 use crate::schema::{Checked, UsableSchema, check_with};
 use crate::schema_store::{SchemaStore, SchemaStoreError, StoredSchema};
 

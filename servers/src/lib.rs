@@ -12,6 +12,7 @@ pub mod config;
 pub mod demo;
 pub mod first_query;
 pub mod health;
+mod health_record;
 pub mod http;
 pub mod load;
 pub mod logging;

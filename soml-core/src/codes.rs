@@ -2,7 +2,31 @@
 
 use std::fmt;
 
-use crate::diagnostic::Severity;
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// The document cannot be used.
+    Error,
+    /// The document can be used, but probably does not say what its author meant.
+    Warning,
+}
+
+impl Severity {
+    /// Returns `error` or `warning`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
 
 /// One row of the table of codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,33 +6,8 @@ use std::fmt;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::codes::Code;
+pub use crate::codes::Severity;
 use crate::span::{LineIndex, Position, Span};
-
-/// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Severity {
-    /// The document cannot be used.
-    Error,
-    /// The document can be used, but probably does not say what its author meant.
-    Warning,
-}
-
-impl Severity {
-    /// Returns `error` or `warning`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
 
 /// One finding about a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -252,5 +227,14 @@ fn locate(finding: Finding, lines: &LineIndex<'_>) -> Diagnostic {
         message: finding.message,
         help: finding.help,
         labels: finding.labels.into_iter().map(label).collect(),
+    }
+}
+
+/// Cuts a text that is quoted in a message.
+pub(crate) fn shorten(text: &str) -> String {
+    const SHOWN: usize = 60;
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{Cx, quoted};
 use crate::codes::Code;
-use crate::raw::{RawProperty, Text, did_you_mean, shorten};
+use crate::diagnostic::shorten;
+use crate::raw::{RawProperty, Text, did_you_mean};
 use crate::resolve::{Unresolved, is_absolute, is_local};
 
 pub(super) fn check(cx: &mut Cx<'_, '_>) {

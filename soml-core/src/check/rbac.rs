@@ -2,7 +2,8 @@
 
 use super::{Cx, quoted};
 use crate::codes::Code;
-use crate::raw::{Text, did_you_mean, shorten};
+use crate::diagnostic::shorten;
+use crate::raw::{Text, did_you_mean};
 use crate::schema::ObjectId;
 use crate::span::Span;
 use crate::value::{Value, ValueKind};

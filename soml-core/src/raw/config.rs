@@ -6,7 +6,7 @@ use super::fields::Fields;
 use super::{RawProperty, RawSchema, RawSearch, Spanned, Text, did_you_mean, value};
 use crate::codes::Code;
 use crate::config::Config;
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Findings, shorten};
 use crate::keys;
 use crate::lang::{self, LangConfig, LangHead, LangSpec, LangSpecError, LangValidation};
 use crate::yaml::NodeRef;
@@ -86,10 +86,7 @@ fn field_prefix(fields: &mut Fields<'_, '_>, name: &str, findings: &mut Findings
     let starts_badly =
         text.value.starts_with(|c: char| c.is_ascii_digit()) || text.value.starts_with("__");
     if starts_badly || !text.value.chars().all(word) {
-        let message = format!(
-            "no GraphQL name can begin with `{}`",
-            value::shorten(text.value)
-        );
+        let message = format!("no GraphQL name can begin with `{}`", shorten(text.value));
         findings
             .add(Code::BadFieldPrefix, text.span, message)
             .help("use letters, digits and `_`, beginning with a letter");
@@ -103,7 +100,7 @@ fn disabled_checks(fields: &mut Fields<'_, '_>, findings: &mut Findings) -> Vec<
     };
     for check in &checks.value {
         if !keys::CHECKS.contains(&check.value) {
-            let message = format!("there is no check `{}`", value::shorten(check.value));
+            let message = format!("there is no check `{}`", shorten(check.value));
             findings
                 .add(Code::UnknownCheck, check.span, message)
                 .help_with(|| did_you_mean(check.value, keys::CHECKS.iter().copied()));
@@ -188,7 +185,7 @@ fn implicit<'d>(text: Option<Text<'d>>, findings: &mut Findings) -> Option<Text<
     }
     let message = format!(
         "`implicit` is one language tag, not `{}`",
-        value::shorten(text.value)
+        shorten(text.value)
     );
     findings
         .add(Code::BadLangSpec, text.span, message)

@@ -2,7 +2,7 @@
 
 use super::{RawMax, Spanned, Text};
 use crate::codes::Code;
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Findings, shorten};
 use crate::value::{Value, ValueKind};
 use crate::yaml::NodeRef;
 
@@ -173,13 +173,4 @@ fn wrong(node: NodeRef<'_, '_>, what: &str, expected: &str, findings: &mut Findi
         node.span(),
         format!("{what} must be {expected}, not {found}"),
     );
-}
-
-/// Cuts a text that is quoted in a message.
-pub(crate) fn shorten(text: &str) -> String {
-    const SHOWN: usize = 60;
-    match text.char_indices().nth(SHOWN) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
 }

@@ -7,7 +7,7 @@ use super::hierarchy::Hierarchy;
 use super::{Scope, Slots};
 use crate::codes::Code;
 use crate::diagnostic::Findings;
-use crate::load::LoadOptions;
+use crate::options::LoadOptions;
 use crate::raw::{RawObject, RawProperty, RawSchema, RawSearch, Text};
 use crate::schema::ObjectId;
 

@@ -3,7 +3,7 @@
 use super::Scope;
 use crate::codes::Code;
 use crate::diagnostic::Findings;
-use crate::load::LoadOptions;
+use crate::options::LoadOptions;
 use crate::raw::RawSchema;
 use crate::schema::ObjectId;
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::iri;
 use crate::codes::Code;
-use crate::diagnostic::Findings;
-use crate::raw::{RawSchema, shorten};
+use crate::diagnostic::{Findings, shorten};
+use crate::raw::RawSchema;
 use crate::schema::{Name, Prefixes};
 
 /// Prefixes that need no declaration.

@@ -10,7 +10,7 @@ use super::hierarchy::Hierarchy;
 use super::{Scope, budget};
 use crate::codes::Code;
 use crate::diagnostic::Findings;
-use crate::load::LoadOptions;
+use crate::options::LoadOptions;
 use crate::raw::{Named, RawProperty, RawSchema, Spanned};
 use crate::schema::ObjectId;
 use crate::span::Span;

@@ -8,9 +8,8 @@ use granit_parser::{Event, Options, Parser, ScalarStyle};
 use super::syntax_error::{self, Context};
 use super::tree::{Document, Node, NodeId, NodeKind, Size};
 use crate::codes::Code;
-use crate::diagnostic::Findings;
-use crate::load::LoadOptions;
-use crate::raw::shorten;
+use crate::diagnostic::{Findings, shorten};
+use crate::options::LoadOptions;
 use crate::span::Span;
 
 /// How many places of a repeated key are kept beside the first two.

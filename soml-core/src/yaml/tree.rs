@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::diagnostic::{Diagnostic, Findings};
-use crate::load::LoadOptions;
+use crate::options::LoadOptions;
 use crate::span::{LineIndex, Span};
 
 /// A YAML document as a tree.
