@@ -15,7 +15,8 @@ use apollo_compiler::schema::Implementers;
 use apollo_compiler::validation::{DiagnosticList, Valid};
 use futures::FutureExt;
 use moka::sync::Cache;
-use soml_core::schema::Schema;
+use oxrdf::NamedNode;
+use soml_core::schema::{Path, Schema};
 
 use crate::complexity;
 use crate::diagnostics;
@@ -118,7 +119,7 @@ impl ObjectService {
             .weigher(|text: &String, _: &Arc<_>| u32::try_from(text.len()).unwrap_or(u32::MAX))
             .max_capacity(options.document_cache_bytes)
             .build();
-        store.expect_inverse(&api.inverse_properties());
+        store.expect_inverse(&inverse_properties(api.soml()));
         let inner = Inner {
             api,
             store,
@@ -235,6 +236,17 @@ impl ObjectService {
             form(failed())
         })
     }
+}
+
+/// Returns the RDF properties that are read from their values to their objects; one of several
+/// aliases comes several times.
+fn inverse_properties(soml: &Schema) -> Vec<NamedNode> {
+    let properties = soml.properties.iter();
+    let inverse = properties.filter_map(|property| match &property.path {
+        Path::Inverse { iri, .. } => Some(NamedNode::new_unchecked(iri)),
+        Path::Forward(_) => None,
+    });
+    inverse.collect()
 }
 
 /// The answer when the service itself is at fault; what happened is in the log.
