@@ -52,13 +52,7 @@ impl Default for ServiceOptions {
         ServiceOptions {
             limits: Limits::default(),
             numbers: Numbers::default(),
-            api: ApiOptions {
-                counts: true,
-                aggregates: true,
-                connections: true,
-                service: true,
-                ..ApiOptions::default()
-            },
+            api: ApiOptions::default(),
             document_cache_bytes: 4 << 20,
             explain: false,
         }

@@ -30,14 +30,9 @@ fn api(text: &str) -> Api {
     let mut soml = soml_core::load(text);
     assert_eq!(soml.errors().count(), 0);
     let schema = soml.schema.take().expect("a document without errors");
-    let options = ApiOptions {
-        mutations: true,
-        federation: FederationMode::V2,
-        counts: true,
-        aggregates: true,
-        connections: true,
-        service: true,
-    };
+    let options = ApiOptions::default()
+        .with_federation(FederationMode::V2)
+        .with_mutations(true);
     Api::new(Arc::new(schema), &options).expect("the document has an API")
 }
 

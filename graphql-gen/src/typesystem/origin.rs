@@ -44,8 +44,7 @@ pub enum Source {
 /// let soml = soml_core::load(text).schema.expect("the document is valid");
 /// let planet = soml.object_named("Planet").expect("the object exists");
 /// let moons = soml[planet].props[0];
-/// let options = ApiOptions { counts: true, ..ApiOptions::default() };
-/// let api = Api::new(Arc::new(soml), &options)?;
+/// let api = Api::new(Arc::new(soml), &ApiOptions::default())?;
 ///
 /// let filter = api.type_origin("Planet_Where").expect("the type exists");
 /// assert_eq!(filter.source(), Source::Object(planet));

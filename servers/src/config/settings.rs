@@ -8,7 +8,7 @@ use graphql_gen::service::ServiceOptions;
 use graphql_gen::store::remote::http::{
     Addresses, ConnectionOptions, HttpCodes, ResultFormat, Secret, ServerType,
 };
-use graphql_gen::typesystem::{ApiOptions, FederationMode};
+use graphql_gen::typesystem::FederationMode;
 use graphql_gen::value::Numbers;
 
 /// Everything that can be configured.
@@ -85,10 +85,7 @@ impl Settings {
             limits: self.limits.clone(),
             numbers: self.numbers,
             explain: self.explain,
-            api: ApiOptions {
-                federation,
-                ..defaults.api
-            },
+            api: defaults.api.with_federation(federation),
             ..defaults
         }
     }
