@@ -22,3 +22,6 @@ pub mod sparql;
 pub mod store;
 pub mod typesystem;
 pub mod value;
+
+/// The GraphQL library whose types are part of the public API, in the version that this crate uses.
+pub use apollo_compiler;

@@ -97,6 +97,7 @@ pub enum Field {
 
 /// What a root field of `Query` selects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub struct RootField {
     /// The objects that the field is about.
     pub target: TypeRef,
