@@ -279,27 +279,9 @@ fn visible(sides: &Sides<'_>, old: &Property, new: &Property) -> [Option<Differe
 
 /// Compares how data is reached and which values it may have.
 fn hidden(sides: &Sides<'_>, old: &Property, new: &Property) -> Vec<Option<Difference>> {
-    let same_way = matches!(
-        (&old.path, &new.path),
-        (Path::Forward(_), Path::Forward(_)) | (Path::Inverse { .. }, Path::Inverse { .. })
-    );
-    let way = match same_way {
-        true => Difference::new(
-            Code::PropertyIriChanged,
-            "the RDF property of ",
-            quoted(Some(old.path.iri())),
-            quoted(Some(new.path.iri())),
-        ),
-        false => Difference::new(
-            Code::PropertyDirectionChanged,
-            "the direction of ",
-            direction(&sides.old, old),
-            direction(&sides.new, new),
-        ),
-    };
     vec![
         number(old, new),
-        way,
+        way(sides, old, new),
         Difference::new(
             Code::PropertyInverseChanged,
             "the inverse of ",
@@ -343,6 +325,28 @@ fn hidden(sides: &Sides<'_>, old: &Property, new: &Property) -> Vec<Option<Diffe
             search(new.search.as_ref()),
         ),
     ]
+}
+
+/// Compares over which RDF property values are reached, and in which direction.
+fn way(sides: &Sides<'_>, old: &Property, new: &Property) -> Option<Difference> {
+    let same_way = matches!(
+        (&old.path, &new.path),
+        (Path::Forward(_), Path::Forward(_)) | (Path::Inverse { .. }, Path::Inverse { .. })
+    );
+    match same_way {
+        true => Difference::new(
+            Code::PropertyIriChanged,
+            "the RDF property of ",
+            quoted(Some(old.path.iri())),
+            quoted(Some(new.path.iri())),
+        ),
+        false => Difference::new(
+            Code::PropertyDirectionChanged,
+            "the direction of ",
+            direction(&sides.old, old),
+            direction(&sides.new, new),
+        ),
+    }
 }
 
 fn is_visible(code: Code) -> bool {

@@ -57,11 +57,22 @@ impl CommonFields {
 
 /// Adds the interfaces of all objects, `Literal`, and the inputs that order and filter literals.
 pub(super) fn add(table: &mut TypeTable<'_>, common: &CommonFields) {
-    let string = name!("String");
-    let order = name!("_OrderBy");
+    add_interfaces(table, common);
+    let mut add = |ty| table.add(Origin::BUILT_IN, ty);
+    add(literal());
+    let description = text("Order fields of scalar arrays.");
+    let directions = plain([name!("ASC"), name!("DESC")]);
+    add(enum_type(name!("_OrderBy"), description, directions));
+    add(lang_string_order());
+    add(literal_order());
+    add(literal_where(name!("Literal_Where"), "single"));
+    add(literal_where(name!("Literal_Where_Multi"), "multi"));
+}
+
+/// Adds `Object` and `Nameable`.
+fn add_interfaces(table: &mut TypeTable<'_>, common: &CommonFields) {
     let none = IndexSet::default;
     let mut add = |ty| table.add(Origin::BUILT_IN, ty);
-
     let object = [common.id.clone(), common.ty.clone()];
     add(interface_type(
         name!("Object"),
@@ -78,8 +89,11 @@ pub(super) fn add(table: &mut TypeTable<'_>, common: &CommonFields) {
         none(),
         [name],
     ));
+}
 
-    let literal = [
+fn literal() -> NewType {
+    let string = name!("String");
+    let fields = [
         field(&name!("value"), text("Value"), Vec::new(), named(&string)),
         field(
             &name!("lang"),
@@ -95,36 +109,30 @@ pub(super) fn add(table: &mut TypeTable<'_>, common: &CommonFields) {
         ),
     ];
     let description = text("Literal value, with optional datatype and language-tag (but not both)");
-    add(object_type(name!("Literal"), description, none(), literal));
+    let none = IndexSet::default();
+    object_type(name!("Literal"), description, none, fields)
+}
 
-    let description = text("Order fields of scalar arrays.");
-    add(enum_type(
-        order.clone(),
-        description,
-        plain([name!("ASC"), name!("DESC")]),
-    ));
-    let ascending = Some(Value::Enum(name!("ASC")));
+fn lang_string_order() -> NewType {
     let lang = text("Lang spec that resolves to a single value");
     let dir = text("Order of literal values");
-    add(input_type(
-        name!("LangString_OrderBy"),
-        None,
-        [
-            input(&name!("lang"), lang, named(&string)),
-            input_with_default(&name!("dir"), dir, named(&order), ascending.clone()),
-        ],
-    ));
-    add(input_type(
-        name!("Literal_OrderBy"),
-        None,
-        [
-            input_with_default(&name!("value"), None, named(&order), ascending),
-            input(&name!("lang"), None, named(&order)),
-            input(&name!("type"), None, named(&order)),
-        ],
-    ));
-    add(literal_where(name!("Literal_Where"), "single"));
-    add(literal_where(name!("Literal_Where_Multi"), "multi"));
+    let order = named(&name!("_OrderBy"));
+    let keys = [
+        input(&name!("lang"), lang, named(&name!("String"))),
+        input_with_default(&name!("dir"), dir, order, Some(Value::Enum(name!("ASC")))),
+    ];
+    input_type(name!("LangString_OrderBy"), None, keys)
+}
+
+fn literal_order() -> NewType {
+    let order = || named(&name!("_OrderBy"));
+    let ascending = Some(Value::Enum(name!("ASC")));
+    let keys = [
+        input_with_default(&name!("value"), None, order(), ascending),
+        input(&name!("lang"), None, order()),
+        input(&name!("type"), None, order()),
+    ];
+    input_type(name!("Literal_OrderBy"), None, keys)
 }
 
 fn literal_where(own: Name, number: &str) -> NewType {

@@ -113,16 +113,7 @@ impl ShapeBuilder<'_> {
         if let Some((parent, above)) = inherited {
             let above_property = &self.soml[above];
             if same_shape(property, above_property) {
-                let (name, field) = parent
-                    .fields
-                    .get_key_value(graphql)
-                    .expect("a field with a meaning exists");
-                let keys = Keys {
-                    property: id,
-                    ..parent.keys[graphql].clone()
-                };
-                shape.keys.insert(name.clone(), keys);
-                shape.add(field.clone(), Field::Property(id));
+                shape.inherit(parent, graphql, id);
                 return;
             }
             self.check_covariance(property, above_property);
@@ -351,6 +342,17 @@ impl ObjectShape {
     fn add(&mut self, field: FieldNode, meaning: Field) {
         self.meaning.insert(field.name.clone(), meaning);
         self.fields.insert(field.name.clone(), field);
+    }
+
+    /// Takes over the field and the keys of a property from the superclass.
+    fn inherit(&mut self, parent: &ObjectShape, graphql: &str, id: PropertyId) {
+        let field = &parent.fields[graphql];
+        let keys = Keys {
+            property: id,
+            ..parent.keys[graphql].clone()
+        };
+        self.keys.insert(field.name.clone(), keys);
+        self.add(field.clone(), Field::Property(id));
     }
 
     fn inherited(&self, graphql: &str) -> Option<PropertyId> {
