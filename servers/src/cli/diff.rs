@@ -45,10 +45,7 @@ enum Format {
 impl Diff {
     /// Prints the changes; the outcome tells whether one of them is breaking.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        let options = ApiOptions {
-            mutations: self.mutations,
-            ..served_api()
-        };
+        let options = served_api().with_mutations(self.mutations);
         let (old_text, old_schema) = read(&self.old, &options, console)?;
         let (new_text, new_schema) = read(&self.new, &options, console)?;
         let changes = diff(&old_schema.api, &new_schema.api);

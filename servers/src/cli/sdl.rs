@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use graphql_gen::typesystem::{ApiOptions, FederationMode};
+use graphql_gen::typesystem::FederationMode;
 
 use super::input::{read_schema, usable_with};
 use super::{CliError, Console, Exit};
@@ -41,11 +41,9 @@ impl Sdl {
     /// Prints the schema definition in the form asked for; findings go beside it.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let mode = self.mode()?;
-        let options = ApiOptions {
-            mutations: self.mutations || self.kind == Kind::Full,
-            federation: mode,
-            ..served_api()
-        };
+        let options = served_api()
+            .with_mutations(self.mutations || self.kind == Kind::Full)
+            .with_federation(mode);
         let text = read_schema(&self.file)?;
         let name = self.file.display().to_string();
         let api = usable_with(&name, &text, &options, console)?.api;

@@ -7,7 +7,7 @@ use graph_store::remote::http::{
     Addresses, ConnectionOptions, HttpCodes, ResultFormat, Secret, ServerType,
 };
 use graph_store::value::Numbers;
-use graphql_gen::typesystem::{ApiOptions, FederationMode};
+use graphql_gen::typesystem::FederationMode;
 use graphql_service::Limits;
 use object_engine::{EngineLimits, ServiceOptions};
 
@@ -84,16 +84,13 @@ impl Settings {
         } else {
             FederationMode::Off
         };
-        let api = ApiOptions {
-            federation,
-            ..defaults.api.clone()
-        };
         defaults
+            .clone()
             .with_limits(self.limits.clone())
             .with_engine_limits(self.engine_limits.clone())
             .with_numbers(self.numbers)
             .with_explain(self.explain)
-            .with_api(api)
+            .with_api(defaults.api.with_federation(federation))
     }
 }
 

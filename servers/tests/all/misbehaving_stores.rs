@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use graph_store::CallContext;
 use graph_store::query::Selection;
 use graph_store::query::{Hydrated, HydrationRequest};
 use graph_store::{GraphStore, StoreError, StoreInfo};
-use graph_store::CallContext;
 use oxigraph::model::NamedNode;
 use serde_json::json;
 use servers::config::Settings;

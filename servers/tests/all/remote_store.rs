@@ -8,12 +8,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use graph_store::CallContext;
 use graph_store::query::Selection;
 use graph_store::query::{Hydrated, HydrationRequest};
 use graph_store::remote::SparqlEndpoint;
 use graph_store::remote::http::{HttpEndpoint, ServerKind, ServerType};
 use graph_store::{GraphStore, StoreError, StoreInfo};
-use graph_store::CallContext;
 use oxigraph::model::NamedNode;
 use servers::config::{ConfigError, Settings, Sources, read};
 use servers::store::{DataStore, OpenError};
