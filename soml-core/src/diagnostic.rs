@@ -1,4 +1,4 @@
-//! Findings about a document, as data. How they look on a terminal is somebody else's business.
+//! Diagnostics of a document, as data. Rendering them is left to the caller.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use crate::codes::Code;
 use crate::span::{LineIndex, Position, Span};
 
-/// How bad a finding is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// The document cannot be used.
@@ -34,12 +34,12 @@ impl fmt::Display for Severity {
     }
 }
 
-/// One finding about a document.
+/// An error or a warning about a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Stable code; see [`crate::codes::CODES`].
     pub code: Code,
-    /// How bad it is.
+    /// The severity, which follows from the code.
     pub severity: Severity,
     /// Where it is, in bytes.
     pub span: Span,
@@ -47,15 +47,15 @@ pub struct Diagnostic {
     pub position: Position,
     /// Line and column of the end of [`Diagnostic::span`].
     pub end: Position,
-    /// What is wrong.
+    /// What is wrong, as a lower-case fragment.
     pub message: String,
-    /// What to do about it, when that can be known.
+    /// How to fix it, if that is known.
     pub help: Option<String>,
-    /// Other places that have to do with it.
+    /// Related positions.
     pub labels: Vec<Label>,
 }
 
-/// A secondary place of a [`Diagnostic`].
+/// A related position of a [`Diagnostic`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// Where it is, in bytes.

@@ -87,7 +87,7 @@ fn field_prefix(fields: &mut Fields<'_, '_>, name: &str, findings: &mut Findings
         text.value.starts_with(|c: char| c.is_ascii_digit()) || text.value.starts_with("__");
     if starts_badly || !text.value.chars().all(word) {
         let message = format!(
-            "no GraphQL name can begin with `{}`",
+            "a GraphQL name cannot begin with `{}`",
             value::shorten(text.value)
         );
         findings
@@ -103,7 +103,7 @@ fn disabled_checks(fields: &mut Fields<'_, '_>, findings: &mut Findings) -> Vec<
     };
     for check in &checks.value {
         if !keys::CHECKS.contains(&check.value) {
-            let message = format!("there is no check `{}`", value::shorten(check.value));
+            let message = format!("unknown check `{}`", value::shorten(check.value));
             findings
                 .add(Code::UnknownCheck, check.span, message)
                 .help_with(|| did_you_mean(check.value, keys::CHECKS.iter().copied()));
@@ -134,9 +134,9 @@ fn schema_lang(node: NodeRef<'_, '_>, findings: &mut Findings) -> LangConfig {
                 .add(
                     Code::BadLangSpec,
                     found.span,
-                    "`defaultNameFetch` gives one value and cannot begin with `ALL`",
+                    "`defaultNameFetch` selects one value and cannot begin with `ALL`",
                 )
-                .help("write `ANY` for some value");
+                .help("write `ANY` to select any value");
         }
         lang.default_name_fetch = found.value;
     }
@@ -187,7 +187,7 @@ fn implicit<'d>(text: Option<Text<'d>>, findings: &mut Findings) -> Option<Text<
         return Some(text);
     }
     let message = format!(
-        "`implicit` is one language tag, not `{}`",
+        "`implicit` must be a language tag, not `{}`",
         value::shorten(text.value)
     );
     findings
