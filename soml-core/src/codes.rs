@@ -77,7 +77,7 @@ codes! {
         "The key expects another form of value: a mapping, a list, a string, a boolean or a number."
         "objects:\n  Film: {props: [title]}\n";
     SeveralTexts "SEVERAL_TEXTS" Warning "a list where one string is expected"
-        "Descriptive keys take a single string. The first item of the list is used."
+        "Descriptive keys take a single string. The first string of the list is used."
         "label: [Films, Movies]\n";
     UnknownKey "UNKNOWN_KEY" Warning "an unknown key"
         "The key and everything under it is ignored. It may be misspelt or at the wrong level."

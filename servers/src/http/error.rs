@@ -5,37 +5,37 @@ use axum::response::{IntoResponse, Response};
 use graphql_gen::error::ErrorCode;
 use serde_json::{Value, json};
 
-/// A failure that is decided before or beside GraphQL execution.
+/// An error of the HTTP layer, outside GraphQL execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HttpCode {
     /// The request cannot be read.
     RequestMalformed,
-    /// The media type of the body is not one that the path takes.
+    /// The path does not accept the media type of the body.
     UnsupportedMediaType,
-    /// No media type that the client accepts can be given.
+    /// No media type that the client accepts is available.
     NotAcceptable,
     /// The body is larger than allowed.
     BodyTooLarge,
     /// The body did not arrive in time.
     BodyTimeout,
-    /// The path does not take this method.
+    /// The path does not support this method.
     MethodNotAllowed,
     /// A mutation was sent by GET.
     MutationByGet,
-    /// There is nothing under this path.
+    /// The path does not exist.
     NotFound,
-    /// No schema has this identifier.
+    /// There is no schema with this identifier.
     SchemaNotFound,
-    /// A schema with this identifier is stored already.
+    /// A schema with this identifier already exists.
     SchemaExists,
     /// The schema is bound and cannot be removed.
     SchemaBound,
     /// The SOML document has errors.
     SchemaInvalid,
-    /// The identifier in the document is not the one in the path.
+    /// The identifier in the document does not match the path.
     SchemaIdMismatch,
-    /// The schema is not in the revision that `If-Match` asks for.
+    /// The revision of the schema does not match `If-Match`.
     PreconditionFailed,
 }
 
@@ -45,13 +45,13 @@ macro_rules! codes {
             /// All codes, in the order of the documentation.
             pub const ALL: &'static [HttpCode] = &[$(HttpCode::$variant),*];
 
-            /// Returns the text form, which never changes.
+            /// Returns the stable name of the code.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(HttpCode::$variant => $text),* }
             }
 
-            /// Returns the HTTP status of the answer.
+            /// Returns the HTTP status of the response.
             #[must_use]
             pub fn status(self) -> StatusCode {
                 match self { $(HttpCode::$variant => StatusCode::$status),* }
@@ -67,20 +67,20 @@ macro_rules! codes {
 }
 
 codes! {
-    RequestMalformed "REQUEST_MALFORMED" BAD_REQUEST "The body is not JSON, or not a GraphQL request; or a parameter is malformed.";
-    UnsupportedMediaType "UNSUPPORTED_MEDIA_TYPE" UNSUPPORTED_MEDIA_TYPE "The media type, character set or encoding of the body is not one that the path takes.";
-    NotAcceptable "NOT_ACCEPTABLE" NOT_ACCEPTABLE "`Accept` names no media type that can be given.";
+    RequestMalformed "REQUEST_MALFORMED" BAD_REQUEST "The body is not JSON or not a GraphQL request, or a parameter is malformed.";
+    UnsupportedMediaType "UNSUPPORTED_MEDIA_TYPE" UNSUPPORTED_MEDIA_TYPE "The path does not accept the media type, character set or encoding of the body.";
+    NotAcceptable "NOT_ACCEPTABLE" NOT_ACCEPTABLE "`Accept` allows no media type that the service can return.";
     BodyTooLarge "BODY_TOO_LARGE" PAYLOAD_TOO_LARGE "The body is larger than `http.maxBodyBytes`.";
     BodyTimeout "BODY_TIMEOUT" REQUEST_TIMEOUT "The body did not arrive within `graphql.requestTimeout`.";
-    MethodNotAllowed "METHOD_NOT_ALLOWED" METHOD_NOT_ALLOWED "The path does not take this method.";
-    MutationByGet "MUTATION_BY_GET" METHOD_NOT_ALLOWED "A mutation was sent by GET; send it by POST.";
-    NotFound "NOT_FOUND" NOT_FOUND "There is nothing under this path.";
-    SchemaNotFound "SCHEMA_NOT_FOUND" NOT_FOUND "No stored schema has this identifier.";
-    SchemaExists "SCHEMA_EXISTS" CONFLICT "A schema with this identifier is stored already; replace it with PUT.";
+    MethodNotAllowed "METHOD_NOT_ALLOWED" METHOD_NOT_ALLOWED "The path does not support this method.";
+    MutationByGet "MUTATION_BY_GET" METHOD_NOT_ALLOWED "A mutation was sent by GET; use POST.";
+    NotFound "NOT_FOUND" NOT_FOUND "The path does not exist.";
+    SchemaNotFound "SCHEMA_NOT_FOUND" NOT_FOUND "There is no stored schema with this identifier.";
+    SchemaExists "SCHEMA_EXISTS" CONFLICT "A schema with this identifier already exists; replace it with PUT.";
     SchemaBound "SCHEMA_BOUND" CONFLICT "The schema is bound and cannot be removed; unbind it first.";
     SchemaInvalid "SCHEMA_INVALID" UNPROCESSABLE_ENTITY "The SOML document has errors; nothing was stored or bound.";
-    SchemaIdMismatch "SCHEMA_ID_MISMATCH" UNPROCESSABLE_ENTITY "The `id` in the document is not the one in the path.";
-    PreconditionFailed "PRECONDITION_FAILED" PRECONDITION_FAILED "The stored schema is not in the revision that `If-Match` names.";
+    SchemaIdMismatch "SCHEMA_ID_MISMATCH" UNPROCESSABLE_ENTITY "The `id` in the document does not match the path.";
+    PreconditionFailed "PRECONDITION_FAILED" PRECONDITION_FAILED "The revision of the stored schema does not match `If-Match`.";
 }
 
 /// An answer that reports one failure.
@@ -122,7 +122,7 @@ impl HttpError {
         HttpError {
             status: StatusCode::INTERNAL_SERVER_ERROR,
             code: ErrorCode::Internal.as_str(),
-            message: "an internal error; the log has it under the request id".to_owned(),
+            message: "internal error; details are in the log under the request id".to_owned(),
             allow: None,
         }
     }
@@ -144,11 +144,11 @@ impl IntoResponse for HttpError {
     }
 }
 
-/// Returns the tables of `docs/errors.md`: codes of HTTP, then codes of GraphQL answers.
+/// Returns the tables of `docs/errors.md`: errors of the HTTP layer, then errors in GraphQL responses.
 #[must_use]
 pub fn codes_markdown() -> String {
     let mut text =
-        String::from("## Codes of the HTTP layer\n\n| code | status | meaning |\n|---|---|---|\n");
+        String::from("## Errors of the HTTP layer\n\n| code | status | meaning |\n|---|---|---|\n");
     for code in HttpCode::ALL {
         let status = code.status().as_u16();
         text.push_str(&format!(
@@ -157,7 +157,7 @@ pub fn codes_markdown() -> String {
             code.meaning()
         ));
     }
-    text.push_str("\n## Codes of GraphQL answers\n\n| code | meaning |\n|---|---|\n");
+    text.push_str("\n## Errors in GraphQL responses\n\n| code | meaning |\n|---|---|\n");
     for code in ErrorCode::ALL {
         text.push_str(&format!("| `{}` | {} |\n", code.as_str(), code.meaning()));
     }

@@ -1,4 +1,4 @@
-//! The routes, what surrounds them, and the server that runs them until it is told to stop.
+//! The routes with their middleware, and the server that runs them until a stop signal.
 
 use std::future::Future;
 use std::io;
@@ -60,14 +60,14 @@ pub fn router(app: Arc<App>) -> Router {
 async fn not_found(uri: Uri) -> HttpError {
     HttpError::new(
         HttpCode::NotFound,
-        format!("there is nothing at {}", uri.path()),
+        format!("the path {} does not exist", uri.path()),
     )
 }
 
 async fn method_not_allowed() -> HttpError {
     HttpError::new(
         HttpCode::MethodNotAllowed,
-        "the path does not take this method",
+        "the path does not support this method",
     )
 }
 
@@ -99,7 +99,7 @@ pub enum ServeError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The cause.
         #[source]
         source: io::Error,
     },
@@ -107,7 +107,7 @@ pub enum ServeError {
 
 fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::AddrInUse => "; another program uses the port, choose one with --port",
+        io::ErrorKind::AddrInUse => "; the port is in use, choose one with --port",
         _ => "",
     }
 }
@@ -120,7 +120,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on the address that the settings name.
+    /// Listens on the configured address.
     ///
     /// # Errors
     ///
@@ -137,14 +137,14 @@ impl Server {
         })
     }
 
-    /// Returns the address, with the port that was taken.
+    /// Returns the address, with the actual port.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers requests until `stop` completes, then lets open ones end within the bound that the
-    /// settings set.
+    /// Serves requests until `stop` completes, then gives open ones `http.shutdownTimeout` to
+    /// complete.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Server { app, listener, .. } = self;
         let service = TowerToHyperService::new(router(Arc::clone(&app)));
@@ -174,7 +174,7 @@ impl Server {
             .await
             .is_err()
         {
-            tracing::warn!("requests were still open when the time for shutdown was over");
+            tracing::warn!("requests were still open at the end of the shutdown timeout");
         }
     }
 }

@@ -64,7 +64,7 @@ pub(crate) async fn validate(
     request: Request,
 ) -> Result<Response, HttpError> {
     if id != "validate" {
-        let message = "a new schema is sent to /soml, a changed one by PUT";
+        let message = "use POST /soml for a new schema, and PUT to replace one";
         let error = HttpError::new(HttpCode::MethodNotAllowed, message);
         return Err(error.allowing("GET, PUT, DELETE"));
     }

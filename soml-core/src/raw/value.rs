@@ -58,7 +58,7 @@ pub(super) fn caption<'d>(
             node.span(),
             format!("`{what}` is a list of {count} items, expected one string"),
         )
-        .help("the first item is used");
+        .help("the first string is used");
     first.map(|(value, span)| Spanned { value, span })
 }
 
