@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::load::thousands;
 
-/// Greatest number of details that are told of one kind of finding at one place.
+/// Maximum number of details that are shown for one kind of finding at one place.
 const MAX_DETAILS: usize = 8;
 
 /// Returns a human-readable report: the number of objects, every kind of finding with its examples,
@@ -52,12 +52,12 @@ fn objects(text: &mut String, report: &CheckReport) {
     }
 }
 
-/// Types without instances are listed above the findings.
+/// Tells whether a finding is shown; types without instances are listed above the findings.
 fn is_told(finding: &CheckFinding) -> bool {
     finding.code != CheckCode::NoInstances
 }
 
-/// Tells a finding with all its examples.
+/// Prints a finding with all its examples.
 fn alone(text: &mut String, finding: &CheckFinding) {
     let detail = finding.detail.as_ref().map(|d| format!(" ({d})"));
     let heading = heading(finding, finding.count);
@@ -74,7 +74,7 @@ fn alone(text: &mut String, finding: &CheckFinding) {
     }
 }
 
-/// Tells findings that differ in detail, each with one example.
+/// Prints findings that differ in detail, each with one example.
 fn together(text: &mut String, findings: &[&CheckFinding]) {
     let total = findings.iter().map(|finding| finding.count).sum();
     line(text, format_args!("\n{}:", heading(findings[0], total)));

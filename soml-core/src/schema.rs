@@ -230,7 +230,7 @@ pub struct Object {
     pub descr: Option<String>,
     /// Concrete or abstract.
     pub kind: ObjectKind,
-    /// IRI of the RDF property that tells the class, usually `rdf:type`.
+    /// IRI of the RDF property that holds the class of a node, usually `rdf:type`.
     pub type_prop: String,
     /// IRIs of which any one, under [`Object::type_prop`], makes a node an instance.
     ///

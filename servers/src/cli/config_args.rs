@@ -43,7 +43,7 @@ impl ConfigArgs {
         })?)
     }
 
-    /// Reads all sources over the defaults, and tells of what they warn.
+    /// Reads all sources over the defaults, and prints their warnings.
     pub(super) fn told(&self, console: &mut Console<'_>) -> Result<Settings, CliError> {
         let (settings, warnings) = self.settings(Settings::default(), &[])?;
         for warning in warnings {

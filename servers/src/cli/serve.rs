@@ -48,7 +48,7 @@ pub(super) struct Serve {
 }
 
 impl Serve {
-    /// Serves until the process is told to stop.
+    /// Serves until the process receives a stop signal.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let (settings, warnings) = self.settings()?;
         logging::start(&settings, console.interactive)

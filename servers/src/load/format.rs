@@ -1,4 +1,4 @@
-//! RDF syntaxes that can be loaded, and how a file name tells its syntax.
+//! RDF syntaxes that can be loaded, and their file extensions.
 
 use std::fmt;
 use std::path::Path;

@@ -7,7 +7,7 @@ use crate::keys;
 use crate::raw::{Named, RawMax, RawProperty, Spanned, Text, did_you_mean};
 use crate::resolve::LITERALS;
 
-/// Greatest number of empty entries that are compared with all global properties.
+/// Maximum number of empty entries that are compared with all global properties.
 const LOOKED_UP: usize = 1_000;
 
 pub(super) fn check(cx: &mut Cx<'_, '_>) {
