@@ -1,4 +1,4 @@
-//! What the service says about its own state.
+//! Health checks of the service.
 
 use std::time::{Duration, Instant};
 
@@ -58,9 +58,12 @@ async fn check_store(app: &App) -> HealthRecord {
                 error = &error as &dyn std::error::Error,
                 "the store failed its check"
             );
-            (Status::Error, "the store does not answer".to_owned())
+            (Status::Error, "the store does not respond".to_owned())
         }
-        Err(_) => (Status::Error, "the store did not answer in time".to_owned()),
+        Err(_) => (
+            Status::Error,
+            "the store did not respond in time".to_owned(),
+        ),
     };
     STORE.record(status, message)
 }
@@ -78,7 +81,7 @@ async fn check_query(app: &App) -> HealthRecord {
         return failed("the service is shutting down");
     }
     let Some(bound) = app.bound() else {
-        return failed("there is no schema to query");
+        return failed("no schema is bound");
     };
     let query = bound.service.execute(
         Request::new("{ __typename }"),
@@ -88,7 +91,7 @@ async fn check_query(app: &App) -> HealthRecord {
         Ok(response) if response.body.starts_with(br#"{"data""#) => {
             QUERY.record(Status::Ok, "a query was answered".to_owned())
         }
-        Ok(_) => failed("a query was answered with errors"),
+        Ok(_) => failed("a query returned errors"),
         Err(_) => failed("a query was not answered in time"),
     }
 }

@@ -1,40 +1,40 @@
-//! The checks that the service makes of itself, and the form of what they find.
+//! Health records, and the checks that the service makes of itself.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-/// How the service or a part of it is.
+/// The status of the service or of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Status {
     /// Works.
     Ok,
-    /// Works, but something should be looked at.
+    /// Works, but needs attention.
     Warning,
     /// Does not work.
     Error,
 }
 
-/// A health record, with those of the parts in it.
+/// A health record, with those of its checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HealthRecord {
-    /// How it is.
+    /// The status.
     pub status: Status,
     /// Identifier of the check, which never changes.
     pub id: String,
-    /// Name for people.
+    /// Display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What sort of thing was checked.
+    /// What kind of component was checked.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// What does not work when the status is not `OK`.
+    /// The effect on clients, if the status is not `OK`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub impact: Option<&'static str>,
-    /// Where to read what to do.
+    /// Path of the troubleshooting advice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub troubleshooting: Option<String>,
     /// What is checked.
@@ -43,7 +43,7 @@ pub struct HealthRecord {
     /// What was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Checks of the parts.
+    /// The individual checks.
     pub health_checks: Vec<HealthRecord>,
 }
 
@@ -62,11 +62,11 @@ pub(crate) const STORE: Check = Check {
     id: "1200",
     name: "SPARQL",
     kind: "sparql",
-    description: "The store of the data answers and holds statements.",
-    impact: "Queries fail, or find nothing.",
-    remedy: "Look in the log for the reason that the store gives. A server has to answer at \
-             `sparql.endpoint.address`. When the store is empty, load data: with `--data` into the \
-             embedded store, with the server's own tools otherwise.",
+    description: "The data store responds and is not empty.",
+    impact: "Queries fail or return nothing.",
+    remedy: "Look in the log for the cause. A SPARQL server must respond at \
+             `sparql.endpoint.address`. If the store is empty, load data: with `--data` into the \
+             embedded store, otherwise with the tools of the server.",
 };
 
 pub(crate) const SCHEMA: Check = Check {
@@ -85,7 +85,7 @@ pub(crate) const QUERY: Check = Check {
     kind: "queryService",
     description: "The service answers a GraphQL query.",
     impact: "GraphQL requests fail.",
-    remedy: "The checks 1200 and 1300 name the cause in most cases; else look in the log.",
+    remedy: "Checks 1200 and 1300 show the cause in most cases; otherwise look in the log.",
 };
 
 pub(crate) const CHECKS: &[Check] = &[STORE, SCHEMA, QUERY];

@@ -1,4 +1,4 @@
-//! Findings about a document, as data. How they look on a terminal is somebody else's business.
+//! Diagnostics of a document, as data. Rendering them is left to the caller.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -9,12 +9,12 @@ use crate::codes::Code;
 pub use crate::codes::Severity;
 use crate::span::{LineIndex, Position, Span};
 
-/// One finding about a document.
+/// An error or a warning about a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Stable code; see [`crate::codes::CODES`].
     pub code: Code,
-    /// How bad it is.
+    /// The severity, which follows from the code.
     pub severity: Severity,
     /// Where it is, in bytes.
     pub span: Span,
@@ -22,15 +22,15 @@ pub struct Diagnostic {
     pub position: Position,
     /// Line and column of the end of [`Diagnostic::span`].
     pub end: Position,
-    /// What is wrong.
+    /// What is wrong, as a lower-case fragment.
     pub message: String,
-    /// What to do about it, when that can be known.
+    /// How to fix it, if that is known.
     pub help: Option<String>,
-    /// Other places that have to do with it.
+    /// Related positions.
     pub labels: Vec<Label>,
 }
 
-/// A secondary place of a [`Diagnostic`].
+/// A related position of a [`Diagnostic`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// Where it is, in bytes.

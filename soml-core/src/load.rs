@@ -1,4 +1,4 @@
-//! From the text of a document to a validated schema.
+//! Loading: from the text of a document to a validated schema.
 
 use std::ops::Deref;
 
@@ -9,14 +9,14 @@ use crate::schema::Schema;
 use crate::span::{LineIndex, Span};
 use crate::{check, raw, resolve, yaml};
 
-/// The outcome of reading a document.
+/// The result of loading a document.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// The schema, when the document has no errors.
+    /// The schema, if the document has no errors.
     pub schema: Option<Valid<Schema>>,
     /// Errors and warnings, in the order of the document.
     pub diagnostics: Vec<Diagnostic>,
-    /// How many findings were left out because there were too many.
+    /// Number of diagnostics beyond the limit, which are not listed.
     pub suppressed: usize,
 }
 
@@ -36,12 +36,12 @@ impl Loaded {
     }
 }
 
-/// Something that passed validation. Only this crate can make one.
+/// A value that passed validation. Only this crate can construct one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Valid<T>(T);
 
 impl<T> Valid<T> {
-    /// Gives up the proof of validity.
+    /// Returns the value, without the proof of validity.
     #[must_use]
     pub fn into_inner(self) -> T {
         self.0
@@ -62,10 +62,9 @@ impl<T> AsRef<T> for Valid<T> {
     }
 }
 
-/// Reads a SOML document under the default bounds.
+/// Loads a SOML document with the default limits.
 ///
-/// Everything that is wrong is found at once. Never panics and never fails: what cannot be read is
-/// told in [`Loaded::diagnostics`].
+/// Never panics and never fails: all errors and warnings are in [`Loaded::diagnostics`].
 ///
 /// ```
 /// let loaded = soml_core::load("id: /soml/films\nobjects:\n  Film: {props: {title: {min: 1}}}\n");
@@ -77,7 +76,7 @@ pub fn load(text: &str) -> Loaded {
     load_with(text, &LoadOptions::default())
 }
 
-/// Reads a SOML document under the given bounds.
+/// Loads a SOML document with the given limits.
 #[must_use]
 pub fn load_with(text: &str, options: &LoadOptions) -> Loaded {
     let mut findings = Findings::new(options.max_findings);
@@ -94,7 +93,7 @@ pub fn load_with(text: &str, options: &LoadOptions) -> Loaded {
 fn read(text: &str, options: &LoadOptions, findings: &mut Findings) -> Option<Schema> {
     if text.len() > options.max_bytes.min(u32::MAX as usize) {
         let message = format!(
-            "the document has {} bytes; {} are allowed",
+            "the document has {} bytes; at most {} are allowed",
             text.len(),
             options.max_bytes
         );

@@ -1,11 +1,11 @@
 //! Bounds of what reading a document may cost.
 
-/// Bounds of what a document may cost. The defaults are far above any real document.
+/// Limits on the size of a document. The defaults are far above any real document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadOptions {
     /// Length of the text in bytes.
     pub max_bytes: usize,
-    /// Levels of lists and mappings inside each other.
+    /// Nesting levels of lists and mappings.
     pub max_depth: usize,
     /// Keys, values, lists and mappings, each repeated by an alias counted again.
     pub max_nodes: usize,

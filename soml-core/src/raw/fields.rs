@@ -46,7 +46,7 @@ impl<'d, 't> Fields<'d, 't> {
                 &mut slots[slot.expect("an old spelling stands for a key of the same table")];
             if slot.is_some() {
                 finding.help(format!(
-                    "`{today}` is given too, so this one is ignored; remove it"
+                    "`{today}` is set too, so this key is ignored; remove it"
                 ));
             } else {
                 finding.help(format!("write `{today}`"));

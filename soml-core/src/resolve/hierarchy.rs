@@ -50,7 +50,7 @@ pub(super) fn link(
         if depth[id.index()] > options.max_inheritance {
             let object = &raw.objects[id.index()].name;
             let message = format!(
-                "`{}` has more than {} superclasses above it",
+                "`{}` has more than {} levels of superclasses",
                 object.value, options.max_inheritance
             );
             findings.add(Code::LimitExceeded, object.span, message);

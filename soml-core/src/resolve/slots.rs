@@ -116,7 +116,7 @@ pub(super) fn collect<'d>(
         total += slots.map.len();
         if total > options.max_properties {
             let message = format!(
-                "the objects have more than {} properties, inherited ones included",
+                "the objects have more than {} properties, including inherited ones",
                 options.max_properties
             );
             findings.add(Code::LimitExceeded, object.name.span, message);
