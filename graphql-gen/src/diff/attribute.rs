@@ -1,8 +1,8 @@
 //! Finds the change of the document behind each difference of the generated API.
 //!
-//! [`Api`](crate::typesystem::Api) knows what each type and member is generated for, so a coordinate
-//! leads back to the document. Each sort of origin has a list of changes that may be behind a
-//! difference, the nearest first; the first one that there is takes the difference.
+//! [`Api`] knows what each type and member is generated for, so a coordinate leads back to the
+//! document. Each sort of origin has a list of changes that may be behind a difference, the nearest
+//! first; the first one that there is takes the difference.
 
 use soml_core::schema::{Property, Range};
 
