@@ -1,22 +1,22 @@
 //! The error codes that every service shares.
 
 crate::error_codes! {
-    GRAPHQL_PARSE_FAILED 400 public "The document is not GraphQL.";
-    GRAPHQL_VALIDATION_FAILED 400 public "The document does not fit the schema.";
-    OPERATION_NOT_FOUND 400 public "`operationName` is missing although the document has several operations, or names none of them.";
-    VARIABLE_INVALID 400 public "A variable has no value, or one that does not fit its type.";
-    LIMIT_DEPTH 400 public "The document nests deeper than `graphql.limits.depth`.";
-    LIMIT_FIELDS 400 public "The document selects more fields than `graphql.limits.fields`, fragments counted where they are used.";
+    GRAPHQL_PARSE_FAILED 400 public "The document is not valid GraphQL syntax.";
+    GRAPHQL_VALIDATION_FAILED 400 public "The document is not valid against the schema.";
+    OPERATION_NOT_FOUND 400 public "The document has several operations and `operationName` is missing, or it names an unknown operation.";
+    VARIABLE_INVALID 400 public "A required variable is missing, or a value does not match the type of its variable.";
+    LIMIT_DEPTH 400 public "The document is nested more deeply than `graphql.limits.depth`.";
+    LIMIT_FIELDS 400 public "The document selects more fields than `graphql.limits.fields`, with fragments counted at each use.";
     LIMIT_ALIASES 400 public "The document has more aliases than `graphql.limits.aliases`.";
     LIMIT_TOKENS 400 public "The document has more tokens than `graphql.limits.tokens`.";
-    LIMIT_RESPONSE 200 public "The answer would be larger than `graphql.limits.responseBytes`.";
-    LIMIT_INTROSPECTION 400 public "The document asks for more of the schema than `graphql.limits.introspection` usual introspection queries.";
-    NON_NULL_VIOLATED 200 public "A field that may not be null has no value.";
-    ERRORS_OMITTED 200 public "There are more errors than an answer lists; this last entry says how many.";
+    LIMIT_RESPONSE 200 public "The response would be larger than `graphql.limits.responseBytes`.";
+    LIMIT_INTROSPECTION 400 public "The introspection in the document is larger than `graphql.limits.introspection` typical introspection queries.";
+    NON_NULL_VIOLATED 200 public "A non-null field has no value; the null propagates to the nearest nullable parent.";
+    ERRORS_OMITTED 200 public "There are more errors than a response lists; this last entry has the number of omitted errors.";
     DEADLINE_EXCEEDED 200 public "The deadline of the request passed.";
     CANCELLED 200 public "The request was cancelled.";
-    REQUEST_UNSUPPORTED 400 public "The request carries something that the service cannot heed, such as uploaded files; only the transports of embedding programs can.";
-    INTROSPECTION_MODE 400 public "The program around the service has switched introspection off for this request, or allows nothing else.";
+    REQUEST_UNSUPPORTED 400 public "The request uses a transport feature that the service does not support, such as file uploads; this happens in embedding programs only.";
+    INTROSPECTION_MODE 400 public "The embedding program has disabled introspection for this request, or allows only introspection.";
     SCHEMA_NOT_BOUND 503 public "No schema is bound to the service.";
-    INTERNAL 200 internal "A fault of the service.";
+    INTERNAL 200 internal "An internal error of the service.";
 }

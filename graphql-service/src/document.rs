@@ -252,8 +252,8 @@ fn check_introspection(
         return Ok(());
     };
     let message = match allowed {
-        Introspection::Only => "only introspection is allowed here",
-        _ => "introspection is switched off here",
+        Introspection::Only => "only introspection is allowed in this request",
+        _ => "introspection is disabled for this request",
     };
     let place = Location::of(field.name.location(), &document.sources);
     Err(GraphqlError::new(code::INTROSPECTION_MODE, message).at(place))

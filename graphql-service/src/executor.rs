@@ -137,7 +137,7 @@ fn context(
 
 fn request_of(request: protocol::Request) -> Result<Request, GraphqlError> {
     if !request.uploads.is_empty() {
-        let message = "the API takes no files; send the request without uploads";
+        let message = "file uploads are not supported; send the request without files";
         return Err(GraphqlError::new(code::REQUEST_UNSUPPORTED, message));
     }
     let variables = match json(request.variables.into_value())? {
@@ -169,7 +169,8 @@ fn json(value: Value) -> Result<JsonValue, GraphqlError> {
             .collect::<Result<JsonMap, _>>()?
             .into(),
         Value::Binary(_) => {
-            let message = "the API takes no bytes; send texts, numbers, lists or objects";
+            let message =
+                "binary values are not supported; send strings, numbers, lists or objects";
             return Err(GraphqlError::new(code::REQUEST_UNSUPPORTED, message));
         }
     })

@@ -105,9 +105,8 @@ impl IntrospectionCost {
         if self.set(document, root) <= greatest {
             return Ok(());
         }
-        let message = format!(
-            "the document asks for more of the schema than {limit} usual introspection queries"
-        );
+        let message =
+            format!("the introspection is larger than {limit} typical introspection queries");
         Err(GraphqlError::new(code::LIMIT_INTROSPECTION, message).with("limit", limit))
     }
 

@@ -3,7 +3,7 @@
 use crate::code;
 use crate::error::{ErrorCode, GraphqlError};
 
-/// One bound of a set made by [`limits!`](crate::limits): how it is configured and documented.
+/// One bound of a set made by [`limits!`](crate::limits!): how it is configured and documented.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct LimitRow<L> {

@@ -493,7 +493,7 @@ fn report_unenforced(schema: &soml_core::schema::Schema) {
         tracing::warn!(
             schema = %schema.id,
             keys = %ignored.join(", "),
-            "the schema holds keys that are checked and not enforced"
+            "the schema uses keys that are checked but not enforced"
         );
     }
 }

@@ -49,7 +49,7 @@ impl Links {
         let mut room = MAX_LINKS;
         for property in properties {
             let Some(pairs) = links.pairs(store, property, room)? else {
-                tracing::warn!(%property, "the property has too many links for an index");
+                tracing::warn!(%property, "the property has too many links to be indexed");
                 continue;
             };
             room -= pairs.len();

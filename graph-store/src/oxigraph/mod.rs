@@ -193,7 +193,7 @@ impl GraphStore for OxigraphStore {
 
     fn expect_inverse(&self, properties: &[NamedNode]) {
         if let Err(error) = self.links.want(&self.store, properties) {
-            tracing::warn!(%error, "links cannot be indexed");
+            tracing::warn!(%error, "failed to index inverse properties");
         }
     }
 

@@ -40,126 +40,126 @@ macro_rules! codes {
 
 codes! {
     ObjectRemoved "OBJECT_REMOVED" Breaking
-        "An object is gone, and with it its types, inputs and root fields.";
+        "An object was removed, with its types, inputs and root fields.";
     ObjectAdded "OBJECT_ADDED" Safe
-        "There is a new object. As the first subclass of a concrete object it gives that an interface, which breaks fields.";
+        "An object was added. If it is the first subclass of a concrete object, that object becomes an interface too, which is breaking for fields.";
     ObjectKindChanged "OBJECT_KIND_CHANGED" Breaking
         "A concrete object became abstract or the reverse.";
     ObjectSuperclassChanged "OBJECT_SUPERCLASS_CHANGED" Dangerous
-        "An object inherits from another one, so other lists contain its instances.";
-    ObjectNameAdded "OBJECT_NAME_ADDED" Safe "An object has a field `name` now.";
-    ObjectNameRemoved "OBJECT_NAME_REMOVED" Breaking "An object has no field `name` any more.";
+        "An object has another superclass, so other lists contain its instances.";
+    ObjectNameAdded "OBJECT_NAME_ADDED" Safe "A field `name` was added to an object.";
+    ObjectNameRemoved "OBJECT_NAME_REMOVED" Breaking "The field `name` of an object was removed.";
     ObjectNameChanged "OBJECT_NAME_CHANGED" Dangerous
-        "Field `name` of an object reads another property.";
+        "The field `name` of an object reads another property.";
     ObjectClassChanged "OBJECT_CLASS_CHANGED" Dangerous
-        "Other RDF classes make a node an instance, so the same query lists other nodes.";
+        "The RDF classes of an object changed, so the same query lists other nodes.";
     ObjectTypePropertyChanged "OBJECT_TYPE_PROPERTY_CHANGED" Dangerous
-        "Another RDF property tells the class of a node (`typeProp`).";
+        "Another RDF property holds the class of a node (`typeProp`).";
     ObjectIdChanged "OBJECT_ID_CHANGED" Dangerous
-        "Other IRIs are accepted for new instances (`prefix`, `regex`, `pattern`).";
+        "The constraints on IRIs of new instances changed (`prefix`, `regex`, `pattern`).";
     ObjectExtendChanged "OBJECT_EXTEND_CHANGED" Dangerous
         "Another service of the federation owns the type (`extend`).";
     ObjectServiceChanged "OBJECT_SERVICE_CHANGED" Dangerous
         "Another SPARQL service holds the instances (`sparqlFederatedService`).";
     ObjectSearchChanged "OBJECT_SEARCH_CHANGED" Dangerous
-        "The search settings of an object changed, so the same search may find others.";
+        "The search settings of an object changed, so the same search may find other objects.";
     ObjectDescriptionChanged "OBJECT_DESCRIPTION_CHANGED" Safe
-        "Label or description of an object changed.";
+        "The label or description of an object changed.";
     PropertyRemoved "PROPERTY_REMOVED" Breaking
-        "A property is gone, and with it its fields, filters and inputs.";
-    PropertyAdded "PROPERTY_ADDED" Safe "There is a new property.";
+        "A property was removed, with its fields, filters and inputs.";
+    PropertyAdded "PROPERTY_ADDED" Safe "A property was added.";
     PropertyRangeChanged "PROPERTY_RANGE_CHANGED" Dangerous
-        "The values of a property are of another datatype or object.";
+        "The range of a property is another datatype or object.";
     PropertyMultiplicityChanged "PROPERTY_MULTIPLICITY_CHANGED" Breaking
         "A single value became a list or the reverse (`max`).";
     PropertyBoundsNarrowed "PROPERTY_BOUNDS_NARROWED" Dangerous
-        "`min` rose or `max` fell: what could be written before may be refused.";
-    PropertyBoundsWidened "PROPERTY_BOUNDS_WIDENED" Safe "`min` fell or `max` rose.";
+        "`min` was raised or `max` lowered: writes that were valid may be refused.";
+    PropertyBoundsWidened "PROPERTY_BOUNDS_WIDENED" Safe "`min` was lowered or `max` raised.";
     PropertyMadeNonNull "PROPERTY_MADE_NON_NULL" Dangerous
-        "A field promises a value: data without one makes the object around it null.";
+        "A field became non-null: if the data have no value, the null propagates to the nearest nullable parent.";
     PropertyMadeNullable "PROPERTY_MADE_NULLABLE" Breaking
-        "A field that promised a value may be null.";
+        "A non-null field became nullable.";
     PropertyIriChanged "PROPERTY_IRI_CHANGED" Dangerous
-        "Another RDF property is read, so the same query gives other data.";
+        "A property reads another RDF property, so the same query returns other data.";
     PropertyDirectionChanged "PROPERTY_DIRECTION_CHANGED" Dangerous
-        "The RDF property is walked in the other direction (`inverseAlias`).";
+        "A property is read in the opposite direction (`inverseAlias`).";
     PropertyInverseChanged "PROPERTY_INVERSE_CHANGED" Dangerous
-        "Another property is stored with this one (`inverseOf`, `symmetric`).";
+        "The inverse that is stored with a property changed (`inverseOf`, `symmetric`).";
     PropertyRangeCheckChanged "PROPERTY_RANGE_CHECK_CHANGED" Dangerous
-        "Targets that are no instances of the range are left out, or no longer so (`rangeCheck`).";
+        "Values that are not instances of the range are now skipped, or no longer skipped (`rangeCheck`).";
     PropertyTypeCastChanged "PROPERTY_TYPE_CAST_CHANGED" Dangerous
-        "Stored literals are cast before use, or no longer so (`typeCast`).";
+        "Stored literals are now cast to the range, or no longer cast (`typeCast`).";
     PropertyLanguageChanged "PROPERTY_LANGUAGE_CHANGED" Dangerous
-        "Other language variants are read or may be written (`lang`).";
+        "The language variants that are read, or allowed on writes, changed (`lang`).";
     PropertyValuesChanged "PROPERTY_VALUES_CHANGED" Dangerous
-        "Other values are accepted (`regex`, `prefix`, `pattern`, `valuesIn`, `immutable`).";
+        "The constraints on values changed (`regex`, `prefix`, `pattern`, `valuesIn`, `immutable`).";
     PropertyServiceChanged "PROPERTY_SERVICE_CHANGED" Dangerous
         "Another SPARQL service holds the values (`sparqlFederatedService`).";
     PropertySearchChanged "PROPERTY_SEARCH_CHANGED" Dangerous
-        "The search settings of a property changed, so the same search may find others.";
+        "The search settings of a property changed, so the same search may find other objects.";
     PropertyDescriptionChanged "PROPERTY_DESCRIPTION_CHANGED" Safe
-        "Label or description of a property changed.";
-    EnumRemoved "ENUM_REMOVED" Breaking "An enumeration is gone.";
-    EnumAdded "ENUM_ADDED" Safe "There is a new enumeration.";
+        "The label or description of a property changed.";
+    EnumRemoved "ENUM_REMOVED" Breaking "An enumeration was removed.";
+    EnumAdded "ENUM_ADDED" Safe "An enumeration was added.";
     EnumDescriptionChanged "ENUM_DESCRIPTION_CHANGED" Safe
-        "Label or description of an enumeration or of its values changed.";
+        "The label or description of an enumeration or of its values changed.";
     UnionMembersChanged "UNION_MEMBERS_CHANGED" Dangerous
         "A union datatype has other members, so other literals are read.";
     PrefixChanged "PREFIX_CHANGED" Dangerous
-        "A prefix stands for another namespace, so names with it have other IRIs.";
+        "A prefix has another namespace, so names with this prefix have other IRIs.";
     SettingChanged "SETTING_CHANGED" Dangerous
-        "A setting of the schema changed that decides what is read, written or answered.";
+        "A setting changed that affects what is read, written or returned.";
     ApiSettingChanged "API_SETTING_CHANGED" Safe
-        "A setting changed that decides which fields and types there are.";
-    RoleRemoved "ROLE_REMOVED" Dangerous "A role is gone; its callers may do what others may.";
-    RoleAdded "ROLE_ADDED" Dangerous "There is a new role; its callers may do what it says.";
-    RoleChanged "ROLE_CHANGED" Dangerous "A role may do other things.";
-    TypeRemoved "TYPE_REMOVED" Breaking "A type is gone.";
-    TypeAdded "TYPE_ADDED" Safe "There is a new type.";
-    TypeKindChanged "TYPE_KIND_CHANGED" Breaking "A type is of another kind.";
-    FieldRemoved "FIELD_REMOVED" Breaking "A field is gone.";
-    FieldAdded "FIELD_ADDED" Safe "There is a new field.";
+        "A setting changed that affects which fields and types exist.";
+    RoleRemoved "ROLE_REMOVED" Dangerous "A role was removed; its callers now have the permissions of other callers.";
+    RoleAdded "ROLE_ADDED" Dangerous "A role was added; its callers now have its permissions.";
+    RoleChanged "ROLE_CHANGED" Dangerous "The permissions of a role changed.";
+    TypeRemoved "TYPE_REMOVED" Breaking "A type was removed.";
+    TypeAdded "TYPE_ADDED" Safe "A type was added.";
+    TypeKindChanged "TYPE_KIND_CHANGED" Breaking "The kind of a type changed.";
+    FieldRemoved "FIELD_REMOVED" Breaking "A field was removed.";
+    FieldAdded "FIELD_ADDED" Safe "A field was added.";
     FieldTypeChanged "FIELD_TYPE_CHANGED" Breaking
-        "A field gives another type, or may be null where it was not.";
+        "The type of a field changed incompatibly, or the field became nullable.";
     FieldTypeNarrowed "FIELD_TYPE_NARROWED" Safe
-        "A field is non-null where it could be null.";
-    ArgumentRemoved "ARGUMENT_REMOVED" Breaking "An argument is gone.";
+        "A nullable field became non-null.";
+    ArgumentRemoved "ARGUMENT_REMOVED" Breaking "An argument was removed.";
     RequiredArgumentAdded "REQUIRED_ARGUMENT_ADDED" Breaking
-        "There is a new argument that must be given.";
-    ArgumentAdded "ARGUMENT_ADDED" Safe "There is a new argument that may be given.";
+        "A required argument was added.";
+    ArgumentAdded "ARGUMENT_ADDED" Safe "An optional argument was added.";
     ArgumentTypeChanged "ARGUMENT_TYPE_CHANGED" Breaking
-        "An argument takes another type, or must not be null where it could be.";
+        "The type of an argument changed incompatibly, or the argument became non-null.";
     ArgumentTypeWidened "ARGUMENT_TYPE_WIDENED" Safe
-        "An argument may be null where it could not be.";
+        "A non-null argument became nullable.";
     ArgumentDefaultChanged "ARGUMENT_DEFAULT_CHANGED" Dangerous
-        "An argument that is not given means something else.";
-    InputFieldRemoved "INPUT_FIELD_REMOVED" Breaking "An input field is gone.";
+        "The default value of an argument changed.";
+    InputFieldRemoved "INPUT_FIELD_REMOVED" Breaking "An input field was removed.";
     RequiredInputFieldAdded "REQUIRED_INPUT_FIELD_ADDED" Breaking
-        "There is a new input field that must be given.";
-    InputFieldAdded "INPUT_FIELD_ADDED" Safe "There is a new input field that may be given.";
+        "A required input field was added.";
+    InputFieldAdded "INPUT_FIELD_ADDED" Safe "An optional input field was added.";
     InputFieldTypeChanged "INPUT_FIELD_TYPE_CHANGED" Breaking
-        "An input field takes another type, or must not be null where it could be.";
+        "The type of an input field changed incompatibly, or the input field became non-null.";
     InputFieldTypeWidened "INPUT_FIELD_TYPE_WIDENED" Safe
-        "An input field may be null where it could not be.";
+        "A non-null input field became nullable.";
     InputFieldDefaultChanged "INPUT_FIELD_DEFAULT_CHANGED" Dangerous
-        "An input field that is not given means something else.";
-    EnumValueRemoved "ENUM_VALUE_REMOVED" Breaking "An enum value is gone.";
+        "The default value of an input field changed.";
+    EnumValueRemoved "ENUM_VALUE_REMOVED" Breaking "An enum value was removed.";
     EnumValueAdded "ENUM_VALUE_ADDED" Dangerous
-        "There is a new enum value that clients may not expect.";
-    InterfaceRemoved "INTERFACE_REMOVED" Breaking "A type does not implement an interface any more.";
+        "An enum value was added that clients may not expect.";
+    InterfaceRemoved "INTERFACE_REMOVED" Breaking "A type no longer implements an interface.";
     InterfaceAdded "INTERFACE_ADDED" Dangerous
-        "A type implements a further interface, so clients may meet it there.";
-    UnionMemberRemoved "UNION_MEMBER_REMOVED" Breaking "A type is no member of a union any more.";
+        "A type implements another interface, so clients may receive it where that interface is returned.";
+    UnionMemberRemoved "UNION_MEMBER_REMOVED" Breaking "A type is no longer a member of a union.";
     UnionMemberAdded "UNION_MEMBER_ADDED" Dangerous
-        "A union has a further member that clients may not expect.";
-    DirectiveRemoved "DIRECTIVE_REMOVED" Breaking "A directive is gone.";
-    DirectiveAdded "DIRECTIVE_ADDED" Safe "There is a new directive.";
+        "A member was added to a union that clients may not expect.";
+    DirectiveRemoved "DIRECTIVE_REMOVED" Breaking "A directive was removed.";
+    DirectiveAdded "DIRECTIVE_ADDED" Safe "A directive was added.";
     DirectiveNarrowed "DIRECTIVE_NARROWED" Breaking
         "A directive is allowed at fewer coordinates or cannot be repeated any more.";
     DirectiveWidened "DIRECTIVE_WIDENED" Safe
         "A directive is allowed at more coordinates or can be repeated.";
     RootTypeChanged "ROOT_TYPE_CHANGED" Breaking
-        "The type of queries, mutations or subscriptions is another one or is gone.";
+        "The root type of queries, mutations or subscriptions changed or was removed.";
     DescriptionChanged "DESCRIPTION_CHANGED" Safe "A description changed.";
 }
 

@@ -259,7 +259,7 @@ impl<'a> Differences<'a> {
         for (name, after) in new.iter().filter(|(name, _)| !known.contains_key(**name)) {
             let coordinate = at(name);
             let (code, added) = match after.is_required() {
-                true => (codes.required, "was added and must be given"),
+                true => (codes.required, "was added and is required"),
                 false => (codes.added, "was added"),
             };
             self.add(code, coordinate, format!("{noun} `{coordinate}` {added}"));

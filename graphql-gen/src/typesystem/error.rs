@@ -90,11 +90,11 @@ macro_rules! kinds {
 
 kinds! {
     TypeNameTaken "API_TYPE_NAME_TAKEN" "Two types of the API would have the same name.";
-    FieldNameTaken "API_FIELD_NAME_TAKEN" "A field or an input key would have a name that is taken.";
+    FieldNameTaken "API_FIELD_NAME_TAKEN" "A field or an input key would have a name that is already in use.";
     RootFieldTaken "API_ROOT_FIELD_TAKEN" "Two root fields would have the same name.";
-    NameInvalid "API_NAME_INVALID" "A name of the document cannot be a GraphQL name.";
-    NotCovariant "API_NOT_COVARIANT" "A subclass redefines a property against its interface.";
-    SchemaInvalid "API_SCHEMA_INVALID" "The generated schema is not valid; a fault of the generator.";
+    NameInvalid "API_NAME_INVALID" "A name in the document cannot be converted to a GraphQL name.";
+    NotCovariant "API_NOT_COVARIANT" "A subclass redefines a property in a way that its interface does not allow.";
+    SchemaInvalid "API_SCHEMA_INVALID" "The generated schema is not valid; this is a bug in the generator.";
 }
 
 impl Problem {

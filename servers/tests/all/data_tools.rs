@@ -45,13 +45,13 @@ fn data_that_do_not_fit_end_with_2_and_are_listed_with_examples() {
 Book               1 object
 no objects of: Person
 
-error[TOO_FEW_VALUES]: Book.title: 1 object has fewer values than it must (min: 1)
+error[TOO_FEW_VALUES]: Book.title: 1 object has fewer values than `min` (min: 1)
     <http://r/1>  0 values
 
-error[VALUE_NOT_OF_RANGE]: Book.year: 1 value does not fit the range (xsd:string where integer is declared)
+error[VALUE_NOT_OF_RANGE]: Book.year: 1 value is not in the range (xsd:string where integer is declared)
     <http://r/1>  \"long ago\"
 
-warning[PROPERTY_UNKNOWN]: Book: 1 statement is of a property that the schema does not name (<http://example.org/vocabulary/odd>)
+warning[PROPERTY_UNKNOWN]: Book: 1 statement uses a property that is not in the schema (<http://example.org/vocabulary/odd>)
     <http://r/1>  \"1\"^^<http://www.w3.org/2001/XMLSchema#integer>
 
 2 kinds of errors, 1 kind of warning, 0 kinds of notes

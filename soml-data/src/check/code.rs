@@ -70,66 +70,66 @@ macro_rules! codes {
 
 codes! {
     ValueNotOfRange "VALUE_NOT_OF_RANGE" Error
-        "value does not fit the range" "values do not fit the range"
-        "A value does not fit the declared range: the field is null, with the error `VALUE_ILL_TYPED`.";
+        "value is not in the range" "values are not in the range"
+        "A value is not in the declared range: the field is null, with the error `VALUE_ILL_TYPED`.";
     TooFewValues "TOO_FEW_VALUES" Error
-        "object has fewer values than it must" "objects have fewer values than they must"
-        "An object has fewer values than `min` asks for.";
+        "object has fewer values than `min`" "objects have fewer values than `min`"
+        "An object has fewer values than `min`.";
     TooManyValues "TOO_MANY_VALUES" Error
-        "object has more values than it may" "objects have more values than they may"
-        "An object has more values than `max` allows; texts are counted for each language.";
+        "object has more values than `max`" "objects have more values than `max`"
+        "An object has more values than `max`; language-tagged strings are counted per language.";
     TargetMissing "TARGET_MISSING" Error
-        "value is an object of which nothing is stored" "values are objects of which nothing is stored"
-        "A value should be an object, and no statement is about it.";
+        "value is an object without any statements" "values are objects without any statements"
+        "The object that a value refers to has no statements.";
     TargetUntyped "TARGET_UNTYPED" Error
         "value has no type" "values have no type"
-        "A value should be an object, and has no type at all.";
+        "The object that a value refers to has no type.";
     TargetClassUnknown "TARGET_CLASS_UNKNOWN" Error
-        "value has no type that the schema knows" "values have no type that the schema knows"
-        "A value should be an object, and has only types that the schema does not name.";
+        "value has no type of the schema" "values have no type of the schema"
+        "The object that a value refers to has no type of the schema.";
     TargetOtherType "TARGET_OTHER_TYPE" Error
         "value is an object of another type" "values are objects of another type"
-        "A value is an object of the schema, and not of the range of the property.";
+        "The object that a value refers to has a type of the schema, but is not an instance of the range.";
     IdMismatch "ID_MISMATCH" Error
-        "object has an IRI that does not match" "objects have an IRI that does not match"
+        "object has an IRI that does not match `prefix`, `regex` or `pattern`" "objects have an IRI that does not match `prefix`, `regex` or `pattern`"
         "The IRI of an object does not match `prefix`, `regex` or `pattern` of its type.";
     ValueMismatch "VALUE_MISMATCH" Error
-        "value does not match" "values do not match"
+        "value does not match `prefix`, `regex` or `pattern`" "values do not match `prefix`, `regex` or `pattern`"
         "A value does not match `prefix`, `regex` or `pattern` of its property.";
     ValueNotListed "VALUE_NOT_LISTED" Error
-        "value is not listed" "values are not listed"
+        "value is not in `valuesIn`" "values are not in `valuesIn`"
         "A value is not in the list `valuesIn` of its property.";
     LangNotAllowed "LANG_NOT_ALLOWED" Error
-        "text has a language that is not allowed" "texts have a language that is not allowed"
-        "The language of a text is not among those that `lang: {validate: …}` allows.";
+        "string has a language tag that is not allowed" "strings have a language tag that is not allowed"
+        "The language tag of a string is not allowed by `lang: {validate: …}`.";
     LangRepeated "LANG_REPEATED" Error
-        "object has several texts of one language" "objects have several texts of one language"
-        "There are several texts of one language where `UNIQ` allows one.";
+        "object has several strings in the same language" "objects have several strings in the same language"
+        "An object has several strings in the same language, although `UNIQ` allows one.";
     InverseMissing "INVERSE_MISSING" Error
-        "value does not lead back" "values do not lead back"
-        "A value lacks the statement of the property that `inverseOf` names.";
+        "value lacks the inverse statement" "values lack the inverse statement"
+        "A value lacks the inverse statement that `inverseOf` requires.";
     SymmetryMissing "SYMMETRY_MISSING" Error
-        "value does not lead back" "values do not lead back"
-        "A value of a symmetric property does not have the object as its value.";
+        "value lacks the inverse statement" "values lack the inverse statement"
+        "A value of a symmetric property lacks the inverse statement.";
     PropertyUnknown "PROPERTY_UNKNOWN" Warning
-        "statement is of a property that the schema does not name" "statements are of a property that the schema does not name"
-        "An object has a property that the schema does not name for its type; the API does not show it.";
+        "statement uses a property that is not in the schema" "statements use a property that is not in the schema"
+        "An object has a property that the schema does not declare for its type; the API does not expose it.";
     ClassUnknown "CLASS_UNKNOWN" Warning
-        "node is of a class that the schema does not name" "nodes are of a class that the schema does not name"
-        "A node has only types that the schema does not name; the API does not show it.";
+        "node has a class that is not in the schema" "nodes have a class that is not in the schema"
+        "A node has no type of the schema; the API does not expose it.";
     BlankNode "BLANK_NODE" Warning
-        "blank node is not shown" "blank nodes are not shown"
-        "A blank node stands where an object or a value would; the API shows IRIs and literals alone.";
+        "blank node is not exposed" "blank nodes are not exposed"
+        "A blank node is used as an object or a value; the API exposes only IRIs and literals.";
     TargetLeftOut "TARGET_LEFT_OUT" Note
-        "value is left out by `rangeCheck`" "values are left out by `rangeCheck`"
-        "A value is no object of the range, and the property says `rangeCheck`: the API leaves it out, and it does not count for `min` and `max`.";
+        "value is skipped by `rangeCheck`" "values are skipped by `rangeCheck`"
+        "A value of a property with `rangeCheck` is not an instance of the range: the API skips it, and it does not count for `min` and `max`.";
     ValueConverted "VALUE_CONVERTED" Note
         "value is converted" "values are converted"
-        "A value is of another datatype than declared, and worth the same.";
+        "A value has another datatype than declared and is converted to an equal value.";
     ClassBeside "CLASS_BESIDE" Note
-        "object is also of a class that the schema does not name" "objects are also of a class that the schema does not name"
-        "An object of the schema has a further type that the schema does not name.";
+        "object also has a class that is not in the schema" "objects also have a class that is not in the schema"
+        "An object also has a type that is not in the schema.";
     NoInstances "NO_INSTANCES" Note
         "object type has no instances" "object types have no instances"
-        "There is no instance of a concrete object type.";
+        "A concrete object type has no instances.";
 }

@@ -41,7 +41,7 @@ async fn retried<'a, T>(
         }
         match (&error, error.status()) {
             (_, Some(status)) if options.retry_http_codes.contains(status.as_u16()) => {
-                tracing::warn!(%error, "the SPARQL server is asked again");
+                tracing::warn!(%error, "retrying the SPARQL server");
                 tokio::time::sleep(options.retry_interval).await;
             }
             // Most likely a kept connection that the server closed meanwhile.

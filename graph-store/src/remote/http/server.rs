@@ -100,7 +100,7 @@ impl Server {
     /// Remembers that the server failed.
     pub(super) fn set_aside(&self, error: &HttpError) {
         if self.lock().replace(Instant::now()).is_none() {
-            tracing::warn!(address = %self.base, %error, "a SPARQL server failed and is left aside");
+            tracing::warn!(address = %self.base, %error, "a SPARQL server failed and is skipped");
         }
     }
 

@@ -241,7 +241,7 @@ impl<'a> Writer<'a> {
                 Ok(None) => self.answer.out.extend_from_slice(b"null"),
                 Err(_) => {
                     self.answer.enter(PathStep::Key(key));
-                    let message = "the value cannot be told exactly";
+                    let message = "the value cannot be represented exactly";
                     self.error(code::AGGREGATE_RANGE, message, None);
                     self.answer.leave();
                     self.answer.out.extend_from_slice(b"null");
@@ -294,7 +294,7 @@ impl<'a> Writer<'a> {
                 self.answer.push_error(error.with("limit", *limit));
             }
             NoGroups::OutOfRange => {
-                let message = "the groups cannot be told exactly";
+                let message = "the groups cannot be represented exactly";
                 self.answer.error(code::AGGREGATE_RANGE, message, location);
             }
         }
