@@ -198,23 +198,18 @@ fn validated(
         let message = "the document nests too deeply";
         return Err(vec![exceeded(code::LIMIT_DEPTH, message, limits.depth)]);
     }
-    let findings = |list: &_, code| findings::errors(list, code, schema);
-    let parsed = parsed.map_err(|e| findings(&e.errors, code::GRAPHQL_PARSE_FAILED))?;
+    let parsed = parsed.map_err(|e| findings::of_syntax(&e.errors))?;
+    let invalid = |list: &_| findings::of_validation(list, &parsed, schema);
     let document = match parsed.to_executable(schema) {
         Ok(document) => document,
         Err(with_errors) => {
             complexity::check(&with_errors.partial, limits).map_err(|error| vec![error])?;
-            return Err(findings(
-                &with_errors.errors,
-                code::GRAPHQL_VALIDATION_FAILED,
-            ));
+            return Err(invalid(&with_errors.errors));
         }
     };
     // Validation of what nests or fans out too much would cost more than it is worth.
     complexity::check(&document, limits).map_err(|error| vec![error])?;
-    document
-        .validate(schema)
-        .map_err(|e| findings(&e.errors, code::GRAPHQL_VALIDATION_FAILED))
+    document.validate(schema).map_err(|e| invalid(&e.errors))
 }
 
 fn operation<'d>(

@@ -12,6 +12,7 @@ pub mod limits;
 pub mod request;
 pub mod response;
 pub mod service;
+mod suggestions;
 pub mod writer;
 
 /// The GraphQL library whose types stand in this interface.

@@ -33,7 +33,7 @@ pub struct App {
 pub(crate) struct Bound {
     pub(crate) id: String,
     pub(crate) label: Option<String>,
-    pub(crate) service: ObjectService,
+    pub(crate) service: Arc<ObjectService>,
     pub(crate) first_query: String,
 }
 
@@ -230,7 +230,7 @@ impl App {
             id: id.to_owned(),
             label: usable.soml.metadata.label.clone(),
             first_query: query.map_or_else(|| first_query(service.api()), str::to_owned),
-            service,
+            service: Arc::new(service),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use graphql_service::{ErrorCode, code as shared};
+use graphql_service::{ErrorCode, GraphqlError, code as shared};
 use serde_json::{Value, json};
 
 /// An answer that reports one failure.
@@ -49,7 +49,7 @@ impl HttpError {
     }
 
     pub(crate) fn body(&self) -> Value {
-        json!({ "errors": [{ "message": self.message, "extensions": { "code": self.code.as_str() } }] })
+        json!({ "errors": [GraphqlError::new(self.code, self.message.as_str())] })
     }
 }
 

@@ -1,4 +1,4 @@
-//! `/graphql`, after the GraphQL-over-HTTP specification.
+//! Any GraphQL service over HTTP, after the GraphQL-over-HTTP specification.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use apollo_compiler::ast::{self, OperationType};
 use apollo_compiler::parser::Parser;
 use axum::body::Body;
-use axum::extract::{Extension, Query, Request as HttpRequest, State};
+use axum::extract::{Query, Request as HttpRequest, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response as HttpResponse;
-use graphql_service::{Answer, GraphqlError, Reply, code as shared};
-use graphql_service::{Outcome, Request, RequestContext, Response};
+use axum::routing::MethodRouter;
+use graphql_service::{Answer, GraphqlError, Limits, Reply, code as shared};
+use graphql_service::{Outcome, Request, RequestContext, Response, Service};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -19,7 +20,6 @@ use super::code;
 use super::error::HttpError;
 use super::negotiate::{ResponseType, languages};
 use super::request_id::RequestId;
-use crate::app::App;
 
 /// Time beyond the deadline after which an answer is given without the service.
 const GRACE: Duration = Duration::from_secs(1);
@@ -27,10 +27,63 @@ const GRACE: Duration = Duration::from_secs(1);
 /// About how much of a document goes into the log.
 const LOGGED_BYTES: usize = 1_000;
 
+/// A path that answers GraphQL requests by GET and POST.
+///
+/// ```no_run
+/// # fn endpoint(service: std::sync::Arc<dyn graphql_service::Service>) -> axum::Router {
+/// use graphql_service::Limits;
+/// use servers::http::{GraphqlEndpoint, RequestBounds, with_middleware};
+///
+/// let bounds = RequestBounds {
+///     body_bytes: 1 << 20,
+///     timeout: std::time::Duration::from_secs(30),
+///     limits: Limits::default(),
+/// };
+/// let endpoint = GraphqlEndpoint::new(move || Some(service.clone()), bounds);
+/// with_middleware(axum::Router::new().route("/graphql", endpoint.into_routes()))
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct GraphqlEndpoint {
+    current: Arc<dyn Fn() -> Option<Arc<dyn Service>> + Send + Sync>,
+    bounds: RequestBounds,
+}
+
+/// Bounds on the requests to an endpoint.
+#[derive(Clone, Debug)]
+pub struct RequestBounds {
+    /// Maximum size of a body in bytes.
+    pub body_bytes: usize,
+    /// Time for a body to arrive, and for a request to execute.
+    pub timeout: Duration,
+    /// Bounds that the service puts on documents.
+    pub limits: Limits,
+}
+
+impl GraphqlEndpoint {
+    /// Creates an endpoint that asks `current` for the service at each request.
+    ///
+    /// While there is none, requests are answered with 503 `SCHEMA_NOT_BOUND`.
+    pub fn new(
+        current: impl Fn() -> Option<Arc<dyn Service>> + Send + Sync + 'static,
+        bounds: RequestBounds,
+    ) -> Self {
+        GraphqlEndpoint {
+            current: Arc::new(current),
+            bounds,
+        }
+    }
+
+    /// Returns the handlers, for a path of any router.
+    pub fn into_routes<S>(self) -> MethodRouter<S> {
+        axum::routing::get(get).post(post).with_state(self)
+    }
+}
+
 /// Parameters of a request by GET.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct GetParameters {
+struct GetParameters {
     query: Option<String>,
     operation_name: Option<String>,
     variables: Option<String>,
@@ -38,26 +91,26 @@ pub(crate) struct GetParameters {
 }
 
 /// Answers a request by POST.
-pub(crate) async fn post(
-    State(app): State<Arc<App>>,
-    Extension(id): Extension<RequestId>,
+async fn post(
+    State(endpoint): State<GraphqlEndpoint>,
+    id: RequestId,
     http: HttpRequest,
 ) -> Result<HttpResponse, HttpError> {
     let response_type = negotiated(http.headers())?;
     body::require_type(http.headers(), &["application/json"])?;
-    let context = context(&app, id, http.headers());
+    let context = context(&endpoint, id, http.headers());
     let limits = BodyLimits {
-        bytes: app.settings.max_body_bytes,
-        time: app.settings.request_timeout,
+        bytes: endpoint.bounds.body_bytes,
+        time: endpoint.bounds.timeout,
     };
     let request = parse_body(&body::read(http, limits).await?)?;
-    run(&app, request, context, response_type).await
+    run(&endpoint, request, context, response_type).await
 }
 
 /// Answers a request by GET; mutations are refused.
-pub(crate) async fn get(
-    State(app): State<Arc<App>>,
-    Extension(id): Extension<RequestId>,
+async fn get(
+    State(endpoint): State<GraphqlEndpoint>,
+    id: RequestId,
     parameters: Result<Query<GetParameters>, axum::extract::rejection::QueryRejection>,
     headers: HeaderMap,
 ) -> Result<HttpResponse, HttpError> {
@@ -70,27 +123,28 @@ pub(crate) async fn get(
     request.operation_name = parameters.operation_name.filter(|name| !name.is_empty());
     request.variables = json_parameter("variables", parameters.variables)?;
     request.extensions = json_parameter("extensions", parameters.extensions)?;
-    if operation_type(&app, &request) == Some(OperationType::Mutation) {
+    if operation_type(&endpoint.bounds.limits, &request) == Some(OperationType::Mutation) {
         let message = "mutations cannot be sent by GET";
         return Err(HttpError::new(code::MUTATION_BY_GET, message).allowing("POST"));
     }
-    run(&app, request, context(&app, id, &headers), response_type).await
+    let context = context(&endpoint, id, &headers);
+    run(&endpoint, request, context, response_type).await
 }
 
 async fn run(
-    app: &App,
+    endpoint: &GraphqlEndpoint,
     request: Request,
     context: RequestContext,
     response_type: ResponseType,
 ) -> Result<HttpResponse, HttpError> {
-    let bound = app.bound().ok_or_else(HttpError::schema_not_bound)?;
+    let service = (endpoint.current)().ok_or_else(HttpError::schema_not_bound)?;
     // The client went away when this future is dropped; whatever still works for it then stops.
     let _cancel = context.cancellation.clone().drop_guard();
     let started = Instant::now();
     let logged = logged(&request.query);
     let operation = request.operation_name.clone();
-    let deadline = app.settings.request_timeout + GRACE;
-    let answer = tokio::time::timeout(deadline, bound.service.execute(request, context)).await;
+    let deadline = endpoint.bounds.timeout + GRACE;
+    let answer = tokio::time::timeout(deadline, service.respond(request, context)).await;
     let response = answer.unwrap_or_else(|_| late());
     tracing::info!(
         query = logged,
@@ -103,9 +157,9 @@ async fn run(
     Ok(http_response(response, response_type))
 }
 
-fn context(app: &App, id: RequestId, headers: &HeaderMap) -> RequestContext {
+fn context(endpoint: &GraphqlEndpoint, id: RequestId, headers: &HeaderMap) -> RequestContext {
     RequestContext::new()
-        .with_timeout(app.settings.request_timeout)
+        .with_timeout(endpoint.bounds.timeout)
         .with_request_id(id.0)
         .with_accept_language(languages(headers))
 }
@@ -182,8 +236,7 @@ fn malformed(message: impl Into<String>) -> HttpError {
 
 /// Returns the type of the operation that would run; what is wrong with the document is left for
 /// the service to say.
-fn operation_type(app: &App, request: &Request) -> Option<OperationType> {
-    let limits = &app.settings.limits;
+fn operation_type(limits: &Limits, request: &Request) -> Option<OperationType> {
     let parsed = Parser::new()
         .recursion_limit(limits.depth.saturating_mul(4))
         .token_limit(limits.tokens)

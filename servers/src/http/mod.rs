@@ -11,4 +11,5 @@ mod request_id;
 mod server;
 mod soml;
 
-pub use server::{ServeError, Server, router};
+pub use graphql::{GraphqlEndpoint, RequestBounds};
+pub use server::{ServeError, Server, router, with_middleware};

@@ -7,7 +7,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use graphql_service::{ErrorCode, code as shared};
+use graphql_service::{ErrorCode, GraphqlError, code as shared};
 use object_engine::code as engine;
 use serde::Deserialize;
 use serde_json::json;
@@ -59,7 +59,7 @@ fn failing(record: &HealthRecord) -> Option<&HealthRecord> {
 }
 
 fn not_good(message: &str, code: ErrorCode) -> Response {
-    let errors = json!([{ "message": message, "extensions": { "code": code.as_str() } }]);
+    let errors = [GraphqlError::new(code, message)];
     let body = json!({ "gtg": "ERROR", "message": message, "errors": errors });
     fresh((StatusCode::SERVICE_UNAVAILABLE, Json(body)))
 }

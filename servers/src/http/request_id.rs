@@ -1,8 +1,10 @@
 //! One identifier and one log line per request.
 
+use std::convert::Infallible;
 use std::time::Instant;
 
-use axum::extract::Request;
+use axum::extract::{FromRequestParts, Request};
+use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -26,8 +28,22 @@ impl RequestId {
             .and_then(|value| value.to_str().ok());
         match given {
             Some(id) if is_fit(id) => RequestId(id.to_owned()),
-            _ => RequestId(Uuid::new_v4().to_string()),
+            _ => RequestId::new(),
         }
+    }
+
+    fn new() -> Self {
+        RequestId(Uuid::new_v4().to_string())
+    }
+}
+
+/// The identifier that [`track`] gave the request; a new one where that is not in place.
+impl<S: Sync> FromRequestParts<S> for RequestId {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
+        let given = parts.extensions.get::<RequestId>();
+        Ok(given.cloned().unwrap_or_else(RequestId::new))
     }
 }
 

@@ -13,6 +13,7 @@ use axum::http::{HeaderName, HeaderValue, Uri};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use graphql_service::Service;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
@@ -23,16 +24,17 @@ use tower_http::compression::CompressionLayer;
 
 use super::code;
 use super::error::HttpError;
-use super::{graphql, operations, page, request_id, soml};
+use super::graphql::{GraphqlEndpoint, RequestBounds};
+use super::{operations, page, request_id, soml};
 use crate::app::App;
 
 /// Returns all routes of the service.
 pub fn router(app: Arc<App>) -> Router {
     let binding = axum::routing::put(soml::bind).delete(soml::unbind);
-    Router::new()
+    let routes = Router::new()
         .route("/", get(page::index))
         .route("/graphiql/{version}/{name}", get(page::file))
-        .route("/graphql", get(graphql::get).post(graphql::post))
+        .route("/graphql", endpoint(&app).into_routes())
         .route("/soml", get(soml::list).post(soml::create))
         .route(
             "/soml/{id}",
@@ -49,9 +51,31 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/__about", get(operations::about))
         .route("/__live", get(operations::live))
         .route("/__ready", get(operations::ready))
+        .with_state(app);
+    with_middleware(routes)
+}
+
+/// The bound schema as what `/graphql` serves.
+fn endpoint(app: &Arc<App>) -> GraphqlEndpoint {
+    let bounds = RequestBounds {
+        body_bytes: app.settings.max_body_bytes,
+        timeout: app.settings.request_timeout,
+        limits: app.settings.limits.clone(),
+    };
+    let app = Arc::clone(app);
+    let current = move || {
+        app.bound()
+            .map(|bound| Arc::clone(&bound.service) as Arc<dyn Service>)
+    };
+    GraphqlEndpoint::new(current, bounds)
+}
+
+/// Adds what all services have in common around their routes: answers to unknown paths and methods,
+/// compression, the answer to a panic, security headers, request identifiers and log lines.
+pub fn with_middleware(routes: Router) -> Router {
+    routes
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
-        .with_state(app)
         .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn(harden))

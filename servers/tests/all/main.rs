@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod any_service;
 mod browser;
 mod command_line;
 mod configuration;

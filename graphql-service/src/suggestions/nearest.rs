@@ -1,0 +1,52 @@
+//! The known name that an unknown one was probably meant to be.
+
+/// Longest name for which a nearer one is looked for, in bytes; no generated name is longer.
+const MAX_BYTES: usize = 300;
+
+/// Returns the name that differs least, if it differs little; case hardly counts.
+pub(crate) fn nearest<'n>(
+    unknown: &str,
+    known: impl IntoIterator<Item = &'n str>,
+) -> Option<&'n str> {
+    if unknown.len() > MAX_BYTES {
+        return None;
+    }
+    let folded = unknown.to_lowercase();
+    let length = folded.chars().count();
+    let allowed = 1 + unknown.chars().count() / 4;
+    known
+        .into_iter()
+        .filter_map(|name| {
+            let other = name.to_lowercase();
+            // The distance is no less than the difference in length, which costs far less to find.
+            let is_near = other.chars().count().abs_diff(length) <= allowed;
+            is_near.then(|| (strsim::osa_distance(&folded, &other), name))
+        })
+        .filter(|(distance, _)| *distance <= allowed)
+        .min()
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_BYTES, nearest};
+
+    #[test]
+    fn only_what_is_near_is_suggested() {
+        assert_eq!(nearest("plnet", ["planet", "person"]), Some("planet"));
+        assert_eq!(
+            nearest("EyeColor", ["eyeColor", "hairColor"]),
+            Some("eyeColor")
+        );
+        assert_eq!(nearest("xyz", ["planet", "id"]), None);
+    }
+
+    #[test]
+    fn names_beyond_the_bound_are_not_looked_up() {
+        let known = "a".repeat(MAX_BYTES - 1);
+        let within = "a".repeat(MAX_BYTES);
+        let beyond = "a".repeat(MAX_BYTES + 1);
+        assert_eq!(nearest(&within, [known.as_str()]), Some(known.as_str()));
+        assert_eq!(nearest(&beyond, [known.as_str()]), None);
+    }
+}
