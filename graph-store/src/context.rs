@@ -112,7 +112,7 @@ impl CallContext {
     /// Counts work, and checks that somebody still waits for the answer.
     ///
     /// # Errors
-    /// As [`CallContext::check`], and [`StoreError::TooLong`] beyond the limit of the meter.
+    /// As [`CallContext::check`], and [`StoreError::Metered`] beyond the limit of the meter.
     pub fn spend(&self, work: u32) -> Result<(), StoreError> {
         self.check()?;
         let Some(meter) = &self.meter else {
@@ -120,7 +120,7 @@ impl CallContext {
         };
         meter.spent.fetch_add(u64::from(work), Ordering::Relaxed);
         if meter.is_over() {
-            return Err(StoreError::TooLong);
+            return Err(MeterExceeded(()).into());
         }
         Ok(())
     }
@@ -155,3 +155,8 @@ impl Meter {
         self.spent() > self.limit
     }
 }
+
+/// There was more work than a [`Meter`] allows: it is to be done again on another thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the work is too long for this thread")]
+pub struct MeterExceeded(());

@@ -1,5 +1,7 @@
 //! How stores fail.
 
+use crate::context::MeterExceeded;
+
 /// A failure of a store. Its text may name addresses and never leaves the process.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -10,9 +12,11 @@ pub enum StoreError {
     /// The request was cancelled.
     #[error("the request was cancelled")]
     Cancelled,
-    /// The work takes longer than the thread may be kept; it is to be done on another one.
-    #[error("the work is too long for this thread")]
-    TooLong,
+    /// The work exceeds the limit of its meter; only [`CallContext::spend`] gives this.
+    ///
+    /// [`CallContext::spend`]: crate::CallContext::spend
+    #[error(transparent)]
+    Metered(#[from] MeterExceeded),
     /// The store cannot do what is asked for; the text is fit for clients.
     #[error("{0}")]
     Unsupported(String),

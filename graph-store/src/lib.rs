@@ -13,11 +13,11 @@ pub mod store;
 pub mod trace;
 pub mod value;
 
-pub use context::{CallContext, Meter};
+pub use context::{CallContext, Meter, MeterExceeded};
 pub use error::StoreError;
 pub use statements::{Statement, Statements};
 pub use store::{
-    GraphStore, Inference, StoreFeatures, StoreInfo, WindowBuilder, Windowed, compare_keys,
-    compare_positions, keys_by_hydration,
+    GraphStore, Inference, LocalStore, StoreFeatures, StoreInfo, WindowBuilder, Windowed,
+    compare_keys, compare_positions, keys_by_hydration,
 };
 pub use trace::{Trace, TraceStep};

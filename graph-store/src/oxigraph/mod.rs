@@ -24,7 +24,7 @@ use crate::query::{
     ValueCondition, Window,
 };
 use crate::store::order::{KeyCache, Neighbours, keys, sorted_page, sorted_values};
-use crate::store::{GraphStore, StoreInfo, WindowBuilder, Windowed};
+use crate::store::{GraphStore, LocalStore, StoreInfo, WindowBuilder, Windowed};
 use condition::ReadyValue;
 use links::LinkIndex;
 use walk::{Walker, failed};
@@ -183,6 +183,21 @@ impl GraphStore for OxigraphStore {
         self.read(request, context)
     }
 
+    async fn probe(&self, _context: &CallContext) -> Result<StoreInfo, StoreError> {
+        // Counting costs a walk over everything; whether there is anything costs nothing.
+        let is_empty = self.store.is_empty().map_err(failed)?;
+        Ok(StoreInfo {
+            provider: self.provider.to_owned(),
+            statements: is_empty.then_some(0),
+        })
+    }
+
+    fn local(&self) -> Option<&dyn LocalStore> {
+        Some(self)
+    }
+}
+
+impl LocalStore for OxigraphStore {
     fn hydrate_now(
         &self,
         request: &HydrationRequest<'_>,
@@ -197,21 +212,8 @@ impl GraphStore for OxigraphStore {
         }
     }
 
-    fn is_blocking(&self) -> bool {
-        true
-    }
-
     fn is_metered(&self) -> bool {
         true
-    }
-
-    async fn probe(&self, _context: &CallContext) -> Result<StoreInfo, StoreError> {
-        // Counting costs a walk over everything; whether there is anything costs nothing.
-        let is_empty = self.store.is_empty().map_err(failed)?;
-        Ok(StoreInfo {
-            provider: self.provider.to_owned(),
-            statements: is_empty.then_some(0),
-        })
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use graph_store::query::Selection;
 use graph_store::query::{Hydrated, HydrationRequest};
-use graph_store::{GraphStore, StoreError, StoreInfo};
+use graph_store::{GraphStore, LocalStore, StoreError, StoreInfo};
 use graphql_service::RequestContext;
 use oxigraph::model::NamedNode;
 use serde_json::json;
@@ -77,9 +77,9 @@ impl GraphStore for Store {
         Store::fail()
     }
 
-    fn is_blocking(&self) -> bool {
+    fn local(&self) -> Option<&dyn LocalStore> {
         // Work then runs on a thread of its own, as it does over the embedded store.
-        matches!(self.manner, Manner::Hangs)
+        matches!(self.manner, Manner::Hangs).then_some(self as &dyn LocalStore)
     }
 
     async fn probe(&self, _context: &RequestContext) -> Result<StoreInfo, StoreError> {
@@ -92,6 +92,8 @@ impl GraphStore for Store {
         }
     }
 }
+
+impl LocalStore for Store {}
 
 fn eventually(condition: impl Fn() -> bool) {
     let until = Instant::now() + Duration::from_secs(10);
