@@ -11,8 +11,8 @@ if ! command -v c++ > /dev/null; then
 fi
 
 # The same packages and features each time, so that RocksDB is built once.
-rocksdb=(--package graphql-gen --package servers --features graphql-gen/rocksdb,servers/rocksdb)
+rocksdb=(--package graph-store --package object-engine --package servers
+  --features graph-store/remote,graph-store/rocksdb,object-engine/remote,object-engine/rocksdb,servers/rocksdb)
 cargo clippy "${rocksdb[@]}" --all-targets "$@" -- -D warnings
-DIFFERENTIAL_STORE=rocksdb cargo test "${rocksdb[@]}" --test on_disk --test stores --test cases \
-  --test differential "$@"
-cargo test "${rocksdb[@]}" --test all "$@" on_disk
+RANDOM_TESTS=full DIFFERENTIAL_STORE=rocksdb cargo test "${rocksdb[@]}" --test all "$@" -- \
+  on_disk rocksdb cases differential

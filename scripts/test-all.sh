@@ -45,4 +45,5 @@ done
 servers=$(scripts/servers.sh env)
 eval "$servers"
 
-cargo test --workspace "$@" -- --include-ignored
+# Random tests run all of their input here, and a tenth of it in a plain `cargo test`.
+RANDOM_TESTS=full cargo test --workspace "$@" -- --include-ignored

@@ -49,10 +49,7 @@ fn resident_kib() -> Option<u64> {
 const COPIES: u64 = 8;
 
 fn bench(c: &mut Criterion) {
-    let options = ApiOptions {
-        mutations: true,
-        ..ApiOptions::default()
-    };
+    let options = ApiOptions::minimal().with_mutations(true);
     let cim =
         include_str!("../../soml-core/tests/data/talk2powersystem/cim-subset-pretty-ontology.yaml");
     for (name, text) in [

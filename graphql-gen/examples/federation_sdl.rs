@@ -28,14 +28,9 @@ fn write(folder: &Path, document: &Path) -> Result<(), Box<dyn Error>> {
     let parent = part(document.parent().and_then(Path::file_name)).unwrap_or_default();
     let stem = part(document.file_stem()).unwrap_or_default();
     for (form, federation) in [("v1", FederationMode::V1), ("v2", FederationMode::V2)] {
-        let options = ApiOptions {
-            federation,
-            mutations: true,
-            counts: true,
-            connections: true,
-            aggregates: true,
-            service: true,
-        };
+        let options = ApiOptions::default()
+            .with_federation(federation)
+            .with_mutations(true);
         let api = Api::new(Arc::clone(&soml), &options)?;
         let file = folder.join(format!("{parent}-{stem}.{form}.graphql"));
         std::fs::write(file, api.subgraph_sdl(federation))?;

@@ -13,16 +13,17 @@
 //! }
 //! ```
 //!
-//! The crate then has its schema by `include_str!(concat!(env!("OUT_DIR"), "/schema.graphql"))`.
+//! The schema is the one that the object service serves, since both have the same default
+//! ([`ApiOptions::default`]). The crate then has it by `include_str!(concat!(env!("OUT_DIR"), "/schema.graphql"))`.
 
+use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use soml_core::Diagnostic;
-use soml_core::span::LineIndex;
+use soml_core::{Diagnostic, Severity};
 
-use crate::typesystem::{Api, ApiOptions, FederationMode, Problem};
+use crate::typesystem::{Api, ApiDiagnostic, ApiOptions, FederationMode};
 
 /// Which schema of the API is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -40,43 +41,104 @@ pub enum SdlKind {
 
 /// Why there is no schema.
 ///
-/// `Debug` writes the same as `Display`, since that is what Cargo shows of an error that `main` of a
-/// build script returns.
+/// What is wrong with a document is data: codes, places and messages, for a script that reports it
+/// in a way of its own. `Display` lists it as a compiler would, each finding beginning with
+/// `file:line:column`. `Debug` writes the same with the causes behind it, since that is what Cargo
+/// shows of an error that `main` of a build script returns.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// The document cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}", path.display())]
     Read {
         /// The document.
         path: PathBuf,
         /// What the system says.
+        #[source]
         source: std::io::Error,
     },
     /// The schema cannot be written.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}", path.display())]
     Write {
         /// The file to write.
         path: PathBuf,
         /// What the system says.
+        #[source]
         source: std::io::Error,
     },
     /// `OUT_DIR` is not set, so this is no build script.
     #[error("OUT_DIR is not set; call this from a build script")]
     NoOutDir,
-    /// The document has errors or no API.
-    #[error("{} has no GraphQL API\n{}", path.display(), findings.join("\n"))]
-    Invalid {
+    /// The document has errors.
+    #[error("{}", Findings { path, diagnostics, suppressed: *suppressed })]
+    #[non_exhaustive]
+    InvalidDocument {
         /// The document.
         path: PathBuf,
-        /// What is wrong, each beginning with `file:line:column`.
-        findings: Vec<String>,
+        /// Its errors, in the order of the document.
+        diagnostics: Vec<Diagnostic>,
+        /// How many findings were left out because there were too many.
+        suppressed: usize,
+    },
+    /// The document has no errors, but no API can be generated from it.
+    #[error("{}", Findings { path, diagnostics, suppressed: 0 })]
+    #[non_exhaustive]
+    NoApi {
+        /// The document.
+        path: PathBuf,
+        /// All reasons, in the order of the document where that is known.
+        diagnostics: Vec<ApiDiagnostic>,
     },
 }
 
 impl fmt::Debug for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        fmt::Display::fmt(self, f)?;
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}
+
+/// Findings about a file, as a compiler lists them.
+struct Findings<'a, D> {
+    path: &'a Path,
+    diagnostics: &'a [D],
+    suppressed: usize,
+}
+
+impl<D: Finding> fmt::Display for Findings<'_, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        write!(f, "{path} has no GraphQL API")?;
+        for diagnostic in self.diagnostics {
+            let gap = if diagnostic.has_place() { "" } else { " " };
+            write!(f, "\n{path}:{gap}{diagnostic}")?;
+        }
+        match self.suppressed {
+            0 => Ok(()),
+            suppressed => write!(f, "\nand {suppressed} further findings"),
+        }
+    }
+}
+
+/// A finding that begins with its line and column, if it has a place.
+trait Finding: fmt::Display {
+    fn has_place(&self) -> bool;
+}
+
+impl Finding for Diagnostic {
+    fn has_place(&self) -> bool {
+        true
+    }
+}
+
+impl Finding for ApiDiagnostic {
+    fn has_place(&self) -> bool {
+        self.position.is_some()
     }
 }
 
@@ -110,7 +172,7 @@ pub fn write_sdl_with(
     })?;
     let sdl = sdl(path, &text, kind, options)?;
     for warning in &sdl.warnings {
-        instruct("warning", warning);
+        instruct("warning", &format!("{}:{warning}", path.display()));
     }
     let folder = std::env::var_os("OUT_DIR").ok_or(BuildError::NoOutDir)?;
     let stem = path.file_stem().unwrap_or("schema".as_ref());
@@ -137,37 +199,31 @@ fn instruct(key: &str, value: &str) {
 /// A printed schema with what was found beside it.
 struct Sdl {
     text: String,
-    warnings: Vec<String>,
+    warnings: Vec<Diagnostic>,
 }
 
 fn sdl(path: &Path, text: &str, kind: SdlKind, options: &ApiOptions) -> Result<Sdl, BuildError> {
     let loaded = soml_core::load(text);
-    let place = |d: &Diagnostic| format!("{}:{d}", path.display());
-    let invalid = |findings: Vec<String>| BuildError::Invalid {
-        path: path.to_owned(),
-        findings,
-    };
-    let mut errors: Vec<_> = loaded.errors().map(place).collect();
-    let warnings = loaded.warnings().map(place).collect();
-    if loaded.suppressed > 0 {
-        errors.push(format!("and {} further findings", loaded.suppressed));
-    }
+    let (warnings, errors) = loaded
+        .diagnostics
+        .into_iter()
+        .partition(|found| found.severity == Severity::Warning);
     let Some(soml) = loaded.schema else {
-        return Err(invalid(errors));
+        return Err(BuildError::InvalidDocument {
+            path: path.to_owned(),
+            diagnostics: errors,
+            suppressed: loaded.suppressed,
+        });
     };
     let federation = match kind {
         SdlKind::Federation1 => FederationMode::V1,
         SdlKind::Federation2 => FederationMode::V2,
         SdlKind::Api | SdlKind::Full => FederationMode::Off,
     };
-    let options = ApiOptions {
-        federation,
-        ..options.clone()
-    };
-    let api = Api::new(Arc::new(soml), &options).map_err(|error| {
-        let lines = LineIndex::new(text);
-        let problems = error.problems.iter();
-        invalid(problems.map(|p| render(path, p, &lines)).collect())
+    let options = options.clone().with_federation(federation);
+    let api = Api::new(Arc::new(soml), &options).map_err(|error| BuildError::NoApi {
+        path: path.to_owned(),
+        diagnostics: error.diagnostics(text),
     })?;
     let text = match kind {
         SdlKind::Api => api.sdl(),
@@ -177,29 +233,13 @@ fn sdl(path: &Path, text: &str, kind: SdlKind, options: &ApiOptions) -> Result<S
     Ok(Sdl { text, warnings })
 }
 
-/// Writes a problem of the API in the form of those of the document.
-fn render(path: &Path, problem: &Problem, lines: &LineIndex<'_>) -> String {
-    let place = |span: soml_core::span::Span| {
-        let at = lines.position(span.start);
-        format!("{}:{}", at.line, at.column)
-    };
-    let at = problem
-        .span
-        .map_or(String::new(), |span| format!("{}:", place(span)));
-    let (code, message) = (problem.kind.code(), &problem.message);
-    let mut text = format!("{}:{at} error[{code}]: {message}", path.display());
-    for (span, message) in &problem.related {
-        text.push_str(&format!("\n  {}: {message}", place(*span)));
-    }
-    if let Some(help) = &problem.help {
-        text.push_str(&format!("\n  help: {help}"));
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
+    use soml_core::Code;
+    use soml_core::span::Position;
+
     use super::*;
+    use crate::typesystem::ProblemKind;
 
     fn print(text: &str, kind: SdlKind) -> Result<String, String> {
         sdl(Path::new("a/b.yaml"), text, kind, &ApiOptions::default())
@@ -215,6 +255,45 @@ mod tests {
         assert!(form(SdlKind::Federation1).contains("extend type Planet"));
         assert!(form(SdlKind::Federation2).contains("@link("));
         assert!(form(SdlKind::Full).contains("@descr(_: \"World\")"));
+    }
+
+    /// A document that asks for all that is optional.
+    const SKY: &str = "
+id: /soml/sky
+config: {enableCollectionCount: true, enableTypeCount: true, enableAggregates: true,
+  enableConnections: true}
+objects:
+  Star: {extend: true, props: {planets: {range: Planet, max: inf}}}
+  Planet: {props: {mass: {range: decimal}}}
+";
+
+    fn api(options: &ApiOptions) -> Api {
+        let soml = soml_core::load(SKY).schema.expect("the document is valid");
+        Api::new(Arc::new(soml), options).expect("the document has an API")
+    }
+
+    /// The service makes its API of `ApiOptions::default()`, and `_service` answers its prints.
+    #[test]
+    fn what_is_written_is_what_the_service_serves() {
+        let served = ApiOptions::default();
+        let written = |kind| print(SKY, kind).expect("the document has an API");
+        assert_eq!(written(SdlKind::Api), api(&served).sdl());
+        assert_eq!(written(SdlKind::Full), api(&served).full_sdl());
+        for (kind, mode) in [
+            (SdlKind::Federation1, FederationMode::V1),
+            (SdlKind::Federation2, FederationMode::V2),
+        ] {
+            let api = api(&served.clone().with_federation(mode));
+            assert_eq!(Some(written(kind)), api.service_sdl());
+        }
+        for part in [
+            "planets_count",
+            "star_aggregate",
+            "starConnection",
+            "_service",
+        ] {
+            assert!(written(SdlKind::Api).contains(part), "{part}");
+        }
     }
 
     #[test]
@@ -234,5 +313,51 @@ mod tests {
         let expected = "a/b.yaml has no GraphQL API\na/b.yaml:4:13: error[API_FIELD_NAME_TAKEN]: ";
         let found = of_api.expect_err("a filter has a key of that name");
         assert!(found.starts_with(expected), "{found}");
+    }
+
+    #[test]
+    fn findings_are_data() {
+        let fails = |text| {
+            sdl(
+                Path::new("b.yaml"),
+                text,
+                SdlKind::Api,
+                &ApiOptions::default(),
+            )
+        };
+        let text = "id: /soml/sky\nobjects:\n  Moon: {kind: abstrct}\n  Sun: {kind: concrte}\n";
+        let Err(BuildError::InvalidDocument {
+            path,
+            diagnostics,
+            suppressed,
+            ..
+        }) = fails(text)
+        else {
+            panic!("two kinds are unknown");
+        };
+        assert_eq!((path.as_path(), suppressed), (Path::new("b.yaml"), 0));
+        let found = diagnostics.iter().map(|d| (d.code, d.position.line));
+        let expected = [(Code::UnknownKind, 3), (Code::UnknownKind, 4)];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+
+        let text = "id: /soml/sky\nobjects:\n  Moon:\n    props: {AND: {}}\n";
+        let Err(BuildError::NoApi { diagnostics, .. }) = fails(text) else {
+            panic!("a filter has a key of that name");
+        };
+        let found = diagnostics.iter().map(|d| (d.kind, d.position));
+        let at = Position {
+            line: 4,
+            column: 13,
+        };
+        let expected = [(ProblemKind::FieldNameTaken, Some(at))];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_told_with_the_cause() {
+        let error = write_sdl("no/such/file.yaml", SdlKind::Api).expect_err("there is no file");
+        assert_eq!(error.to_string(), "cannot read no/such/file.yaml");
+        let cause = error.source().expect("the system says why").to_string();
+        assert_eq!(format!("{error:?}"), format!("{error}: {cause}"));
     }
 }

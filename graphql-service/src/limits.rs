@@ -153,15 +153,15 @@ limits! {
         depth: usize = 40, "graphql.limits.depth", code::LIMIT_DEPTH,
             "Maximum nesting of selection sets.";
         fields: usize = 20_000, "graphql.limits.fields", code::LIMIT_FIELDS,
-            "Maximum number of fields, with fragments counted where they are used.";
+            "Maximum number of fields, with fragments counted at each use.";
         aliases: usize = 1_000, "graphql.limits.aliases", code::LIMIT_ALIASES,
             "Maximum number of aliases.";
         tokens: usize = 100_000, "graphql.limits.tokens", code::LIMIT_TOKENS,
-            "Maximum number of tokens of a document.";
+            "Maximum number of tokens in a document.";
         introspection: usize = 3, "graphql.limits.introspection", code::LIMIT_INTROSPECTION,
-            "Maximum size of an introspection, in multiples of the introspection query of usual clients.";
+            "Maximum size of the introspection in a document, as a multiple of a typical introspection query.";
         response_bytes: usize = 128 << 20, "graphql.limits.responseBytes", code::LIMIT_RESPONSE,
-            "Maximum size of an answer, in bytes.";
+            "Maximum size of a response, in bytes.";
     }
 }
 

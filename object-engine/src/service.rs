@@ -18,6 +18,7 @@ use graphql_service::{
     RequestContext, Response, Service,
 };
 use oxrdf::NamedNode;
+use soml_core::schema::Path;
 
 use crate::call::{call_context, store_error};
 use crate::code;
@@ -50,13 +51,7 @@ impl Default for ServiceOptions {
             limits: Limits::default(),
             engine_limits: EngineLimits::default(),
             numbers: Numbers::default(),
-            api: ApiOptions {
-                counts: true,
-                aggregates: true,
-                connections: true,
-                service: true,
-                ..ApiOptions::default()
-            },
+            api: ApiOptions::default(),
             document_cache_bytes: 4 << 20,
             explain: false,
         }
@@ -176,8 +171,7 @@ impl ObjectService {
         let cache_bytes = options.document_cache_bytes;
         let documents = Documents::new(api.schema(), options.limits.clone(), cache_bytes);
         if let Some(local) = store.local() {
-            let inverse = api.inverse_properties().map(NamedNode::new_unchecked);
-            local.expect_inverse(&inverse.collect::<Vec<_>>());
+            local.expect_inverse(&inverse_properties(api.soml()));
         }
         let inner = Inner {
             api,
@@ -441,6 +435,17 @@ impl Inner {
             .map_err(|error| vec![store_error(&error, &call.context.request_id)])?;
         self.documents.introspect(schema, prepared)
     }
+}
+
+/// Returns the RDF properties that are read from their values to their objects; one of several
+/// aliases comes several times.
+fn inverse_properties(soml: &soml_core::schema::Schema) -> Vec<NamedNode> {
+    let properties = soml.properties.iter();
+    let inverse = properties.filter_map(|property| match &property.path {
+        Path::Inverse { iri, .. } => Some(NamedNode::new_unchecked(iri)),
+        Path::Forward(_) => None,
+    });
+    inverse.collect()
 }
 
 /// A plan that was executed, with the times that it took.

@@ -1,4 +1,4 @@
-//! The running service: its settings, data, stored schemas, and the schema that is bound.
+//! The running service: settings, data, stored schemas, and the bound schema.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 
 use crate::config::Settings;
 use crate::first_query::first_query;
-use crate::health::HealthCache;
+use crate::health_record::HealthCache;
 use crate::schema::{Checked, UsableSchema, check_with};
 use crate::schema_store::{SchemaStore, SchemaStoreError, StoredSchema};
 
@@ -55,7 +55,7 @@ pub enum SchemaChangeError {
     /// The schema is bound.
     #[error("the schema is bound; unbind it first")]
     Bound,
-    /// The store of schemas refuses.
+    /// The schema store failed or refused the change.
     #[error(transparent)]
     Store(#[from] SchemaStoreError),
 }
@@ -80,7 +80,7 @@ impl App {
         }
     }
 
-    /// Checks and stores a new document; returns it with what was found.
+    /// Checks and stores a new document; returns it with its diagnostics.
     ///
     /// # Errors
     ///
@@ -94,12 +94,12 @@ impl App {
         Ok((self.schemas.create(&usable.id, text).await?, checked))
     }
 
-    /// Replaces a stored document; one that is bound is bound anew.
+    /// Replaces a stored document; if it is bound, the new version is bound.
     ///
     /// # Errors
     ///
     /// Fails when the document has errors, has another identifier, or has changed since the
-    /// `expected` revision; what is stored and bound then stays.
+    /// `expected` revision; nothing changes then.
     pub async fn replace_schema(
         &self,
         id: &str,
@@ -145,13 +145,13 @@ impl App {
         Ok(self.schemas.remove(id, expected).await?)
     }
 
-    /// Binds a stored schema in place of the one that is bound now.
+    /// Binds a stored schema, replacing the bound one.
     ///
-    /// `query` is shown to people who open the service in a browser; without one, one is made.
+    /// `query` is the sample query in GraphiQL; without one, it is generated.
     ///
     /// # Errors
     ///
-    /// Fails when the schema is unknown or cannot be served; what is bound then stays.
+    /// Fails if the schema is unknown or has errors; the bound schema does not change then.
     pub async fn bind(
         &self,
         id: &str,
@@ -204,7 +204,7 @@ impl App {
         self.bound().is_some()
     }
 
-    /// From now on the service says that it takes no new work.
+    /// Makes the readiness probe fail from now on.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
     }

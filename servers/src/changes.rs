@@ -1,4 +1,4 @@
-//! Changes between two versions of a document as a compiler would print them, or as JSON.
+//! Changes between two versions of a document in the style of a compiler, or as JSON.
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -26,7 +26,7 @@ pub struct Version<'a> {
     pub text: &'a str,
 }
 
-/// Renders changes in their order, each with its places in both documents, and their numbers.
+/// Renders changes in their order, each with its position in both documents, and a summary.
 #[must_use]
 pub fn text(changes: &[Change], old: Version<'_>, new: Version<'_>, style: Style) -> String {
     let renderer = match style {
@@ -78,7 +78,7 @@ fn group<'a>(change: &'a Change, old: Version<'a>, new: Version<'a>) -> Group<'a
         group = group.element(level(consequence.criticality).message(&consequence.message));
     }
     if let Some(more @ 1..) = change.consequences.len().checked_sub(SHOWN) {
-        let message = format!("and {more} more, which `--format json` lists");
+        let message = format!("and {more} more; `--format json` lists all");
         group = group.element(Level::NOTE.message(message));
     }
     group
@@ -100,7 +100,7 @@ fn count(changes: &[Change], criticality: Criticality) -> usize {
         .count()
 }
 
-/// Returns changes in their order as JSON, with all their consequences, and their numbers.
+/// Returns changes in their order as JSON, with all their consequences and their counts.
 #[must_use]
 pub fn json(changes: &[Change], old: Version<'_>, new: Version<'_>) -> Value {
     let (old_lines, new_lines) = (LineIndex::new(old.text), LineIndex::new(new.text));

@@ -1,4 +1,4 @@
-//! All codes that a user can meet, of whatever library: for `soml explain` and for
+//! All codes that a user can see, from all libraries: for `soml explain` and for
 //! `docs/diagnostics.md`.
 
 use graphql_gen::diff::ChangeCode;
@@ -12,20 +12,20 @@ use crate::http::code as http;
 /// Edits that a mistyped code may be away from the one that is meant.
 const NEAR: usize = 4;
 
-/// Where a code is met.
+/// Where a code is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Area {
-    /// Findings about a SOML document.
+    /// Diagnostics of a SOML document.
     Document,
-    /// Reasons why a document without such errors has no GraphQL API.
+    /// Conflicts in the GraphQL API that is generated from a document without such errors.
     Api,
     /// Changes between two documents.
     Change,
-    /// Findings about data.
+    /// Findings of data checks.
     Data,
-    /// Errors in GraphQL answers.
+    /// Errors in GraphQL responses.
     Answer,
-    /// Failed requests over HTTP.
+    /// Errors of the HTTP layer.
     Http,
 }
 
@@ -44,28 +44,28 @@ impl Area {
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
-            Area::Document => "Findings about a SOML document",
-            Area::Api => "Reasons why a SOML document has no GraphQL API",
+            Area::Document => "Diagnostics of a SOML document",
+            Area::Api => "Conflicts in the generated GraphQL API",
             Area::Change => "Changes between two SOML documents",
-            Area::Data => "Findings about data",
-            Area::Answer => "Errors in GraphQL answers",
-            Area::Http => "Failed requests over HTTP",
+            Area::Data => "Findings of data checks",
+            Area::Answer => "Errors in GraphQL responses",
+            Area::Http => "Errors of the HTTP layer",
         }
     }
 }
 
-/// A code with what is known about it.
+/// A code with its documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeEntry {
     /// The code.
     pub name: &'static str,
-    /// Where it is met.
+    /// Where it is used.
     pub area: Area,
-    /// How bad it is: a severity, the criticality of a change, or an HTTP status.
+    /// The severity, the criticality of a change, or the HTTP status.
     pub level: String,
     /// What it means.
     pub meaning: &'static str,
-    /// More about a finding of a document.
+    /// Explanation and example of a document diagnostic.
     pub info: Option<&'static CodeInfo>,
 }
 
@@ -115,11 +115,11 @@ fn error(name: &'static str, area: Area, meaning: &'static str) -> CodeEntry {
     }
 }
 
-/// Finds a code by its name; letter case does not matter, and `-` and blanks stand for `_`.
+/// Finds a code by its name, ignoring case; `-` and spaces stand for `_`.
 ///
 /// # Errors
 ///
-/// Returns the code that differs least from an unknown one, when one differs little.
+/// Returns the most similar known code, if one is similar enough.
 pub fn find(name: &str) -> Result<CodeEntry, Option<&'static str>> {
     let wanted = name.trim().to_ascii_uppercase().replace(['-', ' '], "_");
     if let Some(entry) = all().find(|entry| entry.name == wanted) {
@@ -132,11 +132,11 @@ pub fn find(name: &str) -> Result<CodeEntry, Option<&'static str>> {
     Err(near.map(|(_, near)| near))
 }
 
-/// Returns the tables of `docs/diagnostics.md`: findings about documents with their explanations,
-/// then the reasons why there is no API.
+/// Returns the generated part of `docs/diagnostics.md`: tables of the diagnostics of documents and
+/// of the generated API, then the explanations.
 #[must_use]
 pub fn diagnostics_markdown() -> String {
-    let mut text = String::from("| code | severity | what is found |\n|---|---|---|\n");
+    let mut text = String::from("| code | severity | meaning |\n|---|---|---|\n");
     for row in CODES {
         let anchor = row.name.to_ascii_lowercase();
         text.push_str(&format!(
@@ -183,7 +183,7 @@ pub fn errors_markdown() -> String {
 /// Returns the table of `docs/changes.md`.
 #[must_use]
 pub fn changes_markdown() -> String {
-    let mut text = String::from("| code | by itself | meaning |\n|---|---|---|\n");
+    let mut text = String::from("| code | criticality | meaning |\n|---|---|---|\n");
     for code in ChangeCode::ALL {
         text.push_str(&format!(
             "| `{code}` | {} | {} |\n",

@@ -1,19 +1,19 @@
-//! Schemas and data that the program carries with it.
+//! Built-in schemas and data.
 
 use std::str::FromStr;
 
-/// A demonstration: a schema, data for it, and a query to begin with.
+/// A demo: a schema, data for it, and a sample query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demo {
     /// Name on the command line.
     pub name: &'static str,
     /// The SOML document.
     pub schema: &'static str,
-    /// Name of the data as a file; its extension tells the syntax.
+    /// File name of the data; its extension gives the syntax.
     pub data_name: &'static str,
     /// The data.
     pub data: &'static [u8],
-    /// A query that shows what can be asked.
+    /// A sample query.
     pub query: &'static str,
 }
 
@@ -28,9 +28,9 @@ pub const STAR_WARS: Demo = Demo {
 
 const ALL: &[Demo] = &[STAR_WARS];
 
-/// There is no demonstration of this name.
+/// The name of the demo is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no demo `{0}`; known is star-wars")]
+#[error("unknown demo `{0}`; the only demo is star-wars")]
 pub struct UnknownDemo(String);
 
 impl FromStr for Demo {

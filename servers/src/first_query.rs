@@ -1,4 +1,4 @@
-//! A first query for a schema, so that whoever opens the service sees something work.
+//! A sample query for a schema, shown in GraphiQL.
 
 use graphql_gen::typesystem::{Api, TypeRef};
 use soml_core::schema::{ObjectKind, Property, Range};
@@ -6,7 +6,8 @@ use soml_core::schema::{ObjectKind, Property, Range};
 const FIELDS: usize = 4;
 const OBJECTS: usize = 10;
 
-/// Makes a query that lists some objects of the first concrete type with a few of its values.
+/// Returns a query for some objects of the concrete type with the most properties, with a few of
+/// their values.
 #[must_use]
 pub fn first_query(api: &Api) -> String {
     let soml = api.soml();

@@ -1,149 +1,16 @@
-//! What the service says about its own state.
+//! Health checks of the service.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use graph_store::CallContext;
 use graphql_service::{Request, RequestContext};
-use serde::Serialize;
 
 use crate::app::App;
+pub use crate::health_record::{HealthRecord, Status};
+use crate::health_record::{QUERY, SCHEMA, STORE};
 
 /// Time for a check; a store that is slower than this is not fit to serve.
 const CHECK_TIME: Duration = Duration::from_secs(5);
-
-/// How the service or a part of it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Status {
-    /// Works.
-    Ok,
-    /// Works, but something should be looked at.
-    Warning,
-    /// Does not work.
-    Error,
-}
-
-/// A health record, with those of the parts in it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct HealthRecord {
-    /// How it is.
-    pub status: Status,
-    /// Identifier of the check, which never changes.
-    pub id: String,
-    /// Name for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// What sort of thing was checked.
-    #[serde(rename = "type")]
-    pub kind: &'static str,
-    /// What does not work when the status is not `OK`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub impact: Option<&'static str>,
-    /// Where to read what to do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub troubleshooting: Option<String>,
-    /// What is checked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<&'static str>,
-    /// What was found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    /// Checks of the parts.
-    pub health_checks: Vec<HealthRecord>,
-}
-
-/// A check that the service makes of itself.
-pub(crate) struct Check {
-    pub(crate) id: &'static str,
-    pub(crate) name: &'static str,
-    kind: &'static str,
-    description: &'static str,
-    impact: &'static str,
-    /// What to do, for `/__trouble`.
-    pub(crate) remedy: &'static str,
-}
-
-pub(crate) const STORE: Check = Check {
-    id: "1200",
-    name: "SPARQL",
-    kind: "sparql",
-    description: "The store of the data answers and holds statements.",
-    impact: "Queries fail, or find nothing.",
-    remedy: "Look in the log for the reason that the store gives. A server has to answer at \
-             `sparql.endpoint.address`. When the store is empty, load data: with `--data` into the \
-             embedded store, with the server's own tools otherwise.",
-};
-
-pub(crate) const SCHEMA: Check = Check {
-    id: "1300",
-    name: "SOML",
-    kind: "soml",
-    description: "A schema is bound to the service.",
-    impact: "GraphQL requests are answered with 503 SCHEMA_NOT_BOUND.",
-    remedy: "Store a schema with `POST /soml` and bind it with `PUT /soml/{id}/objects`; or start \
-             the service with `--schema FILE`.",
-};
-
-pub(crate) const QUERY: Check = Check {
-    id: "1400",
-    name: "Query service",
-    kind: "queryService",
-    description: "The service answers a GraphQL query.",
-    impact: "GraphQL requests fail.",
-    remedy: "The checks 1200 and 1300 name the cause in most cases; else look in the log.",
-};
-
-pub(crate) const CHECKS: &[Check] = &[STORE, SCHEMA, QUERY];
-
-impl Check {
-    fn record(&self, status: Status, message: String) -> HealthRecord {
-        let failed = status != Status::Ok;
-        HealthRecord {
-            status,
-            id: self.id.to_owned(),
-            name: Some(self.name.to_owned()),
-            kind: self.kind,
-            impact: failed.then_some(self.impact),
-            troubleshooting: failed.then(|| format!("/__trouble#{}", self.id)),
-            description: Some(self.description),
-            message: Some(message),
-            health_checks: Vec::new(),
-        }
-    }
-}
-
-/// The last health record, for as long as it is fresh enough.
-#[derive(Debug)]
-pub(crate) struct HealthCache {
-    time: Duration,
-    last: Mutex<Option<(Instant, HealthRecord)>>,
-}
-
-impl HealthCache {
-    pub(crate) fn new(time: Duration) -> Self {
-        HealthCache {
-            time,
-            last: Mutex::default(),
-        }
-    }
-
-    /// Makes the next record a fresh one.
-    pub(crate) fn forget(&self) {
-        self.set(None);
-    }
-
-    fn get(&self) -> Option<HealthRecord> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let (at, record) = last.as_ref()?;
-        (at.elapsed() < self.time).then(|| record.clone())
-    }
-
-    fn set(&self, last: Option<(Instant, HealthRecord)>) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = last;
-    }
-}
 
 /// Returns the health of the service, from the cache when that is allowed and fresh.
 pub(crate) async fn health(app: &App, cached: bool) -> HealthRecord {
@@ -191,9 +58,12 @@ async fn check_store(app: &App) -> HealthRecord {
                 error = &error as &dyn std::error::Error,
                 "the store failed its check"
             );
-            (Status::Error, "the store does not answer".to_owned())
+            (Status::Error, "the store does not respond".to_owned())
         }
-        Err(_) => (Status::Error, "the store did not answer in time".to_owned()),
+        Err(_) => (
+            Status::Error,
+            "the store did not respond in time".to_owned(),
+        ),
     };
     STORE.record(status, message)
 }
@@ -211,7 +81,7 @@ async fn check_query(app: &App) -> HealthRecord {
         return failed("the service is shutting down");
     }
     let Some(bound) = app.bound() else {
-        return failed("there is no schema to query");
+        return failed("no schema is bound");
     };
     let query = bound.service.execute(
         Request::new("{ __typename }"),
@@ -221,7 +91,7 @@ async fn check_query(app: &App) -> HealthRecord {
         Ok(response) if response.body.starts_with(br#"{"data""#) => {
             QUERY.record(Status::Ok, "a query was answered".to_owned())
         }
-        Ok(_) => failed("a query was answered with errors"),
+        Ok(_) => failed("a query returned errors"),
         Err(_) => failed("a query was not answered in time"),
     }
 }

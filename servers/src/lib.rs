@@ -1,8 +1,7 @@
 //! The object service over HTTP, and the `soml` command line.
 //!
-//! Everything with logic of its own lives in the libraries below; this crate reads files, the
-//! environment and the clock, and speaks HTTP. The binaries are thin: they hand their arguments to
-//! the modules here and turn the outcome into an exit code.
+//! The logic is in the libraries below; this crate does the I/O: files, environment, clock and
+//! HTTP. The binaries are thin: they pass their arguments to the modules here and return an exit code.
 
 pub mod app;
 pub mod changes;
@@ -12,6 +11,7 @@ pub mod config;
 pub mod demo;
 pub mod first_query;
 pub mod health;
+mod health_record;
 pub mod http;
 pub mod load;
 pub mod logging;

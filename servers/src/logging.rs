@@ -5,11 +5,11 @@ use tracing_subscriber::filter::ParseError;
 
 use crate::config::{LogFormat, Settings};
 
-/// Starts logging for the process, with colours when `coloured`. A second call changes nothing.
+/// Initialises logging for the process, with colours if `coloured`. A second call has no effect.
 ///
 /// # Errors
 ///
-/// Fails when `logging.level` is malformed.
+/// Fails if `logging.level` is malformed.
 pub fn start(settings: &Settings, coloured: bool) -> Result<(), ParseError> {
     let filter = EnvFilter::builder().parse(&settings.log_level)?;
     let builder = tracing_subscriber::fmt()

@@ -1,4 +1,4 @@
-//! What `soml check` prints.
+//! The output of `soml check`.
 
 use std::fmt::Write as _;
 
@@ -7,11 +7,11 @@ use soml_data::check::{CheckCode, CheckFinding, CheckReport, CheckSeverity, Exam
 
 use crate::load::thousands;
 
-/// Greatest number of details that are told of one kind of finding at one place.
+/// Maximum number of details that are shown for one kind of finding at one place.
 const MAX_DETAILS: usize = 8;
 
-/// Returns a report for people: how many objects there are, every kind of finding with its examples,
-/// and how many kinds there are.
+/// Returns a human-readable report: the number of objects, every kind of finding with its examples,
+/// and the number of kinds.
 #[must_use]
 pub fn text(report: &CheckReport) -> String {
     let mut text = String::new();
@@ -52,12 +52,12 @@ fn objects(text: &mut String, report: &CheckReport) {
     }
 }
 
-/// Types without instances are listed above the findings.
+/// Tells whether a finding is shown; types without instances are listed above the findings.
 fn is_told(finding: &CheckFinding) -> bool {
     finding.code != CheckCode::NoInstances
 }
 
-/// Tells a finding with all its examples.
+/// Prints a finding with all its examples.
 fn alone(text: &mut String, finding: &CheckFinding) {
     let detail = finding.detail.as_ref().map(|d| format!(" ({d})"));
     let heading = heading(finding, finding.count);
@@ -74,13 +74,13 @@ fn alone(text: &mut String, finding: &CheckFinding) {
     }
 }
 
-/// Tells findings that differ in detail, each with one example.
+/// Prints findings that differ in detail, each with one example.
 fn together(text: &mut String, findings: &[&CheckFinding]) {
     let total = findings.iter().map(|finding| finding.count).sum();
     line(text, format_args!("\n{}:", heading(findings[0], total)));
     let (told, rest) = findings.split_at(findings.len().min(MAX_DETAILS));
     for finding in told {
-        let detail = finding.detail.as_deref().unwrap_or("otherwise");
+        let detail = finding.detail.as_deref().unwrap_or("other");
         line(
             text,
             format_args!("    {} {detail}", thousands(finding.count)),
@@ -93,7 +93,7 @@ fn together(text: &mut String, findings: &[&CheckFinding]) {
         let count = rest.iter().map(|finding| finding.count).sum();
         line(
             text,
-            format_args!("    and {} more of other kinds", thousands(count)),
+            format_args!("    and {} more with other details", thousands(count)),
         );
     }
 }
@@ -142,7 +142,7 @@ fn line(text: &mut String, content: std::fmt::Arguments<'_>) {
     writeln!(text, "{content}").expect("writing to a string");
 }
 
-/// Returns a report for machines.
+/// Returns the report as JSON.
 #[must_use]
 pub fn json(report: &CheckReport) -> Value {
     let mut document = json!({

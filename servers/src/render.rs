@@ -1,4 +1,4 @@
-//! Findings about a document as a compiler would print them, or as JSON and JSON-LD.
+//! Diagnostics of a document in the style of a compiler, or as JSON and JSON-LD.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use soml_core::{Severity, report};
 
 use crate::schema::{Checked, Note};
 
-/// How rendered text looks.
+/// The style of rendered text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Without escape sequences.
@@ -19,7 +19,7 @@ pub enum Style {
     Coloured,
 }
 
-/// Renders all findings of a document named `file`, each with the lines it is about.
+/// Renders all diagnostics of the document `file`, each with its source lines.
 #[must_use]
 pub fn text(file: &str, source: &str, checked: &Checked, style: Style) -> String {
     let renderer = match style {
@@ -34,7 +34,7 @@ pub fn text(file: &str, source: &str, checked: &Checked, style: Style) -> String
     let mut text = notes.collect::<String>();
     if checked.suppressed > 0 {
         text.push_str(&format!(
-            "and {} further findings that are not shown\n\n",
+            "{} more diagnostics are not shown\n\n",
             checked.suppressed
         ));
     }
@@ -80,8 +80,8 @@ pub(crate) fn visible(source: &str, span: Span) -> Range<usize> {
     }
 }
 
-/// Returns the findings of a document named `file` as JSON: the report of `soml_core` with the
-/// findings about the API among them.
+/// Returns the diagnostics of the document `file` as JSON: the report of `soml_core`, including
+/// diagnostics of the generated API.
 #[must_use]
 pub fn json(file: &str, checked: &Checked) -> Value {
     let mut report = Map::new();
@@ -91,9 +91,9 @@ pub fn json(file: &str, checked: &Checked) -> Value {
     Value::Object(report)
 }
 
-/// Returns the JSON-LD status document of a document: its text and its findings.
+/// Returns the JSON-LD status document: the text of the document and its diagnostics.
 ///
-/// `id` is the identifier of the schema; a document that has none that is known has no `@id`.
+/// `id` is the identifier of the schema; without one, the status document has no `@id`.
 #[must_use]
 pub fn json_ld(id: Option<&str>, text: &str, checked: &Checked) -> Map<String, Value> {
     let report = report::json_ld(id.unwrap_or_default(), text, &[]);

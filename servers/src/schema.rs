@@ -1,7 +1,7 @@
-//! SOML text to a schema that can be served, or to everything that is wrong with it.
+//! Checks SOML text: the result is a schema that can be served, or errors.
 //!
-//! Findings of the language (`soml-core`) and of the API made from it (`graphql-gen`) become one
-//! kind of note here, so that all ways to report them say the same.
+//! Diagnostics of the document (`soml-core`) and of the generated API (`graphql-gen`) become one
+//! type here, so that all output formats report the same.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,20 +16,20 @@ use uuid::Uuid;
 /// A checked SOML document.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// The schema, when there are no errors.
+    /// The schema, if there are no errors.
     pub schema: Option<UsableSchema>,
-    /// All findings, in the order of the document.
+    /// All diagnostics, in document order.
     pub notes: Vec<Note>,
-    /// How many findings were left out because there were too many.
+    /// Number of diagnostics beyond the limit, which are not listed.
     pub suppressed: usize,
 }
 
-/// A schema without errors, with the API made from it.
+/// A schema without errors, with its generated API.
 #[derive(Clone)]
 pub struct UsableSchema {
     /// Last segment of the identifier, such as `swapi`; the name in paths.
     pub id: String,
-    /// The document names its identifier itself; otherwise one was made for it.
+    /// Whether the document has an `id`; otherwise, one was generated.
     pub declares_id: bool,
     /// The schema itself.
     pub soml: Arc<Valid<soml_core::Schema>>,
@@ -38,14 +38,14 @@ pub struct UsableSchema {
 }
 
 impl UsableSchema {
-    /// Returns the address of the schema when it is stored, relative to the service.
+    /// Returns the path of the schema when it is stored.
     #[must_use]
     pub fn iri(&self) -> String {
         schema_iri(&self.id)
     }
 }
 
-/// Returns the address of the stored schema named `id`, relative to the service.
+/// Returns the path of the stored schema named `id`.
 #[must_use]
 pub fn schema_iri(id: &str) -> String {
     format!("/soml/{id}")
@@ -59,7 +59,7 @@ impl fmt::Debug for UsableSchema {
     }
 }
 
-/// One finding about a document.
+/// A diagnostic of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Note {
@@ -68,22 +68,22 @@ pub struct Note {
     /// `error` or `warning`.
     #[serde(serialize_with = "severity_name")]
     pub severity: Severity,
-    /// Where it is; absent where it has no single place.
+    /// Where it is; absent if it has no single position.
     #[serde(flatten)]
     pub place: Option<Place>,
     /// What is wrong.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
-    /// Other places that have to do with it.
+    /// Related positions.
     pub related: Vec<Related>,
 }
 
-/// A stretch of the document; lines and columns count from 1, columns in characters.
+/// A range in the document; lines and columns count from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Place {
-    /// The stretch in bytes.
+    /// The range in bytes.
     #[serde(skip)]
     pub span: Span,
     /// Line of the start.
@@ -96,7 +96,7 @@ pub struct Place {
     pub end_column: u32,
 }
 
-/// A secondary place of a [`Note`].
+/// A related position of a [`Note`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Related {
     /// Where it is.
@@ -107,7 +107,7 @@ pub struct Related {
 }
 
 impl Checked {
-    /// Returns the number of findings of one severity.
+    /// Returns the number of diagnostics of one severity.
     #[must_use]
     pub fn count(&self, severity: Severity) -> usize {
         self.notes
@@ -117,19 +117,19 @@ impl Checked {
     }
 }
 
-/// Returns the parts of an API that the service serves.
+/// Returns the options of the API as the service serves it.
 #[must_use]
 pub fn served_api() -> ApiOptions {
     ServiceOptions::default().api
 }
 
-/// Checks a SOML document and makes the API that the service serves.
+/// Checks a SOML document and generates the API as the service serves it.
 #[must_use]
 pub fn check(text: &str) -> Checked {
     check_with(text, &served_api())
 }
 
-/// Checks a SOML document and makes an API with the parts that `options` name.
+/// Checks a SOML document and generates the API with the given options.
 #[must_use]
 pub fn check_with(text: &str, options: &ApiOptions) -> Checked {
     let loaded = soml_core::load(text);

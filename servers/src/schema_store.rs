@@ -1,4 +1,4 @@
-//! Where SOML documents are kept.
+//! The store of SOML documents.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,9 +11,9 @@ use uuid::Uuid;
 pub struct StoredSchema {
     /// Name in paths, such as `swapi`.
     pub id: String,
-    /// The document as it came in.
+    /// The document as received.
     pub text: String,
-    /// Changes with every change of the document; never used twice.
+    /// Revision of the document: different after every change and never reused.
     pub revision: String,
 }
 
@@ -22,20 +22,20 @@ pub struct StoredSchema {
 #[non_exhaustive]
 pub enum SchemaStoreError {
     /// The name is taken.
-    #[error("a schema with this identifier is stored already")]
+    #[error("a schema with this identifier already exists")]
     Exists,
     /// The name is unknown.
-    #[error("no schema has this identifier")]
+    #[error("there is no schema with this identifier")]
     NotFound,
     /// The document has changed since the revision that was asked for.
-    #[error("the schema has another revision")]
+    #[error("the schema has been changed: it has another revision")]
     RevisionMismatch,
     /// The store cannot do its work.
     #[error("the schema store failed")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// A store of SOML documents. Comparing a revision and changing the document is one step.
+/// A store of SOML documents. Comparing a revision and changing the document is atomic.
 #[async_trait]
 pub trait SchemaStore: Send + Sync + 'static {
     /// Returns all documents, ordered by name.
@@ -47,7 +47,7 @@ pub trait SchemaStore: Send + Sync + 'static {
     /// Stores a new document.
     async fn create(&self, id: &str, text: &str) -> Result<StoredSchema, SchemaStoreError>;
 
-    /// Replaces a document, when it has the `expected` revision or none is expected.
+    /// Replaces a document if it has the `expected` revision, or if none is expected.
     async fn replace(
         &self,
         id: &str,
@@ -55,11 +55,11 @@ pub trait SchemaStore: Send + Sync + 'static {
         expected: Option<&str>,
     ) -> Result<StoredSchema, SchemaStoreError>;
 
-    /// Removes a document, when it has the `expected` revision or none is expected.
+    /// Removes a document if it has the `expected` revision, or if none is expected.
     async fn remove(&self, id: &str, expected: Option<&str>) -> Result<(), SchemaStoreError>;
 }
 
-/// A store whose documents are lost with the process.
+/// An in-memory store; documents are lost when the process ends.
 #[derive(Debug, Default)]
 pub struct InMemorySchemaStore {
     schemas: Mutex<BTreeMap<String, StoredSchema>>,

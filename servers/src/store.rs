@@ -1,4 +1,4 @@
-//! Where the data is: embedded in the process, or behind a SPARQL endpoint.
+//! The data store: embedded in the process, or a SPARQL server.
 
 use std::sync::Arc;
 
@@ -9,35 +9,36 @@ use oxigraph::store::{StorageError, Store};
 
 use crate::config::Settings;
 
-/// The store of the data.
+/// The data store.
 #[derive(Clone)]
 pub enum DataStore {
-    /// In this process; data is loaded into it.
+    /// An embedded store, into which data are loaded.
     Embedded(Arc<OxigraphStore>),
-    /// On a server, with what it holds.
+    /// A SPARQL server with its data.
     Remote(Arc<dyn GraphStore>),
 }
 
-/// Why there is no store.
+/// Why a store cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The embedded store cannot be made.
-    #[error("failed to make the embedded store")]
+    /// The embedded store cannot be created.
+    #[error("failed to create the embedded store")]
     Embedded(#[from] StorageError),
-    /// The properties of the endpoint contradict each other.
-    #[error("the properties `sparql.endpoint.*` cannot be used")]
+    /// The properties of the endpoint are inconsistent.
+    #[error("the properties `sparql.endpoint.*` are inconsistent")]
     Options(#[from] OptionsError),
 }
 
 impl DataStore {
-    /// Opens the store that the settings name: a server when there is an address of one.
+    /// Opens the store that the settings describe: a server if there is an address, otherwise an
+    /// embedded store.
     ///
-    /// Connects to nothing yet, so that a service starts while its store is down.
+    /// Does not connect yet, so that a service can start while the server is down.
     ///
     /// # Errors
     ///
-    /// Fails when the settings contradict each other.
+    /// Fails if the settings are inconsistent.
     pub fn open(settings: &Settings) -> Result<Self, OpenError> {
         if settings.sparql.addresses.is_empty() {
             let store = OxigraphStore::new(Store::new()?);
@@ -46,11 +47,11 @@ impl DataStore {
         DataStore::connect(&settings.sparql)
     }
 
-    /// Makes the store over the server that `options` describe.
+    /// Creates the store for the server that `options` describe.
     ///
     /// # Errors
     ///
-    /// Fails when the options contradict each other.
+    /// Fails if the options are inconsistent.
     pub fn connect(options: &ConnectionOptions) -> Result<Self, OpenError> {
         let endpoint = Arc::new(HttpEndpoint::new(options.clone())?);
         Ok(DataStore::Remote(Arc::new(HttpStore::new(endpoint))))
@@ -65,7 +66,7 @@ impl DataStore {
         }
     }
 
-    /// Returns the embedded store, into which data can be loaded.
+    /// Returns the embedded store, if it is one.
     #[must_use]
     pub fn embedded(&self) -> Option<&Arc<OxigraphStore>> {
         match self {

@@ -14,33 +14,33 @@ pub struct Config {
     pub query_pfx: String,
     /// Prefix of the names of mutation fields.
     pub mutation_pfx: String,
-    /// Answers null instead of `[]` for a list without values.
+    /// Returns null instead of `[]` for a list without values.
     pub null_json_arrays: bool,
-    /// Repository that holds the data, when not the service's own.
+    /// Repository that holds the data, if not the default of the service.
     pub repository: Option<String>,
     /// Default of the query argument `includeInferred`.
     pub include_inferred: bool,
     /// Default of the query argument `expandOwlSameAs`.
     pub expand_owl_same_as: bool,
-    /// Names of the schema checks that are off.
+    /// Names of the schema checks that are switched off.
     pub disabled_checks: Vec<String>,
     /// Role of callers without a declared role.
     pub default_role: String,
-    /// Read-only role of machine integrations.
+    /// Read-only role of system integrations.
     pub default_integration_role: String,
     /// Adds directives with the effective SOML of each type and property.
     pub expose_soml_in_graphql: bool,
-    /// Adds a count beside each list field.
+    /// Adds a count field for each list field.
     pub enable_collection_count: bool,
-    /// Adds a counting root field per type.
+    /// Adds a count root field for each type.
     pub enable_type_count: bool,
-    /// Adds an aggregating field beside each list field.
+    /// Adds an aggregate field for each list field.
     pub enable_aggregates: bool,
     /// Adds Relay connections.
     pub enable_connections: bool,
     /// Shorter error messages.
     pub compact_error_messages: bool,
-    /// Lets clients ask for the plan of a query.
+    /// Lets clients request the plan of a query.
     pub enable_graphql_explain: bool,
     /// Default search settings.
     pub search: Option<SearchSettings>,

@@ -49,11 +49,11 @@ pub enum Scalar {
     NegativeFloat,
     /// `nonNegativeFloat`: a double of at least 0.
     NonNegativeFloat,
-    /// `dateTime`, zone optional.
+    /// `dateTime`, time zone optional.
     DateTime,
     /// `date`.
     Date,
-    /// `time`, zone optional.
+    /// `time`, time zone optional.
     Time,
     /// `year`.
     Year,
@@ -137,7 +137,7 @@ impl Scalar {
         self.is_integer() || self.is_float() || self == Scalar::Decimal
     }
 
-    /// Tells whether values are whole numbers.
+    /// Tells whether values are integers.
     #[must_use]
     pub fn is_integer(self) -> bool {
         self.integer_bounds().is_some()
@@ -156,7 +156,7 @@ impl Scalar {
         )
     }
 
-    /// Returns the least and greatest value of a whole-number scalar; `None` in a place is no bound.
+    /// Returns the minimum and maximum of an integer scalar; `None` means unbounded.
     #[must_use]
     pub fn integer_bounds(self) -> Option<(Option<i128>, Option<i128>)> {
         Some(match self {

@@ -1,4 +1,4 @@
-//! Findings about a document, as data. How they look on a terminal is somebody else's business.
+//! Diagnostics of a document, as data. Rendering them is left to the caller.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -6,40 +6,15 @@ use std::fmt;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::codes::Code;
+pub use crate::codes::Severity;
 use crate::span::{LineIndex, Position, Span};
 
-/// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Severity {
-    /// The document cannot be used.
-    Error,
-    /// The document can be used, but probably does not say what its author meant.
-    Warning,
-}
-
-impl Severity {
-    /// Returns `error` or `warning`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// One finding about a document.
+/// An error or a warning about a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Stable code; see [`crate::codes::CODES`].
     pub code: Code,
-    /// How bad it is.
+    /// The severity, which follows from the code.
     pub severity: Severity,
     /// Where it is, in bytes.
     pub span: Span,
@@ -47,15 +22,15 @@ pub struct Diagnostic {
     pub position: Position,
     /// Line and column of the end of [`Diagnostic::span`].
     pub end: Position,
-    /// What is wrong.
+    /// What is wrong, as a lower-case fragment.
     pub message: String,
-    /// What to do about it, when that can be known.
+    /// How to fix it, if that is known.
     pub help: Option<String>,
-    /// Other places that have to do with it.
+    /// Related positions.
     pub labels: Vec<Label>,
 }
 
-/// A secondary place of a [`Diagnostic`].
+/// A related position of a [`Diagnostic`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// Where it is, in bytes.
@@ -252,5 +227,14 @@ fn locate(finding: Finding, lines: &LineIndex<'_>) -> Diagnostic {
         message: finding.message,
         help: finding.help,
         labels: finding.labels.into_iter().map(label).collect(),
+    }
+}
+
+/// Cuts a text that is quoted in a message.
+pub(crate) fn shorten(text: &str) -> String {
+    const SHOWN: usize = 60;
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
     }
 }

@@ -1,6 +1,6 @@
-//! The keys of the language: which key stands where, and what form its value has.
+//! The keys of SOML: where each key is allowed, and the form of its value.
 //!
-//! The parser, the hints for misspelt keys and the JSON Schema are all made from these tables.
+//! The parser, the suggestions for misspelt keys and the JSON Schema all use these tables.
 
 /// The keys of one kind of mapping.
 #[derive(Debug)]
@@ -18,22 +18,22 @@ pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) shape: Shape,
     pub(crate) doc: &'static str,
-    /// Today's name, when this one is an old spelling.
+    /// The current name, if this one is an old spelling.
     pub(crate) instead: Option<&'static str>,
 }
 
 /// The form of a value. Null is allowed everywhere and means that the key is absent.
 #[derive(Debug)]
 pub(crate) enum Shape {
-    /// Text; numbers and dates count as the text that was written.
+    /// A string; numbers and dates are read as written.
     Text,
-    /// One text or a list of texts.
+    /// A string or a list of strings.
     Texts,
     /// `true` or `false`, also `yes`, `no`, `on`, `off`.
     Bool,
-    /// A whole number from 0.
+    /// A non-negative integer.
     Natural,
-    /// A whole number from 1, or `inf`.
+    /// A positive integer or `inf`.
     Max,
     /// One of a few words.
     Choice(&'static [&'static str]),
@@ -43,13 +43,13 @@ pub(crate) enum Shape {
     Map(&'static Table),
     /// A mapping from names to mappings with the keys of a table.
     MapOf(&'static Table),
-    /// A mapping from names to texts.
+    /// A mapping from names to strings.
     TextMap,
-    /// A list of texts or of mappings with the keys of a table.
+    /// A list of strings or of mappings with the keys of a table.
     ListOf(&'static Table),
     /// Either of two forms.
     Either(&'static Shape, &'static Shape),
-    /// Anything; not looked at.
+    /// Any value; it is not inspected.
     Any,
 }
 
@@ -87,30 +87,30 @@ pub(crate) static DOCUMENT: Table = Table {
             Shape::Text,
             "Identifier of the schema, such as `/soml/films`.",
         ),
-        key("label", Shape::Text, "Human name of the schema."),
+        key("label", Shape::Text, "Display name of the schema."),
         key("creator", Shape::Text, "Name or address of the author."),
-        key("created", Shape::Text, "Date of creation."),
+        key("created", Shape::Text, "Creation date."),
         key("updated", Shape::Text, "Date of the last change."),
         key("versionInfo", Shape::Text, "Version of this schema."),
         key("config", Shape::Map(&CONFIG), "Schema-wide settings."),
         key(
             "specialPrefixes",
             Shape::Map(&SPECIAL_PREFIXES),
-            "Namespaces with a special meaning.",
+            "Base IRI and namespaces of the vocabulary, the ontology and the shapes.",
         ),
         key("prefixes", Shape::TextMap, "Prefixes and their namespaces."),
         key("types", Shape::MapOf(&TYPE), "Enumerations and unions."),
         key(
             "properties",
             Shape::MapOf(&PROPERTY),
-            "Properties that objects share.",
+            "Global properties, shared by objects.",
         ),
         key("objects", Shape::MapOf(&OBJECT), "Object types."),
-        key("rbac", Shape::Map(&RBAC), "Roles and what they may do."),
+        key("rbac", Shape::Map(&RBAC), "Roles and their permissions."),
         key(
             "diagram",
             Shape::Any,
-            "Settings of a diagram tool; ignored.",
+            "Settings for diagram tools; ignored.",
         ),
     ],
 };
@@ -127,27 +127,27 @@ pub(crate) static CONFIG: Table = Table {
         key(
             "lang",
             Shape::Either(&Shape::Text, &Shape::Map(&SCHEMA_LANG)),
-            "Which language variants are read and written; a text sets `fetch`.",
+            "Which language variants are read and written; a string sets `fetch`.",
         ),
         key(
             "implicit",
             Shape::Text,
-            "The same as `lang.implicit`, which wins.",
+            "Same as `lang.implicit`, which takes precedence.",
         ),
         key(
             "queryPfx",
             Shape::Text,
-            "Beginning of the names of query fields.",
+            "Prefix of the names of query fields.",
         ),
         key(
             "mutationPfx",
             Shape::Text,
-            "Beginning of the names of mutation fields.",
+            "Prefix of the names of mutation fields.",
         ),
         key(
             "nullJsonArrays",
             Shape::Bool,
-            "Answers null instead of an empty list (default false).",
+            "Returns null instead of an empty list (default false).",
         ),
         key("repository", Shape::Text, "Repository that holds the data."),
         key(
@@ -163,7 +163,7 @@ pub(crate) static CONFIG: Table = Table {
         key(
             "disabledChecks",
             Shape::Choices(CHECKS),
-            "Schema checks that are off.",
+            "Schema checks to switch off.",
         ),
         key(
             "defaultRole",
@@ -173,27 +173,27 @@ pub(crate) static CONFIG: Table = Table {
         key(
             "defaultIntegrationRole",
             Shape::Text,
-            "Read-only role of machines (default `Federation_SystemRole`).",
+            "Read-only role of system integrations (default `Federation_SystemRole`).",
         ),
         key(
             "exposeSomlInGraphQL",
             Shape::Bool,
-            "Adds directives with the effective SOML (default false).",
+            "Adds directives with the effective SOML settings (default false).",
         ),
         key(
             "enableCollectionCount",
             Shape::Bool,
-            "Adds a count beside each list (default false).",
+            "Adds a count field for each list (default false).",
         ),
         key(
             "enableTypeCount",
             Shape::Bool,
-            "Adds a counting root field per type (default false).",
+            "Adds a count root field for each type (default false).",
         ),
         key(
             "enableAggregates",
             Shape::Bool,
-            "Adds an aggregating field beside each list (default false).",
+            "Adds an aggregate field for each list (default false).",
         ),
         key(
             "enableConnections",
@@ -208,7 +208,7 @@ pub(crate) static CONFIG: Table = Table {
         key(
             "enableGraphQlExplain",
             Shape::Bool,
-            "Lets clients ask for the plan of a query (default true).",
+            "Lets clients request the plan of a query (default true).",
         ),
         key(
             "search",
@@ -225,27 +225,27 @@ pub(crate) static SCHEMA_LANG: Table = Table {
         key(
             "fetch",
             Shape::Text,
-            "Which variants are returned, such as `en~,fr,NONE`.",
+            "Which language variants are returned, such as `en~,fr,NONE`.",
         ),
         key(
             "validate",
             Shape::Text,
-            "Which tags may be written, such as `en,fr;UNIQ`.",
+            "Which language tags are allowed on writes, such as `en,fr;UNIQ`.",
         ),
         key(
             "implicit",
             Shape::Text,
-            "Tag of written text that has none.",
+            "Language tag given on writes to strings without one.",
         ),
         key(
             "defaultNameFetch",
             Shape::Text,
-            "Which variant the field `name` gives (default `ANY`).",
+            "Which language variant the field `name` returns (default `ANY`).",
         ),
         key(
             "appendDefaultNameFetch",
             Shape::Bool,
-            "Appends `defaultNameFetch` to the argument of `name` (default true).",
+            "Appends `defaultNameFetch` to the `lang` argument of `name` (default true).",
         ),
     ],
 };
@@ -257,17 +257,17 @@ pub(crate) static PROPERTY_LANG: Table = Table {
         key(
             "fetch",
             Shape::Text,
-            "Which variants are returned, such as `en~,fr,NONE`.",
+            "Which language variants are returned, such as `en~,fr,NONE`.",
         ),
         key(
             "validate",
             Shape::Text,
-            "Which tags may be written, such as `en,fr;UNIQ`.",
+            "Which language tags are allowed on writes, such as `en,fr;UNIQ`.",
         ),
         key(
             "implicit",
             Shape::Text,
-            "Tag of written text that has none.",
+            "Language tag given on writes to strings without one.",
         ),
     ],
 };
@@ -279,18 +279,18 @@ pub(crate) static SEARCH: Table = Table {
         key(
             "index",
             Shape::Bool,
-            "Searchable; `false` switches the other keys off.",
+            "Makes it searchable; `false` disables the other keys.",
         ),
-        key("analysis", Shape::Map(&ANALYSIS), "How text is analysed."),
+        key("analysis", Shape::Map(&ANALYSIS), "Text analysis."),
         key(
             "nested",
             Shape::Bool,
-            "Embeds objects of this type as nested documents.",
+            "Indexes objects of this type as nested documents.",
         ),
         key(
             "type",
             Shape::Either(&Shape::Text, &Shape::Map(&SEARCH_TYPE)),
-            "Field type of the search engine.",
+            "Field type in the search engine.",
         ),
     ],
 };
@@ -303,7 +303,7 @@ pub(crate) static SEARCH_TYPE: Table = Table {
         key(
             "nestingLevel",
             Shape::Natural,
-            "How many levels of referred objects are embedded (default 1).",
+            "Number of levels of referenced objects to embed (default 1).",
         ),
     ],
 };
@@ -331,7 +331,11 @@ pub(crate) static SPECIAL_PREFIXES: Table = Table {
     what: "`specialPrefixes`",
     name: "specialPrefixes",
     keys: &[
-        key("base_iri", Shape::Text, "Base of relative data IRIs."),
+        key(
+            "base_iri",
+            Shape::Text,
+            "Base of relative IRIs in the data.",
+        ),
         key(
             "vocab_iri",
             Shape::Text,
@@ -352,8 +356,8 @@ pub(crate) static TYPE: Table = Table {
     what: "a type",
     name: "type",
     keys: &[
-        key("label", Shape::Text, "Human name."),
-        key("descr", Shape::Text, "Longer text."),
+        key("label", Shape::Text, "Display name."),
+        key("descr", Shape::Text, "Description."),
         key(
             "values",
             Shape::ListOf(&ENUM_VALUE),
@@ -363,9 +367,13 @@ pub(crate) static TYPE: Table = Table {
         key(
             "graphql",
             Shape::Text,
-            "Name in GraphQL; the name of the type is used.",
+            "Ignored; the GraphQL name is the name of the type.",
         ),
-        key("rdf", Shape::Text, "RDF datatype; custom types have none."),
+        key(
+            "rdf",
+            Shape::Text,
+            "Ignored; custom types have no RDF datatype.",
+        ),
         key("graphqlExtension", Shape::Bool, "Ignored."),
     ],
 };
@@ -375,8 +383,8 @@ pub(crate) static ENUM_VALUE: Table = Table {
     name: "enumValue",
     keys: &[
         key("name", Shape::Text, "The value."),
-        key("label", Shape::Text, "Human name."),
-        key("descr", Shape::Text, "Longer text."),
+        key("label", Shape::Text, "Display name."),
+        key("descr", Shape::Text, "Description."),
     ],
 };
 
@@ -384,8 +392,8 @@ pub(crate) static PROPERTY: Table = Table {
     what: "a property",
     name: "property",
     keys: &[
-        key("label", Shape::Text, "Human name."),
-        key("descr", Shape::Text, "Longer text."),
+        key("label", Shape::Text, "Display name."),
+        key("descr", Shape::Text, "Description."),
         key(
             "range",
             Shape::Text,
@@ -394,18 +402,22 @@ pub(crate) static PROPERTY: Table = Table {
         key(
             "rangeCheck",
             Shape::Bool,
-            "Tests the type of the target (default false).",
+            "Checks that values are instances of the range (default false).",
         ),
         key(
             "typeCast",
             Shape::Bool,
             "Casts stored literals to the range (default false).",
         ),
-        key("min", Shape::Natural, "Least number of values (default 0)."),
+        key(
+            "min",
+            Shape::Natural,
+            "Minimum number of values, enforced on writes only (default 0).",
+        ),
         key(
             "max",
             Shape::Max,
-            "Greatest number of values, or `inf` (default 1).",
+            "Maximum number of values, or `inf` (default 1); above 1, the field is a list.",
         ),
         key(
             "nonNullable",
@@ -420,18 +432,18 @@ pub(crate) static PROPERTY: Table = Table {
         key(
             "inverseAlias",
             Shape::Text,
-            "Property of the range that is read backwards.",
+            "Property of the range to be read in inverse direction; nothing is stored for this property.",
         ),
         key(
             "inverseOf",
             Shape::Text,
-            "Property of the range that is stored too.",
+            "Inverse property of the range; both are stored.",
         ),
         old("inverse", Shape::Text, "inverseOf"),
         key(
             "rdfProp",
             Shape::Text,
-            "RDF property, when not the one of the name.",
+            "RDF property, if it differs from the name.",
         ),
         key(
             "symmetric",
@@ -441,29 +453,29 @@ pub(crate) static PROPERTY: Table = Table {
         key(
             "regex",
             Shape::Text,
-            "Regular expression for values, not anchored.",
+            "Unanchored regular expression that values must match.",
         ),
-        key("prefix", Shape::Text, "Beginning of the IRIs of values."),
+        key("prefix", Shape::Text, "Prefix of the IRIs of values."),
         key(
             "pattern",
             Shape::Text,
-            "Template or regular expression for values.",
+            "Template or regular expression that values must match.",
         ),
         key(
             "kind",
             Shape::Choice(PROPERTY_KINDS),
-            "Hint; the range decides.",
+            "Only a hint; the range decides.",
         ),
         key(
             "lang",
             Shape::Either(&Shape::Text, &Shape::Map(&PROPERTY_LANG)),
-            "Language settings of this property; a text sets `fetch`.",
+            "Language settings of this property; a string sets `fetch`.",
         ),
-        key("valuesIn", Shape::Texts, "Closed list of values."),
+        key("valuesIn", Shape::Texts, "List of allowed values."),
         key(
             "immutable",
             Shape::Bool,
-            "May be set once and not changed (default false).",
+            "Can be set once and not changed afterwards (default false).",
         ),
         old("readOnly", Shape::Bool, "immutable"),
         key(
@@ -474,13 +486,13 @@ pub(crate) static PROPERTY: Table = Table {
         key(
             "sparqlFederatedService",
             Shape::Text,
-            "Service that holds the values.",
+            "SPARQL service that holds the values.",
         ),
         key("meta", Shape::Text, "Extra meta directive."),
         key(
             "diagram",
             Shape::Any,
-            "Settings of a diagram tool; ignored.",
+            "Settings for diagram tools; ignored.",
         ),
     ],
 };
@@ -489,14 +501,14 @@ pub(crate) static OBJECT: Table = Table {
     what: "an object",
     name: "object",
     keys: &[
-        key("label", Shape::Text, "Human name."),
-        key("descr", Shape::Text, "Longer text."),
+        key("label", Shape::Text, "Display name."),
+        key("descr", Shape::Text, "Description."),
         key(
             "kind",
             Shape::Choice(OBJECT_KINDS),
-            "`abstract` or `object` (default).",
+            "`abstract` or `object` (concrete, the default).",
         ),
-        key("inherits", Shape::Text, "The superclass."),
+        key("inherits", Shape::Text, "Superclass."),
         key(
             "name",
             Shape::Text,
@@ -505,28 +517,28 @@ pub(crate) static OBJECT: Table = Table {
         key(
             "props",
             Shape::MapOf(&PROPERTY),
-            "Properties; an empty entry takes the global one.",
+            "Properties; an empty entry uses the global property.",
         ),
         key(
             "type",
             Shape::Texts,
-            "Types of which any one makes an instance (default: the name).",
+            "RDF types; a node with any of them is an instance (default: the name).",
         ),
         key(
             "typeProp",
             Shape::Text,
-            "Property that tells the type (default `rdf:type`).",
+            "RDF property that holds the type of a node (default `rdf:type`).",
         ),
         key(
             "regex",
             Shape::Text,
-            "Regular expression for the IRIs of instances, not anchored.",
+            "Unanchored regular expression that the IRIs of instances must match.",
         ),
-        key("prefix", Shape::Text, "Beginning of the IRIs of instances."),
+        key("prefix", Shape::Text, "Prefix of the IRIs of instances."),
         key(
             "pattern",
             Shape::Text,
-            "Template or regular expression for the IRIs of instances.",
+            "Template or regular expression that the IRIs of instances must match.",
         ),
         key(
             "extend",
@@ -536,18 +548,18 @@ pub(crate) static OBJECT: Table = Table {
         key(
             "search",
             Shape::Either(&Shape::Bool, &Shape::Map(&SEARCH)),
-            "Search settings, also the default of the properties.",
+            "Search settings, also the defaults of the properties.",
         ),
         key(
             "sparqlFederatedService",
             Shape::Text,
-            "Service that holds the instances.",
+            "SPARQL service that holds the instances.",
         ),
         key("meta", Shape::Text, "Extra meta directive."),
         key(
             "diagram",
             Shape::Any,
-            "Settings of a diagram tool; ignored.",
+            "Settings for diagram tools; ignored.",
         ),
     ],
 };
@@ -562,26 +574,26 @@ pub(crate) static ROLE: Table = Table {
     what: "a role",
     name: "role",
     keys: &[
-        key("description", Shape::Text, "Longer text."),
+        key("description", Shape::Text, "Description."),
         key(
             "actions",
             Shape::Texts,
-            "What the role may do, as `<object>/<property>/<operation>`.",
+            "Permissions of the role, as `<object>/<property>/<operation>`.",
         ),
         key(
             "notActions",
             Shape::Texts,
-            "What is taken away from `actions`.",
+            "Permissions excluded from `actions`.",
         ),
         key(
             "filters",
             Shape::Any,
-            "Conditions per object and operation that rows must meet.",
+            "Conditions that objects must satisfy, per object type and operation.",
         ),
         key(
             "presets",
             Shape::Any,
-            "Values that are set on writing and cannot be chosen.",
+            "Values that are set on writes and cannot be overridden.",
         ),
     ],
 };

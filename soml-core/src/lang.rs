@@ -13,9 +13,9 @@ pub use parse::is_tag;
 pub struct LangConfig {
     /// Which variants are returned; everything when absent.
     pub fetch: Option<LangSpec>,
-    /// Which tags may be written.
+    /// Which language tags are allowed on writes.
     pub validate: Option<LangValidation>,
-    /// Tag given to written text that has none.
+    /// Language tag given on writes to strings without one.
     pub implicit: Option<String>,
     /// Specification of the GraphQL field `name`.
     pub default_name_fetch: LangSpec,
@@ -23,21 +23,21 @@ pub struct LangConfig {
     pub append_default_name_fetch: bool,
 }
 
-/// Language settings of one property; each wins over the schema-wide one.
+/// Language settings of one property; each overrides the schema-wide one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PropertyLang {
     /// Which variants are returned.
     pub fetch: Option<LangSpec>,
-    /// Which tags may be written.
+    /// Which language tags are allowed on writes.
     pub validate: Option<LangValidation>,
-    /// Tag given to written text that has none.
+    /// Language tag given on writes to strings without one.
     pub implicit: Option<String>,
 }
 
 /// A parsed `fetch` specification, such as `ALL,-en-US` or `fr,en~,NONE`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LangSpec {
-    /// What the specification starts from.
+    /// The head, which decides how items are combined.
     pub head: LangHead,
     /// Items in order of preference.
     pub items: Vec<LangItem>,
@@ -58,7 +58,7 @@ impl LangSpec {
 /// The head of a [`LangSpec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LangHead {
-    /// No head: the first item that has values wins.
+    /// No head: the first item that has values is used.
     Preference,
     /// `ALL` or `ALL,…`: every language but the excluded ones.
     All,
@@ -103,7 +103,7 @@ pub struct LangValidation {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct LangSpecError {
-    /// What is wrong, as a sentence fragment in lower case.
+    /// What is wrong, as a lower-case fragment.
     pub message: String,
 }
 

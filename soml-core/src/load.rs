@@ -1,57 +1,22 @@
-//! From the text of a document to a validated schema.
+//! Loading: from the text of a document to a validated schema.
 
 use std::ops::Deref;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Findings, Severity};
+use crate::options::LoadOptions;
 use crate::schema::Schema;
 use crate::span::{LineIndex, Span};
 use crate::{check, raw, resolve, yaml};
 
-/// Bounds of what a document may cost. The defaults are far above any real document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoadOptions {
-    /// Length of the text in bytes.
-    pub max_bytes: usize,
-    /// Levels of lists and mappings inside each other.
-    pub max_depth: usize,
-    /// Keys, values, lists and mappings, each repeated by an alias counted again.
-    pub max_nodes: usize,
-    /// Objects, and as many types.
-    pub max_objects: usize,
-    /// Effective properties, inherited ones counted for each object.
-    pub max_properties: usize,
-    /// Bytes of text in the schema, inherited text counted for each object that inherits it.
-    pub max_text: usize,
-    /// Levels of superclasses above an object.
-    pub max_inheritance: usize,
-    /// Errors that are kept, and as many warnings; further ones are only counted.
-    pub max_findings: usize,
-}
-
-impl Default for LoadOptions {
-    fn default() -> Self {
-        LoadOptions {
-            max_bytes: 16 << 20,
-            max_depth: 64,
-            max_nodes: 2_000_000,
-            max_objects: 20_000,
-            max_properties: 200_000,
-            max_text: 128 << 20,
-            max_inheritance: 100,
-            max_findings: 1_000,
-        }
-    }
-}
-
-/// The outcome of reading a document.
+/// The result of loading a document.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// The schema, when the document has no errors.
+    /// The schema, if the document has no errors.
     pub schema: Option<Valid<Schema>>,
     /// Errors and warnings, in the order of the document.
     pub diagnostics: Vec<Diagnostic>,
-    /// How many findings were left out because there were too many.
+    /// Number of diagnostics beyond the limit, which are not listed.
     pub suppressed: usize,
 }
 
@@ -71,12 +36,12 @@ impl Loaded {
     }
 }
 
-/// Something that passed validation. Only this crate can make one.
+/// A value that passed validation. Only this crate can construct one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Valid<T>(T);
 
 impl<T> Valid<T> {
-    /// Gives up the proof of validity.
+    /// Returns the value, without the proof of validity.
     #[must_use]
     pub fn into_inner(self) -> T {
         self.0
@@ -97,10 +62,9 @@ impl<T> AsRef<T> for Valid<T> {
     }
 }
 
-/// Reads a SOML document under the default bounds.
+/// Loads a SOML document with the default limits.
 ///
-/// Everything that is wrong is found at once. Never panics and never fails: what cannot be read is
-/// told in [`Loaded::diagnostics`].
+/// Never panics and never fails: all errors and warnings are in [`Loaded::diagnostics`].
 ///
 /// ```
 /// let loaded = soml_core::load("id: /soml/films\nobjects:\n  Film: {props: {title: {min: 1}}}\n");
@@ -112,7 +76,7 @@ pub fn load(text: &str) -> Loaded {
     load_with(text, &LoadOptions::default())
 }
 
-/// Reads a SOML document under the given bounds.
+/// Loads a SOML document with the given limits.
 #[must_use]
 pub fn load_with(text: &str, options: &LoadOptions) -> Loaded {
     let mut findings = Findings::new(options.max_findings);
@@ -129,7 +93,7 @@ pub fn load_with(text: &str, options: &LoadOptions) -> Loaded {
 fn read(text: &str, options: &LoadOptions, findings: &mut Findings) -> Option<Schema> {
     if text.len() > options.max_bytes.min(u32::MAX as usize) {
         let message = format!(
-            "the document has {} bytes; {} are allowed",
+            "the document has {} bytes; at most {} are allowed",
             text.len(),
             options.max_bytes
         );

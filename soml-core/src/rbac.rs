@@ -1,4 +1,4 @@
-//! The `rbac` section: roles and what they may do.
+//! The `rbac` section: roles and their permissions.
 
 use crate::span::Span;
 use crate::value::Value;
@@ -15,21 +15,21 @@ pub struct Rbac {
 pub struct Role {
     /// Name, matched against the roles of a caller.
     pub name: String,
-    /// Longer text.
+    /// Description.
     pub description: Option<String>,
-    /// What the role may do.
+    /// Permissions of the role.
     pub actions: Vec<Action>,
-    /// What is taken away from [`Role::actions`].
+    /// Permissions excluded from [`Role::actions`].
     pub not_actions: Vec<Action>,
-    /// Conditions that rows must meet, `<Object>: {read | write | delete: <condition>}` as written.
+    /// Conditions that objects must satisfy, `<Object>: {read | write | delete: <condition>}` as written.
     pub filters: Value,
-    /// Values that are set on writing and cannot be chosen, as written.
+    /// Values that are set on writes and cannot be overridden, as written.
     pub presets: Value,
-    /// Place of the role's key.
+    /// Position of the role's key.
     pub span: Span,
 }
 
-/// A permission `<Object>/<property>/<operation>`; `*` stands for anything, also as part of a segment.
+/// A permission `<Object>/<property>/<operation>`; `*` is a wildcard, also within a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
     /// Object segment as written.
@@ -38,6 +38,6 @@ pub struct Action {
     pub property: String,
     /// Operation segment: `read`, `write`, `delete` or a pattern.
     pub operation: String,
-    /// Place of the action.
+    /// Position of the action.
     pub span: Span,
 }

@@ -6,8 +6,8 @@ use crate::diagnostic::{Diagnostic, Severity};
 
 /// Returns the plain JSON form: `{ "valid", "errors", "warnings" }`.
 ///
-/// Each finding has `code`, `severity`, `line`, `column`, `endLine`, `endColumn`, `message`, `help`
-/// (or null) and `related`, a list of places with a message of their own.
+/// Each diagnostic has `code`, `severity`, `line`, `column`, `endLine`, `endColumn`, `message`, `help`
+/// (or null) and `related`, a list of positions with their own messages.
 #[must_use]
 pub fn json(diagnostics: &[Diagnostic]) -> Value {
     json!({
@@ -17,10 +17,10 @@ pub fn json(diagnostics: &[Diagnostic]) -> Value {
     })
 }
 
-/// Returns the JSON-LD form: the status envelope with the document itself and what was found.
+/// Returns the JSON-LD form: the status document with the text of the document and its diagnostics.
 ///
-/// `@id` is the identifier of the schema, `input` the text that was validated. Beside them stand the
-/// members of [`json()`], whose names, by `@vocab`, are terms of the status vocabulary.
+/// `@id` is the identifier of the schema, `input` the text that was validated. The members of
+/// [`json()`] are added; through `@vocab`, their names are terms of the status vocabulary.
 ///
 /// ```
 /// let text = "id: /soml/films\nobjects: {Film: {kind: abstrct}}\n";

@@ -1,8 +1,9 @@
 //! The effective schema: what a SOML document means once inheritance, global properties and
 //! defaults are resolved.
 //!
-//! Objects and properties live in dense vectors and point at each other by index, so a schema is
-//! cheap to walk and free of reference counting. Nothing here knows YAML, GraphQL servers or SPARQL.
+//! Objects and properties are in dense vectors and refer to each other by index, so a schema is
+//! cheap to traverse and needs no reference counting. This module is independent of YAML, GraphQL
+//! servers and SPARQL.
 
 use std::fmt;
 use std::ops::Index;
@@ -76,7 +77,7 @@ pub struct Schema {
 /// Descriptive keys of a document; all free text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// Human name of the schema.
+    /// Display name of the schema.
     pub label: Option<String>,
     /// Name or address of the author.
     pub creator: Option<String>,
@@ -91,7 +92,7 @@ pub struct Metadata {
 /// Namespace bindings of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prefixes {
-    /// Base of relative data IRIs.
+    /// Base of relative IRIs in the data.
     pub base_iri: String,
     /// Namespace of object and property names without a prefix.
     pub vocab_iri: String,
@@ -121,24 +122,24 @@ impl Prefixes {
 pub struct EnumType {
     /// Names of the type.
     pub name: Name,
-    /// Human name.
+    /// Display name.
     pub label: Option<String>,
-    /// Longer text.
+    /// Description.
     pub descr: Option<String>,
     /// Values in document order; never empty in a valid schema.
     pub values: Vec<EnumValue>,
-    /// Place of the type's key.
+    /// Position of the type's key.
     pub span: Span,
 }
 
 /// One value of an [`EnumType`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnumValue {
-    /// The value, which is its GraphQL name and its stored text.
+    /// The value, which is its GraphQL name and its stored string.
     pub name: String,
-    /// Human name.
+    /// Display name.
     pub label: Option<String>,
-    /// Longer text.
+    /// Description.
     pub descr: Option<String>,
 }
 
@@ -149,9 +150,9 @@ pub struct UnionType {
     pub name: Name,
     /// Member datatypes.
     pub members: Vec<LiteralMember>,
-    /// Longer text.
+    /// Description.
     pub descr: Option<String>,
-    /// Place of the type's key.
+    /// Position of the type's key.
     pub span: Span,
 }
 
@@ -177,7 +178,7 @@ pub enum Range {
     Object(ObjectId),
 }
 
-/// Literal families that GraphQL sees as `Literal { value lang type }`.
+/// Kinds of literals that have the GraphQL type `Literal { value lang type }`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LiteralRange {
     /// `langString`: language-tagged strings.
@@ -192,7 +193,7 @@ pub enum LiteralRange {
     Union(UnionId),
 }
 
-/// The greatest number of values of a property.
+/// The maximum number of values of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Max {
     /// At most this many; 1 makes the GraphQL field single-valued.
@@ -223,13 +224,13 @@ pub enum ObjectKind {
 pub struct Object {
     /// Names of the type.
     pub name: Name,
-    /// Human name.
+    /// Display name.
     pub label: Option<String>,
-    /// Longer text.
+    /// Description.
     pub descr: Option<String>,
     /// Concrete or abstract.
     pub kind: ObjectKind,
-    /// IRI of the RDF property that tells the class, usually `rdf:type`.
+    /// IRI of the RDF property that holds the class of a node, usually `rdf:type`.
     pub type_prop: String,
     /// IRIs of which any one, under [`Object::type_prop`], makes a node an instance.
     ///
@@ -243,30 +244,30 @@ pub struct Object {
     pub name_property: Option<PropertyId>,
     /// Label of the GraphQL field `name`, from an entry `name` without prefix under `props`.
     ///
-    /// Such an entry describes the built-in field; what it says about values holds for the stored
+    /// Such an entry describes the built-in field; its settings for values apply to the stored
     /// property `<vocab_prefix>:name`, which is [`Property::implied_by_name`].
     pub name_label: Option<String>,
-    /// Longer text of the GraphQL field `name`; see [`Object::name_label`].
+    /// Description of the GraphQL field `name`; see [`Object::name_label`].
     pub name_descr: Option<String>,
     /// Effective properties: inherited ones first (root superclass first), then own ones in
     /// document order; an own property that overrides an inherited one keeps the inherited place.
     /// A name property that no `props` declares comes last.
     pub props: Vec<PropertyId>,
-    /// Start of the IRIs of instances, absolute; checked on writing, never a type test.
+    /// Prefix of the IRIs of instances, absolute; enforced on writes, and never used to select instances.
     pub id_prefix: Option<String>,
-    /// Unanchored regular expression that the IRIs of instances match.
+    /// Unanchored regular expression that the IRIs of instances must match.
     pub id_regex: Option<String>,
     /// Template or regular expression for the IRIs of instances, as written.
     pub id_pattern: Option<String>,
     /// Generates `extend type` for federation.
     pub extend: bool,
-    /// Effective search settings, when any level gives some.
+    /// Effective search settings, if any level has some.
     pub search: Option<SearchSettings>,
     /// Name of the federated SPARQL service that holds the instances.
     pub sparql_federated_service: Option<String>,
     /// Extra meta directive, as written.
     pub meta: Option<String>,
-    /// Place of the object's key.
+    /// Position of the object's key.
     pub span: Span,
 }
 
@@ -279,23 +280,23 @@ pub struct Property {
     pub owner: ObjectId,
     /// The object that declares it: the owner or a superclass.
     pub declared_by: ObjectId,
-    /// Human name.
+    /// Display name.
     pub label: Option<String>,
-    /// Longer text.
+    /// Description.
     pub descr: Option<String>,
     /// What the values are.
     pub range: Range,
-    /// Least number of values; checked on writing.
+    /// Minimum number of values; enforced on writes only.
     pub min: u32,
-    /// Greatest number of values; decides between a single value and a list.
+    /// Maximum number of values; above 1, the field is a list.
     pub max: Max,
     /// How values are reached in the graph.
     pub path: Path,
-    /// The partner that is stored too, of `inverseOf`.
+    /// The inverse property that is stored too (`inverseOf`).
     pub inverse_of: Option<PropertyId>,
     /// The property is its own inverse.
     pub symmetric: bool,
-    /// Targets must be instances of the range.
+    /// Values must be instances of the range (`rangeCheck`).
     pub range_check: bool,
     /// Stored literals are cast to the range before use.
     pub type_cast: bool,
@@ -303,28 +304,28 @@ pub struct Property {
     pub non_nullable: bool,
     /// The elements of the GraphQL list are non-null.
     pub non_nullable_elements: bool,
-    /// May be set once and not changed.
+    /// Can be set once and not changed afterwards.
     pub immutable: bool,
     /// Unanchored regular expression for values.
     pub regex: Option<String>,
-    /// Start of the IRIs of values, absolute.
+    /// Prefix of the IRIs of values, absolute.
     pub prefix: Option<String>,
     /// Template or regular expression for values, as written.
     pub pattern: Option<String>,
-    /// Closed list of values as written; empty when any value is allowed.
+    /// List of allowed values as written; empty if any value is allowed.
     pub values_in: Vec<String>,
     /// Language settings of the property alone; schema-wide ones are in [`Config`].
     pub lang: PropertyLang,
     /// The property backs the GraphQL field `name` and no `props` declares it, or only by the
     /// entry `name` without prefix. Its label is `Name` unless a global property gives another.
     pub implied_by_name: bool,
-    /// Effective search settings, when any level gives some.
+    /// Effective search settings, if any level has some.
     pub search: Option<SearchSettings>,
     /// Name of the federated SPARQL service that holds the values.
     pub sparql_federated_service: Option<String>,
     /// Extra meta directive, as written.
     pub meta: Option<String>,
-    /// Place of the property's key in the object or global section that declares it.
+    /// Position of the property's key in the object or global section that declares it.
     pub span: Span,
 }
 
@@ -335,7 +336,7 @@ pub enum Path {
     Forward(String),
     /// `?value <iri> ?object`, for `inverseAlias`; nothing is stored for the property itself.
     Inverse {
-        /// IRI of the partner's RDF property.
+        /// IRI of the RDF property of the aliased property.
         iri: String,
         /// The aliased property of the range object.
         of: PropertyId,
@@ -343,7 +344,7 @@ pub enum Path {
 }
 
 impl Path {
-    /// Returns the IRI of the RDF property that is walked, in whatever direction.
+    /// Returns the IRI of the RDF property, in either direction.
     #[must_use]
     pub fn iri(&self) -> &str {
         match self {

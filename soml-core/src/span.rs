@@ -1,8 +1,8 @@
-//! Places in a document.
+//! Positions and ranges in a document.
 
 use std::ops::Range;
 
-/// A stretch of a document, in bytes.
+/// A range of a document, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     /// First byte.
@@ -12,7 +12,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Creates a span from byte offsets; offsets beyond 4 GiB are cut to it.
+    /// Creates a span from byte offsets; offsets beyond 4 GiB are clamped.
     #[must_use]
     pub fn new(start: usize, end: usize) -> Span {
         let clip = |offset| u32::try_from(offset).unwrap_or(u32::MAX);
@@ -22,7 +22,7 @@ impl Span {
         }
     }
 
-    /// Returns the byte range, to slice the text of the document with.
+    /// Returns the byte range, for slicing the text of the document.
     #[must_use]
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
@@ -38,7 +38,7 @@ pub struct Position {
     pub column: u32,
 }
 
-/// Translates byte offsets of one text into positions.
+/// Converts byte offsets of a text into positions.
 ///
 /// Lines end at `\n`, `\r\n` or a lone `\r`, as in YAML. A byte order mark has no width.
 #[derive(Clone, Debug)]

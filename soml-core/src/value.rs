@@ -1,13 +1,13 @@
-//! Plain YAML values, for keys whose content belongs to somebody else.
+//! Plain YAML values, for keys whose content is not interpreted by this crate.
 
 use crate::span::Span;
 
-/// A value as written, with its place.
+/// A value as written, with its position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Value {
     /// The value itself.
     pub kind: ValueKind,
-    /// Where it stands.
+    /// Where it is in the document.
     pub span: Span,
 }
 

@@ -25,7 +25,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     runtime.block_on(floor.service());
     let mut out = io::stdout().lock();
     writeln!(out, "{OBJECTS} objects of {SCALARS} scalars\n")?;
-    writeln!(out, "| way | allocations per object | bytes per object |")?;
+    writeln!(
+        out,
+        "| variant | allocations per object | bytes per object |"
+    )?;
     writeln!(out, "|---|---:|---:|")?;
     count(&mut out, "loop, a scan per object", || {
         floor.by_object().map(drop)

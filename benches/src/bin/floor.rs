@@ -55,7 +55,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         out,
         "{OBJECTS} objects of {SCALARS} scalars, milliseconds\n"
     )?;
-    writeln!(out, "| way | median | p95 | CPU | CPU to the least |")?;
+    writeln!(
+        out,
+        "| variant | median | p95 | CPU | CPU relative to the least |"
+    )?;
     writeln!(out, "|---|---:|---:|---:|---:|")?;
     row(&mut out, "loop, a scan per object", by_object, least)?;
     row(&mut out, "loop, a look-up per value", by_value, least)?;

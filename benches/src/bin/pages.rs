@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     writeln!(out, "Pages of {PAGE} of {OBJECTS} objects, milliseconds\n")?;
     writeln!(
         out,
-        "| order | behind | median | p95 | median to the first |"
+        "| order | after object | median | p95 | median relative to the first |"
     )?;
     writeln!(out, "|---|---:|---:|---:|---:|")?;
     for (name, order) in ORDERS {

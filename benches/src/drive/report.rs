@@ -112,7 +112,7 @@ pub fn table(report: &Report) -> String {
     }
     let _ = writeln!(
         out,
-        "\n| template | connections | requests a second | median | p95 | p99 | CPU |\n\
+        "\n| template | connections | requests per second | median | p95 | p99 | CPU |\n\
          |---|---:|---:|---:|---:|---:|---:|"
     );
     for row in &report.rows {

@@ -1,10 +1,8 @@
 //! Finds the change of the document behind each difference of the generated API.
 //!
-//! Generated types are named after objects and enumerations, their members after properties and
-//! objects, so a coordinate leads back to the document. Each sort of place has a list of changes that
-//! may be behind it, the nearest first; the first one that there is takes the difference.
-
-use std::iter::once;
+//! [`Api`](crate::typesystem::Api) knows what each type and member is generated for, so a coordinate
+//! leads back to the document. Each sort of origin has a list of changes that may be behind a
+//! difference, the nearest first; the first one that there is takes the difference.
 
 use soml_core::schema::{Property, Range};
 
@@ -14,32 +12,7 @@ use super::compare::Raw;
 use super::place::Place;
 use super::settings;
 use super::side::{Side, Sides};
-use crate::typesystem::{Field, RootKind, TypeRef};
-
-/// Endings of the types that are generated beside that of an object or an enumeration.
-const SUFFIXES: [&str; 21] = [
-    "_Where",
-    "_Where_Multi",
-    "_OrderBy",
-    "_Subscription",
-    "_Mutation",
-    "_Create_Input",
-    "_Update_Input",
-    "_Ref_Input",
-    "_Ref_Update_Input",
-    "_Multi_Value_Input",
-    "_Aggregate",
-    "_AggregateHaving",
-    "_AggregateOrderBy",
-    "_Group",
-    "_GroupKey",
-    "_GroupField",
-    "_GroupHaving",
-    "_GroupOrderBy",
-    "_GroupKeyOrderBy",
-    "Connection",
-    "Edge",
-];
+use crate::typesystem::{Api, Origin, Setting, Source};
 
 /// Puts a difference under its cause, or makes it a change of its own.
 pub(super) fn attribute<'a>(sides: &Sides<'a>, causes: &mut Causes<'a>, found: &Raw<'a>) {
@@ -58,13 +31,43 @@ pub(super) fn attribute<'a>(sides: &Sides<'a>, causes: &mut Causes<'a>, found: &
     }
 }
 
-/// What a generated type belongs to, by GraphQL name.
+/// What a part of the API is generated for, by GraphQL name.
 #[derive(Clone, Copy)]
 enum Subject<'a> {
-    Object(&'a str),
-    Enum(&'a str),
-    /// A type of every API.
+    /// Nothing of the document.
     BuiltIn,
+    Object(&'a str),
+    /// The name of an object.
+    Name(&'a str),
+    Property(&'a str, &'a str),
+    Enum(&'a str),
+}
+
+impl<'a> Subject<'a> {
+    fn new(side: &Side<'a>, source: Source) -> Self {
+        match source {
+            Source::BuiltIn => Subject::BuiltIn,
+            Source::Object(id) => Subject::Object(side.name(id)),
+            Source::Name(id) => Subject::Name(side.name(id)),
+            Source::Property(id) => {
+                let property = &side.soml[id];
+                Subject::Property(side.name(property.owner), &property.name.graphql)
+            }
+            Source::Enum(id) => Subject::Enum(&side.soml[id].name.graphql),
+        }
+    }
+}
+
+/// The origin of a part of one of the schemas.
+struct Found<'s, 'a> {
+    side: &'s Side<'a>,
+    origin: Origin,
+}
+
+impl<'a> Found<'_, 'a> {
+    fn subject(&self) -> Subject<'a> {
+        Subject::new(self.side, self.origin.source())
+    }
 }
 
 struct Finder<'s, 'a> {
@@ -76,45 +79,97 @@ impl<'a> Finder<'_, 'a> {
     /// Returns the changes that may be behind a difference, and the places of what it is about.
     fn candidates(&self, place: Place<'a>, spans: &mut Spans) -> Vec<Key<'a>> {
         match place {
-            Place::Type(ty) => self.of_type(ty, spans),
-            Place::Member("Query", field) | Place::Argument("Query", field, _) => {
-                self.of_root_field(field, spans)
+            Place::Type(ty) => match self.origin(|api| api.type_origin(ty)) {
+                Some(found) => self.of_type(found.subject(), found.origin, spans),
+                None => Vec::new(),
+            },
+            Place::Member(ty, member) => {
+                let found = self.origin(|api| api.member_origin(ty, member));
+                found.map_or_else(Vec::new, |found| self.of_member(ty, &found, spans))
             }
-            Place::Member("Mutation", field) | Place::Argument("Mutation", field, _) => {
-                self.of_mutation(field, spans)
-            }
-            Place::Member(ty, member) | Place::Argument(ty, member, _) => {
-                self.of_member(ty, member, spans)
+            Place::Argument(ty, field, argument) => {
+                let found = self.origin(|api| api.argument_origin(ty, field, argument));
+                found.map_or_else(Vec::new, |found| self.of_member(ty, &found, spans))
             }
             Place::Related(ty, other) => self.of_related(ty, other, spans),
             Place::Directive(_) | Place::DirectiveArgument(..) => {
-                vec![setting(settings::EXPOSE_SOML)]
+                vec![settings::key(Setting::ExposeSoml)]
             }
-            Place::Schema => vec![setting(settings::MUTATIONS)],
+            Place::Schema => vec![settings::key(Setting::Mutations)],
         }
     }
 
-    fn of_type(&self, ty: &'a str, spans: &mut Spans) -> Vec<Key<'a>> {
-        match self.subject(ty) {
+    /// Finds an origin in the old schema, else in the new one.
+    fn origin(&self, find: impl Fn(&Api) -> Option<Origin>) -> Option<Found<'_, 'a>> {
+        let mut sides = [&self.sides.old, &self.sides.new].into_iter();
+        sides.find_map(|side| {
+            let origin = find(side.api)?;
+            Some(Found { side, origin })
+        })
+    }
+
+    /// Returns what a type is generated for.
+    fn subject(&self, ty: &str) -> Subject<'a> {
+        let found = self.origin(|api| api.type_origin(ty));
+        found.map_or(Subject::BuiltIn, |found| found.subject())
+    }
+
+    /// Returns what may be behind a difference of a type as such, or of a root field.
+    fn of_type(&self, subject: Subject<'a>, origin: Origin, spans: &mut Spans) -> Vec<Key<'a>> {
+        let mut keys = match subject {
             Subject::Object(object) => {
                 *spans = self.object_spans(object);
-                let mut keys = self.of_object(object);
-                keys.push(setting(type_setting(ty)));
-                keys
+                self.of_object(object)
             }
             Subject::Enum(name) => {
                 *spans = self.enum_spans(name);
-                let enums = [
+                let codes = [
                     Code::EnumDescriptionChanged,
                     Code::EnumRemoved,
                     Code::EnumAdded,
                 ];
-                let keys = enums.map(|code| (code, name, "")).into_iter();
-                keys.chain(once(setting(type_setting(ty)))).collect()
+                codes.map(|code| Key::new(code, name)).to_vec()
             }
-            Subject::BuiltIn => {
-                let settings = [type_setting(ty), settings::FEDERATION, settings::SERVICE];
-                settings.map(setting).to_vec()
+            // No type stems from a property or a name.
+            Subject::BuiltIn | Subject::Name(_) | Subject::Property(..) => Vec::new(),
+        };
+        keys.extend(origin.settings().map(settings::key));
+        keys
+    }
+
+    /// Returns what may be behind a difference of a member of the type `ty`.
+    fn of_member(&self, ty: &str, found: &Found<'_, 'a>, spans: &mut Spans) -> Vec<Key<'a>> {
+        let (side, origin) = (found.side, found.origin);
+        if side.is_root_operation(ty) {
+            // A prefix renames all fields; what else changed of a field is not seen then.
+            return self.of_type(found.subject(), origin, spans);
+        }
+        match found.subject() {
+            Subject::BuiltIn => origin.settings().map(settings::key).collect(),
+            Subject::Enum(name) => {
+                *spans = self.enum_spans(name);
+                vec![Key::new(Code::EnumDescriptionChanged, name)]
+            }
+            Subject::Name(object) => {
+                *spans = self.object_spans(object);
+                let text = Key::new(Code::ObjectDescriptionChanged, object);
+                let text = self.text.then_some(text).into_iter();
+                let settings = origin.settings().map(settings::key);
+                text.chain(self.of_name(object)).chain(settings).collect()
+            }
+            Subject::Property(object, name) => self.of_property(object, name, origin, spans),
+            Subject::Object(object) => {
+                *spans = self.object_spans(object);
+                let owner = side.api.type_origin(ty).map(Origin::source);
+                let mut keys = Vec::new();
+                // A key that is there for a concrete object: `_ifX` of filters, `X` of references.
+                if owner != Some(origin.source()) {
+                    keys = self.of_descent(object);
+                }
+                if let Some(Source::Object(owner)) = owner {
+                    keys.extend(self.of_object(side.name(owner)));
+                }
+                keys
             }
         }
     }
@@ -123,12 +178,12 @@ impl<'a> Finder<'_, 'a> {
     fn of_object(&self, object: &'a str) -> Vec<Key<'a>> {
         let mut keys = Vec::new();
         if self.text {
-            keys.push((Code::ObjectDescriptionChanged, object, ""));
+            keys.push(Key::new(Code::ObjectDescriptionChanged, object));
         }
         keys.extend([
-            (Code::ObjectRemoved, object, ""),
-            (Code::ObjectAdded, object, ""),
-            (Code::ObjectKindChanged, object, ""),
+            Key::new(Code::ObjectRemoved, object),
+            Key::new(Code::ObjectAdded, object),
+            Key::new(Code::ObjectKindChanged, object),
         ]);
         keys.extend(self.of_interface(object));
         keys
@@ -149,9 +204,9 @@ impl<'a> Finder<'_, 'a> {
             .filter(|subclass| !before.contains(subclass))
             .flat_map(|subclass| {
                 [
-                    (Code::ObjectAdded, subclass, ""),
-                    (Code::ObjectRemoved, subclass, ""),
-                    (Code::ObjectSuperclassChanged, subclass, ""),
+                    Key::new(Code::ObjectAdded, subclass),
+                    Key::new(Code::ObjectRemoved, subclass),
+                    Key::new(Code::ObjectSuperclassChanged, subclass),
                 ]
             })
             .collect()
@@ -160,9 +215,9 @@ impl<'a> Finder<'_, 'a> {
     /// Returns what may be behind an object being among those of another one.
     fn of_descent(&self, object: &'a str) -> Vec<Key<'a>> {
         let mut keys = vec![
-            (Code::ObjectRemoved, object, ""),
-            (Code::ObjectAdded, object, ""),
-            (Code::ObjectKindChanged, object, ""),
+            Key::new(Code::ObjectRemoved, object),
+            Key::new(Code::ObjectAdded, object),
+            Key::new(Code::ObjectKindChanged, object),
         ];
         keys.extend(self.of_lineage(object));
         keys.extend(self.of_name(object));
@@ -171,7 +226,7 @@ impl<'a> Finder<'_, 'a> {
 
     fn of_lineage(&self, object: &str) -> impl Iterator<Item = Key<'a>> + use<'a> {
         let lineages = self.sides.lineages(object).into_iter();
-        lineages.map(|object| (Code::ObjectSuperclassChanged, object, ""))
+        lineages.map(|object| Key::new(Code::ObjectSuperclassChanged, object))
     }
 
     fn of_name(&self, object: &'a str) -> Vec<Key<'a>> {
@@ -180,53 +235,8 @@ impl<'a> Finder<'_, 'a> {
             Code::ObjectNameRemoved,
             Code::ObjectNameChanged,
         ];
-        let mut keys = codes.map(|code| (code, object, "")).to_vec();
+        let mut keys = codes.map(|code| Key::new(code, object)).to_vec();
         keys.extend(self.of_lineage(object));
-        keys.push(setting(settings::NAME_LANGUAGE));
-        keys
-    }
-
-    fn of_root_field(&self, field: &'a str, spans: &mut Spans) -> Vec<Key<'a>> {
-        let root = |side: &Side<'a>| {
-            let root = side.api.root_field(field)?;
-            Some((root.kind, root.target.object().map(|id| side.name(id))))
-        };
-        let Some((kind, object)) = root(&self.sides.old).or_else(|| root(&self.sides.new)) else {
-            return [settings::FEDERATION, settings::SERVICE]
-                .map(setting)
-                .to_vec();
-        };
-        let mut keys = Vec::new();
-        if let Some(object) = object {
-            *spans = self.object_spans(object);
-            keys = self.of_object(object);
-        }
-        // A prefix renames all fields; what else changed of a field is not seen then.
-        keys.push(setting(settings::QUERY_PREFIX));
-        match kind {
-            RootKind::Count => keys.push(setting(settings::TYPE_COUNT)),
-            RootKind::Aggregate => keys.push(setting(settings::AGGREGATES)),
-            RootKind::Connection => keys.push(setting(settings::CONNECTIONS)),
-            RootKind::Objects => {}
-        }
-        keys
-    }
-
-    fn of_mutation(&self, field: &'a str, spans: &mut Spans) -> Vec<Key<'a>> {
-        let object = |side: &Side<'a>| {
-            let field = field.strip_prefix(side.soml.config.mutation_pfx.as_str())?;
-            let verbs = ["create_", "update_", "delete_"].into_iter();
-            let object = verbs
-                .into_iter()
-                .find_map(|verb| field.strip_prefix(verb))?;
-            side.object(object).map(|_| object)
-        };
-        let mut keys = Vec::new();
-        if let Some(object) = object(&self.sides.old).or_else(|| object(&self.sides.new)) {
-            *spans = self.object_spans(object);
-            keys = self.of_object(object);
-        }
-        keys.push(setting(settings::MUTATION_PREFIX));
         keys
     }
 
@@ -250,61 +260,14 @@ impl<'a> Finder<'_, 'a> {
         }
     }
 
-    fn of_member(&self, ty: &'a str, member: &'a str, spans: &mut Spans) -> Vec<Key<'a>> {
-        let object = match self.subject(ty) {
-            Subject::Object(object) => object,
-            Subject::Enum(name) => {
-                *spans = self.enum_spans(name);
-                return vec![(Code::EnumDescriptionChanged, name, "")];
-            }
-            Subject::BuiltIn if member == "name" => return vec![setting(settings::NAME_LANGUAGE)],
-            // The filters of `Object` and `Nameable` have a key for each object.
-            Subject::BuiltIn => return self.of_narrowing(member, spans),
-        };
-        *spans = self.object_spans(object);
+    fn of_property(
+        &self,
+        object: &'a str,
+        name: &'a str,
+        origin: Origin,
+        spans: &mut Spans,
+    ) -> Vec<Key<'a>> {
         let (old, new) = (&self.sides.old, &self.sides.new);
-        match field(old, object, member).or_else(|| field(new, object, member)) {
-            Some(Field::Name) => {
-                let text = self
-                    .text
-                    .then_some((Code::ObjectDescriptionChanged, object, ""));
-                text.into_iter().chain(self.of_name(object)).collect()
-            }
-            Some(Field::Property(_) | Field::Count(_) | Field::Aggregate(_)) => {
-                self.of_property(object, member, spans)
-            }
-            _ => {
-                let mut keys = self.of_narrowing(member, spans);
-                keys.extend(self.of_object(object));
-                keys
-            }
-        }
-    }
-
-    /// Returns what may be behind a key that is there for a concrete object: `_ifX` of filters, `X`
-    /// of references.
-    fn of_narrowing(&self, member: &'a str, spans: &mut Spans) -> Vec<Key<'a>> {
-        let object = member.strip_prefix("_if").unwrap_or(member);
-        let found = self.object_spans(object);
-        if found == Spans::default() {
-            return Vec::new();
-        }
-        *spans = found;
-        self.of_descent(object)
-    }
-
-    fn of_property(&self, object: &'a str, member: &'a str, spans: &mut Spans) -> Vec<Key<'a>> {
-        let (old, new) = (&self.sides.old, &self.sides.new);
-        let beside = ["_count", "_aggregate"];
-        let mut beside = beside
-            .iter()
-            .filter_map(|suffix| member.strip_suffix(suffix));
-        let known = |name: &&str| {
-            old.property(object, name).is_some() || new.property(object, name).is_some()
-        };
-        let Some(name) = once(member).chain(beside.next()).find(known) else {
-            return Vec::new();
-        };
         let (before, after) = (old.property(object, name), new.property(object, name));
         *spans = Spans {
             old: before.map(|p| p.span),
@@ -312,7 +275,11 @@ impl<'a> Finder<'_, 'a> {
         };
         let mut keys = Vec::new();
         if self.text {
-            keys.push((Code::PropertyDescriptionChanged, object, name));
+            keys.push(Key::of_property(
+                Code::PropertyDescriptionChanged,
+                object,
+                name,
+            ));
         }
         // Arguments are those of the superclass that declares the field first.
         for object in self.sides.lineages(object) {
@@ -324,16 +291,9 @@ impl<'a> Finder<'_, 'a> {
                 Code::PropertyMadeNullable,
                 Code::PropertyMadeNonNull,
             ];
-            keys.extend(codes.map(|code| (code, object, name)));
+            keys.extend(codes.map(|code| Key::of_property(code, object, name)));
         }
-        if member != name {
-            let aggregates = member.ends_with("_aggregate");
-            keys.push(setting(if aggregates {
-                settings::AGGREGATES
-            } else {
-                settings::COLLECTION_COUNT
-            }));
-        }
+        keys.extend(origin.settings().map(settings::key));
         for (side, property) in [(old, before), (new, after)] {
             if let Some(range) = property.and_then(|p| range_object(side, p)) {
                 keys.extend(self.of_object(range));
@@ -341,22 +301,6 @@ impl<'a> Finder<'_, 'a> {
         }
         keys.extend(self.of_name(object));
         keys
-    }
-
-    /// Returns what a type is generated for.
-    fn subject(&self, ty: &'a str) -> Subject<'a> {
-        let bases = SUFFIXES.iter().filter_map(|suffix| ty.strip_suffix(suffix));
-        for base in once(ty).chain(bases) {
-            for side in [&self.sides.old, &self.sides.new] {
-                if let Some(id) = side.api.type_ref(base).and_then(TypeRef::object) {
-                    return Subject::Object(side.name(id));
-                }
-                if side.enumeration(base).is_some() {
-                    return Subject::Enum(base);
-                }
-            }
-        }
-        Subject::BuiltIn
     }
 
     fn object_spans(&self, object: &str) -> Spans {
@@ -374,48 +318,9 @@ impl<'a> Finder<'_, 'a> {
     }
 }
 
-/// Returns the setting that may have generated a type, which its name tells.
-fn type_setting(ty: &str) -> &'static str {
-    let ends = |suffixes: &[&str]| suffixes.iter().any(|suffix| ty.ends_with(suffix));
-    if ty == "PageInfo" || ends(&["Connection", "Edge"]) {
-        settings::CONNECTIONS
-    } else if ty.starts_with("_Counts")
-        || ends(&[
-            "_Compare",
-            "Having",
-            "_Aggregate",
-            "_AggregateOrderBy",
-            "_Group",
-        ])
-        || ends(&[
-            "_GroupKey",
-            "_GroupField",
-            "_GroupOrderBy",
-            "_GroupKeyOrderBy",
-        ])
-    {
-        settings::AGGREGATES
-    } else {
-        settings::MUTATIONS
-    }
-}
-
-fn field(side: &Side<'_>, object: &str, member: &str) -> Option<Field> {
-    let id = side.object_id(object)?;
-    side.api.field(TypeRef::Concrete(id), member)
-}
-
 fn range_object<'a>(side: &Side<'a>, property: &Property) -> Option<&'a str> {
     match property.range {
         Range::Object(id) => Some(side.name(id)),
         _ => None,
     }
-}
-
-fn setting<'a>(path: &'static str) -> Key<'a> {
-    let code = match path {
-        settings::NAME_LANGUAGE => Code::SettingChanged,
-        _ => Code::ApiSettingChanged,
-    };
-    (code, path, "")
 }

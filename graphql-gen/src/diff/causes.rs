@@ -7,8 +7,41 @@ use soml_core::span::Span;
 use super::change::{Change, Consequence};
 use super::code::ChangeCode;
 
-/// A change by its code, the object (or setting, enumeration, prefix) and the property it is about.
-pub(super) type Key<'a> = (ChangeCode, &'a str, &'a str);
+/// What identifies a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key<'a> {
+    pub(super) code: ChangeCode,
+    /// The object, enumeration, role, setting or prefix that it is about.
+    pub(super) subject: &'a str,
+    /// The property of the object.
+    pub(super) property: Option<&'a str>,
+}
+
+impl<'a> Key<'a> {
+    pub(super) fn new(code: ChangeCode, subject: &'a str) -> Self {
+        Key {
+            code,
+            subject,
+            property: None,
+        }
+    }
+
+    pub(super) fn of_property(code: ChangeCode, object: &'a str, property: &'a str) -> Self {
+        Key {
+            code,
+            subject: object,
+            property: Some(property),
+        }
+    }
+
+    /// Returns the schema coordinate of what it is about.
+    pub(super) fn coordinate(&self) -> String {
+        match self.property {
+            Some(property) => format!("{}.{property}", self.subject),
+            None => self.subject.to_owned(),
+        }
+    }
+}
 
 /// The places of something in the old and the new document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -37,6 +37,7 @@ impl fmt::Display for Criticality {
 
 /// One change of a SOML document with everything that follows from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Change {
     /// The criticality of the code, or of the worst consequence.
     pub criticality: Criticality,
@@ -58,6 +59,7 @@ pub struct Change {
 
 /// A single difference of two GraphQL schemas, or of what an object or a property reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Consequence {
     /// What it means for clients.
     pub criticality: Criticality,

@@ -74,6 +74,25 @@ const INPUT_FIELD: InputCodes = InputCodes {
     default: Code::InputFieldDefaultChanged,
 };
 
+/// The codes of what can happen to a type among those that another one names.
+struct RelationCodes {
+    noun: &'static str,
+    removed: Code,
+    added: Code,
+}
+
+const INTERFACE: RelationCodes = RelationCodes {
+    noun: "an interface",
+    removed: Code::InterfaceRemoved,
+    added: Code::InterfaceAdded,
+};
+
+const MEMBER: RelationCodes = RelationCodes {
+    noun: "a member",
+    removed: Code::UnionMemberRemoved,
+    added: Code::UnionMemberAdded,
+};
+
 impl<'a> Differences<'a> {
     fn add(&mut self, code: Code, place: Place<'a>, message: String) {
         self.found.push(Raw {
@@ -131,8 +150,7 @@ impl<'a> Differences<'a> {
                 self.fields(name, &old.fields, &new.fields);
             }
             (Union(old), Union(new)) => {
-                let codes = (Code::UnionMemberRemoved, Code::UnionMemberAdded);
-                self.related(name, codes, "a member", &old.members, &new.members);
+                self.related(&MEMBER, name, &old.members, &new.members);
             }
             (Enum(old), Enum(new)) => self.values(name, old, new),
             (InputObject(old), InputObject(new)) => self.input_fields(name, old, new),
@@ -151,25 +169,18 @@ impl<'a> Differences<'a> {
     }
 
     fn interfaces(&mut self, name: &'a str, old: &'a Names, new: &'a Names) {
-        let codes = (Code::InterfaceRemoved, Code::InterfaceAdded);
-        self.related(name, codes, "an interface", old, new);
+        self.related(&INTERFACE, name, old, new);
     }
 
-    fn related(
-        &mut self,
-        name: &'a str,
-        (removed, added): (Code, Code),
-        what: &str,
-        old: &'a Names,
-        new: &'a Names,
-    ) {
+    fn related(&mut self, codes: &RelationCodes, name: &'a str, old: &'a Names, new: &'a Names) {
+        let noun = codes.noun;
         for other in old.iter().filter(|other| !new.contains(*other)) {
-            let message = format!("`{other}` is not {what} of `{name}` any more");
-            self.add(removed, Place::Related(name, other), message);
+            let message = format!("`{other}` is not {noun} of `{name}` any more");
+            self.add(codes.removed, Place::Related(name, other), message);
         }
         for other in new.iter().filter(|other| !old.contains(*other)) {
-            let message = format!("`{other}` is {what} of `{name}` now");
-            self.add(added, Place::Related(name, other), message);
+            let message = format!("`{other}` is {noun} of `{name}` now");
+            self.add(codes.added, Place::Related(name, other), message);
         }
     }
 
@@ -291,8 +302,8 @@ impl<'a> Differences<'a> {
             let place = Place::Member(ty, name);
             match new.values.get(name) {
                 Some(after) => {
-                    let texts = (before.description.as_ref(), after.description.as_ref());
-                    self.description(place, texts.0, texts.1);
+                    let text = after.description.as_ref();
+                    self.description(place, before.description.as_ref(), text);
                 }
                 None => {
                     let message = format!("value `{name}` of `{ty}` was removed");

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use soml_core::rbac::Role;
 use soml_core::schema::EnumType;
 
-use super::causes::{Causes, Draft, Spans};
+use super::causes::{Causes, Draft, Key, Spans};
 use super::code::ChangeCode as Code;
 use super::detail::{Difference, list, member, value};
 use super::settings::{self, Namespaces};
@@ -35,14 +35,14 @@ fn enums<'a>(sides: &Sides<'a>, causes: &mut Causes<'a>) {
             }
             Some(_) => continue,
         };
-        causes.add((code, name, ""), enum_draft(sides, code, name, tail));
+        causes.add(Key::new(code, name), enum_draft(sides, code, name, tail));
     }
     for after in &sides.new.soml.enums {
         let name = after.name.graphql.as_str();
         if sides.old.enumeration(name).is_none() {
             let code = Code::EnumAdded;
             causes.add(
-                (code, name, ""),
+                Key::new(code, name),
                 enum_draft(sides, code, name, " was added"),
             );
         }
@@ -94,7 +94,7 @@ fn unions<'a>(sides: &Sides<'a>, causes: &mut Causes<'a>) {
                 new: Some(after.span),
             },
         };
-        causes.add((code, name, ""), draft);
+        causes.add(Key::new(code, name), draft);
     }
 }
 
@@ -112,7 +112,7 @@ fn roles<'a>(sides: &Sides<'a>, causes: &mut Causes<'a>) {
                 new: new.get(name).map(|role| role.span),
             },
         };
-        causes.add((code, name, ""), draft);
+        causes.add(Key::new(code, name), draft);
     };
     for before in &sides.old.soml.rbac.roles {
         match new.get(before.name.as_str()) {

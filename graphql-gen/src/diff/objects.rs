@@ -19,7 +19,7 @@ pub(super) fn add<'a>(sides: &Sides<'a>, namespaces: &Namespaces<'a>, causes: &m
             let name = object.name.graphql.as_str();
             if other.object(name).is_none() {
                 causes.add(
-                    (code, name, ""),
+                    Key::new(code, name),
                     draft(sides, code, "", name, tail.to_owned()),
                 );
             }
@@ -96,7 +96,7 @@ impl<'a> Compared<'_, 'a> {
     }
 
     fn key(&self, code: Code) -> Key<'a> {
-        (code, self.name, "")
+        Key::new(code, self.name)
     }
 
     fn report(&self, difference: &Difference, causes: &mut Causes<'a>) {
@@ -170,7 +170,7 @@ impl<'a> Compared<'_, 'a> {
         if let Some(parent) = self.sides.common_parent(self.name)
             && both(parent) == (old, new)
         {
-            return causes.join(self.key(code), (code, parent, ""));
+            return causes.join(self.key(code), Key::new(code, parent));
         }
         let superclass = self.key(Code::ObjectSuperclassChanged);
         let inherited = |side: &Side<'a>, value| {
@@ -193,12 +193,12 @@ impl<'a> Compared<'_, 'a> {
         let code = difference.code;
         let mut above = Vec::new();
         if let Some(parent) = self.sides.common_parent(self.name)
-            && causes.tail((code, parent, "")) == Some(&difference.tail())
+            && causes.tail(Key::new(code, parent)) == Some(&difference.tail())
         {
-            above.push((code, parent, ""));
+            above.push(Key::new(code, parent));
         }
         if code == Code::ObjectSearchChanged {
-            above.push((Code::SettingChanged, settings::SEARCH, ""));
+            above.push(Key::new(Code::SettingChanged, settings::SEARCH));
         }
         for cause in above {
             if causes.attach(cause, self.consequence(difference)) {

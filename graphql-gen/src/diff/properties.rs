@@ -60,8 +60,16 @@ struct Comparison<'s, 'a> {
     sides: &'s Sides<'a>,
     namespaces: &'s Namespaces<'a>,
     causes: &'s mut Causes<'a>,
-    /// The first object with a change, by code, property and what became of it.
-    same: HashMap<(Code, &'a str, String), &'a str>,
+    /// The first object with a change.
+    same: HashMap<SameChange<'a>, &'a str>,
+}
+
+/// What makes the changes of two objects' properties one.
+#[derive(PartialEq, Eq, Hash)]
+struct SameChange<'a> {
+    code: Code,
+    property: Option<&'a str>,
+    became: String,
 }
 
 impl<'a> Comparison<'_, 'a> {
@@ -72,15 +80,15 @@ impl<'a> Comparison<'_, 'a> {
             false => (&self.sides.new, Code::PropertyAdded, " was added"),
         };
         let name = property.name.graphql.as_str();
-        let key = (code, object, name);
+        let key = Key::of_property(code, object, name);
         let inherited = side.parent(object).and_then(|parent| {
             let above = side.property(parent, name)?;
             (above.span == property.span).then_some(parent)
         });
         if let Some(parent) = inherited {
             for cause in [
-                (code, parent, name),
-                (Code::ObjectSuperclassChanged, object, ""),
+                Key::of_property(code, parent, name),
+                Key::new(Code::ObjectSuperclassChanged, object),
             ] {
                 if self.causes.has(cause) {
                     self.causes.join(key, cause);
@@ -106,11 +114,8 @@ impl<'a> Comparison<'_, 'a> {
             }
         }
         if (&old.label, &old.descr) != (&new.label, &new.descr) {
-            let key = (
-                Code::PropertyDescriptionChanged,
-                object,
-                new.name.graphql.as_str(),
-            );
+            let code = Code::PropertyDescriptionChanged;
+            let key = Key::of_property(code, object, &new.name.graphql);
             let words = |p: &Property| format!("{:?}", (&p.label, &p.descr));
             let tail = " is described in other words".to_owned();
             let group = format!("{}{}", words(old), words(new));
@@ -128,7 +133,7 @@ impl<'a> Comparison<'_, 'a> {
         new: &'a Property,
         difference: &Difference,
     ) {
-        let key = (difference.code, object, new.name.graphql.as_str());
+        let key = Key::of_property(difference.code, object, &new.name.graphql);
         let spans = spans(old, new);
         let tail = difference.tail();
         let make = || draft(key, difference.what, difference.tail(), spans);
@@ -146,13 +151,21 @@ impl<'a> Comparison<'_, 'a> {
         spans: Spans,
         make: impl FnOnce() -> Draft,
     ) -> bool {
-        let (code, object, name) = key;
-        let first = *self.same.entry((code, name, became)).or_insert(object);
-        if first == object {
+        let same = SameChange {
+            code: key.code,
+            property: key.property,
+            became,
+        };
+        let first = *self.same.entry(same).or_insert(key.subject);
+        if first == key.subject {
             self.causes.add(key, make());
             return true;
         }
-        self.causes.join(key, (code, first, name));
+        let cause = Key {
+            subject: first,
+            ..key
+        };
+        self.causes.join(key, cause);
         self.causes.also_at(key, spans);
         false
     }
@@ -165,12 +178,12 @@ impl<'a> Comparison<'_, 'a> {
         new: &'a Property,
         difference: &Difference,
     ) -> bool {
-        let key = (difference.code, object, new.name.graphql.as_str());
+        let key = Key::of_property(difference.code, object, &new.name.graphql);
         let consequence = || consequence(key, difference);
         if difference.code == Code::PropertySearchChanged {
             let above = [
-                (Code::ObjectSearchChanged, object, ""),
-                (Code::SettingChanged, settings::SEARCH, ""),
+                Key::new(Code::ObjectSearchChanged, object),
+                Key::new(Code::SettingChanged, settings::SEARCH),
             ];
             return above
                 .into_iter()
@@ -191,10 +204,10 @@ impl<'a> Comparison<'_, 'a> {
         };
         let side = &self.sides.new;
         let partner = &side.soml[*of];
-        let cause = (
+        let cause = Key::of_property(
             Code::PropertyIriChanged,
             side.name(partner.owner),
-            partner.name.graphql.as_str(),
+            &partner.name.graphql,
         );
         let same = self.causes.tail(cause) == Some(&difference.tail());
         same && self.causes.attach(cause, consequence())
@@ -208,23 +221,25 @@ fn spans(old: &Property, new: &Property) -> Spans {
     }
 }
 
-fn draft((code, object, property): Key<'_>, what: &str, tail: String, spans: Spans) -> Draft {
+fn draft(key: Key<'_>, what: &str, tail: String, spans: Spans) -> Draft {
     Draft {
-        code,
-        coordinate: format!("{object}.{property}"),
-        head: format!("{what}property `{property}` of `{object}`"),
+        code: key.code,
+        coordinate: key.coordinate(),
+        head: format!("{what}{}", words(key)),
         tail,
         spans,
     }
 }
 
-fn consequence((code, object, property): Key<'_>, difference: &Difference) -> Consequence {
-    let what = difference.what;
-    let message = format!(
-        "{what}property `{property}` of `{object}`{}",
-        difference.tail()
-    );
-    Consequence::new(code, format!("{object}.{property}"), message)
+fn consequence(key: Key<'_>, difference: &Difference) -> Consequence {
+    let message = format!("{}{}{}", difference.what, words(key), difference.tail());
+    Consequence::new(key.code, key.coordinate(), message)
+}
+
+/// Names a property in messages.
+fn words(key: Key<'_>) -> String {
+    let property = key.property.unwrap_or_default();
+    format!("property `{property}` of `{}`", key.subject)
 }
 
 /// Compares what decides the type of the field.
@@ -264,27 +279,9 @@ fn visible(sides: &Sides<'_>, old: &Property, new: &Property) -> [Option<Differe
 
 /// Compares how data is reached and which values it may have.
 fn hidden(sides: &Sides<'_>, old: &Property, new: &Property) -> Vec<Option<Difference>> {
-    let same_way = matches!(
-        (&old.path, &new.path),
-        (Path::Forward(_), Path::Forward(_)) | (Path::Inverse { .. }, Path::Inverse { .. })
-    );
-    let way = match same_way {
-        true => Difference::new(
-            Code::PropertyIriChanged,
-            "the RDF property of ",
-            quoted(Some(old.path.iri())),
-            quoted(Some(new.path.iri())),
-        ),
-        false => Difference::new(
-            Code::PropertyDirectionChanged,
-            "the direction of ",
-            direction(&sides.old, old),
-            direction(&sides.new, new),
-        ),
-    };
     vec![
         number(old, new),
-        way,
+        way(sides, old, new),
         Difference::new(
             Code::PropertyInverseChanged,
             "the inverse of ",
@@ -328,6 +325,28 @@ fn hidden(sides: &Sides<'_>, old: &Property, new: &Property) -> Vec<Option<Diffe
             search(new.search.as_ref()),
         ),
     ]
+}
+
+/// Compares over which RDF property values are reached, and in which direction.
+fn way(sides: &Sides<'_>, old: &Property, new: &Property) -> Option<Difference> {
+    let same_way = matches!(
+        (&old.path, &new.path),
+        (Path::Forward(_), Path::Forward(_)) | (Path::Inverse { .. }, Path::Inverse { .. })
+    );
+    match same_way {
+        true => Difference::new(
+            Code::PropertyIriChanged,
+            "the RDF property of ",
+            quoted(Some(old.path.iri())),
+            quoted(Some(new.path.iri())),
+        ),
+        false => Difference::new(
+            Code::PropertyDirectionChanged,
+            "the direction of ",
+            direction(&sides.old, old),
+            direction(&sides.new, new),
+        ),
+    }
 }
 
 fn is_visible(code: Code) -> bool {

@@ -2,57 +2,74 @@
 
 use soml_core::lang::{LangSpec, LangValidation};
 
-use super::causes::{Causes, Draft, Spans};
+use super::causes::{Causes, Draft, Key, Spans};
 use super::change::Consequence;
 use super::code::ChangeCode as Code;
 use super::detail::{Difference, list, quoted, search};
 use super::side::Sides;
-use crate::typesystem::{Api, FederationMode};
+use crate::typesystem::{Api, FederationMode, Setting};
 
-/// A setting: its path in the document, what its change is, and its value as words.
-type Setting = (&'static str, Code, fn(&Api) -> String);
+/// A setting and its value as words.
+struct Row {
+    path: &'static str,
+    code: Code,
+    value: fn(&Api) -> String,
+}
 
-/// Paths that differences of the API are put under.
-pub(super) const MUTATIONS: &str = "config.enable_mutations";
-pub(super) const QUERY_PREFIX: &str = "config.queryPfx";
-pub(super) const MUTATION_PREFIX: &str = "config.mutationPfx";
-pub(super) const COLLECTION_COUNT: &str = "config.enableCollectionCount";
-pub(super) const TYPE_COUNT: &str = "config.enableTypeCount";
-pub(super) const AGGREGATES: &str = "config.enableAggregates";
-pub(super) const CONNECTIONS: &str = "config.enableConnections";
-pub(super) const EXPOSE_SOML: &str = "config.exposeSomlInGraphQL";
-pub(super) const NAME_LANGUAGE: &str = "config.lang.defaultNameFetch";
+/// A setting that no part of the API stems from.
 pub(super) const SEARCH: &str = "config.search";
-/// Not in the document: the option of the generator.
-pub(super) const FEDERATION: &str = "options.federation";
-pub(super) const SERVICE: &str = "options.service";
 
-const SETTINGS: &[Setting] = &[
-    (MUTATIONS, Code::ApiSettingChanged, |api| {
+impl Row {
+    /// A setting that parts of the API stem from.
+    const fn of(setting: Setting, value: fn(&Api) -> String) -> Self {
+        Row::other(setting.path(), code(setting), value)
+    }
+
+    /// Any other setting.
+    const fn other(path: &'static str, code: Code, value: fn(&Api) -> String) -> Self {
+        Row { path, code, value }
+    }
+}
+
+/// Returns the code of a change of a setting.
+const fn code(setting: Setting) -> Code {
+    match setting {
+        Setting::NameLanguage => Code::SettingChanged,
+        _ => Code::ApiSettingChanged,
+    }
+}
+
+/// Returns the change of a setting.
+pub(super) fn key<'a>(setting: Setting) -> Key<'a> {
+    Key::new(code(setting), setting.path())
+}
+
+const ROWS: &[Row] = &[
+    Row::of(Setting::Mutations, |api| {
         flag(api.options().mutations && api.soml().config.enable_mutations)
     }),
-    (QUERY_PREFIX, Code::ApiSettingChanged, |api| {
+    Row::of(Setting::QueryPrefix, |api| {
         text(&api.soml().config.query_pfx)
     }),
-    (MUTATION_PREFIX, Code::ApiSettingChanged, |api| {
+    Row::of(Setting::MutationPrefix, |api| {
         text(&api.soml().config.mutation_pfx)
     }),
-    (COLLECTION_COUNT, Code::ApiSettingChanged, |api| {
+    Row::of(Setting::CollectionCount, |api| {
         flag(api.options().counts && api.soml().config.enable_collection_count)
     }),
-    (TYPE_COUNT, Code::ApiSettingChanged, |api| {
+    Row::of(Setting::TypeCount, |api| {
         flag(api.options().counts && api.soml().config.enable_type_count)
     }),
-    (AGGREGATES, Code::ApiSettingChanged, |api| {
+    Row::of(Setting::Aggregates, |api| {
         flag(api.options().aggregates && api.soml().config.enable_aggregates)
     }),
-    (CONNECTIONS, Code::ApiSettingChanged, |api| {
+    Row::of(Setting::Connections, |api| {
         flag(api.options().connections && api.soml().config.enable_connections)
     }),
-    (EXPOSE_SOML, Code::ApiSettingChanged, |api| {
+    Row::of(Setting::ExposeSoml, |api| {
         flag(api.soml().config.expose_soml_in_graphql)
     }),
-    (FEDERATION, Code::ApiSettingChanged, |api| {
+    Row::of(Setting::Federation, |api| {
         match api.options().federation {
             FederationMode::Off => "nothing",
             FederationMode::V1 => "version 1",
@@ -60,59 +77,57 @@ const SETTINGS: &[Setting] = &[
         }
         .to_owned()
     }),
-    (SERVICE, Code::ApiSettingChanged, |api| {
-        flag(api.options().service)
-    }),
-    ("config.lang.fetch", Code::SettingChanged, |api| {
+    Row::of(Setting::Service, |api| flag(api.options().service)),
+    Row::other("config.lang.fetch", Code::SettingChanged, |api| {
         quoted::<&LangSpec>(api.soml().config.lang.fetch.as_ref())
     }),
-    ("config.lang.validate", Code::SettingChanged, |api| {
+    Row::other("config.lang.validate", Code::SettingChanged, |api| {
         quoted::<&LangValidation>(api.soml().config.lang.validate.as_ref())
     }),
-    ("config.lang.implicit", Code::SettingChanged, |api| {
+    Row::other("config.lang.implicit", Code::SettingChanged, |api| {
         quoted(api.soml().config.lang.implicit.as_ref())
     }),
-    (NAME_LANGUAGE, Code::SettingChanged, |api| {
+    Row::of(Setting::NameLanguage, |api| {
         quoted(Some(&api.soml().config.lang.default_name_fetch))
     }),
-    (
+    Row::other(
         "config.lang.appendDefaultNameFetch",
         Code::SettingChanged,
         |api| flag(api.soml().config.lang.append_default_name_fetch),
     ),
-    ("config.nullJsonArrays", Code::SettingChanged, |api| {
+    Row::other("config.nullJsonArrays", Code::SettingChanged, |api| {
         flag(api.soml().config.null_json_arrays)
     }),
-    ("config.repository", Code::SettingChanged, |api| {
+    Row::other("config.repository", Code::SettingChanged, |api| {
         quoted(api.soml().config.repository.as_ref())
     }),
-    ("config.includeInferred", Code::SettingChanged, |api| {
+    Row::other("config.includeInferred", Code::SettingChanged, |api| {
         flag(api.soml().config.include_inferred)
     }),
-    ("config.expandOwlSameAs", Code::SettingChanged, |api| {
+    Row::other("config.expandOwlSameAs", Code::SettingChanged, |api| {
         flag(api.soml().config.expand_owl_same_as)
     }),
-    ("config.disabledChecks", Code::SettingChanged, |api| {
+    Row::other("config.disabledChecks", Code::SettingChanged, |api| {
         list(&api.soml().config.disabled_checks)
     }),
-    ("config.defaultRole", Code::SettingChanged, |api| {
+    Row::other("config.defaultRole", Code::SettingChanged, |api| {
         quoted(Some(&api.soml().config.default_role))
     }),
-    (
+    Row::other(
         "config.defaultIntegrationRole",
         Code::SettingChanged,
         |api| quoted(Some(&api.soml().config.default_integration_role)),
     ),
-    ("config.compactErrorMessages", Code::SettingChanged, |api| {
+    Row::other("config.compactErrorMessages", Code::SettingChanged, |api| {
         flag(api.soml().config.compact_error_messages)
     }),
-    ("config.enableGraphQlExplain", Code::SettingChanged, |api| {
+    Row::other("config.enableGraphQlExplain", Code::SettingChanged, |api| {
         flag(api.soml().config.enable_graphql_explain)
     }),
-    (SEARCH, Code::SettingChanged, |api| {
+    Row::other(SEARCH, Code::SettingChanged, |api| {
         search(api.soml().config.search.as_ref())
     }),
-    ("specialPrefixes.base_iri", Code::PrefixChanged, |api| {
+    Row::other("specialPrefixes.base_iri", Code::PrefixChanged, |api| {
         quoted(Some(&api.soml().prefixes.base_iri))
     }),
 ];
@@ -127,7 +142,7 @@ fn text(value: &str) -> String {
 
 /// Adds the settings that changed. The schema does not keep their places.
 pub(super) fn add(sides: &Sides<'_>, causes: &mut Causes<'_>) {
-    for &(path, code, value) in SETTINGS {
+    for &Row { path, code, value } in ROWS {
         let (was, is) = (value(sides.old.api), value(sides.new.api));
         let Some(difference) = Difference::new(code, "", was, is) else {
             continue;
@@ -139,14 +154,30 @@ pub(super) fn add(sides: &Sides<'_>, causes: &mut Causes<'_>) {
             tail: difference.tail(),
             spans: Spans::default(),
         };
-        causes.add((code, path, ""), draft);
+        causes.add(Key::new(code, path), draft);
     }
 }
 
 /// Prefixes that stand for another namespace.
 pub(super) struct Namespaces<'a> {
-    changed: Vec<(&'a str, &'a str, &'a str)>,
+    changed: Vec<Namespace<'a>>,
     vocabulary: &'a str,
+}
+
+/// A prefix, and what it stands for in each schema.
+#[derive(Clone, Copy)]
+struct Namespace<'a> {
+    prefix: &'a str,
+    was: &'a str,
+    is: &'a str,
+}
+
+impl Namespace<'_> {
+    /// Tells whether two IRIs differ by nothing else.
+    fn explains(&self, old: &str, new: &str) -> bool {
+        let local = (old.strip_prefix(self.was), new.strip_prefix(self.is));
+        matches!(local, (Some(old), Some(new)) if old == new)
+    }
 }
 
 const BASE: &str = "specialPrefixes.base_iri";
@@ -155,13 +186,15 @@ impl<'a> Namespaces<'a> {
     pub(super) fn new(sides: &Sides<'a>) -> Self {
         let (old, new) = (&sides.old.soml.prefixes, &sides.new.soml.prefixes);
         let mut changed = Vec::new();
-        if old.base_iri != new.base_iri {
-            changed.push((BASE, old.base_iri.as_str(), new.base_iri.as_str()));
-        }
+        let mut add = |prefix: &'a str, was: &'a str, is: &'a str| {
+            if was != is {
+                changed.push(Namespace { prefix, was, is });
+            }
+        };
+        add(BASE, &old.base_iri, &new.base_iri);
         for (prefix, was) in &old.bindings {
-            match new.namespace(prefix) {
-                Some(is) if is != was => changed.push((prefix.as_str(), was.as_str(), is)),
-                _ => {}
+            if let Some(is) = new.namespace(prefix) {
+                add(prefix, was, is);
             }
         }
         Namespaces {
@@ -183,26 +216,23 @@ impl<'a> Namespaces<'a> {
             return false;
         }
         let mut changed = old.iter().zip(&new).filter(|(old, new)| old != new);
-        let Some(first) = changed.next() else {
+        let Some((first_old, first_new)) = changed.next() else {
             return false;
         };
-        let explains = |&(_, was, is): &(&str, &str, &str), old: &str, new: &str| {
-            let local = (old.strip_prefix(was), new.strip_prefix(is));
-            matches!(local, (Some(old), Some(new)) if old == new)
-        };
-        let Some(prefix) = self.changed.iter().find(|p| explains(p, first.0, first.1)) else {
+        let mut prefixes = self.changed.iter();
+        let Some(first) = prefixes.find(|p| p.explains(first_old, first_new)) else {
             return false;
         };
-        let any = |old: &str, new: &str| self.changed.iter().any(|p| explains(p, old, new));
-        if !changed.all(|(old, new)| any(old, new)) {
+        if !changed.all(|(old, new)| self.changed.iter().any(|p| p.explains(old, new))) {
             return false;
         }
-        self.cause(causes, *prefix);
-        causes.attach((Code::PrefixChanged, prefix.0, ""), consequence())
+        self.cause(causes, *first);
+        causes.attach(Key::new(Code::PrefixChanged, first.prefix), consequence())
     }
 
-    fn cause(&self, causes: &mut Causes<'a>, (prefix, was, is): (&'a str, &'a str, &'a str)) {
-        let key = (Code::PrefixChanged, prefix, "");
+    fn cause(&self, causes: &mut Causes<'a>, namespace: Namespace<'a>) {
+        let Namespace { prefix, was, is } = namespace;
+        let key = Key::new(Code::PrefixChanged, prefix);
         if causes.has(key) {
             return;
         }

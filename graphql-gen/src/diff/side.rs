@@ -87,7 +87,14 @@ impl<'a> Side<'a> {
         }
     }
 
-    pub(super) fn object_id(&self, name: &str) -> Option<ObjectId> {
+    /// Tells whether a type is that of queries or mutations.
+    pub(super) fn is_root_operation(&self, ty: &str) -> bool {
+        let roots = &self.api.schema().schema_definition;
+        let roots = roots.iter_root_operations();
+        roots.into_iter().any(|(_, root)| root.name == ty)
+    }
+
+    fn object_id(&self, name: &str) -> Option<ObjectId> {
         self.objects.get(name).copied()
     }
 

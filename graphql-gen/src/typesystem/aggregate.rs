@@ -6,19 +6,21 @@
 
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::collections::{IndexMap, IndexSet};
-use apollo_compiler::schema::{Component, FieldDefinition as Definition, Type};
+use apollo_compiler::schema::Type;
 use apollo_compiler::{Name, name};
 use soml_core::datatype::Scalar;
-use soml_core::schema::{ObjectId, Property, Range, Schema};
+use soml_core::schema::{EnumId, ObjectId, Property, PropertyId, Range, Schema};
 
 use super::api::Field;
 use super::error::{Problem, ProblemKind};
 use super::fields::{ObjectShape, field_description};
 use super::nodes::{
-    Argument, Fields, Text, enum_type, field, fields, input, input_type, list_of_required, named,
-    object_type, required, text,
+    Argument, FieldNode, Member, Text, enum_type, enum_value, field, input, input_type,
+    list_of_required, named, object_type, required, text,
 };
-use super::table::{Origin, TypeTable};
+use super::origin::{Origin, Source};
+use super::setting::Setting;
+use super::table::TypeTable;
 use super::targets::{Arguments, Target, Targets};
 
 /// The arguments of a list that an aggregate does without.
@@ -41,7 +43,7 @@ const MEASURES: [(&str, &str); 6] = [
 ];
 
 /// Returns `<list>_aggregate` beside a root field.
-pub(super) fn root_field(list: &FieldDefinition, target: &Target) -> Component<Definition> {
+pub(super) fn root_field(list: &FieldDefinition, target: &Target) -> FieldNode {
     let arguments = list.arguments.iter();
     let arguments = arguments.filter(|a| !LIST_ARGUMENTS.contains(&a.name.as_str()));
     let name = Name::new_unchecked(&format!("{}_aggregate", list.name));
@@ -54,11 +56,7 @@ pub(super) fn root_field(list: &FieldDefinition, target: &Target) -> Component<D
 }
 
 /// Returns `<property>_aggregate` beside the list field of a property.
-pub(super) fn list_field(
-    property: &Property,
-    name: &Name,
-    targets: &Targets,
-) -> Component<Definition> {
+pub(super) fn list_field(property: &Property, name: &Name, targets: &Targets) -> FieldNode {
     let target = targets.range(property.range);
     let description = text(&format!(
         "Counts, extremes and sums of {}",
@@ -114,7 +112,7 @@ enum Leaf {
     /// What has no order: objects, ids and literals.
     Counted,
     Scalar(Scalar),
-    Enum(usize),
+    Enum(EnumId),
 }
 
 /// The names of the types of a [`Leaf`].
@@ -129,7 +127,7 @@ impl Leaf {
         match range {
             Range::Object(_) | Range::Literal(_) | Range::Scalar(Scalar::Iri) => Leaf::Counted,
             Range::Scalar(scalar) => Leaf::Scalar(scalar),
-            Range::Enum(id) => Leaf::Enum(id.0 as usize),
+            Range::Enum(id) => Leaf::Enum(id),
         }
     }
 
@@ -137,7 +135,14 @@ impl Leaf {
         match self {
             Leaf::Counted => None,
             Leaf::Scalar(scalar) => Some(targets.scalar(scalar)),
-            Leaf::Enum(position) => Some(targets.enum_at(position)),
+            Leaf::Enum(id) => Some(targets.range(Range::Enum(id))),
+        }
+    }
+
+    fn source(self) -> Source {
+        match self {
+            Leaf::Counted | Leaf::Scalar(_) => Source::BuiltIn,
+            Leaf::Enum(id) => Source::Enum(id),
         }
     }
 
@@ -172,7 +177,7 @@ impl Leaf {
     }
 }
 
-/// Returns the scalars of sums and averages of numbers.
+/// Returns the scalars of sums and of averages of numbers; `None` for a scalar that is no number.
 #[must_use]
 pub fn sum_and_average(scalar: Scalar) -> Option<(Scalar, Scalar)> {
     if scalar.is_float() {
@@ -189,12 +194,28 @@ fn aggregate_name(ty: &Name) -> Name {
 }
 
 /// What the aggregates of an object know of a property.
-struct Member {
+struct Aggregated {
+    origin: Origin,
     name: Name,
     description: Text,
+    /// The names of the types of its values' aggregates.
+    types: LeafNames,
     leaf: Leaf,
     /// Type of the key when objects can be grouped by the property.
     key: Option<Name>,
+}
+
+impl Aggregated {
+    /// Returns a field of the property.
+    fn field(&self, ty: Type) -> Member<FieldNode> {
+        let field = field(&self.name, self.description.clone(), Vec::new(), ty);
+        Member::of(self.origin, field)
+    }
+
+    /// Returns an input field of the property.
+    fn input(&self, ty: &Name) -> Member<Argument> {
+        Member::of(self.origin, input(&self.name, None, named(ty)))
+    }
 }
 
 /// What the types of aggregates are made from.
@@ -209,46 +230,53 @@ impl AggregateTypes<'_> {
     pub(super) fn add(&self, table: &mut TypeTable<'_>) {
         let mut leaves: IndexSet<Leaf> = IndexSet::default();
         leaves.insert(Leaf::Counted);
-        add_object(
-            table,
-            Origin::BuiltIn,
-            &self.targets.any_object.ty,
-            &[],
-            self.targets,
-        );
+        let any = ObjectAggregate::new(Source::BuiltIn, &self.targets.any_object.ty, Vec::new());
+        any.add(table);
         for (position, shape) in (0u32..).zip(self.shapes) {
             let id = ObjectId(position);
-            let members = self.members(shape);
-            leaves.extend(members.iter().map(|member| member.leaf));
+            let properties = self.properties(shape);
+            leaves.extend(properties.iter().map(|property| property.leaf));
             let ty = &self.targets.object_range(id).ty;
-            add_object(table, Origin::Object(id), ty, &members, self.targets);
+            ObjectAggregate::new(Source::Object(id), ty, properties).add(table);
         }
-        let mut compared: IndexSet<Name> = IndexSet::default();
-        compared.insert(name!("Int"));
+        let mut compared: IndexMap<Name, Source> = IndexMap::default();
+        compared.insert(name!("Int"), Source::BuiltIn);
         for leaf in leaves {
-            compared.extend(leaf.measures(self.targets));
+            // `Int` is there already, so what an enumeration adds are comparisons of its values.
+            for ty in leaf.measures(self.targets) {
+                compared.entry(ty).or_insert(leaf.source());
+            }
             add_leaf(table, leaf, self.targets);
         }
-        for ty in compared {
-            add_compare(table, &ty);
+        for (ty, source) in compared {
+            add_compare(table, source, &ty);
         }
     }
 
-    fn members(&self, shape: &ObjectShape) -> Vec<Member> {
+    fn properties(&self, shape: &ObjectShape) -> Vec<Aggregated> {
         let properties = shape
             .meaning
             .iter()
             .filter_map(|(name, field)| match field {
-                Field::Property(id) => Some((name, &self.soml[*id])),
+                Field::Property(id) => Some((name, *id)),
                 _ => None,
             });
-        let members = properties.map(|(name, property)| Member {
+        properties
+            .map(|(name, id)| self.property(name, id))
+            .collect()
+    }
+
+    fn property(&self, name: &Name, id: PropertyId) -> Aggregated {
+        let property = &self.soml[id];
+        let leaf = Leaf::of(property.range);
+        Aggregated {
+            origin: Origin::of(Source::Property(id)),
             name: name.clone(),
             description: text(field_description(property)),
-            leaf: Leaf::of(property.range),
+            types: leaf.names(self.targets),
+            leaf,
             key: self.key(property),
-        });
-        members.collect()
+        }
     }
 
     fn key(&self, property: &Property) -> Option<Name> {
@@ -262,140 +290,171 @@ impl AggregateTypes<'_> {
     }
 }
 
-/// Adds `T_Aggregate` and the types of its groups.
-fn add_object(
-    table: &mut TypeTable<'_>,
+/// The aggregate of a list of objects, and its groups.
+struct ObjectAggregate {
     origin: Origin,
-    ty: &Name,
-    members: &[Member],
-    targets: &Targets,
-) {
-    let names = GroupNames::new(ty);
-    let counted = |what: &str| {
-        let description = text(&format!("Number of {what}"));
-        field(
-            &name!("count"),
-            description,
-            Vec::new(),
-            required(&name!("Int")),
-        )
-    };
-    let values = |member: &Member| {
-        let ty = required(&member.leaf.names(targets).aggregate);
-        field(&member.name, member.description.clone(), Vec::new(), ty)
-    };
-    let of_all = std::iter::once(counted("objects"))
-        .chain(members.iter().map(values))
-        .chain([names.groups_field()]);
-    let key = field(
-        &name!("key"),
-        text("What the objects of the group have in common"),
-        Vec::new(),
-        required(&names.key),
-    );
-    let of_group = [key, counted("objects in the group")];
-    let of_group = of_group.into_iter().chain(members.iter().map(values));
-    let mut add = |name: Name, description: String, fields: Fields| {
+    names: GroupNames,
+    properties: Vec<Aggregated>,
+}
+
+/// What objects can be grouped by.
+struct GroupKey {
+    origin: Option<Origin>,
+    name: Name,
+    description: Text,
+    ty: Name,
+}
+
+impl GroupKey {
+    fn member<T>(&self, node: T) -> Member<T> {
+        match self.origin {
+            Some(origin) => Member::of(origin, node),
+            None => Member::from(node),
+        }
+    }
+}
+
+impl ObjectAggregate {
+    fn new(source: Source, ty: &Name, properties: Vec<Aggregated>) -> Self {
+        ObjectAggregate {
+            origin: Origin::of(source).under(Setting::Aggregates),
+            names: GroupNames::new(ty),
+            properties,
+        }
+    }
+
+    /// Adds `T_Aggregate` and the types of its groups.
+    fn add(&self, table: &mut TypeTable<'_>) {
+        self.add_aggregate(table);
+        self.add_group(table);
+        let keys = self.keys();
+        self.add_keys(table, &keys);
+        self.add_order(table, &keys);
+        self.add_having(table);
+    }
+
+    fn add_aggregate(&self, table: &mut TypeTable<'_>) {
+        let ty = &self.names.of;
+        let own = [counted("objects"), self.names.groups_field()].map(Member::from);
+        let [count, groups] = own;
+        let fields = std::iter::once(count).chain(self.values()).chain([groups]);
+        let description = text(&format!("Counts, extremes, sums and groups of {ty}"));
         let none = IndexSet::default();
-        table.add(origin, object_type(name, text(&description), none, fields));
-    };
-    add(
-        aggregate_name(ty),
-        format!("Counts, extremes, sums and groups of {ty}"),
-        fields(of_all),
-    );
-    add(
-        names.group.clone(),
-        format!("{ty} with something in common"),
-        fields(of_group),
-    );
-    let keys = group_keys(members);
-    let key_fields = keys
-        .iter()
-        .map(|(name, (ty, description))| field(name, description.clone(), Vec::new(), named(ty)));
-    add(
-        names.key.clone(),
-        format!("What a group of {ty} has in common"),
-        fields(key_fields),
-    );
-    add_group_inputs(table, origin, &names, (&keys, members), targets);
+        let name = aggregate_name(ty);
+        table.add(self.origin, object_type(name, description, none, fields));
+    }
+
+    /// Adds `T_Group`.
+    fn add_group(&self, table: &mut TypeTable<'_>) {
+        let key = field(
+            &name!("key"),
+            text("What the objects of the group have in common"),
+            Vec::new(),
+            required(&self.names.key),
+        );
+        let own = [key, counted("objects in the group")].map(Member::from);
+        let fields = own.into_iter().chain(self.values());
+        let description = text(&format!("{} with something in common", self.names.of));
+        let none = IndexSet::default();
+        let name = self.names.group.clone();
+        table.add(self.origin, object_type(name, description, none, fields));
+    }
+
+    /// Returns the aggregate of each property.
+    fn values(&self) -> impl Iterator<Item = Member<FieldNode>> {
+        let properties = self.properties.iter();
+        properties.map(|property| property.field(required(&property.types.aggregate)))
+    }
+
+    /// Returns what objects can be grouped by.
+    fn keys(&self) -> Vec<GroupKey> {
+        let ty = GroupKey {
+            origin: None,
+            name: name!("type"),
+            description: text("Type"),
+            ty: name!("ID"),
+        };
+        let properties = self.properties.iter().filter_map(|property| {
+            Some(GroupKey {
+                origin: Some(property.origin),
+                name: property.name.clone(),
+                description: property.description.clone(),
+                ty: property.key.clone()?,
+            })
+        });
+        std::iter::once(ty).chain(properties).collect()
+    }
+
+    /// Adds `T_GroupKey` and `T_GroupField`.
+    fn add_keys(&self, table: &mut TypeTable<'_>, keys: &[GroupKey]) {
+        let ty = &self.names.of;
+        let fields = keys.iter().map(|key| {
+            let description = key.description.clone();
+            key.member(field(&key.name, description, Vec::new(), named(&key.ty)))
+        });
+        let description = text(&format!("What a group of {ty} has in common"));
+        let none = IndexSet::default();
+        let name = self.names.key.clone();
+        table.add(self.origin, object_type(name, description, none, fields));
+
+        let values = keys
+            .iter()
+            .map(|key| key.member(enum_value(&key.name, key.description.clone())));
+        let description = text(&format!("What {ty} can be grouped by"));
+        let name = self.names.field.clone();
+        table.add(self.origin, enum_type(name, description, values));
+    }
+
+    /// Adds `T_GroupKeyOrderBy` and `T_GroupOrderBy`.
+    fn add_order(&self, table: &mut TypeTable<'_>, keys: &[GroupKey]) {
+        let ty = &self.names.of;
+        let direction = |name: &Name| input(name, None, named(&name!("_OrderBy")));
+        let by_key = keys.iter().map(|key| key.member(direction(&key.name)));
+        let description = text(&format!("Order of groups of {ty} by their keys"));
+        let name = self.names.key_order.clone();
+        table.add(self.origin, input_type(name, description, by_key));
+
+        let own = [
+            input(&name!("key"), None, named(&self.names.key_order)),
+            direction(&name!("count")),
+        ];
+        let properties = self.properties.iter();
+        let by_values = properties.map(|property| property.input(&property.types.order));
+        let by = own.map(Member::from).into_iter().chain(by_values);
+        let description = text(&format!("Order of groups of {ty}"));
+        let name = self.names.order.clone();
+        table.add(self.origin, input_type(name, description, by));
+    }
+
+    /// Adds `T_GroupHaving`.
+    fn add_having(&self, table: &mut TypeTable<'_>) {
+        let having = &self.names.having;
+        let own = [
+            input(&name!("AND"), text("All hold"), list_of_required(having)),
+            input(&name!("OR"), text("Some hold"), list_of_required(having)),
+            input(&name!("NOT"), text("Does not hold"), named(having)),
+            input(
+                &name!("count"),
+                text("Number of objects"),
+                named(&name!("Int_Compare")),
+            ),
+        ];
+        let properties = self.properties.iter();
+        let of_values = properties.map(|property| property.input(&property.types.having));
+        let conditions = own.map(Member::from).into_iter().chain(of_values);
+        let description = text(&format!("Conditions on groups of {}", self.names.of));
+        table.add(
+            self.origin,
+            input_type(having.clone(), description, conditions),
+        );
+    }
 }
 
-/// Returns the properties that objects can be grouped by, with the type of each key.
-fn group_keys(members: &[Member]) -> IndexMap<Name, (Name, Text)> {
-    let ty = (name!("type"), (name!("ID"), text("Type")));
-    let members = members.iter().filter_map(|member| {
-        let key = (member.key.clone()?, member.description.clone());
-        Some((member.name.clone(), key))
-    });
-    std::iter::once(ty).chain(members).collect()
-}
-
-/// Adds `T_GroupField`, `T_GroupKeyOrderBy`, `T_GroupOrderBy` and `T_GroupHaving`.
-fn add_group_inputs(
-    table: &mut TypeTable<'_>,
-    origin: Origin,
-    names: &GroupNames,
-    (keys, members): (&IndexMap<Name, (Name, Text)>, &[Member]),
-    targets: &Targets,
-) {
-    let ty = &names.of;
-    let values = keys
-        .iter()
-        .map(|(name, (_, text))| (name.clone(), text.clone()));
-    let description = text(&format!("What {ty} can be grouped by"));
-    table.add(origin, enum_type(names.field.clone(), description, values));
-
-    let order = name!("_OrderBy");
-    let direction = |name: &Name| input(name, None, named(&order));
-    let description = text(&format!("Order of groups of {ty} by their keys"));
-    let by_key = keys.keys().map(direction);
-    table.add(
-        origin,
-        input_type(names.key_order.clone(), description, by_key),
-    );
-
-    let by_values =
-        |member: &Member| input(&member.name, None, named(&member.leaf.names(targets).order));
-    let by = [
-        input(&name!("key"), None, named(&names.key_order)),
-        direction(&name!("count")),
-    ];
-    let description = text(&format!("Order of groups of {ty}"));
-    let by = by.into_iter().chain(members.iter().map(by_values));
-    table.add(origin, input_type(names.order.clone(), description, by));
-    add_having(table, origin, names, members, targets);
-}
-
-/// Adds `T_GroupHaving`.
-fn add_having(
-    table: &mut TypeTable<'_>,
-    origin: Origin,
-    names: &GroupNames,
-    members: &[Member],
-    targets: &Targets,
-) {
-    let having = &names.having;
-    let conditions = [
-        input(&name!("AND"), text("All hold"), list_of_required(having)),
-        input(&name!("OR"), text("Some hold"), list_of_required(having)),
-        input(&name!("NOT"), text("Does not hold"), named(having)),
-        input(
-            &name!("count"),
-            text("Number of objects"),
-            named(&name!("Int_Compare")),
-        ),
-    ];
-    let of_values = |member: &Member| {
-        input(
-            &member.name,
-            None,
-            named(&member.leaf.names(targets).having),
-        )
-    };
-    let conditions = conditions.into_iter().chain(members.iter().map(of_values));
-    let description = text(&format!("Conditions on groups of {}", names.of));
-    table.add(origin, input_type(having.clone(), description, conditions));
+/// Returns field `count`.
+fn counted(what: &str) -> FieldNode {
+    let description = text(&format!("Number of {what}"));
+    let ty = required(&name!("Int"));
+    field(&name!("count"), description, Vec::new(), ty)
 }
 
 /// The names of the types of the groups of an object type.
@@ -423,7 +482,7 @@ impl GroupNames {
         }
     }
 
-    fn groups_field(&self) -> Component<Definition> {
+    fn groups_field(&self) -> FieldNode {
         let by = Type::NonNullList(Box::new(required(&self.field)));
         let arguments = vec![
             input(
@@ -469,19 +528,15 @@ fn add_leaf(table: &mut TypeTable<'_>, leaf: Leaf, targets: &Targets) {
         } else {
             named(ty)
         };
-        field(
-            &Name::new_static_unchecked(name),
-            text(description),
-            Vec::new(),
-            ty,
-        )
+        let name = Name::new_static_unchecked(name);
+        field(&name, text(description), Vec::new(), ty)
     });
     let description = text(&format!("Counts, extremes and sums of {of}"));
     let none = IndexSet::default();
-    let origin = Origin::BuiltIn;
+    let origin = Origin::of(leaf.source()).under(Setting::Aggregates);
     table.add(
         origin,
-        object_type(names.aggregate, description, none, fields(measured)),
+        object_type(names.aggregate, description, none, measured),
     );
     let conditions = measures().map(|((name, _), ty)| {
         let compare = Name::new_unchecked(&format!("{ty}_Compare"));
@@ -497,7 +552,7 @@ fn add_leaf(table: &mut TypeTable<'_>, leaf: Leaf, targets: &Targets) {
 }
 
 /// Adds `S_Compare`.
-fn add_compare(table: &mut TypeTable<'_>, ty: &Name) {
+fn add_compare(table: &mut TypeTable<'_>, source: Source, ty: &Name) {
     let single = [
         (name!("EQ"), "Equal to"),
         (name!("NEQ"), "Not equal to"),
@@ -514,5 +569,6 @@ fn add_compare(table: &mut TypeTable<'_>, ty: &Name) {
     let name = Name::new_unchecked(&format!("{ty}_Compare"));
     let description = text(&format!("Comparisons of an aggregate of type {ty}"));
     let keys = single.into_iter().chain(lists);
-    table.add(Origin::BuiltIn, input_type(name, description, keys));
+    let origin = Origin::of(source).under(Setting::Aggregates);
+    table.add(origin, input_type(name, description, keys));
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use apollo_compiler::collections::{HashMap, HashSet, IndexMap};
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Schema};
-use soml_core::schema::{ObjectId, Path, PropertyId};
+use soml_core::schema::{ObjectId, PropertyId};
 
 use super::annotate::Annotator;
 use super::error::ApiError;
 use super::generate::Generated;
 use super::hierarchy::index;
 use super::options::{ApiOptions, FederationMode};
+use super::origin::{self, Origin, Origins};
 use super::subgraph::Subgraph;
 
 /// The GraphQL API of a SOML schema.
@@ -34,6 +35,7 @@ pub struct Api {
     soml: Arc<soml_core::Valid<soml_core::schema::Schema>>,
     options: ApiOptions,
     schema: Valid<Schema>,
+    origins: Origins,
     roots: IndexMap<Name, RootField>,
     type_refs: HashMap<Name, TypeRef>,
     fields: Vec<IndexMap<Name, Field>>,
@@ -94,6 +96,7 @@ pub enum Field {
 
 /// What a root field of `Query` selects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub struct RootField {
     /// The objects that the field is about.
     pub target: TypeRef,
@@ -129,6 +132,7 @@ impl Api {
             soml,
             options: options.clone(),
             schema: generated.schema,
+            origins: generated.origins,
             roots: generated.roots,
             type_refs: generated.type_refs,
             fields: generated.fields,
@@ -147,16 +151,6 @@ impl Api {
     #[must_use]
     pub fn soml(&self) -> &Arc<soml_core::Valid<soml_core::schema::Schema>> {
         &self.soml
-    }
-
-    /// Returns the IRIs of RDF properties that are read from their values to their objects; one of several
-    /// aliases comes several times.
-    pub fn inverse_properties(&self) -> impl Iterator<Item = &str> {
-        let properties = self.soml.properties.iter();
-        properties.filter_map(|property| match &property.path {
-            Path::Inverse { iri, .. } => Some(iri.as_str()),
-            Path::Forward(_) => None,
-        })
     }
 
     /// Returns the options that the API was generated with.
@@ -190,6 +184,33 @@ impl Api {
                 self.fields[index(id)].get(graphql_field).copied()
             }
         }
+    }
+
+    /// Finds what a type is generated for; every type of the schema has an origin.
+    #[must_use]
+    pub fn type_origin(&self, graphql_type: &str) -> Option<Origin> {
+        Some(self.origins.get(graphql_type)?.own)
+    }
+
+    /// Finds what a member of a type is generated for: a field, an input field or an enum value. Every
+    /// member of a type of the schema has an origin.
+    #[must_use]
+    pub fn member_origin(&self, graphql_type: &str, member: &str) -> Option<Origin> {
+        let definition = self.schema.types.get(graphql_type)?;
+        origin::of_member(&self.origins, definition, member)
+    }
+
+    /// Finds what an argument is generated for, which is what its field is generated for.
+    #[must_use]
+    pub fn argument_origin(
+        &self,
+        graphql_type: &str,
+        field: &str,
+        argument: &str,
+    ) -> Option<Origin> {
+        let definition = self.schema.type_field(graphql_type, field).ok()?;
+        definition.argument_by_name(argument)?;
+        self.member_origin(graphql_type, field)
     }
 
     /// Returns the GraphQL type named after an object: its concrete type, or the interface of an

@@ -2,24 +2,26 @@
 
 use apollo_compiler::Schema;
 use apollo_compiler::collections::{IndexMap, IndexSet};
-use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition, Value};
+use apollo_compiler::schema::{Component, EnumValueDefinition, ExtendedType, Value};
 use apollo_compiler::{Name, Node, name};
 use soml_core::datatype::Scalar;
 
 use super::directives;
 use super::leaf;
 use super::nodes::{
-    Text, enum_type, field, fields, input, input_type, input_with_default, interface_type, list,
-    list_of_required, named, object_type, required, text,
+    FieldNode, Member, NewType, enum_type, enum_value, field, input, input_type,
+    input_with_default, interface_type, list, list_of_required, named, object_type, required, text,
 };
-use super::table::{Origin, TypeTable};
+use super::origin::Origin;
+use super::setting::Setting;
+use super::table::TypeTable;
 use super::targets::Targets;
 
 /// The fields `id`, `type` and `name`, shared by all types that have them.
 pub(super) struct CommonFields {
-    pub(super) id: Component<FieldDefinition>,
-    pub(super) ty: Component<FieldDefinition>,
-    pub(super) name: Component<FieldDefinition>,
+    pub(super) id: FieldNode,
+    pub(super) ty: FieldNode,
+    pub(super) name: FieldNode,
 }
 
 impl CommonFields {
@@ -55,12 +57,23 @@ impl CommonFields {
 
 /// Adds the interfaces of all objects, `Literal`, and the inputs that order and filter literals.
 pub(super) fn add(table: &mut TypeTable<'_>, common: &CommonFields) {
-    let string = name!("String");
-    let order = name!("_OrderBy");
-    let none = IndexSet::default;
-    let mut add = |ty| table.add(Origin::BuiltIn, ty);
+    add_interfaces(table, common);
+    let mut add = |ty| table.add(Origin::BUILT_IN, ty);
+    add(literal());
+    let description = text("Order fields of scalar arrays.");
+    let directions = plain([name!("ASC"), name!("DESC")]);
+    add(enum_type(name!("_OrderBy"), description, directions));
+    add(lang_string_order());
+    add(literal_order());
+    add(literal_where(name!("Literal_Where"), "single"));
+    add(literal_where(name!("Literal_Where_Multi"), "multi"));
+}
 
-    let object = fields([common.id.clone(), common.ty.clone()]);
+/// Adds `Object` and `Nameable`.
+fn add_interfaces(table: &mut TypeTable<'_>, common: &CommonFields) {
+    let none = IndexSet::default;
+    let mut add = |ty| table.add(Origin::BUILT_IN, ty);
+    let object = [common.id.clone(), common.ty.clone()];
     add(interface_type(
         name!("Object"),
         text("Object"),
@@ -68,14 +81,19 @@ pub(super) fn add(table: &mut TypeTable<'_>, common: &CommonFields) {
         object,
     ));
     let description = text("Pref name of an object to represent it");
+    let named_in = Origin::BUILT_IN.under(Setting::NameLanguage);
+    let name = Member::of(named_in, common.name.clone());
     add(interface_type(
         name!("Nameable"),
         description,
         none(),
-        fields([common.name.clone()]),
+        [name],
     ));
+}
 
-    let literal = fields([
+fn literal() -> NewType {
+    let string = name!("String");
+    let fields = [
         field(&name!("value"), text("Value"), Vec::new(), named(&string)),
         field(
             &name!("lang"),
@@ -89,41 +107,35 @@ pub(super) fn add(table: &mut TypeTable<'_>, common: &CommonFields) {
             Vec::new(),
             named(&name!("ID")),
         ),
-    ]);
+    ];
     let description = text("Literal value, with optional datatype and language-tag (but not both)");
-    add(object_type(name!("Literal"), description, none(), literal));
-
-    let description = text("Order fields of scalar arrays.");
-    add(enum_type(
-        order.clone(),
-        description,
-        plain([name!("ASC"), name!("DESC")]),
-    ));
-    let ascending = Some(Value::Enum(name!("ASC")));
-    let lang = text("Lang spec that resolves to a single value");
-    let dir = text("Order of literal values");
-    add(input_type(
-        name!("LangString_OrderBy"),
-        None,
-        [
-            input(&name!("lang"), lang, named(&string)),
-            input_with_default(&name!("dir"), dir, named(&order), ascending.clone()),
-        ],
-    ));
-    add(input_type(
-        name!("Literal_OrderBy"),
-        None,
-        [
-            input_with_default(&name!("value"), None, named(&order), ascending),
-            input(&name!("lang"), None, named(&order)),
-            input(&name!("type"), None, named(&order)),
-        ],
-    ));
-    add(literal_where(name!("Literal_Where"), "single"));
-    add(literal_where(name!("Literal_Where_Multi"), "multi"));
+    let none = IndexSet::default();
+    object_type(name!("Literal"), description, none, fields)
 }
 
-fn literal_where(own: Name, number: &str) -> ExtendedType {
+fn lang_string_order() -> NewType {
+    let lang = text("Lang spec that resolves to a single value");
+    let dir = text("Order of literal values");
+    let order = named(&name!("_OrderBy"));
+    let keys = [
+        input(&name!("lang"), lang, named(&name!("String"))),
+        input_with_default(&name!("dir"), dir, order, Some(Value::Enum(name!("ASC")))),
+    ];
+    input_type(name!("LangString_OrderBy"), None, keys)
+}
+
+fn literal_order() -> NewType {
+    let order = || named(&name!("_OrderBy"));
+    let ascending = Some(Value::Enum(name!("ASC")));
+    let keys = [
+        input_with_default(&name!("value"), None, order(), ascending),
+        input(&name!("lang"), None, order()),
+        input(&name!("type"), None, order()),
+    ];
+    input_type(name!("Literal_OrderBy"), None, keys)
+}
+
+fn literal_where(own: Name, number: &str) -> NewType {
     let literal = name!("Literal");
     let one = Node::new(named(&own));
     let each = Node::new(list_of_required(&own));
@@ -172,8 +184,8 @@ fn literal_where(own: Name, number: &str) -> ExtendedType {
 }
 
 /// Enum values without descriptions.
-pub(super) fn plain<const N: usize>(values: [Name; N]) -> [(Name, Text); N] {
-    values.map(|value| (value, None))
+pub(super) fn plain<const N: usize>(values: [Name; N]) -> [Component<EnumValueDefinition>; N] {
+    values.map(|value| enum_value(&value, None))
 }
 
 /// Gives the scalars and directives of GraphQL itself the descriptions of this API, and adds the

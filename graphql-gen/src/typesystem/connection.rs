@@ -3,19 +3,21 @@
 
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::collections::IndexSet;
-use apollo_compiler::schema::{Component, Type};
+use apollo_compiler::schema::Type;
 use apollo_compiler::{Name, name};
-use soml_core::schema::{ObjectId, Schema};
+use soml_core::schema::Schema;
 
-use super::nodes::{field, fields, input, named, object_type, required, text};
-use super::table::{Origin, TypeTable};
+use super::nodes::{FieldNode, field, input, named, object_type, required, text};
+use super::origin::{Origin, Source};
+use super::setting::Setting;
+use super::table::TypeTable;
 use super::targets::{Target, Targets};
 
 /// The arguments of a list that a connection does without.
 const PAGE_ARGUMENTS: [&str; 2] = ["limit", "offset"];
 
 /// Returns `<list>Connection`.
-pub(super) fn root_field(list: &FieldDefinition, target: &Target) -> Component<FieldDefinition> {
+pub(super) fn root_field(list: &FieldDefinition, target: &Target) -> FieldNode {
     let of_list = list.arguments.iter();
     let mut arguments: Vec<_> = of_list
         .filter(|argument| !PAGE_ARGUMENTS.contains(&argument.name.as_str()))
@@ -47,13 +49,9 @@ pub(super) fn root_field(list: &FieldDefinition, target: &Target) -> Component<F
 /// Adds the types of all connections.
 pub(super) fn add(table: &mut TypeTable<'_>, soml: &Schema, targets: &Targets) {
     add_page_info(table);
-    add_types(table, Origin::BuiltIn, &targets.any_object);
-    for position in 0u32.. {
-        let id = ObjectId(position);
-        if position as usize >= soml.objects.len() {
-            break;
-        }
-        add_types(table, Origin::Object(id), targets.object_range(id));
+    add_types(table, Source::BuiltIn, &targets.any_object);
+    for (id, _) in soml.objects() {
+        add_types(table, Source::Object(id), targets.object_range(id));
     }
 }
 
@@ -65,7 +63,7 @@ fn add_page_info(table: &mut TypeTable<'_>) {
     let (boolean, string) = (name!("Boolean"), name!("String"));
     let of =
         |name: Name, description: &str, ty: Type| field(&name, text(description), Vec::new(), ty);
-    let info = fields([
+    let info = [
         of(
             name!("hasNextPage"),
             "Whether there is something behind the page",
@@ -86,19 +84,20 @@ fn add_page_info(table: &mut TypeTable<'_>) {
             "Cursor of the last edge",
             named(&string),
         ),
-    ]);
+    ];
     let description = text("Where a page of a connection stands");
     let ty = object_type(name!("PageInfo"), description, IndexSet::default(), info);
-    table.add(Origin::BuiltIn, ty);
+    table.add(Origin::BUILT_IN.under(Setting::Connections), ty);
 }
 
-fn add_types(table: &mut TypeTable<'_>, origin: Origin, target: &Target) {
+fn add_types(table: &mut TypeTable<'_>, source: Source, target: &Target) {
+    let origin = Origin::of(source).under(Setting::Connections);
     let ty = &target.ty;
     let edge = Name::new_unchecked(&format!("{ty}Edge"));
     let all = |name: &Name| Type::NonNullList(Box::new(required(name)));
     let of =
         |name: Name, description: &str, ty: Type| field(&name, text(description), Vec::new(), ty);
-    let connection = fields([
+    let connection = [
         of(name!("edges"), "The objects with their cursors", all(&edge)),
         of(name!("nodes"), "The objects", all(ty)),
         of(
@@ -111,17 +110,17 @@ fn add_types(table: &mut TypeTable<'_>, origin: Origin, target: &Target) {
             "Number of objects on all pages",
             required(&name!("Int")),
         ),
-    ]);
+    ];
     let none = IndexSet::default;
     let description = text(&format!("A page of {ty}"));
     table.add(
         origin,
         object_type(type_name(target), description, none(), connection),
     );
-    let edge_fields = fields([
+    let edge_fields = [
         of(name!("node"), "The object", named(ty)),
         of(name!("cursor"), "Its place", required(&name!("String"))),
-    ]);
+    ];
     let description = text(&format!("An object of a page of {ty}"));
     table.add(origin, object_type(edge, description, none(), edge_fields));
 }

@@ -1,13 +1,15 @@
 //! What federation adds to the API: `_service`, `_entities` and their types.
 
 use apollo_compiler::collections::IndexSet;
-use apollo_compiler::schema::{ComponentName, DirectiveList, ExtendedType, Type, UnionType};
-use apollo_compiler::{Node, name};
+use apollo_compiler::name;
+use apollo_compiler::schema::{ComponentName, Type};
 
-use super::nodes::{field, fields, input, named, object_type, required, scalar_type, text};
+use super::nodes::{field, input, named, object_type, required, scalar_type, text, union_type};
 use super::options::{ApiOptions, FederationMode};
+use super::origin::Origin;
 use super::query::QueryType;
-use super::table::{Origin, TypeTable};
+use super::setting::Setting;
+use super::table::TypeTable;
 use super::targets::Targets;
 
 /// Types that only the machinery of federation uses.
@@ -36,23 +38,24 @@ fn add_service(table: &mut TypeTable<'_>, query: &mut QueryType) {
     let string = name!("String");
     let sdl = text("Schema with the directives of federation; null when federation is off");
     let full = text("Schema with all directives");
-    let service = fields([
+    let service = [
         field(&name!("sdl"), sdl, Vec::new(), named(&string)),
         field(&name!("full_sdl"), full, Vec::new(), named(&string)),
-    ]);
+    ];
     let none = IndexSet::default();
     let description = text("Schema of the service");
+    // Either is reason enough.
+    let origin = Origin::BUILT_IN
+        .under(Setting::Federation)
+        .under(Setting::Service);
     table.add(
-        Origin::BuiltIn,
+        origin,
         object_type(name!("_Service"), description, none, service),
     );
     let description = text("The schema as text");
-    query.add_other(field(
-        &name!("_service"),
-        description,
-        Vec::new(),
-        required(&name!("_Service")),
-    ));
+    let ty = required(&name!("_Service"));
+    let field = field(&name!("_service"), description, Vec::new(), ty);
+    query.add_other(origin, field);
 }
 
 fn add_entities(table: &mut TypeTable<'_>, query: &mut QueryType, targets: &Targets) {
@@ -63,23 +66,16 @@ fn add_entities(table: &mut TypeTable<'_>, query: &mut QueryType, targets: &Targ
     if members.is_empty() {
         return;
     }
-    let entity = UnionType {
-        description: text("Any object, as another service refers to it"),
-        name: name!("_Entity"),
-        directives: DirectiveList::new(),
-        members,
-    };
-    table.add(Origin::BuiltIn, ExtendedType::Union(Node::new(entity)));
+    let origin = Origin::BUILT_IN.under(Setting::Federation);
+    let description = text("Any object, as another service refers to it");
+    table.add(origin, union_type(name!("_Entity"), description, members));
     let description = text("Representation of an object: `__typename` and `id`");
-    table.add(Origin::BuiltIn, scalar_type(name!("_Any"), description));
+    table.add(origin, scalar_type(name!("_Any"), description));
     let each = Type::NonNullList(Box::new(required(&name!("_Any"))));
     let representations = input(&name!("representations"), None, each);
     let ty = Type::NonNullList(Box::new(named(&name!("_Entity"))));
     let description = text("Objects by their representations");
-    query.add_other(field(
-        &name!("_entities"),
-        description,
-        vec![representations],
-        ty,
-    ));
+    let arguments = vec![representations];
+    let field = field(&name!("_entities"), description, arguments, ty);
+    query.add_other(origin, field);
 }

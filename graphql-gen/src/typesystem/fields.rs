@@ -10,8 +10,10 @@ use super::aggregate;
 use super::api::Field;
 use super::builtin::CommonFields;
 use super::error::{Problem, ProblemKind};
-use super::nodes::{self, Argument, Fields, Text, input, text};
+use super::nodes::{self, Argument, FieldNode, Fields, Member, Text, input, text};
+use super::origin::{Origin, Source};
 use super::reserved::FilterKeys;
+use super::setting::Setting;
 use super::targets::{Namer, Target, Targets};
 
 /// Everything that the types of one object share: concrete type, interface and inputs.
@@ -21,16 +23,26 @@ pub(super) struct ObjectShape {
     /// What each output field reads.
     pub(super) meaning: IndexMap<Name, Field>,
     /// One key per property for `T_Where`.
-    pub(super) where_keys: Vec<Argument>,
+    pub(super) where_keys: Vec<Member<Argument>>,
     /// One key per orderable property for `T_OrderBy`.
-    pub(super) order_keys: Vec<Argument>,
+    pub(super) order_keys: Vec<Member<Argument>>,
     /// `where_keys` and `order_keys` by property, for subclasses that take them over.
-    keys: IndexMap<Name, (Argument, Option<Argument>)>,
+    keys: IndexMap<Name, Keys>,
+}
+
+/// The input keys of a property.
+#[derive(Clone)]
+struct Keys {
+    property: PropertyId,
+    /// In `T_Where`.
+    filter: Argument,
+    /// In `T_OrderBy`, if objects can be ordered by the property.
+    order: Option<Argument>,
 }
 
 /// A field that is generated beside a list field.
 struct BesideList {
-    field: Component<FieldDefinition>,
+    field: FieldNode,
     meaning: Field,
     /// What it is, in messages.
     what: &'static str,
@@ -67,15 +79,12 @@ impl ShapeBuilder<'_> {
         if self.counts || self.aggregates {
             self.add_beside_lists(&mut shape, parent);
         }
-        for (where_key, order_key) in shape.keys.values() {
-            shape.where_keys.push(where_key.clone());
-            shape.order_keys.extend(order_key.clone());
-        }
+        shape.list_keys();
         shape
     }
 
     /// Returns field `name`, described by the object's own entry for it if there is one.
-    fn name_field(&self, object: ObjectId) -> Component<FieldDefinition> {
+    fn name_field(&self, object: ObjectId) -> FieldNode {
         let object = &self.soml[object];
         let mut field = self.common.name.clone();
         if let Some(label) = object
@@ -104,14 +113,7 @@ impl ShapeBuilder<'_> {
         if let Some((parent, above)) = inherited {
             let above_property = &self.soml[above];
             if same_shape(property, above_property) {
-                let (name, field) = parent
-                    .fields
-                    .get_key_value(graphql)
-                    .expect("a field with a meaning exists");
-                shape
-                    .keys
-                    .insert(name.clone(), parent.keys[graphql].clone());
-                shape.add(field.clone(), Field::Property(id));
+                shape.inherit(parent, graphql, id);
                 return;
             }
             self.check_covariance(property, above_property);
@@ -143,7 +145,7 @@ impl ShapeBuilder<'_> {
         };
         shape
             .keys
-            .insert(name.clone(), keys(property, &name, target));
+            .insert(name.clone(), Keys::new(self.soml, id, &name, target));
         shape.add(Component::new(field), Field::Property(id));
     }
 
@@ -311,9 +313,46 @@ impl ObjectShape {
         }
     }
 
-    fn add(&mut self, field: Component<FieldDefinition>, meaning: Field) {
+    /// Returns the output fields of the types of `object`, with their origins.
+    pub(super) fn members(&self, object: ObjectId) -> impl Iterator<Item = Member<FieldNode>> {
+        self.fields.iter().map(move |(name, field)| {
+            let origin = match self.meaning[name] {
+                Field::Id | Field::Type => return Member::from(field.clone()),
+                Field::Name => Origin::of(Source::Name(object)).under(Setting::NameLanguage),
+                Field::Property(id) => Origin::of(Source::Property(id)),
+                Field::Count(id) => {
+                    Origin::of(Source::Property(id)).under(Setting::CollectionCount)
+                }
+                Field::Aggregate(id) => Origin::of(Source::Property(id)).under(Setting::Aggregates),
+            };
+            Member::of(origin, field.clone())
+        })
+    }
+
+    /// Lists the keys of all properties.
+    fn list_keys(&mut self) {
+        for keys in self.keys.values() {
+            let origin = Origin::of(Source::Property(keys.property));
+            let of_property = |key: &Argument| Member::of(origin, key.clone());
+            self.where_keys.push(of_property(&keys.filter));
+            self.order_keys.extend(keys.order.as_ref().map(of_property));
+        }
+    }
+
+    fn add(&mut self, field: FieldNode, meaning: Field) {
         self.meaning.insert(field.name.clone(), meaning);
         self.fields.insert(field.name.clone(), field);
+    }
+
+    /// Takes over the field and the keys of a property from the superclass.
+    fn inherit(&mut self, parent: &ObjectShape, graphql: &str, id: PropertyId) {
+        let field = &parent.fields[graphql];
+        let keys = Keys {
+            property: id,
+            ..parent.keys[graphql].clone()
+        };
+        self.keys.insert(field.name.clone(), keys);
+        self.add(field.clone(), Field::Property(id));
     }
 
     fn inherited(&self, graphql: &str) -> Option<PropertyId> {
@@ -365,14 +404,21 @@ fn output_type(property: &Property, target: &Target) -> Type {
     }
 }
 
-/// The key of a property in `T_Where`, and that in `T_OrderBy` if it can be ordered by.
-fn keys(property: &Property, name: &Name, target: &Target) -> (Argument, Option<Argument>) {
-    let comparisons = describe_key(name);
-    if property.max.is_multiple() {
-        return (input(name, comparisons, target.where_multi.clone()), None);
+impl Keys {
+    fn new(soml: &Schema, id: PropertyId, name: &Name, target: &Target) -> Self {
+        let property = &soml[id];
+        let multiple = property.max.is_multiple();
+        let comparison = match multiple {
+            true => &target.where_multi,
+            false => &target.where_single,
+        };
+        let orders = !multiple && !property.implied_by_name;
+        Keys {
+            property: id,
+            filter: input(name, describe_key(name), comparison.clone()),
+            order: orders.then(|| input(name, None, target.order_by.clone())),
+        }
     }
-    let order = (!property.implied_by_name).then(|| input(name, None, target.order_by.clone()));
-    (input(name, comparisons, target.where_single.clone()), order)
 }
 
 /// `p comparisons`

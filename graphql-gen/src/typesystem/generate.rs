@@ -4,6 +4,7 @@ use apollo_compiler::collections::{HashMap, HashSet, IndexMap};
 use apollo_compiler::schema::ComponentName;
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Schema, name};
+use soml_core::config::Config;
 use soml_core::schema::ObjectKind;
 
 use super::aggregate::AggregateTypes;
@@ -17,15 +18,17 @@ use super::inputs::CommonKeys;
 use super::mutation::Mutations;
 use super::objects::TypeBuilder;
 use super::options::ApiOptions;
+use super::origin::{Origin, Origins};
 use super::query::{Beside, QueryType};
 use super::reserved::{self, FilterKeys};
-use super::table::{Origin, TypeTable};
+use super::table::TypeTable;
 use super::targets::Targets;
 use super::{connection, federation, leaf, subscription};
 
 /// Everything that [`super::Api`] keeps.
 pub(super) struct Generated {
     pub(super) schema: Valid<Schema>,
+    pub(super) origins: Origins,
     pub(super) roots: IndexMap<Name, RootField>,
     pub(super) type_refs: HashMap<Name, TypeRef>,
     pub(super) fields: Vec<IndexMap<Name, Field>>,
@@ -34,94 +37,154 @@ pub(super) struct Generated {
     pub(super) mutation_types: HashSet<Name>,
 }
 
+/// The parts that both the options and the document ask for.
+#[derive(Clone, Copy)]
+struct Parts {
+    mutations: bool,
+    /// Counts beside list fields.
+    counts: bool,
+    aggregates: bool,
+    /// What is beside root fields.
+    beside: Beside,
+}
+
+impl Parts {
+    fn new(config: &Config, options: &ApiOptions) -> Self {
+        let aggregates = options.aggregates && config.enable_aggregates;
+        Parts {
+            mutations: options.mutations && config.enable_mutations,
+            counts: options.counts && config.enable_collection_count,
+            aggregates,
+            beside: Beside {
+                counts: options.counts && config.enable_type_count,
+                connections: options.connections && config.enable_connections,
+                aggregates,
+            },
+        }
+    }
+}
+
+/// What all types are made from.
+struct Generator<'a> {
+    soml: &'a soml_core::schema::Schema,
+    parts: Parts,
+    hierarchy: Hierarchy,
+    targets: Targets,
+    common: CommonFields,
+    shapes: Vec<ObjectShape>,
+}
+
 impl Generated {
     pub(super) fn new(
         soml: &soml_core::schema::Schema,
         options: &ApiOptions,
     ) -> Result<Self, ApiError> {
-        let config = &soml.config;
-        let mutations = options.mutations && config.enable_mutations;
-        let hierarchy = Hierarchy::new(soml);
-        let mut problems = reserved::check_objects(soml, mutations);
-        let targets = Targets::new(soml, &hierarchy, &mut problems);
-        let common = CommonFields::new(&targets, &config.lang.default_name_fetch.to_string());
-        let mut builder = ShapeBuilder {
-            soml,
-            targets: &targets,
-            common: &common,
-            reserved: &FilterKeys::new(soml),
-            counts: options.counts && config.enable_collection_count,
-            aggregates: options.aggregates && config.enable_aggregates,
-            problems,
-        };
-        let shapes = build_shapes(&mut builder, &hierarchy);
-        let beside = Beside {
-            counts: options.counts && config.enable_type_count,
-            connections: options.connections && config.enable_connections,
-            aggregates: options.aggregates && config.enable_aggregates,
-        };
-        let mut query = QueryType::new(soml, &hierarchy, &targets, beside);
-
         let mut table = TypeTable::new(soml);
-        table.problems.append(&mut builder.problems);
+        let generator = Generator::new(soml, options, &mut table.problems);
+        let Generator {
+            hierarchy, targets, ..
+        } = &generator;
+        let mut query = QueryType::new(soml, hierarchy, targets, generator.parts.beside);
         table.problems.append(&mut query.problems);
-        let types = ObjectTypes::new(soml, &hierarchy, &targets);
-        leaf::add(&mut table, soml, &targets);
-        builtin::add(&mut table, &common);
-        let keys = CommonKeys::new(&targets, soml.objects.len());
-        let objects = TypeBuilder {
-            soml,
-            hierarchy: &hierarchy,
-            targets: &targets,
-            keys: &keys,
-            shapes: &shapes,
-        };
-        objects.add(&mut table, &types.nameable, &types.all);
-        subscription::add(&mut table, soml, &targets);
-        if beside.aggregates {
-            AggregateTypes {
-                soml,
-                targets: &targets,
-                shapes: &shapes,
-            }
-            .add(&mut table);
-        }
-        if beside.connections {
-            connection::add(&mut table, soml, &targets);
-        }
-        federation::add(&mut table, &mut query, &targets, options);
+        let types = ObjectTypes::new(soml, hierarchy, targets);
+        generator.add_types(&mut table, &types);
+        federation::add(&mut table, &mut query, targets, options);
         let (query, roots) = query.into_type();
-        table.add(Origin::BuiltIn, query);
+        table.add(Origin::BUILT_IN, query);
         let read_only = table.len();
-        let writable = mutations
-            && Mutations {
-                soml,
-                hierarchy: &hierarchy,
-                targets: &targets,
-            }
-            .add(&mut table);
+        let writable = generator.add_mutations(&mut table);
         let mutation_types = table.names_from(read_only).cloned().collect();
 
-        let type_refs = type_refs(soml, &targets);
-        let fields: Vec<_> = shapes.into_iter().map(|s| s.meaning).collect();
-        let annotator = Annotator {
+        let type_refs = type_refs(soml, targets);
+        let shapes = generator.shapes.into_iter();
+        let fields: Vec<_> = shapes.map(|shape| shape.meaning).collect();
+        let annotator = soml.config.expose_soml_in_graphql.then_some(Annotator {
             soml,
             type_refs: &type_refs,
             fields: &fields,
-        };
-        let schema = assemble(
-            table,
-            writable,
-            config.expose_soml_in_graphql.then_some(&annotator),
-        )?;
+        });
+        let (schema, origins) = assemble(table, writable, annotator.as_ref())?;
         Ok(Generated {
             schema,
+            origins,
             roots,
             type_refs,
             fields,
             types,
             mutation_types,
         })
+    }
+}
+
+impl<'a> Generator<'a> {
+    /// Names everything and builds the fields of all objects.
+    fn new(
+        soml: &'a soml_core::schema::Schema,
+        options: &ApiOptions,
+        problems: &mut Vec<Problem>,
+    ) -> Self {
+        let parts = Parts::new(&soml.config, options);
+        let hierarchy = Hierarchy::new(soml);
+        problems.extend(reserved::check_objects(soml, parts.mutations));
+        let targets = Targets::new(soml, &hierarchy, problems);
+        let name_language = soml.config.lang.default_name_fetch.to_string();
+        let common = CommonFields::new(&targets, &name_language);
+        let mut builder = ShapeBuilder {
+            soml,
+            targets: &targets,
+            common: &common,
+            reserved: &FilterKeys::new(soml),
+            counts: parts.counts,
+            aggregates: parts.aggregates,
+            problems: Vec::new(),
+        };
+        let shapes = build_shapes(&mut builder, &hierarchy);
+        problems.append(&mut builder.problems);
+        Generator {
+            soml,
+            parts,
+            hierarchy,
+            targets,
+            common,
+            shapes,
+        }
+    }
+
+    /// Adds all types of reading but `Query` and those of federation.
+    fn add_types(&self, table: &mut TypeTable<'_>, types: &ObjectTypes) {
+        let (soml, targets) = (self.soml, &self.targets);
+        leaf::add(table, soml, targets);
+        builtin::add(table, &self.common);
+        let objects = TypeBuilder {
+            soml,
+            hierarchy: &self.hierarchy,
+            targets,
+            keys: &CommonKeys::new(targets, soml.objects.len()),
+            shapes: &self.shapes,
+        };
+        objects.add(table, &types.nameable, &types.all);
+        subscription::add(table, soml, targets);
+        if self.parts.aggregates {
+            let aggregates = AggregateTypes {
+                soml,
+                targets,
+                shapes: &self.shapes,
+            };
+            aggregates.add(table);
+        }
+        if self.parts.beside.connections {
+            connection::add(table, soml, targets);
+        }
+    }
+
+    /// Adds type `Mutation` and what belongs to it; `false` when there is nothing to write.
+    fn add_mutations(&self, table: &mut TypeTable<'_>) -> bool {
+        let mutations = Mutations {
+            soml: self.soml,
+            hierarchy: &self.hierarchy,
+            targets: &self.targets,
+        };
+        self.parts.mutations && mutations.add(table)
     }
 }
 
@@ -144,7 +207,7 @@ fn assemble(
     mut table: TypeTable<'_>,
     writable: bool,
     exposed: Option<&Annotator<'_>>,
-) -> Result<Valid<Schema>, ApiError> {
+) -> Result<(Valid<Schema>, Origins), ApiError> {
     if !table.problems.is_empty() {
         let mut problems = std::mem::take(&mut table.problems);
         problems.sort_by_key(|p| p.span);
@@ -152,19 +215,21 @@ fn assemble(
     }
     let mut schema = Schema::new();
     builtin::prepare(&mut schema);
-    schema.types = table.finish(std::mem::take(&mut schema.types));
+    let (types, origins) = table.finish(std::mem::take(&mut schema.types));
+    schema.types = types;
     let roots = schema.schema_definition.make_mut();
     roots.query = Some(ComponentName::from(name!("Query")));
     roots.mutation = writable.then(|| ComponentName::from(name!("Mutation")));
     if let Some(annotator) = exposed {
         annotator.expose_soml(&mut schema);
     }
-    schema.validate().map_err(|invalid| {
+    let schema = schema.validate().map_err(|invalid| {
         let message = format!("the generated schema is not valid: {}", invalid.errors);
         ApiError {
             problems: vec![Problem::new(ProblemKind::SchemaInvalid, message, None)],
         }
-    })
+    })?;
+    Ok((schema, origins))
 }
 
 fn type_refs(soml: &soml_core::schema::Schema, targets: &Targets) -> HashMap<Name, TypeRef> {

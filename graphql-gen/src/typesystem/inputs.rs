@@ -4,9 +4,11 @@ use apollo_compiler::{Name, Node, name};
 use soml_core::datatype::Scalar;
 use soml_core::schema::ObjectId;
 
+use super::hierarchy::index;
 use super::leaf::{describe, quantifiers};
-use super::nodes::{Argument, Text, input, input_type, list_of_required, text};
-use super::table::{Origin, TypeTable};
+use super::nodes::{Argument, Member, Text, input, input_type, list_of_required, text};
+use super::origin::{Origin, Source};
+use super::table::TypeTable;
 use super::targets::{Target, Targets};
 
 /// Keys that the filters of all objects share.
@@ -16,8 +18,32 @@ pub(super) struct CommonKeys {
     name: Argument,
     ids: Argument,
     order: [Argument; 3],
-    /// `_ifX` for the two filters of each concrete object.
-    narrow: Vec<Option<[Argument; 2]>>,
+    /// `_ifX` for the filters of each concrete object.
+    narrow: Vec<Option<Narrowing>>,
+}
+
+/// The key of a filter that holds for the instances of one object alone.
+struct Narrowing {
+    single: Argument,
+    multi: Argument,
+}
+
+/// What the filters of a type are made from.
+pub(super) struct Filter<'a> {
+    pub(super) origin: Origin,
+    pub(super) target: &'a Target,
+    pub(super) built_in: BuiltInKeys,
+    /// A key for each property.
+    pub(super) properties: &'a [Member<Argument>],
+    /// The objects with an `_ifX` key.
+    pub(super) narrowed: &'a [ObjectId],
+}
+
+/// The two filters of a type: that of one value and that of a list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Number {
+    Single,
+    Multi,
 }
 
 /// Which of the built-in keys a filter has.
@@ -38,10 +64,10 @@ impl CommonKeys {
             .map(|id| {
                 let target = targets.object(id).concrete.as_ref()?;
                 let key = Name::new_unchecked(&format!("_if{}", target.ty));
-                Some([
-                    input(&key, None, target.where_single.clone()),
-                    input(&key, None, target.where_multi.clone()),
-                ])
+                Some(Narrowing {
+                    single: input(&key, None, target.where_single.clone()),
+                    multi: input(&key, None, target.where_multi.clone()),
+                })
             })
             .collect();
         CommonKeys {
@@ -70,53 +96,57 @@ impl CommonKeys {
         }
     }
 
-    /// Adds `T_Where` and `T_Where_Multi`; `narrowed` are the objects with an `_ifX` key.
-    pub(super) fn add_where(
+    /// Adds `T_Where` and `T_Where_Multi`.
+    pub(super) fn add_where(&self, table: &mut TypeTable<'_>, filter: &Filter<'_>) {
+        let operators = Operators::new(&filter.target.ty);
+        for number in [Number::Single, Number::Multi] {
+            self.add_filter(table, filter, &operators, number);
+        }
+    }
+
+    fn add_filter(
         &self,
         table: &mut TypeTable<'_>,
-        origin: Origin,
-        target: &Target,
-        built_in: BuiltInKeys,
-        properties: &[Argument],
-        narrowed: &[ObjectId],
+        filter: &Filter<'_>,
+        operators: &Operators,
+        number: Number,
     ) {
-        let ty = &target.ty;
-        let operators: [Text; 3] = ["Conjunction of", "Disjunction of", "Negation of"]
-            .map(|op| describe(op, ty, " comparisons"));
-        for (which, own) in [&target.where_single, &target.where_multi]
-            .into_iter()
-            .enumerate()
-        {
-            let [and, or, not] = operators.clone();
-            let each = Node::new(list_of_required(own.inner_named_type()));
-            let mut keys = Vec::with_capacity(properties.len() + narrowed.len() + 9);
-            keys.push(input(&name!("AND"), and, each.clone()));
-            keys.push(input(&name!("OR"), or, each));
-            keys.push(input(&name!("NOT"), not, own.clone()));
-            if built_in.object {
-                keys.push(self.id.clone());
-                keys.push(self.ty.clone());
-            }
-            if built_in.name {
-                keys.push(self.name.clone());
-            }
-            keys.extend(properties.iter().cloned());
-            keys.push(self.ids.clone());
-            if which == 1 {
-                keys.extend(quantifiers(ty, own));
-            }
-            keys.extend(narrowed.iter().filter_map(|id| {
-                self.narrow[id.0 as usize]
-                    .as_ref()
-                    .map(|forms| forms[which].clone())
-            }));
-            let number = ["single", "multi"][which];
-            let description = text(&format!("{ty} comparisons for {number}-value fields"));
-            table.add(
-                origin,
-                input_type(own.inner_named_type().clone(), description, keys),
-            );
+        let ty = &filter.target.ty;
+        let (own, word) = match number {
+            Number::Single => (&filter.target.where_single, "single"),
+            Number::Multi => (&filter.target.where_multi, "multi"),
+        };
+        let each = Node::new(list_of_required(own.inner_named_type()));
+        let expected = filter.properties.len() + filter.narrowed.len() + 9;
+        let mut keys: Vec<Member<Argument>> = Vec::with_capacity(expected);
+        keys.extend([
+            input(&name!("AND"), operators.and.clone(), each.clone()).into(),
+            input(&name!("OR"), operators.or.clone(), each).into(),
+            input(&name!("NOT"), operators.not.clone(), own.clone()).into(),
+        ]);
+        if filter.built_in.object {
+            keys.extend([self.id.clone().into(), self.ty.clone().into()]);
         }
+        if filter.built_in.name {
+            keys.push(Member::of(filter.origin.of_name(), self.name.clone()));
+        }
+        keys.extend_from_slice(filter.properties);
+        keys.push(self.ids.clone().into());
+        if number == Number::Multi {
+            keys.extend(quantifiers(ty, own).map(Member::from));
+        }
+        for &id in filter.narrowed {
+            if let Some(key) = &self.narrow[index(id)] {
+                let key = match number {
+                    Number::Single => &key.single,
+                    Number::Multi => &key.multi,
+                };
+                keys.push(Member::of(Origin::of(Source::Object(id)), key.clone()));
+            }
+        }
+        let description = text(&format!("{ty} comparisons for {word}-value fields"));
+        let name = own.inner_named_type().clone();
+        table.add(filter.origin, input_type(name, description, keys));
     }
 
     /// Adds `T_OrderBy`.
@@ -126,15 +156,36 @@ impl CommonKeys {
         origin: Origin,
         target: &Target,
         nameable: bool,
-        properties: &[Argument],
+        properties: &[Member<Argument>],
     ) {
-        let built_in = if nameable { 3 } else { 2 };
-        let keys = self.order[..built_in].iter().chain(properties).cloned();
+        let [typename, id, name] = self.order.clone();
+        let name = nameable.then(|| Member::of(origin.of_name(), name));
+        let built_in = [typename, id].map(Member::from);
+        let properties = properties.iter().cloned();
+        let keys = built_in.into_iter().chain(name).chain(properties);
         let description = describe_order(target);
         table.add(
             origin,
             input_type(target.order_name().clone(), description, keys),
         );
+    }
+}
+
+/// What the operators of the filters of a type say about themselves.
+struct Operators {
+    and: Text,
+    or: Text,
+    not: Text,
+}
+
+impl Operators {
+    fn new(ty: &Name) -> Self {
+        let describe = |operator| describe(operator, ty, " comparisons");
+        Operators {
+            and: describe("Conjunction of"),
+            or: describe("Disjunction of"),
+            not: describe("Negation of"),
+        }
     }
 }
 

@@ -1,16 +1,17 @@
 //! Scalars and enumerations, each with the inputs that compare, filter and update its values.
 
-use apollo_compiler::schema::{ExtendedType, Type, Value};
+use apollo_compiler::schema::{Type, Value};
 use apollo_compiler::{Name, Node, name};
 use soml_core::datatype::Scalar;
 use soml_core::schema::{EnumId, EnumType, Schema};
 
 use super::error::{Problem, ProblemKind};
 use super::nodes::{
-    Argument, Text, enum_type, input, input_type, input_with_default, list_of_required, named,
-    scalar_type, text,
+    Argument, NewType, Text, enum_type, enum_value, input, input_type, input_with_default,
+    list_of_required, named, scalar_type, text,
 };
-use super::table::{Origin, TypeTable};
+use super::origin::{Origin, Source};
+use super::table::TypeTable;
 use super::targets::{Target, Targets};
 
 /// Which operators the values of a leaf type have.
@@ -25,7 +26,7 @@ pub(super) fn add(table: &mut TypeTable<'_>, soml: &Schema, targets: &Targets) {
     for (&scalar, target) in Scalar::ALL.iter().zip(targets.leaves()) {
         if !is_built_in(scalar) {
             table.add(
-                Origin::BuiltIn,
+                Origin::BUILT_IN,
                 scalar_type(target.ty.clone(), text(description(scalar))),
             );
         }
@@ -34,12 +35,12 @@ pub(super) fn add(table: &mut TypeTable<'_>, soml: &Schema, targets: &Targets) {
             ordered: scalar != Scalar::Iri,
             regex,
         };
-        add_inputs(table, Origin::BuiltIn, target, operators);
+        add_inputs(table, Origin::BUILT_IN, target, operators);
     }
     for (position, ty) in soml.enums.iter().enumerate() {
         let target = targets.enum_at(position);
         let id = EnumId(u32::try_from(position).expect("enumerations are counted in 32 bits"));
-        let origin = Origin::Enum(id);
+        let origin = Origin::of(Source::Enum(id));
         let definition = enumeration(table, ty, target);
         table.add(origin, definition);
         add_inputs(
@@ -54,7 +55,7 @@ pub(super) fn add(table: &mut TypeTable<'_>, soml: &Schema, targets: &Targets) {
     }
 }
 
-fn enumeration(table: &mut TypeTable<'_>, ty: &EnumType, target: &Target) -> ExtendedType {
+fn enumeration(table: &mut TypeTable<'_>, ty: &EnumType, target: &Target) -> NewType {
     let mut values = Vec::with_capacity(ty.values.len());
     for value in &ty.values {
         if !Name::is_valid_syntax(&value.name)
@@ -73,7 +74,10 @@ fn enumeration(table: &mut TypeTable<'_>, ty: &EnumType, target: &Target) -> Ext
         }
         let label = value.label.as_deref().or(value.descr.as_deref());
         let description = label.map_or_else(|| title_case(&value.name), str::to_owned);
-        values.push((Name::new_unchecked(&value.name), text(&description)));
+        values.push(enum_value(
+            &Name::new_unchecked(&value.name),
+            text(&description),
+        ));
     }
     let description = ty.label.as_deref().or(ty.descr.as_deref()).and_then(text);
     enum_type(target.ty.clone(), description, values)
@@ -184,7 +188,7 @@ fn comparisons(ty: &Name, operators: Operators) -> Vec<Argument> {
 }
 
 /// The input that changes the values of a multi-valued property.
-pub(super) fn multi_value_input(ty: &Name, element: &Name) -> ExtendedType {
+pub(super) fn multi_value_input(ty: &Name, element: &Name) -> NewType {
     let fields = [
         input(
             &name!("value"),

@@ -2,7 +2,9 @@
 //!
 //! [`Api::new`] turns a valid SOML schema into a validated [`apollo_compiler::Schema`] and keeps what
 //! a planner needs to find its way back: which object a GraphQL type stands for, which property a
-//! field reads, and which concrete types an interface has. Types are built directly as nodes; no
+//! field reads, and which concrete types an interface has. For everything else that it generates,
+//! [`Api`] knows the [`Origin`]: the object, property or enumeration behind it, and the settings that
+//! ask for it. Types are built directly as nodes; no
 //! SDL is printed or parsed on the way. Nothing here reads data or knows SPARQL.
 
 mod aggregate;
@@ -22,9 +24,11 @@ mod mutation;
 mod nodes;
 mod objects;
 mod options;
+mod origin;
 mod query;
 mod reserved;
 mod roles;
+mod setting;
 mod subgraph;
 mod subscription;
 mod table;
@@ -32,5 +36,7 @@ mod targets;
 
 pub use aggregate::sum_and_average;
 pub use api::{Api, Field, RootField, RootKind, TypeRef};
-pub use error::{ApiError, Problem, ProblemKind};
+pub use error::{ApiDiagnostic, ApiError, Problem, ProblemKind};
 pub use options::{ApiOptions, FederationMode};
+pub use origin::{Origin, Source};
+pub use setting::Setting;

@@ -4,21 +4,23 @@
 //! to other objects are given by `R_Ref_Input`, which links existing objects by `ids` and creates new
 //! ones under the name of each concrete type of the range `R`.
 
-use apollo_compiler::collections::IndexSet;
-use apollo_compiler::schema::{Component, FieldDefinition, Type, Value};
+use apollo_compiler::collections::{IndexMap, IndexSet};
+use apollo_compiler::schema::{Type, Value};
 use apollo_compiler::{Name, Node, name};
 use soml_core::datatype::Scalar;
-use soml_core::schema::{ObjectId, Range, Schema};
+use soml_core::schema::{ObjectId, Property, Range, Schema};
 
 use super::fields::field_description;
 use super::hierarchy::{Hierarchy, index};
 use super::leaf::{describe, multi_value_input, multi_value_name};
 use super::nodes::{
-    Argument, Fields, field, fields, input, input_type, input_with_default, list_of_required,
-    named, object_type, required, required_list, text,
+    Argument, FieldNode, Member, NewType, field, input, input_type, input_with_default,
+    list_of_required, named, object_type, required, required_list, text,
 };
+use super::origin::{Origin, Source};
 use super::query::lower_first;
-use super::table::{Origin, TypeTable};
+use super::setting::Setting;
+use super::table::TypeTable;
 use super::targets::{Target, Targets};
 
 /// Generates everything about writing.
@@ -26,6 +28,23 @@ pub(super) struct Mutations<'a> {
     pub(super) soml: &'a Schema,
     pub(super) hierarchy: &'a Hierarchy,
     pub(super) targets: &'a Targets,
+}
+
+/// The types of a property's values in the two inputs of an object.
+struct ValueTypes {
+    on_create: Type,
+    on_update: Type,
+}
+
+/// The fields of payloads that tell what was changed.
+struct Affected {
+    count: FieldNode,
+    objects: FieldNode,
+}
+
+/// Returns the origin of a type about writing an object.
+fn of_object(id: ObjectId) -> Origin {
+    Origin::of(Source::Object(id)).under(Setting::Mutations)
 }
 
 /// Arguments that all mutation fields share.
@@ -38,27 +57,30 @@ impl Mutations<'_> {
     /// Adds `Mutation` and its inputs and payloads; `false` when there is nothing to write.
     pub(super) fn add(&self, table: &mut TypeTable<'_>) -> bool {
         let arguments = MutationArguments::new();
-        let mut all = Fields::default();
+        let mut all: IndexMap<Name, Member<FieldNode>> = IndexMap::default();
         add_shared(table);
-        let [count, objects] = payload_fields();
+        let affected = Affected::new();
         for (id, _) in self.soml.objects() {
             self.add_references(table, id);
             let Some(target) = &self.targets.object(id).concrete else {
                 continue;
             };
             self.add_inputs(table, id, target);
-            let payload = self.payload(id, target, [count.clone(), objects.clone()]);
-            table.add(Origin::Object(id), payload);
+            let payload = self.payload(id, target, &affected);
+            table.add(of_object(id), payload);
+            let origin = Origin::of(Source::Object(id)).under(Setting::MutationPrefix);
             for field in self.root_fields(id, target, &arguments) {
-                all.insert(field.name.clone(), field);
+                all.insert(field.name.clone(), Member::of(origin, field));
             }
         }
         if all.is_empty() {
             return false;
         }
         let description = text("Root mutations");
-        let ty = object_type(name!("Mutation"), description, IndexSet::default(), all);
-        table.add(Origin::BuiltIn, ty);
+        let none = IndexSet::default();
+        let fields = all.into_values();
+        let ty = object_type(name!("Mutation"), description, none, fields);
+        table.add(Origin::BUILT_IN.under(Setting::Mutations), ty);
         true
     }
 
@@ -67,7 +89,7 @@ impl Mutations<'_> {
         id: ObjectId,
         target: &Target,
         arguments: &MutationArguments,
-    ) -> [Component<FieldDefinition>; 3] {
+    ) -> [FieldNode; 3] {
         let ty = &target.ty;
         let prefix = &self.soml.config.mutation_pfx;
         let name = |verb: &str| Name::new_unchecked(&format!("{prefix}{verb}_{ty}"));
@@ -123,12 +145,7 @@ impl Mutations<'_> {
     }
 
     /// `T_Mutation`, with a field to read back the objects.
-    fn payload(
-        &self,
-        id: ObjectId,
-        target: &Target,
-        [count, objects]: [Component<FieldDefinition>; 2],
-    ) -> apollo_compiler::schema::ExtendedType {
+    fn payload(&self, id: ObjectId, target: &Target, affected: &Affected) -> NewType {
         let args = &self.targets.args;
         let range = self.targets.object_range(id);
         let arguments = vec![
@@ -154,7 +171,7 @@ impl Mutations<'_> {
             suffixed(&target.ty, "_Mutation"),
             description,
             IndexSet::default(),
-            fields([count, objects, read_back]),
+            [affected.count.clone(), affected.objects.clone(), read_back],
         )
     }
 
@@ -162,25 +179,24 @@ impl Mutations<'_> {
     fn add_inputs(&self, table: &mut TypeTable<'_>, id: ObjectId, target: &Target) {
         let iri = &self.targets.scalar(Scalar::Iri).ty;
         let props = &self.soml[id].props;
-        let mut create = Vec::with_capacity(props.len() + 1);
-        let mut update = Vec::with_capacity(props.len() + 1);
+        let mut create: Vec<Member<Argument>> = Vec::with_capacity(props.len() + 1);
+        let mut update: Vec<Member<Argument>> = Vec::with_capacity(props.len() + 1);
         let new_id = text("IRI of the new object; made up when absent");
-        create.push(input(&name!("id"), new_id, named(iri)));
-        update.push(input(
-            &name!("id"),
-            text("IRI of the object to change"),
-            named(iri),
-        ));
+        create.push(input(&name!("id"), new_id, named(iri)).into());
+        let known_id = text("IRI of the object to change");
+        update.push(input(&name!("id"), known_id, named(iri)).into());
         for &id in props {
             let property = &self.soml[id];
             let name = Name::new_unchecked(&property.name.graphql);
             let description = text(field_description(property));
-            let multiple = property.max.is_multiple();
-            let (on_create, on_update) = self.value_types(property.range, multiple);
-            create.push(input(&name, description.clone(), on_create));
-            update.push(input(&name, description, on_update));
+            let types = self.value_types(property);
+            let origin = Origin::of(Source::Property(id));
+            let on_create = input(&name, description.clone(), types.on_create);
+            create.push(Member::of(origin, on_create));
+            let on_update = input(&name, description, types.on_update);
+            update.push(Member::of(origin, on_update));
         }
-        let origin = Origin::Object(id);
+        let origin = of_object(id);
         let description = describe("New object of", &target.ty, "");
         table.add(
             origin,
@@ -194,9 +210,10 @@ impl Mutations<'_> {
     }
 
     /// Returns the types of a property's values on create and on update.
-    fn value_types(&self, range: Range, multiple: bool) -> (Type, Type) {
-        let ty = &self.targets.range(range).ty;
-        match range {
+    fn value_types(&self, property: &Property) -> ValueTypes {
+        let ty = &self.targets.range(property.range).ty;
+        let multiple = property.max.is_multiple();
+        let (on_create, on_update) = match property.range {
             Range::Object(_) => (
                 list_of_required(&suffixed(ty, "_Ref_Input")),
                 list_of_required(&suffixed(ty, "_Ref_Update_Input")),
@@ -211,6 +228,10 @@ impl Mutations<'_> {
             ),
             _ if multiple => (list_of_required(ty), named(&multi_value_name(ty))),
             _ => (named(ty), named(ty)),
+        };
+        ValueTypes {
+            on_create,
+            on_update,
         }
     }
 
@@ -219,27 +240,23 @@ impl Mutations<'_> {
         let iri = &self.targets.scalar(Scalar::Iri).ty;
         let range = &self.targets.object_range(id).ty;
         let concrete = &self.hierarchy.concrete[index(id)];
-        let mut keys = Vec::with_capacity(concrete.len() + 3);
-        keys.push(input(
-            &name!("ids"),
-            text("Existing objects"),
-            list_of_required(iri),
-        ));
+        let mut keys: Vec<Member<Argument>> = Vec::with_capacity(concrete.len() + 3);
+        let existing = text("Existing objects");
+        keys.push(input(&name!("ids"), existing, list_of_required(iri)).into());
         keys.extend(concrete.iter().filter_map(|&id| {
             let ty = &self.targets.object(id).concrete.as_ref()?.ty;
             let new = list_of_required(&suffixed(ty, "_Create_Input"));
-            Some(input(ty, describe("New", ty, " objects"), new))
+            let key = input(ty, describe("New", ty, " objects"), new);
+            Some(Member::of(Origin::of(Source::Object(id)), key))
         }));
-        let origin = Origin::Object(id);
+        let origin = of_object(id);
         let description = describe("References to", range, " objects");
         let on_create = input_type(suffixed(range, "_Ref_Input"), description, keys.clone());
         table.add(origin, on_create);
         let patch = text("Replace the reference to this object. Cannot be combined with replace");
-        keys.push(input(&name!("patch"), patch, named(iri)));
-        keys.push(flag(
-            &name!("replace"),
-            "Overwrite all references. Defaults to false.",
-        ));
+        keys.push(input(&name!("patch"), patch, named(iri)).into());
+        let replace = "Overwrite all references. Defaults to false.";
+        keys.push(flag(&name!("replace"), replace).into());
         let description = describe("Changes to references to", range, " objects");
         table.add(
             origin,
@@ -264,7 +281,7 @@ impl MutationArguments {
 fn add_shared(table: &mut TypeTable<'_>) {
     let id = name!("ID");
     let string = name!("String");
-    let origin = Origin::BuiltIn;
+    let origin = Origin::BUILT_IN.under(Setting::Mutations);
     let literal = [
         input(&name!("value"), text("Value"), required(&string)),
         input(&name!("lang"), text("Language tag"), named(&string)),
@@ -288,7 +305,7 @@ fn add_shared(table: &mut TypeTable<'_>) {
         Vec::new(),
         required(&string),
     );
-    let count = fields([
+    let count = [
         field(
             &name!("count"),
             text("Number of objects"),
@@ -296,7 +313,7 @@ fn add_shared(table: &mut TypeTable<'_>) {
             required(&name!("Int")),
         ),
         kind.clone(),
-    ]);
+    ];
     let none = IndexSet::default;
     let description = text("How many objects of a type were changed");
     table.add(
@@ -304,10 +321,10 @@ fn add_shared(table: &mut TypeTable<'_>) {
         object_type(name!("Affected_Count"), description, none(), count),
     );
     let ids = Type::NonNullList(Box::new(required(&id)));
-    let objects = fields([
+    let objects = [
         field(&name!("ids"), text("IRIs of the objects"), Vec::new(), ids),
         kind,
-    ]);
+    ];
     let description = text("Which objects of a type were changed");
     table.add(
         origin,
@@ -315,22 +332,24 @@ fn add_shared(table: &mut TypeTable<'_>) {
     );
 }
 
-fn payload_fields() -> [Component<FieldDefinition>; 2] {
-    let each = |ty: &Name| Type::NonNullList(Box::new(required(ty)));
-    [
-        field(
-            &name!("affected_count"),
-            text("Numbers of changed objects by type"),
-            Vec::new(),
-            each(&name!("Affected_Count")),
-        ),
-        field(
-            &name!("affected_objects"),
-            text("Changed objects by type"),
-            Vec::new(),
-            each(&name!("Affected_Objects")),
-        ),
-    ]
+impl Affected {
+    fn new() -> Self {
+        let each = |ty: &Name| Type::NonNullList(Box::new(required(ty)));
+        Affected {
+            count: field(
+                &name!("affected_count"),
+                text("Numbers of changed objects by type"),
+                Vec::new(),
+                each(&name!("Affected_Count")),
+            ),
+            objects: field(
+                &name!("affected_objects"),
+                text("Changed objects by type"),
+                Vec::new(),
+                each(&name!("Affected_Objects")),
+            ),
+        }
+    }
 }
 
 fn flag(name: &Name, description: &str) -> Argument {

@@ -5,13 +5,47 @@ use apollo_compiler::collections::{IndexMap, IndexSet};
 use apollo_compiler::schema::{
     Component, ComponentName, DirectiveList, EnumType, EnumValueDefinition, ExtendedType,
     FieldDefinition, InputObjectType, InputValueDefinition, InterfaceType, ObjectType, ScalarType,
-    Type, Value,
+    Type, UnionType, Value,
 };
 use apollo_compiler::{Name, Node};
 
+use super::origin::Origin;
+
 pub(super) type Text = Option<Node<str>>;
 pub(super) type Argument = Node<InputValueDefinition>;
-pub(super) type Fields = IndexMap<Name, Component<FieldDefinition>>;
+pub(super) type FieldNode = Component<FieldDefinition>;
+pub(super) type Fields = IndexMap<Name, FieldNode>;
+
+/// A field, an input field or an enum value, on its way into a type.
+#[derive(Clone)]
+pub(super) struct Member<T> {
+    pub(super) node: T,
+    /// What it stems from; `None` when that is what the type stems from.
+    origin: Option<Origin>,
+}
+
+impl<T> Member<T> {
+    /// Creates a member that stems from something else than its type does.
+    pub(super) fn of(origin: Origin, node: T) -> Self {
+        Member {
+            node,
+            origin: Some(origin),
+        }
+    }
+}
+
+impl<T> From<T> for Member<T> {
+    /// Takes a member that stems from what its type stems from.
+    fn from(node: T) -> Self {
+        Member { node, origin: None }
+    }
+}
+
+/// A type to be added to the API, with the origins of its members.
+pub(super) struct NewType {
+    pub(super) definition: ExtendedType,
+    pub(super) members: Vec<Option<Origin>>,
+}
 
 pub(super) fn text(value: &str) -> Text {
     Some(Node::new_str(value))
@@ -69,7 +103,7 @@ pub(super) fn field(
     description: Text,
     arguments: Vec<Argument>,
     ty: Type,
-) -> Component<FieldDefinition> {
+) -> FieldNode {
     Component::new(FieldDefinition {
         description,
         name: name.clone(),
@@ -79,90 +113,137 @@ pub(super) fn field(
     })
 }
 
-pub(super) fn fields(all: impl IntoIterator<Item = Component<FieldDefinition>>) -> Fields {
-    all.into_iter().map(|f| (f.name.clone(), f)).collect()
+/// A value of an enumeration.
+pub(super) fn enum_value(value: &Name, description: Text) -> Component<EnumValueDefinition> {
+    Component::new(EnumValueDefinition {
+        description,
+        value: value.clone(),
+        directives: ast::DirectiveList::new(),
+    })
 }
 
-pub(super) fn scalar_type(name: Name, description: Text) -> ExtendedType {
-    ExtendedType::Scalar(Node::new(ScalarType {
+pub(super) fn scalar_type(name: Name, description: Text) -> NewType {
+    without_members(ExtendedType::Scalar(Node::new(ScalarType {
         description,
         name,
         directives: DirectiveList::new(),
-    }))
+    })))
 }
 
-pub(super) fn object_type(
+pub(super) fn union_type(
+    name: Name,
+    description: Text,
+    members: IndexSet<ComponentName>,
+) -> NewType {
+    without_members(ExtendedType::Union(Node::new(UnionType {
+        description,
+        name,
+        directives: DirectiveList::new(),
+        members,
+    })))
+}
+
+pub(super) fn object_type<M: Into<Member<FieldNode>>>(
     name: Name,
     description: Text,
     implements_interfaces: IndexSet<ComponentName>,
-    fields: Fields,
-) -> ExtendedType {
-    let directives = DirectiveList::new();
-    ExtendedType::Object(Node::new(ObjectType {
+    fields: impl IntoIterator<Item = M>,
+) -> NewType {
+    let (fields, members) = by_name(fields, |field| (field.name.clone(), field));
+    let definition = ExtendedType::Object(Node::new(ObjectType {
         description,
         name,
         implements_interfaces,
-        directives,
+        directives: DirectiveList::new(),
         fields,
-    }))
+    }));
+    NewType {
+        definition,
+        members,
+    }
 }
 
-pub(super) fn interface_type(
+pub(super) fn interface_type<M: Into<Member<FieldNode>>>(
     name: Name,
     description: Text,
     implements_interfaces: IndexSet<ComponentName>,
-    fields: Fields,
-) -> ExtendedType {
-    let directives = DirectiveList::new();
-    ExtendedType::Interface(Node::new(InterfaceType {
+    fields: impl IntoIterator<Item = M>,
+) -> NewType {
+    let (fields, members) = by_name(fields, |field| (field.name.clone(), field));
+    let definition = ExtendedType::Interface(Node::new(InterfaceType {
         description,
         name,
         implements_interfaces,
-        directives,
+        directives: DirectiveList::new(),
         fields,
-    }))
+    }));
+    NewType {
+        definition,
+        members,
+    }
 }
 
-pub(super) fn input_type(
+pub(super) fn input_type<M: Into<Member<Argument>>>(
     name: Name,
     description: Text,
-    fields: impl IntoIterator<Item = Argument>,
-) -> ExtendedType {
-    let fields = fields
-        .into_iter()
-        .map(|f| (f.name.clone(), Component::from(f)))
-        .collect();
-    let directives = DirectiveList::new();
-    ExtendedType::InputObject(Node::new(InputObjectType {
+    fields: impl IntoIterator<Item = M>,
+) -> NewType {
+    let named = |field: Argument| (field.name.clone(), Component::from(field));
+    let (fields, members) = by_name(fields, named);
+    let definition = ExtendedType::InputObject(Node::new(InputObjectType {
         description,
         name,
-        directives,
+        directives: DirectiveList::new(),
         fields,
-    }))
+    }));
+    NewType {
+        definition,
+        members,
+    }
 }
 
-pub(super) fn enum_type(
+pub(super) fn enum_type<M: Into<Member<Component<EnumValueDefinition>>>>(
     name: Name,
     description: Text,
-    values: impl IntoIterator<Item = (Name, Text)>,
-) -> ExtendedType {
-    let values = values
-        .into_iter()
-        .map(|(value, description)| {
-            let directives = ast::DirectiveList::new();
-            let definition = EnumValueDefinition {
-                description,
-                value: value.clone(),
-                directives,
-            };
-            (value, Component::new(definition))
-        })
-        .collect();
-    let directives = DirectiveList::new();
-    ExtendedType::Enum(Node::new(EnumType {
+    values: impl IntoIterator<Item = M>,
+) -> NewType {
+    let (values, members) = by_name(values, |value| (value.value.clone(), value));
+    let definition = ExtendedType::Enum(Node::new(EnumType {
         description,
         name,
-        directives,
+        directives: DirectiveList::new(),
         values,
-    }))
+    }));
+    NewType {
+        definition,
+        members,
+    }
+}
+
+fn without_members(definition: ExtendedType) -> NewType {
+    NewType {
+        definition,
+        members: Vec::new(),
+    }
+}
+
+/// Puts the members of a type under their names, and their origins into the same order.
+fn by_name<T, M: Into<Member<T>>, U>(
+    members: impl IntoIterator<Item = M>,
+    named: impl Fn(T) -> (Name, U),
+) -> (IndexMap<Name, U>, Vec<Option<Origin>>) {
+    let members = members.into_iter();
+    let expected = members.size_hint().0;
+    let mut nodes = IndexMap::with_capacity_and_hasher(expected, Default::default());
+    let mut origins = Vec::with_capacity(expected);
+    for member in members {
+        let Member { node, origin } = member.into();
+        let (name, node) = named(node);
+        let (position, replaced) = nodes.insert_full(name, node);
+        match replaced {
+            None => origins.push(origin),
+            Some(_) => origins[position] = origin,
+        }
+    }
+    (nodes, origins)
 }

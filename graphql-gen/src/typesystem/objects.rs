@@ -8,9 +8,10 @@ use soml_core::schema::{ObjectId, Schema};
 
 use super::fields::ObjectShape;
 use super::hierarchy::{Hierarchy, index};
-use super::inputs::{BuiltInKeys, CommonKeys};
+use super::inputs::{BuiltInKeys, CommonKeys, Filter};
 use super::nodes::{Text, interface_type, object_type, text};
-use super::table::{Origin, TypeTable};
+use super::origin::{Origin, Source};
+use super::table::TypeTable;
 use super::targets::{Target, Targets};
 
 /// What the types of all objects are made from.
@@ -26,21 +27,31 @@ impl TypeBuilder<'_> {
     /// Adds types, interfaces and inputs of every object, and the inputs of `Object` and `Nameable`.
     pub(super) fn add(&self, table: &mut TypeTable<'_>, nameable: &[ObjectId], all: &[ObjectId]) {
         let targets = self.targets;
-        let built_in = Origin::BuiltIn;
-        let object = BuiltInKeys {
-            object: true,
-            name: false,
+        let origin = Origin::BUILT_IN;
+        let of_objects = Filter {
+            origin,
+            target: &targets.any_object,
+            built_in: BuiltInKeys {
+                object: true,
+                name: false,
+            },
+            properties: &[],
+            narrowed: all,
         };
+        self.keys.add_where(table, &of_objects);
         self.keys
-            .add_where(table, built_in, &targets.any_object, object, &[], all);
-        self.keys
-            .add_order(table, built_in, &targets.any_object, false, &[]);
-        let named = BuiltInKeys {
-            object: false,
-            name: true,
+            .add_order(table, origin, &targets.any_object, false, &[]);
+        let of_named = Filter {
+            origin,
+            target: &targets.nameable,
+            built_in: BuiltInKeys {
+                object: false,
+                name: true,
+            },
+            properties: &[],
+            narrowed: nameable,
         };
-        self.keys
-            .add_where(table, built_in, &targets.nameable, named, &[], nameable);
+        self.keys.add_where(table, &of_named);
         for (position, shape) in self.shapes.iter().enumerate() {
             let id = ObjectId(u32::try_from(position).expect("objects are counted in 32 bits"));
             self.add_object(table, id, shape);
@@ -50,21 +61,21 @@ impl TypeBuilder<'_> {
     fn add_object(&self, table: &mut TypeTable<'_>, id: ObjectId, shape: &ObjectShape) {
         let targets = self.targets.object(id);
         let description = self.description(id);
-        let origin = Origin::Object(id);
+        let origin = Origin::of(Source::Object(id));
         let mut interfaces = self.inherited_interfaces(id);
         if let Some(target) = &targets.interface {
             let ty = interface_type(
                 target.ty.clone(),
                 description.clone(),
                 interfaces.clone(),
-                shape.fields.clone(),
+                shape.members(id),
             );
             table.add(origin, ty);
             self.add_inputs(table, id, target, &self.hierarchy.concrete[index(id)]);
             interfaces.insert(ComponentName::from(&target.ty));
         }
         if let Some(target) = &targets.concrete {
-            let fields = shape.fields.clone();
+            let fields = shape.members(id);
             table.add(
                 origin,
                 object_type(target.ty.clone(), description, interfaces, fields),
@@ -80,15 +91,20 @@ impl TypeBuilder<'_> {
         target: &Target,
         narrowed: &[ObjectId],
     ) {
-        let origin = Origin::Object(id);
+        let origin = Origin::of(Source::Object(id));
         let shape = &self.shapes[index(id)];
         let nameable = self.soml.is_nameable(id);
-        let built_in = BuiltInKeys {
-            object: true,
-            name: nameable,
+        let filter = Filter {
+            origin,
+            target,
+            built_in: BuiltInKeys {
+                object: true,
+                name: nameable,
+            },
+            properties: &shape.where_keys,
+            narrowed,
         };
-        self.keys
-            .add_where(table, origin, target, built_in, &shape.where_keys, narrowed);
+        self.keys.add_where(table, &filter);
         self.keys
             .add_order(table, origin, target, nameable, &shape.order_keys);
     }

@@ -2,14 +2,23 @@
 
 /// Which parts of the API are generated.
 ///
-/// The default is what a read-only service can answer. Parts that a service does not execute stay
-/// out of its schema, so that a client never meets a field or an argument that does nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The default is what the object service serves, so a schema that is printed in a build script or
+/// compared with another one is that of the service. Parts that a service does not execute stay out
+/// of its schema, so that a client never meets a field or an argument that does nothing.
+///
+/// ```
+/// use graphql_gen::typesystem::{ApiOptions, FederationMode};
+///
+/// let subgraph = ApiOptions::default().with_federation(FederationMode::V2);
+/// assert!(subgraph.aggregates && !subgraph.mutations);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ApiOptions {
     /// Generates type `Mutation` with its inputs and payloads, unless the schema's
-    /// `enable_mutations` is off.
+    /// `enable_mutations` is off. Off by default.
     pub mutations: bool,
-    /// Generates the fields and types of GraphQL federation.
+    /// Generates the fields and types of GraphQL federation. Off by default.
     pub federation: FederationMode,
     /// Generates count fields where `enableCollectionCount` or `enableTypeCount` ask for them.
     pub counts: bool,
@@ -19,6 +28,77 @@ pub struct ApiOptions {
     pub connections: bool,
     /// Generates `Query._service` with the printed schema, also without federation.
     pub service: bool,
+}
+
+impl Default for ApiOptions {
+    /// Returns what the object service serves: all parts of reading, without federation.
+    fn default() -> Self {
+        ApiOptions {
+            counts: true,
+            aggregates: true,
+            connections: true,
+            service: true,
+            ..ApiOptions::minimal()
+        }
+    }
+}
+
+impl ApiOptions {
+    /// Returns the options that generate nothing but objects: no counts, aggregates, connections,
+    /// mutations, federation or printed schema, whatever the document asks for.
+    #[must_use]
+    pub const fn minimal() -> Self {
+        ApiOptions {
+            mutations: false,
+            federation: FederationMode::Off,
+            counts: false,
+            aggregates: false,
+            connections: false,
+            service: false,
+        }
+    }
+
+    /// Generates type `Mutation`, or leaves it out; see [`ApiOptions::mutations`].
+    #[must_use]
+    pub const fn with_mutations(mut self, mutations: bool) -> Self {
+        self.mutations = mutations;
+        self
+    }
+
+    /// Sets the form of federation that the API takes part in.
+    #[must_use]
+    pub const fn with_federation(mut self, federation: FederationMode) -> Self {
+        self.federation = federation;
+        self
+    }
+
+    /// Generates count fields, or leaves them out; see [`ApiOptions::counts`].
+    #[must_use]
+    pub const fn with_counts(mut self, counts: bool) -> Self {
+        self.counts = counts;
+        self
+    }
+
+    /// Generates aggregates, or leaves them out; see [`ApiOptions::aggregates`].
+    #[must_use]
+    pub const fn with_aggregates(mut self, aggregates: bool) -> Self {
+        self.aggregates = aggregates;
+        self
+    }
+
+    /// Generates connections, or leaves them out; see [`ApiOptions::connections`].
+    #[must_use]
+    pub const fn with_connections(mut self, connections: bool) -> Self {
+        self.connections = connections;
+        self
+    }
+
+    /// Generates `Query._service`, or leaves it out; see [`ApiOptions::service`].
+    #[must_use]
+    pub const fn with_service(mut self, service: bool) -> Self {
+        self.service = service;
+        self
+    }
 }
 
 /// The form of federation that the API takes part in.

@@ -1,7 +1,7 @@
 //! Type `Query`: one root field per object, and `object` over all of them.
 
+use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::collections::{IndexMap, IndexSet};
-use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition};
 use apollo_compiler::{Name, name};
 use soml_core::schema::{ObjectId, ObjectKind, Schema};
 
@@ -9,9 +9,11 @@ use super::api::{RootField, RootKind, TypeRef};
 use super::error::{Problem, ProblemKind};
 use super::hierarchy::Hierarchy;
 use super::nodes::{
-    Argument, Fields, field, input, list_of_required, named, object_type, required, required_list,
-    text,
+    Argument, FieldNode, Member, NewType, field, input, list_of_required, named, object_type,
+    required, required_list, text,
 };
+use super::origin::{Origin, Source};
+use super::setting::Setting;
 use super::targets::{Target, Targets};
 use super::{aggregate, connection};
 
@@ -23,9 +25,16 @@ pub(super) struct Beside {
     pub(super) aggregates: bool,
 }
 
+/// A root field that lists objects.
+struct ListField<'a> {
+    field: FieldNode,
+    objects: TypeRef,
+    target: &'a Target,
+}
+
 /// The fields of `Query` with what they select.
 pub(super) struct QueryType {
-    fields: Fields,
+    fields: IndexMap<Name, Member<FieldNode>>,
     pub(super) roots: IndexMap<Name, RootField>,
     pub(super) problems: Vec<Problem>,
 }
@@ -51,51 +60,60 @@ impl QueryType {
         beside: Beside,
     ) -> Self {
         let mut query = QueryType {
-            fields: Fields::with_capacity_and_hasher(soml.objects.len() + 1, Default::default()),
+            fields: IndexMap::with_capacity_and_hasher(soml.objects.len() + 1, Default::default()),
             roots: IndexMap::with_capacity_and_hasher(soml.objects.len() + 1, Default::default()),
             problems: Vec::new(),
         };
         let tail = tail_arguments();
         let prefix = soml.config.query_pfx.as_str();
         let field = root_field(prefix, "Object", &targets.any_object, targets, &tail);
-        let all = (TypeRef::AnyObject, &targets.any_object);
+        let all = ListField {
+            field,
+            objects: TypeRef::AnyObject,
+            target: &targets.any_object,
+        };
         let beside_all = Beside {
             counts: false,
             ..beside
         };
-        query.add_with(soml, field, all, targets, beside_all);
+        query.add_with(soml, all, targets, beside_all);
         for (id, object) in soml.objects() {
             let interface = object.kind == ObjectKind::Abstract || hierarchy.is_dual(id);
-            let target = if interface {
+            let objects = if interface {
                 TypeRef::Interface(id)
             } else {
                 TypeRef::Concrete(id)
             };
             let name = object.name.graphql.as_str();
-            let range = targets.object_range(id);
-            let field = root_field(prefix, name, range, targets, &tail);
-            query.add_with(soml, field, (target, range), targets, beside);
+            let target = targets.object_range(id);
+            let list = ListField {
+                field: root_field(prefix, name, target, targets, &tail),
+                objects,
+                target,
+            };
+            query.add_with(soml, list, targets, beside);
         }
         query
     }
 
     /// Adds a list field and the fields beside it.
-    fn add_with(
-        &mut self,
-        soml: &Schema,
-        list: Component<FieldDefinition>,
-        (target, range): (TypeRef, &Target),
-        targets: &Targets,
-        beside: Beside,
-    ) {
-        let root = |kind| RootField { target, kind };
-        let count = beside.counts.then(|| count_field(&list, range, targets));
+    fn add_with(&mut self, soml: &Schema, list: ListField<'_>, targets: &Targets, beside: Beside) {
+        let ListField {
+            field: list,
+            objects,
+            target,
+        } = list;
+        let root = |kind| RootField {
+            target: objects,
+            kind,
+        };
+        let count = beside.counts.then(|| count_field(&list, target, targets));
         let connection = beside
             .connections
-            .then(|| connection::root_field(&list, range));
+            .then(|| connection::root_field(&list, target));
         let aggregate = beside
             .aggregates
-            .then(|| aggregate::root_field(&list, range));
+            .then(|| aggregate::root_field(&list, target));
         self.add(soml, list, root(RootKind::Objects));
         if let Some(count) = count {
             self.add(soml, count, root(RootKind::Count));
@@ -108,7 +126,7 @@ impl QueryType {
         }
     }
 
-    fn add(&mut self, soml: &Schema, field: Component<FieldDefinition>, root: RootField) {
+    fn add(&mut self, soml: &Schema, field: FieldNode, root: RootField) {
         let name = field.name.clone();
         if let Some(first) = self.roots.get(&name) {
             self.problems
@@ -116,22 +134,35 @@ impl QueryType {
             return;
         }
         self.roots.insert(name.clone(), root);
-        self.fields.insert(name, field);
+        self.fields.insert(name, Member::of(origin(root), field));
     }
 
     /// Adds a field that selects no objects.
-    pub(super) fn add_other(&mut self, field: Component<FieldDefinition>) {
-        self.fields.insert(field.name.clone(), field);
+    pub(super) fn add_other(&mut self, origin: Origin, field: FieldNode) {
+        self.fields
+            .insert(field.name.clone(), Member::of(origin, field));
     }
 
-    pub(super) fn into_type(self) -> (ExtendedType, IndexMap<Name, RootField>) {
+    pub(super) fn into_type(self) -> (NewType, IndexMap<Name, RootField>) {
         let ty = object_type(
             name!("Query"),
             text("Root queries"),
             IndexSet::default(),
-            self.fields,
+            self.fields.into_values(),
         );
         (ty, self.roots)
+    }
+}
+
+/// Returns what a root field stems from.
+fn origin(root: RootField) -> Origin {
+    let source = root.target.object().map_or(Source::BuiltIn, Source::Object);
+    let origin = Origin::of(source).under(Setting::QueryPrefix);
+    match root.kind {
+        RootKind::Objects => origin,
+        RootKind::Count => origin.under(Setting::TypeCount),
+        RootKind::Connection => origin.under(Setting::Connections),
+        RootKind::Aggregate => origin.under(Setting::Aggregates),
     }
 }
 
@@ -158,7 +189,7 @@ fn root_field(
     target: &Target,
     targets: &Targets,
     tail: &[Argument],
-) -> Component<FieldDefinition> {
+) -> FieldNode {
     let mut name = String::with_capacity(prefix.len() + object.len());
     name.push_str(prefix);
     name.push_str(&lower_first(object));
@@ -183,11 +214,7 @@ fn root_field(
 }
 
 /// `<root field>_count`
-fn count_field(
-    list: &FieldDefinition,
-    target: &Target,
-    targets: &Targets,
-) -> Component<FieldDefinition> {
+fn count_field(list: &FieldDefinition, target: &Target, targets: &Targets) -> FieldNode {
     let name = Name::new_unchecked(&format!("{}_count", list.name));
     let description = text(&format!("Number of objects in {}", list.name));
     let arguments = target.count_args(&targets.args);

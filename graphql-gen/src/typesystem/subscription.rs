@@ -3,76 +3,86 @@
 //! No root type refers to them; they are there for clients that know these types by name.
 
 use apollo_compiler::collections::IndexSet;
-use apollo_compiler::schema::{Component, FieldDefinition, Value};
+use apollo_compiler::schema::Value;
 use apollo_compiler::{Name, name};
 use soml_core::schema::{ObjectId, Schema};
 
 use super::builtin::plain;
 use super::nodes::{
-    enum_type, field, fields, input, input_type, input_with_default, named, object_type, required,
-    text,
+    FieldNode, enum_type, field, input, input_type, input_with_default, named, object_type,
+    required, text,
 };
+use super::origin::{Origin, Source};
 use super::query::lower_first;
-use super::table::{Origin, TypeTable};
+use super::table::TypeTable;
 use super::targets::{Target, Targets};
 
 /// Adds `X_Subscription` for every concrete object and the types that they share.
 pub(super) fn add(table: &mut TypeTable<'_>, soml: &Schema, targets: &Targets) {
     let operations = plain([name!("CREATE"), name!("UPDATE"), name!("DELETE")]);
     table.add(
-        Origin::BuiltIn,
+        Origin::BUILT_IN,
         enum_type(name!("SubscriptionMutationTypeEnum"), None, operations),
     );
     let operations = plain([name!("READ"), name!("CREATE"), name!("DELETE")]);
     table.add(
-        Origin::BuiltIn,
+        Origin::BUILT_IN,
         enum_type(name!("SubscriptionOp"), None, operations),
     );
     add_stream(table);
 
-    let transaction = field(
-        &name!("_transaction"),
-        text("GraphDB transaction number that gave rise to the mutation"),
-        Vec::new(),
-        required(&name!("String")),
-    );
-    let time = field(
-        &name!("_transactionTime"),
-        text("GraphDB date/time stamp of the transaction"),
-        Vec::new(),
-        named(&name!("Date")),
-    );
+    let transaction = Transaction::new();
     for (id, _) in soml.objects() {
         if let Some(target) = &targets.object(id).concrete {
-            add_event(table, id, target, [transaction.clone(), time.clone()]);
+            add_event(table, id, target, &transaction);
         }
     }
 }
 
-fn add_event(
-    table: &mut TypeTable<'_>,
-    id: ObjectId,
-    target: &Target,
-    [transaction, time]: [Component<FieldDefinition>; 2],
-) {
+/// The fields that say in which transaction an event happened.
+struct Transaction {
+    number: FieldNode,
+    time: FieldNode,
+}
+
+impl Transaction {
+    fn new() -> Self {
+        Transaction {
+            number: field(
+                &name!("_transaction"),
+                text("GraphDB transaction number that gave rise to the mutation"),
+                Vec::new(),
+                required(&name!("String")),
+            ),
+            time: field(
+                &name!("_transactionTime"),
+                text("GraphDB date/time stamp of the transaction"),
+                Vec::new(),
+                named(&name!("Date")),
+            ),
+        }
+    }
+}
+
+fn add_event(table: &mut TypeTable<'_>, id: ObjectId, target: &Target, transaction: &Transaction) {
     let ty = &target.ty;
     let operation = format!("Whether the {ty} mutation was CREATE or UPDATE or DELETE");
     let subject = format!("The {ty} object which is CREATED or UPDATED or DELETED");
     let subject_field = Name::new_unchecked(&lower_first(ty));
-    let event = fields([
+    let event = [
         field(
             &name!("_mutationType"),
             text(&operation),
             Vec::new(),
             required(&name!("SubscriptionMutationTypeEnum")),
         ),
-        transaction,
-        time,
+        transaction.number.clone(),
+        transaction.time.clone(),
         field(&subject_field, text(&subject), Vec::new(), named(ty)),
-    ]);
+    ];
     let name = Name::new_unchecked(&format!("{ty}_Subscription"));
     table.add(
-        Origin::Object(id),
+        Origin::of(Source::Object(id)),
         object_type(name, None, IndexSet::default(), event),
     );
 }
@@ -112,7 +122,7 @@ fn add_stream(table: &mut TypeTable<'_>) {
         ),
     ];
     table.add(
-        Origin::BuiltIn,
+        Origin::BUILT_IN,
         input_type(name!("_SubscriptionStream"), None, stream),
     );
 }

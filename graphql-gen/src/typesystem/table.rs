@@ -3,44 +3,19 @@
 use std::collections::hash_map::Entry;
 
 use apollo_compiler::Name;
-use apollo_compiler::collections::{HashMap, IndexMap};
+use apollo_compiler::collections::IndexMap;
 use apollo_compiler::schema::{ExtendedType, NamedType};
-use soml_core::schema::{EnumId, ObjectId, Schema};
-use soml_core::span::Span;
+use soml_core::schema::Schema;
 
 use super::error::{Problem, ProblemKind};
-
-/// Where a generated type comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
-    BuiltIn,
-    Object(ObjectId),
-    Enum(EnumId),
-}
-
-impl Origin {
-    fn span(self, soml: &Schema) -> Option<Span> {
-        match self {
-            Origin::BuiltIn => None,
-            Origin::Object(id) => Some(soml[id].span),
-            Origin::Enum(id) => Some(soml[id].span),
-        }
-    }
-
-    fn describe(self, soml: &Schema) -> String {
-        match self {
-            Origin::BuiltIn => "a type of every API".to_owned(),
-            Origin::Object(id) => format!("object `{}`", soml[id].name),
-            Origin::Enum(id) => format!("type `{}`", soml[id].name),
-        }
-    }
-}
+use super::nodes::NewType;
+use super::origin::{Origin, Origins, Source, TypeOrigin};
 
 /// Generated types by name, with the problems met on the way.
 pub(super) struct TypeTable<'a> {
     soml: &'a Schema,
     types: Vec<(Name, ExtendedType)>,
-    origins: HashMap<Name, Origin>,
+    origins: Origins,
     pub(super) problems: Vec<Problem>,
 }
 
@@ -50,28 +25,28 @@ impl<'a> TypeTable<'a> {
         TypeTable {
             soml,
             types: Vec::with_capacity(expected),
-            origins: HashMap::with_capacity_and_hasher(expected, Default::default()),
+            origins: Origins::with_capacity_and_hasher(expected, Default::default()),
             problems: Vec::new(),
         }
     }
 
-    pub(super) fn add(&mut self, origin: Origin, ty: ExtendedType) {
-        let name = ty.name().clone();
+    pub(super) fn add(&mut self, origin: Origin, ty: NewType) {
+        let name = ty.definition.name().clone();
         match self.origins.entry(name.clone()) {
             Entry::Vacant(entry) => {
-                entry.insert(origin);
-                self.types.push((name, ty));
+                entry.insert(TypeOrigin::new(origin, &ty.members));
+                self.types.push((name, ty.definition));
             }
             Entry::Occupied(entry) => {
-                let first = *entry.get();
-                self.taken(&name, first, origin);
+                let first = entry.get().own.source();
+                self.taken(&name, first, origin.source());
             }
         }
     }
 
-    fn taken(&mut self, name: &Name, first: Origin, second: Origin) {
+    fn taken(&mut self, name: &Name, first: Source, second: Source) {
         // A document cannot change a built-in type, so the other one is the place to look at.
-        let (first, second) = if second == Origin::BuiltIn {
+        let (first, second) = if second == Source::BuiltIn {
             (second, first)
         } else {
             (first, second)
@@ -99,14 +74,19 @@ impl<'a> TypeTable<'a> {
         self.types[skipped..].iter().map(|(name, _)| name)
     }
 
-    /// Returns all types, those of `built_in` included, in the order of their names.
+    /// Returns all types, those of `built_in` included, in the order of their names, and what each
+    /// stems from.
     pub(super) fn finish(
         self,
         built_in: IndexMap<NamedType, ExtendedType>,
-    ) -> IndexMap<NamedType, ExtendedType> {
-        let mut types = self.types;
+    ) -> (IndexMap<NamedType, ExtendedType>, Origins) {
+        let (mut types, mut origins) = (self.types, self.origins);
+        for name in built_in.keys() {
+            let entry = origins.entry(name.clone());
+            entry.or_insert_with(|| TypeOrigin::new(Origin::BUILT_IN, &[]));
+        }
         types.extend(built_in);
         types.sort_unstable_by(|(a, _), (b, _)| a.as_str().cmp(b.as_str()));
-        types.into_iter().collect()
+        (types.into_iter().collect(), origins)
     }
 }

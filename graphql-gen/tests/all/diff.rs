@@ -26,7 +26,7 @@ fn read(path: &Path) -> String {
 }
 
 fn options(text: &str) -> ApiOptions {
-    let mut options = ApiOptions::default();
+    let mut options = ApiOptions::minimal();
     let marked = text
         .lines()
         .find_map(|line| line.strip_prefix("# options:"));

@@ -114,7 +114,7 @@ fn introspect() -> Value {
         include_str!("../../../soml-core/tests/data/bsdd/bsdd-graphql-soml-refact@fd10ed32.yaml");
     let loaded = soml_core::load(text);
     let soml = Arc::new(loaded.schema.expect("the document is valid"));
-    let api = Api::new(soml, &ApiOptions::default()).expect("the document has an API");
+    let api = Api::new(soml, &ApiOptions::minimal()).expect("the document has an API");
     let schema = api.schema();
     let query = include_str!("../data/introspection.graphql");
     let document = ExecutableDocument::parse_and_validate(schema, query, "introspection.graphql")

@@ -4,3 +4,4 @@ mod diff;
 mod federation_check;
 mod golden;
 mod golden_types;
+mod origins;

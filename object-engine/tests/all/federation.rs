@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use graph_store::oxigraph::OxigraphStore;
-use graphql_gen::typesystem::{ApiOptions, FederationMode};
+use graphql_gen::typesystem::{Api, ApiOptions, FederationMode};
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 use oxigraph::io::RdfFormat;
@@ -21,10 +21,7 @@ async fn service(federation: FederationMode) -> serde_json::Value {
     let schema = soml_core::load(SCHEMA).schema.expect("the schema is valid");
     let store = Arc::new(OxigraphStore::new(Store::new().expect("a store in memory")));
     let mut options = ServiceOptions::default();
-    options.api = ApiOptions {
-        federation,
-        ..options.api
-    };
+    options.api = options.api.with_federation(federation);
     let service = ObjectService::new(Arc::new(schema), store, options).expect("an API");
     let query = "{ s: _service { __typename sdl full: full_sdl } }";
     let response = service
@@ -33,6 +30,15 @@ async fn service(federation: FederationMode) -> serde_json::Value {
     let body: serde_json::Value = serde_json::from_slice(&response.body).expect("JSON");
     assert_eq!(body.get("errors"), None);
     body["data"]["s"].clone()
+}
+
+#[test]
+fn the_service_serves_the_default_api() {
+    let schema = || Arc::new(soml_core::load(SCHEMA).schema.expect("the schema is valid"));
+    let store = Arc::new(OxigraphStore::new(Store::new().expect("a store in memory")));
+    let service = ObjectService::new(schema(), store, ServiceOptions::default()).expect("an API");
+    let api = Api::new(schema(), &ApiOptions::default()).expect("an API");
+    assert_eq!(service.sdl(), api.sdl());
 }
 
 #[tokio::test]
@@ -73,10 +79,7 @@ objects:
         .load_from_slice(RdfFormat::Turtle, data)
         .expect("the data is valid");
     let mut options = ServiceOptions::default();
-    options.api = ApiOptions {
-        federation: FederationMode::V1,
-        ..options.api
-    };
+    options.api = options.api.with_federation(FederationMode::V1);
     let store = Arc::new(OxigraphStore::new(store));
     let service = ObjectService::new(Arc::new(schema), store, options).expect("an API");
     let query = "query($r: [_Any!]!) { _entities(representations: $r) {

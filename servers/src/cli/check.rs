@@ -11,19 +11,19 @@ use super::{CliError, Console, Exit};
 use crate::misfits;
 
 const EXIT_CODES: &str = "Exit codes:
-   0  the data fit the schema; there may be warnings and notes
+   0  the data conform to the schema; there may be warnings and notes
    1  the schema has errors, or the data are malformed
-   2  the data do not fit the schema
+   2  the data do not conform to the schema
    3  a file cannot be read, or the store failed
-  64  the arguments are not right";
+  64  wrong arguments or configuration";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct Check {
-    /// How findings are printed.
+    /// Output format.
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// Greatest number of examples of each kind of finding.
+    /// Maximum number of examples per finding.
     #[arg(long, value_name = "N", default_value_t = CheckOptions::default().examples)]
     examples: usize,
     #[command(flatten)]
@@ -36,9 +36,9 @@ pub(super) struct Check {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// For people.
+    /// Human-readable text.
     Text,
-    /// As one JSON document.
+    /// One JSON document.
     Json,
 }
 
@@ -46,13 +46,13 @@ impl Check {
     /// Prints where the data do not fit the schema; the outcome tells whether they do.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         if self.input.schema.is_none() && self.input.demo.is_none() {
-            let message = "a schema is needed: give --schema FILE";
+            let message = "a schema is needed: use --schema FILE";
             return Err(CliError::Usage(message.to_owned()));
         }
         let settings = self.config.told(console)?;
         let has_store = self.store.is_given() || !settings.sparql.addresses.is_empty();
         if !self.input.has_data() && !has_store {
-            let message = "data is needed: give --data FILE or --store URL";
+            let message = "data are needed: use --data FILE or --store URL";
             return Err(CliError::Usage(message.to_owned()));
         }
         self.input.check_against(&settings)?;

@@ -13,13 +13,13 @@ pub(super) struct ConfigArgs {
     /// Reads properties from a .properties, .yaml or .toml file.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Sets one property; may be repeated.
+    /// Sets a property; can be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE", long_help = set_help())]
     set: Vec<String>,
 }
 
 fn set_help() -> String {
-    format!("Sets one property; may be repeated.\n\n{}", help())
+    format!("Sets a property; can be repeated.\n\n{}", help())
 }
 
 impl ConfigArgs {
@@ -43,7 +43,7 @@ impl ConfigArgs {
         })?)
     }
 
-    /// Reads all sources over the defaults, and tells of what they warn.
+    /// Reads all sources over the defaults, and prints their warnings.
     pub(super) fn told(&self, console: &mut Console<'_>) -> Result<Settings, CliError> {
         let (settings, warnings) = self.settings(Settings::default(), &[])?;
         for warning in warnings {

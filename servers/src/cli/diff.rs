@@ -13,42 +13,39 @@ use crate::render::Style;
 use crate::schema::{UsableSchema, served_api};
 
 const EXIT_CODES: &str = "Exit codes:
-   0  no change is breaking
+   0  no breaking changes
    1  one of the documents has errors
-   2  a change is breaking
+   2  there are breaking changes
    3  a document cannot be read
-  64  the arguments are not right";
+  64  wrong arguments";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct Diff {
-    /// The SOML document that is in use.
+    /// Old SOML document.
     old: PathBuf,
-    /// The SOML document that is to take its place.
+    /// New SOML document.
     new: PathBuf,
-    /// How changes are printed.
+    /// Output format.
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// Compares type `Mutation` with its inputs and payloads too.
+    /// Also compares the type `Mutation` with its inputs and payloads.
     #[arg(long)]
     mutations: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// As a compiler prints findings, the most critical first.
+    /// Human-readable text in the style of a compiler, the most critical changes first.
     Text,
-    /// As one JSON document, with all consequences of each change.
+    /// One JSON document, with all consequences of each change.
     Json,
 }
 
 impl Diff {
     /// Prints the changes; the outcome tells whether one of them is breaking.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        let options = ApiOptions {
-            mutations: self.mutations,
-            ..served_api()
-        };
+        let options = served_api().with_mutations(self.mutations);
         let (old_text, old_schema) = read(&self.old, &options, console)?;
         let (new_text, new_schema) = read(&self.new, &options, console)?;
         let changes = diff(&old_schema.api, &new_schema.api);

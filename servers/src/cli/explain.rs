@@ -7,7 +7,7 @@ use crate::codes::{self, Area, CodeEntry};
 
 #[derive(Debug, Args)]
 pub(super) struct Explain {
-    /// The code, such as `DUPLICATE_KEY`; without one all codes are listed.
+    /// The code, such as `DUPLICATE_KEY`; without one, all codes are listed.
     code: Option<String>,
 }
 

@@ -17,7 +17,7 @@ use crate::load::thousands;
 pub(super) struct ExplainQuery {
     #[command(flatten)]
     operation: Operation,
-    /// How the explanation is printed.
+    /// Output format.
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     #[command(flatten)]
@@ -30,9 +30,9 @@ pub(super) struct ExplainQuery {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// For people.
+    /// Human-readable text.
     Text,
-    /// As one JSON document.
+    /// One JSON document.
     Json,
 }
 
@@ -48,7 +48,7 @@ impl ExplainQuery {
             .expect("the check made the same API from the same schema");
         let explained = runtime()?.block_on(service.explain(request, context(&settings)));
         let answer: Value = serde_json::from_slice(&explained.response.body)
-            .map_err(|error| CliError::Input(format!("the answer is not JSON: {error}")))?;
+            .map_err(|error| CliError::Input(format!("the response is not JSON: {error}")))?;
         match self.format {
             Format::Text => text(&explained, &answer, console)?,
             Format::Json => writeln!(console.out, "{:#}", document(&explained, &answer))?,
@@ -72,10 +72,7 @@ fn document(explained: &Explained, answer: &Value) -> Value {
 
 fn text(explained: &Explained, answer: &Value, console: &mut Console<'_>) -> Result<(), CliError> {
     match &explained.explanation {
-        None => writeln!(
-            console.out,
-            "The operation is refused; nothing was planned."
-        )?,
+        None => writeln!(console.out, "The operation is refused; there is no plan.")?,
         Some(explanation) => explanation_text(explanation, console)?,
     }
     let errors = answer["errors"].as_array().map_or(&[][..], Vec::as_slice);
@@ -130,7 +127,7 @@ fn explanation_text(explanation: &Explanation, console: &mut Console<'_>) -> Res
         }
     }
     if explanation.steps.is_empty() {
-        writeln!(console.out, "  The store had nothing to do.")?;
+        writeln!(console.out, "  The store was not called.")?;
     }
     Ok(())
 }

@@ -20,13 +20,13 @@ pub(super) struct Infer {
     /// Identifier of the schema.
     #[arg(long, value_name = "ID", default_value_t = InferOptions::default().id)]
     id: String,
-    /// Leaves out classes with fewer instances.
+    /// Skips classes with fewer instances.
     #[arg(long, value_name = "N", default_value_t = InferOptions::default().min_instances)]
     min_instances: u64,
-    /// Keeps no more classes than this, those with the most instances.
+    /// Keeps at most N classes, those with the most instances.
     #[arg(long, value_name = "N", default_value_t = InferOptions::default().max_classes)]
     max_classes: usize,
-    /// Writes to a file in place of standard output.
+    /// Writes to a file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -53,7 +53,7 @@ impl Infer {
 }
 
 /// What a schema made from data is called in messages.
-pub(super) const INFERRED: &str = "the schema made from the data";
+pub(super) const INFERRED: &str = "the inferred schema";
 
 /// Makes a schema from data that is loaded, for commands that were given none.
 pub(super) fn from_data(store: &Store) -> Result<Inferred, CliError> {

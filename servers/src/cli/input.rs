@@ -17,10 +17,10 @@ use crate::schema::{UsableSchema, check_with, served_api};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Schema and data")]
 pub(super) struct Input {
-    /// Takes a schema and data that the program carries: `star-wars`.
+    /// Uses a built-in schema and data: `star-wars`.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["schema", "data"])]
     pub(super) demo: Option<Demo>,
-    /// The SOML document; without one a schema is made from the data.
+    /// SOML document; without one, a schema is inferred from the data.
     #[arg(long, value_name = "FILE")]
     pub(super) schema: Option<PathBuf>,
     /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, also gzipped.
@@ -33,13 +33,13 @@ pub(super) struct Input {
 /// How data files are read.
 #[derive(Debug, Args)]
 pub(super) struct Reading {
-    /// Base of relative IRIs in the data; by default the IRI of each file.
+    /// Base IRI for relative IRIs in the data [default: the IRI of each file].
     #[arg(long, value_name = "IRI")]
     base: Option<String>,
-    /// Syntax of the data; by default the extension of each file tells.
+    /// Syntax of the data [default: by the extension of each file].
     #[arg(long, value_name = "FORMAT")]
     data_format: Option<DataFormat>,
-    /// Stops at the first malformed statement or language tag in the data.
+    /// Fails at the first malformed statement or language tag in the data.
     #[arg(long)]
     strict: bool,
 }
@@ -57,7 +57,7 @@ impl Input {
         }
         Err(CliError::Usage(format!(
             "{flag} loads data into the embedded store, and `sparql.endpoint.address` names a \
-             server that holds the data: give one of them"
+             server that holds the data: use only one of them"
         )))
     }
 
@@ -152,5 +152,5 @@ pub(super) fn usable_with(
     console.err.write_all(rendered.as_bytes())?;
     checked
         .schema
-        .ok_or_else(|| CliError::Input(format!("{name} cannot be used")))
+        .ok_or_else(|| CliError::Input(format!("{name} has errors")))
 }

@@ -29,7 +29,8 @@ use crate::http::ServeError;
 use crate::load::LoadError;
 use crate::store::OpenError;
 
-/// GraphQL over knowledge graphs: a SOML schema becomes a GraphQL API over RDF data.
+/// GraphQL over RDF knowledge graphs: generates a GraphQL API from a SOML schema and serves it over
+/// RDF data.
 #[derive(Debug, Parser)]
 #[command(name = "soml", version, after_help = EXIT_CODES)]
 pub struct Soml {
@@ -37,7 +38,7 @@ pub struct Soml {
     command: Command,
 }
 
-/// Serves a GraphQL API over RDF data, as a SOML schema describes it.
+/// Serves the GraphQL API of a SOML schema over RDF data.
 #[derive(Debug, Parser)]
 #[command(name = "object-service", version, after_help = EXIT_CODES)]
 pub struct ObjectService {
@@ -49,59 +50,59 @@ pub struct ObjectService {
 enum Command {
     /// Serves a GraphQL API over HTTP, with GraphiQL for browsers.
     Serve(Box<serve::Serve>),
-    /// Checks SOML documents and prints what is wrong with them.
+    /// Checks SOML documents and prints their errors and warnings.
     Validate(validate::Validate),
-    /// Prints the GraphQL schema made from a SOML document.
+    /// Prints the GraphQL schema generated from a SOML document.
     Sdl(sdl::Sdl),
-    /// Tells what changes for clients when one SOML document takes the place of another.
+    /// Compares two SOML documents and reports what changes for clients.
     Diff(diff::Diff),
-    /// Writes a first SOML document for RDF data that has none.
+    /// Infers a SOML document from RDF data.
     Infer(infer::Infer),
-    /// Answers one GraphQL operation, without a server.
+    /// Runs one GraphQL operation, without a server.
     Query(Box<query::Query>),
-    /// Tells how one GraphQL operation is planned and answered, and what each step costs.
+    /// Runs one GraphQL operation and prints its plan and the cost of each step.
     ExplainQuery(Box<explain_query::ExplainQuery>),
-    /// Lists where RDF data do not fit a SOML document.
+    /// Validates RDF data against a SOML document.
     Check(Box<check::Check>),
-    /// Explains the code of a finding or of an error.
+    /// Explains a diagnostic or error code.
     Explain(explain::Explain),
-    /// Prints the JSON Schema of SOML documents, with which editors complete and check them.
+    /// Prints the JSON Schema of SOML documents, for completion and checks in editors.
     JsonSchema(json_schema::JsonSchema),
 }
 
 const EXIT_CODES: &str = "Exit codes:
-   0  all went well
-   1  the input is not right: an invalid schema, malformed data, an operation with errors and no data
-   2  `soml diff` found a breaking change, `soml check` data that do not fit
-   3  the system refused: a file cannot be read, a port is taken
-  64  the arguments or the configuration are not right";
+   0  success
+   1  invalid input: a schema with errors, malformed data, an operation with errors and no data
+   2  `soml diff` found a breaking change, or `soml check` found data that do not conform
+   3  a system error: a file cannot be read, a port is in use
+  64  wrong arguments or configuration";
 
-/// Where a command writes, and how.
+/// The output of a command.
 pub struct Console<'a> {
     /// Results.
     pub out: &'a mut dyn Write,
-    /// Messages beside the results.
+    /// Messages.
     pub err: &'a mut dyn Write,
-    /// [`Console::out`] shows colours.
+    /// Whether [`Console::out`] supports colours.
     pub coloured: bool,
-    /// [`Console::err`] is a terminal, on which progress can be shown.
+    /// Whether [`Console::err`] is a terminal that can show progress.
     pub interactive: bool,
 }
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// All went well.
+    /// Success.
     Success,
-    /// The input is not right; what is wrong has been said.
+    /// The input is invalid, which has been reported.
     BadInput,
-    /// The schemas differ in a way that breaks clients.
+    /// The schemas have breaking differences.
     Breaking,
-    /// The data do not fit the schema.
+    /// The data do not conform to the schema.
     Misfit,
-    /// The arguments or the configuration are not right.
+    /// The arguments or the configuration are wrong.
     Usage,
-    /// The system refused.
+    /// A system error.
     System,
 }
 
@@ -117,12 +118,12 @@ impl From<Exit> for std::process::ExitCode {
     }
 }
 
-/// Reads the arguments of the process; a request for help or the version, and what is wrong with
-/// them, is printed and ends the command.
+/// Parses the arguments of the process. Help, the version and argument errors are printed and end
+/// the command.
 ///
 /// # Errors
 ///
-/// Returns how the command ends when there is nothing to run.
+/// Returns the exit code when there is no command to run.
 pub fn arguments<C: Parser>() -> Result<C, Exit> {
     C::try_parse().map_err(|error| {
         // When even this cannot be written there is nobody to tell.
@@ -152,7 +153,7 @@ enum CliError {
     WriteFile { name: String, source: io::Error },
     #[error("failed to check the data")]
     Check(#[source] StoreError),
-    #[error("failed to make a schema from the data")]
+    #[error("failed to infer a schema from the data")]
     Infer(#[source] StoreError),
     #[cfg(feature = "rocksdb")]
     #[error("failed to open the store in {folder}")]
@@ -216,7 +217,7 @@ impl Soml {
 }
 
 impl ObjectService {
-    /// Runs the service until it is told to stop.
+    /// Runs the service until it receives a stop signal.
     pub fn run(self, console: &mut Console<'_>) -> Exit {
         let result = self.serve.run(console);
         finish(result, console)

@@ -12,18 +12,18 @@ use super::input::Input;
 
 #[derive(Debug, Args)]
 pub(super) struct Operation {
-    /// The document, `@FILE`, or `-` for standard input; a demo has one of its own.
+    /// GraphQL document, `@FILE`, or `-` for standard input [default: the query of the demo].
     ///
-    /// May also stand behind the files of `--data`.
+    /// May also follow the files of `--data`.
     #[arg(value_name = "QUERY")]
     text: Option<String>,
     /// Reads the document from a file, as `@FILE` does.
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     query: Option<PathBuf>,
-    /// Variables: a JSON object, or `@FILE`.
+    /// Variables as a JSON object, or `@FILE`.
     #[arg(short, long, value_name = "JSON")]
     variables: Option<String>,
-    /// The operation to run, when the document has several.
+    /// Name of the operation to run, if the document has several.
     #[arg(long, value_name = "NAME")]
     operation: Option<String>,
 }

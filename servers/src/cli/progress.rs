@@ -52,7 +52,7 @@ impl<'a, 'c> Reporter<'a, 'c> {
             let more = thousands(self.findings - SHOWN);
             writeln!(
                 self.console.err,
-                "warning: {more} further findings are not shown"
+                "warning: {more} more findings are not shown"
             )?;
         }
         self.failed.map_or(Ok(()), |error| Err(error.into()))

@@ -13,7 +13,7 @@ use super::{CliError, Console, Exit};
 pub(super) struct Query {
     #[command(flatten)]
     operation: Operation,
-    /// Indents the answer.
+    /// Indents the response.
     #[arg(long)]
     pretty: bool,
     #[command(flatten)]
@@ -40,7 +40,7 @@ impl Query {
     fn print(&self, body: &[u8], console: &mut Console<'_>) -> Result<Exit, CliError> {
         if self.pretty {
             let answer: serde_json::Value = serde_json::from_slice(body)
-                .map_err(|error| CliError::Input(format!("the answer is not JSON: {error}")))?;
+                .map_err(|error| CliError::Input(format!("the response is not JSON: {error}")))?;
             writeln!(console.out, "{answer:#}")?;
         } else {
             console.out.write_all(body)?;
@@ -53,7 +53,7 @@ impl Query {
 /// Returns how a command ends that gave this answer: badly when it has errors and no data.
 pub(super) fn exit_of(body: &[u8]) -> Result<Exit, CliError> {
     let answer: serde_json::Value = serde_json::from_slice(body)
-        .map_err(|error| CliError::Input(format!("the answer is not JSON: {error}")))?;
+        .map_err(|error| CliError::Input(format!("the response is not JSON: {error}")))?;
     let no_data = answer.get("data").is_none_or(serde_json::Value::is_null);
     let failed = no_data && answer.get("errors").is_some();
     Ok(if failed {

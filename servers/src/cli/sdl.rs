@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use graphql_gen::typesystem::{ApiOptions, FederationMode};
+use graphql_gen::typesystem::FederationMode;
 
 use super::input::{read_schema, usable_with};
 use super::{CliError, Console, Exit};
@@ -11,28 +11,29 @@ use crate::schema::served_api;
 
 #[derive(Debug, Args)]
 pub(super) struct Sdl {
-    /// A SOML document.
+    /// SOML document.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// What is printed.
+    /// What to print.
     #[arg(long, value_enum, default_value = "api")]
     kind: Kind,
-    /// Form of `--kind federation`; 1 by default.
+    /// Federation version for `--kind federation` [default: 1].
     #[arg(long, value_name = "VERSION", value_parser = ["1", "2"])]
     federation_version: Option<String>,
-    /// Adds type `Mutation` with its inputs and payloads to `--kind api`; the service does not serve
-    /// it yet.
+    /// Adds the type `Mutation` with its inputs and payloads to `--kind api`; the service does not
+    /// serve it yet.
     #[arg(long)]
     mutations: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// The API as the service serves it.
+    /// The API as served.
     Api,
-    /// What a federation gateway reads of it: keys, no fields of the federation itself, no mutations.
+    /// The subgraph schema for a federation gateway: with keys, without `_service`, `_entities` and
+    /// mutations.
     Federation,
-    /// The API with mutations, and with directives that tell what the document says about each
+    /// The API with mutations, and with directives that carry what the document says about each
     /// object and property.
     Full,
 }
@@ -41,11 +42,9 @@ impl Sdl {
     /// Prints the schema definition in the form asked for; findings go beside it.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let mode = self.mode()?;
-        let options = ApiOptions {
-            mutations: self.mutations || self.kind == Kind::Full,
-            federation: mode,
-            ..served_api()
-        };
+        let options = served_api()
+            .with_mutations(self.mutations || self.kind == Kind::Full)
+            .with_federation(mode);
         let text = read_schema(&self.file)?;
         let name = self.file.display().to_string();
         let api = usable_with(&name, &text, &options, console)?.api;
@@ -62,11 +61,11 @@ impl Sdl {
         let refused = |message: &str| Err(CliError::Usage(message.to_owned()));
         match (self.kind, self.federation_version.as_deref()) {
             (Kind::Federation, _) if self.mutations => {
-                refused("federation has no mutations; leave --mutations out")
+                refused("--kind federation has no mutations; omit --mutations")
             }
             (Kind::Federation, Some("2")) => Ok(FederationMode::V2),
             (Kind::Federation, _) => Ok(FederationMode::V1),
-            (_, Some(_)) => refused("--federation-version goes with --kind federation"),
+            (_, Some(_)) => refused("--federation-version needs --kind federation"),
             (_, None) => Ok(FederationMode::Off),
         }
     }

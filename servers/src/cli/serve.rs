@@ -33,12 +33,12 @@ pub(super) struct Serve {
     /// Port to listen on, 0 for any free one (`application.port`).
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
-    /// Listens beyond this machine although nobody has to sign in.
+    /// Allows listening on addresses other than loopback, although there is no authentication.
     #[arg(long)]
     insecure: bool,
-    /// Keeps the data in a folder: `--data` is loaded into it once, and is there at the next start.
+    /// Keeps the data on disk: `--data` is loaded only if the folder is empty.
     ///
-    /// Needs a program that is built with `--features rocksdb`.
+    /// Needs a build with `--features rocksdb`.
     #[arg(long, value_name = "DIR", conflicts_with = "demo")]
     store_path: Option<PathBuf>,
     #[command(flatten)]
@@ -48,7 +48,7 @@ pub(super) struct Serve {
 }
 
 impl Serve {
-    /// Serves until the process is told to stop.
+    /// Serves until the process receives a stop signal.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let (settings, warnings) = self.settings()?;
         logging::start(&settings, console.interactive)
@@ -80,8 +80,8 @@ impl Serve {
         self.input.check_against(&settings)?;
         if !settings.host.is_loopback() && !self.insecure {
             return Err(CliError::Usage(format!(
-                "{} can be reached from other machines and nobody has to sign in; \
-                 say --insecure if that is meant",
+                "{} can be reached from other machines and there is no authentication; \
+                 use --insecure to allow this",
                 settings.host
             )));
         }
@@ -109,7 +109,7 @@ impl Serve {
                 // Nobody waits for it: without its index the store answers too.
                 drop(tokio::task::spawn_blocking(move || {
                     if let Err(error) = store.seal() {
-                        tracing::warn!(%error, "links cannot be indexed");
+                        tracing::warn!(%error, "failed to index inverse properties");
                     }
                 }));
             }
@@ -117,12 +117,12 @@ impl Serve {
                 let address = app.settings.sparql.addresses.to_string();
                 tracing::info!(
                     address,
-                    "data is read from a SPARQL server, schemas are in memory"
+                    "data are read from a SPARQL server, schemas are kept in memory"
                 );
                 // What a request may choose is known once the server has answered.
                 let context = CallContext::new().with_timeout(app.settings.request_timeout);
                 if let Err(error) = store.graph_store().probe(&context).await {
-                    tracing::warn!(%error, "the SPARQL server does not answer yet");
+                    tracing::warn!(%error, "the SPARQL server does not respond yet");
                 }
             }
         }
@@ -137,7 +137,7 @@ impl Serve {
             None => Ok(DataStore::open(settings)?),
             Some(_) if !settings.sparql.addresses.is_empty() => Err(CliError::Usage(
                 "--store-path keeps data in this process, and `sparql.endpoint.address` names a \
-                 server that holds the data: give one of them"
+                 server that holds the data: use only one of them"
                     .to_owned(),
             )),
             #[cfg(feature = "rocksdb")]
@@ -149,7 +149,7 @@ impl Serve {
                 }),
             #[cfg(not(feature = "rocksdb"))]
             Some(_) => Err(CliError::Usage(
-                "this program keeps data in memory alone; for --store-path build it with \
+                "this build keeps data in memory only; --store-path needs a build with \
                  `--features rocksdb`"
                     .to_owned(),
             )),
@@ -167,7 +167,7 @@ impl Serve {
         let (provider, store) = (store.provider(), store.inner());
         let has_data = !store.is_empty().map_err(LoadError::Store)?;
         if has_data && self.input.has_data() {
-            tracing::warn!("the store has data already; --data is not loaded again");
+            tracing::warn!("the store already has data; --data is not loaded");
         } else if let Some(summary) = self.input.load(store, console)? {
             tracing::info!("{summary}");
         }
@@ -177,7 +177,7 @@ impl Serve {
         match &self.store_path {
             None => tracing::info!(
                 provider,
-                "schemas and data are kept in memory; `sparql.endpoint.address` names no server"
+                "schemas and data are kept in memory; `sparql.endpoint.address` is not set"
             ),
             Some(folder) => tracing::info!(
                 provider,
@@ -212,7 +212,7 @@ impl Serve {
     ) -> Result<(), CliError> {
         let inferred = from_data(store)?;
         tracing::info!(
-            "{}, since --schema names none; `soml infer` writes it to a file to be improved",
+            "{}, since --schema names none; `soml infer` writes it to a file for you to refine",
             summary(&inferred)
         );
         self.bind(app, INFERRED, &inferred.yaml, console).await

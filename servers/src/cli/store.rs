@@ -20,7 +20,7 @@ use crate::store::DataStore;
 /// A store in place of data files.
 #[derive(Debug, Args)]
 pub(super) struct StoreArgs {
-    /// Address of a SPARQL endpoint that has the data, in place of `--data`.
+    /// URL of a SPARQL endpoint with the data, instead of `--data`.
     #[arg(
         long,
         value_name = "URL",
@@ -103,12 +103,12 @@ pub(super) fn over_data(
     let embedded = match (&opened.embedded, has_data) {
         (Some(embedded), true) => embedded,
         (Some(_), false) => {
-            let message = "a schema or data is needed: give --schema FILE, --data FILE, \
+            let message = "a schema or data is needed: use --schema FILE, --data FILE, \
                            or --demo star-wars";
             return Err(CliError::Usage(message.to_owned()));
         }
         (None, _) => {
-            let message = "a schema is needed: give --schema FILE";
+            let message = "a schema is needed: use --schema FILE";
             return Err(CliError::Usage(message.to_owned()));
         }
     };

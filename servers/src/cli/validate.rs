@@ -16,19 +16,18 @@ pub(super) struct Validate {
     /// SOML documents.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// How findings are printed.
+    /// Output format.
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// As a compiler prints them.
+    /// Human-readable text in the style of a compiler.
     Text,
-    /// As one JSON document.
+    /// One JSON document.
     Json,
-    /// As the JSON-LD document that the service answers to `POST /soml/validate`; of several files,
-    /// as a list of them.
+    /// The JSON-LD response of `POST /soml/validate`; for several files, a list.
     JsonLd,
 }
 

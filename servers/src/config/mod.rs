@@ -1,8 +1,8 @@
 //! Configuration: one table of properties, read from defaults, a file, the environment and flags.
 //!
-//! Later sources win: defaults, then the file, then the environment, then the command line. Names
-//! compare by letters and digits alone, so `graphql.limits.whereDepth`,
-//! `GRAPHQL_LIMITS_WHEREDEPTH` and `graphql_limits_where_depth` are one property.
+//! Later sources win: defaults, then the file, then the environment, then the command line. Case
+//! and punctuation in names are ignored: `graphql.limits.whereDepth`,
+//! `GRAPHQL_LIMITS_WHEREDEPTH` and `graphql_limits_where_depth` are the same property.
 
 mod docs;
 mod settings;

@@ -7,7 +7,7 @@ use graph_store::remote::http::{
     Addresses, ConnectionOptions, HttpCodes, ResultFormat, Secret, ServerType,
 };
 use graph_store::value::Numbers;
-use graphql_gen::typesystem::{ApiOptions, FederationMode};
+use graphql_gen::typesystem::FederationMode;
 use graphql_service::Limits;
 use object_engine::{EngineLimits, ServiceOptions};
 
@@ -20,34 +20,34 @@ pub struct Settings {
     pub host: IpAddr,
     /// Port to listen on; 0 takes a free one (`application.port`).
     pub port: u16,
-    /// Bounds on a document and its answer (`graphql.limits.*`).
+    /// Limits on a document and its response (`graphql.limits.*`).
     pub limits: Limits,
-    /// Bounds on what a document leads to (`graphql.limits.*`).
+    /// Limits on the arguments and the plan of an operation (`graphql.limits.*`).
     pub engine_limits: EngineLimits,
-    /// Time for one GraphQL request (`graphql.requestTimeout`).
+    /// Timeout of a GraphQL request (`graphql.requestTimeout`).
     pub request_timeout: Duration,
-    /// How numbers look that JSON readers may not hold exactly (`graphql.numbers`).
+    /// How to write numbers that JSON parsers may round (`graphql.numbers`).
     pub numbers: Numbers,
-    /// Whether the API has the parts that federation needs (`graphql.federation.enabled`).
+    /// Whether the API is a federation subgraph (`graphql.federation.enabled`).
     pub federation: bool,
-    /// Whether clients may ask for the plan of a query (`graphql.explain.enabled`).
+    /// Whether clients may request the plan of a query (`graphql.explain.enabled`).
     pub explain: bool,
-    /// Whether `GET /` shows GraphiQL (`graphql.graphiql.enabled`).
+    /// Whether `GET /` serves GraphiQL (`graphql.graphiql.enabled`).
     pub graphiql: bool,
-    /// The store of the data when it is a server; without an address it is embedded
+    /// The SPARQL server that holds the data; without an address, the store is embedded
     /// (`sparql.endpoint.*`).
     pub sparql: ConnectionOptions,
-    /// Greatest size of a request body (`http.maxBodyBytes`).
+    /// Maximum size of a request body (`http.maxBodyBytes`).
     pub max_body_bytes: usize,
-    /// Time for a client to send the headers of a request (`http.headerTimeout`).
+    /// Maximum time for a client to send the request headers (`http.headerTimeout`).
     pub header_timeout: Duration,
-    /// Time for open requests to end at shutdown (`http.shutdownTimeout`).
+    /// Maximum time for open requests to complete at shutdown (`http.shutdownTimeout`).
     pub shutdown_timeout: Duration,
-    /// Age up to which a health record is served again (`health.cacheTime`).
+    /// How long a health record is cached (`health.cacheTime`).
     pub health_cache: Duration,
-    /// Shape of log lines (`logging.format`).
+    /// Format of log lines (`logging.format`).
     pub log_format: LogFormat,
-    /// Which log lines are written (`logging.level`).
+    /// Log level or directives (`logging.level`).
     pub log_level: String,
 }
 
@@ -76,7 +76,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns what the object service takes from the settings.
+    /// Returns the options of the object service.
     pub(crate) fn service_options(&self) -> ServiceOptions {
         let defaults = ServiceOptions::default();
         let federation = if self.federation {
@@ -84,20 +84,17 @@ impl Settings {
         } else {
             FederationMode::Off
         };
-        let api = ApiOptions {
-            federation,
-            ..defaults.api.clone()
-        };
         defaults
+            .clone()
             .with_limits(self.limits.clone())
             .with_engine_limits(self.engine_limits.clone())
             .with_numbers(self.numbers)
             .with_explain(self.explain)
-            .with_api(api)
+            .with_api(defaults.api.with_federation(federation))
     }
 }
 
-/// The shape of log lines.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
@@ -135,13 +132,13 @@ macro_rules! from_str_setting {
 }
 
 from_str_setting! {
-    usize, "number", "a whole number that is not negative";
-    u32, "number", "a whole number that is not negative";
-    u64, "number", "a whole number that is not negative";
+    usize, "number", "a non-negative integer";
+    u32, "number", "a non-negative integer";
+    u64, "number", "a non-negative integer";
     u16, "port", "a port between 0 and 65535";
     IpAddr, "address", "an IP address such as 127.0.0.1 or ::1";
     bool, "boolean", "true or false";
-    String, "text", "text";
+    String, "string", "a string";
 }
 
 impl Setting for Option<u64> {
@@ -153,7 +150,7 @@ impl Setting for Option<u64> {
             _ => text
                 .parse()
                 .map(Some)
-                .map_err(|_| "a whole number or `none`"),
+                .map_err(|_| "a non-negative integer or `none`"),
         }
     }
 
@@ -163,7 +160,7 @@ impl Setting for Option<u64> {
 }
 
 impl Setting for Option<String> {
-    const TYPE: &'static str = "text or `none`";
+    const TYPE: &'static str = "string or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
         Ok((!matches!(text, "" | "none")).then(|| text.to_owned()))
@@ -175,7 +172,7 @@ impl Setting for Option<String> {
 }
 
 impl Setting for Option<Secret> {
-    const TYPE: &'static str = "text or `none`";
+    const TYPE: &'static str = "string or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
         Ok((!matches!(text, "" | "none")).then(|| Secret::new(text)))
@@ -256,7 +253,7 @@ impl Setting for Duration {
     fn parse(text: &str) -> Result<Self, &'static str> {
         text.parse()
             .map(Duration::from_millis)
-            .map_err(|_| "a whole number of milliseconds")
+            .map_err(|_| "a number of milliseconds, as a non-negative integer")
     }
 
     fn show(&self) -> String {

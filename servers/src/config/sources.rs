@@ -10,10 +10,10 @@ use super::table::Property;
 /// Starts of environment names that can only be meant for this program.
 const OUR_PREFIXES: &[&str] = &["GRAPHQL_", "SOML_", "APPLICATION_", "HEALTH_", "SPARQL_"];
 
-/// The places to read from besides the defaults; later ones win.
+/// The sources of the configuration; later ones override earlier ones.
 #[derive(Clone, Debug, Default)]
 pub struct Sources<'a> {
-    /// What holds where no source says anything.
+    /// The defaults.
     pub defaults: Settings,
     /// A properties, YAML or TOML file.
     pub file: Option<&'a Path>,
@@ -32,7 +32,7 @@ pub enum ConfigError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The cause.
         #[source]
         source: io::Error,
     },
@@ -44,14 +44,14 @@ pub enum ConfigError {
         /// What is wrong.
         message: String,
     },
-    /// The extension of the file says nothing about its syntax.
-    #[error("the configuration file {path} should end in .properties, .yaml, .yml or .toml")]
+    /// The extension of the file is not supported.
+    #[error("the configuration file {path} must end in .properties, .yaml, .yml or .toml")]
     SyntaxUnknown {
         /// The file.
         path: PathBuf,
     },
     /// A flag is not of the form `key=value`.
-    #[error("`{0}` is not of the form key=value")]
+    #[error("`{0}` must have the form key=value")]
     NotAPair(String),
     /// No property has this name.
     #[error("unknown property `{key}` in {origin}{}", hint(.key))]
@@ -141,7 +141,7 @@ fn set(
         })
 }
 
-/// Tells whether `value` has an address with a user, and so perhaps a password, in it.
+/// Tells whether `value` contains an address with a user, and so perhaps a password.
 fn carries_user(value: &str) -> bool {
     value.contains("://") && value.contains('@')
 }
@@ -216,7 +216,7 @@ fn properties_pairs(text: &str) -> Result<Vec<(String, String)>, String> {
         .map(|(number, line)| {
             line.split_once(['=', ':'])
                 .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
-                .ok_or_else(|| format!("line {number} is not of the form key=value"))
+                .ok_or_else(|| format!("line {number} must have the form key=value"))
         })
         .collect()
 }

@@ -1,4 +1,4 @@
-//! The table of properties. Whatever is documented, accepted or suggested comes from here.
+//! The table of properties, from which they are parsed, documented and suggested.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use object_engine::EngineLimits;
 
 use super::settings::{Setting, Settings};
 
-/// A property that can be configured.
+/// A configuration property.
 pub struct Property {
     /// Name, as documented.
     pub key: &'static str,
@@ -82,7 +82,7 @@ impl Property {
         }
     }
 
-    /// Finds the property that `name` stands for; letters and digits alone count.
+    /// Finds the property called `name`, ignoring case and punctuation.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Property> {
         let wanted = normalized(name);
@@ -91,7 +91,7 @@ impl Property {
             .find(|property| normalized(property.key) == wanted)
     }
 
-    /// Returns the known key that `name` was probably meant to be.
+    /// Returns the known key that is most similar to `name`, if one is similar enough.
     #[must_use]
     pub fn nearest(name: &str) -> Option<&'static str> {
         let wanted = normalized(name);
@@ -166,40 +166,40 @@ pub static PROPERTIES: LazyLock<Vec<Property>> = LazyLock::new(|| {
 
 properties! {
     "application.name" => name, "Name of the service in health records and `/__about`.";
-    "application.host" => host, "Address to listen on. Anything but a loopback address needs `--insecure`.";
+    "application.host" => host, "Address to listen on. Any address other than loopback needs `--insecure`.";
     "application.port" => port, "Port to listen on; 0 takes any free port.";
-    "graphql.requestTimeout" => request_timeout, "Time for one GraphQL request; the answer is then `DEADLINE_EXCEEDED`.";
-    "graphql.numbers" => numbers, "`exact`: numbers that JSON readers may not hold exactly are strings; `number`: JSON numbers where no digit is lost.";
-    "graphql.federation.enabled" => federation, "Adds `_entities` and the keys of federation 1 to the API, and a value to `_service { sdl }`.";
-    "graphql.explain.enabled" => explain, "Answers `extensions: {explain: true}` with the plan, what the store did, and the time it took. On in the demo.";
-    "graphql.graphiql.enabled" => graphiql, "Shows GraphiQL to browsers at `/`.";
-    "sparql.endpoint.address" => sparql.addresses, "Addresses of the server that holds the data, the main one first, between commas or semicolons; several hold the same data. Without one the data is in memory.";
-    "sparql.endpoint.type" => sparql.server, "Kind of the server; `auto` asks it.";
-    "sparql.endpoint.repository" => sparql.repository, "Repository of RDF4J or GraphDB, dataset of Fuseki. Without one the address is the one that takes queries.";
-    "sparql.endpoint.username" => sparql.username, "User of the server.";
+    "graphql.requestTimeout" => request_timeout, "Timeout of a GraphQL request, after which it fails with `DEADLINE_EXCEEDED`.";
+    "graphql.numbers" => numbers, "`exact`: numbers that JSON parsers may round are strings; `number`: they are JSON numbers unless digits would be lost.";
+    "graphql.federation.enabled" => federation, "Makes the API a Federation 1 subgraph: adds `_entities` and keys, and serves `_service { sdl }`.";
+    "graphql.explain.enabled" => explain, "Lets requests with `extensions: {explain: true}` get the query plan, the steps of the store and their times. On in the demo.";
+    "graphql.graphiql.enabled" => graphiql, "Serves GraphiQL to browsers at `/`.";
+    "sparql.endpoint.address" => sparql.addresses, "Address of the SPARQL server that holds the data. Several addresses, separated by commas or semicolons, are servers with the same data, the main one first. Without an address, the store is embedded.";
+    "sparql.endpoint.type" => sparql.server, "Type of the server; `auto` detects it.";
+    "sparql.endpoint.repository" => sparql.repository, "Repository of RDF4J or GraphDB, or dataset of Fuseki. Without one, the address is the query endpoint itself.";
+    "sparql.endpoint.username" => sparql.username, "User name for the server.";
     "sparql.endpoint.credentials" => sparql.credentials, secret "Password of the user.";
     "sparql.endpoint.token" => sparql.token, secret "Bearer token, in place of user and password.";
-    "sparql.endpoint.maxConcurrentRequests" => sparql.max_concurrent_connections, "Requests, and so connections, to one address at the same time; others wait.";
-    "sparql.endpoint.connectionRequestTimeout" => sparql.connection_request_timeout, "Greatest wait for a free connection; 0 is without end.";
-    "sparql.endpoint.connectTimeout" => sparql.connect_timeout, "Greatest time to connect; 0 is without end.";
-    "sparql.endpoint.socketTimeout" => sparql.socket_timeout, "Greatest time without a byte from the server, also before the first; 0 is without end. A request ends with `graphql.requestTimeout` in any case.";
-    "sparql.endpoint.retryHttpCodes" => sparql.retry_http_codes, "Statuses after which a request is sent again: codes or ranges such as `50x` and `5xx`, between commas or semicolons.";
-    "sparql.endpoint.maxRetries" => sparql.max_retries, "How often a request is sent again at most; 0 for never. A connection that is lost before the answer begins counts too, and is replaced at once.";
-    "sparql.endpoint.retryInterval" => sparql.retry_interval, "Wait before a request is sent again.";
-    "sparql.endpoint.healthCheckTimeout" => sparql.health_check_timeout, "Bounds the health check of an address, in place of the three timeouts.";
-    "sparql.endpoint.maxResultBytes" => sparql.max_result_bytes, "Greatest size of one result of the server; the answer is then `LIMIT_STORE_RESULT`.";
-    "sparql.endpoint.resultFormat" => sparql.result_format, "Form of results. `tsv` is smaller, and only for servers that break the connection off when a query fails midway: RDF4J, GraphDB and Fuseki do not always.";
-    "sparql.endpoint.cluster.unavailableReadTimeout" => sparql.unavailable_read_timeout, "With several addresses: greatest time for a read once one has failed.";
-    "sparql.endpoint.cluster.scanFailedInterval" => sparql.scan_failed_interval, "With several addresses: how long one that failed is left aside while others answer.";
-    "sparql.endpoint.cluster.retryOnHttp4xx" => sparql.retry_on_http_4xx, "With several addresses: asks another when one answers 4xx.";
-    "sparql.endpoint.cluster.retryOnHttp5xx" => sparql.retry_on_http_5xx, "With several addresses: asks another when one answers 5xx.";
-    "sparql.endpoint.cluster.forceClusterClient" => sparql.force_cluster_client, "Treats one address like several: it is tried until the read's time is up.";
-    "http.maxBodyBytes" => max_body_bytes, "Greatest size of a request body, in bytes.";
-    "http.headerTimeout" => header_timeout, "Time for a client to send the headers of a request; the connection is closed then.";
-    "http.shutdownTimeout" => shutdown_timeout, "Time for open requests to end at shutdown.";
-    "health.cacheTime" => health_cache, "Age up to which a health record is served again; `?cache=false` asks for a fresh one.";
-    "logging.format" => log_format, "Shape of the log lines on standard error.";
-    "logging.level" => log_level, "Which log lines are written: a level, or directives such as `info,servers=debug`.";
+    "sparql.endpoint.maxConcurrentRequests" => sparql.max_concurrent_connections, "Maximum number of concurrent requests, and so connections, per address; further requests wait.";
+    "sparql.endpoint.connectionRequestTimeout" => sparql.connection_request_timeout, "Maximum wait for a free connection; 0 disables the timeout.";
+    "sparql.endpoint.connectTimeout" => sparql.connect_timeout, "Maximum time to connect; 0 disables the timeout.";
+    "sparql.endpoint.socketTimeout" => sparql.socket_timeout, "Maximum time without receiving a byte from the server, also before the first one; 0 disables the timeout. `graphql.requestTimeout` applies in any case.";
+    "sparql.endpoint.retryHttpCodes" => sparql.retry_http_codes, "HTTP statuses after which a request is retried: codes or ranges such as `50x` and `5xx`, separated by commas or semicolons.";
+    "sparql.endpoint.maxRetries" => sparql.max_retries, "Maximum number of retries; 0 disables retries. A connection that is lost before the response begins is replaced at once, which counts as a retry.";
+    "sparql.endpoint.retryInterval" => sparql.retry_interval, "Delay before a retry.";
+    "sparql.endpoint.healthCheckTimeout" => sparql.health_check_timeout, "Timeout of the health check of an address, instead of `connectionRequestTimeout`, `connectTimeout` and `socketTimeout`.";
+    "sparql.endpoint.maxResultBytes" => sparql.max_result_bytes, "Maximum size of one result from the server, in bytes; a larger one is the error `LIMIT_STORE_RESULT`.";
+    "sparql.endpoint.resultFormat" => sparql.result_format, "Result format. `tsv` is smaller, but only safe with servers that close the connection when a query fails midway; RDF4J, GraphDB and Fuseki do not always do so.";
+    "sparql.endpoint.cluster.unavailableReadTimeout" => sparql.unavailable_read_timeout, "With several addresses: maximum time for a read after the first failure.";
+    "sparql.endpoint.cluster.scanFailedInterval" => sparql.scan_failed_interval, "With several addresses: how long an address that failed is skipped while others respond.";
+    "sparql.endpoint.cluster.retryOnHttp4xx" => sparql.retry_on_http_4xx, "With several addresses: tries another one after a 4xx response.";
+    "sparql.endpoint.cluster.retryOnHttp5xx" => sparql.retry_on_http_5xx, "With several addresses: tries another one after a 5xx response.";
+    "sparql.endpoint.cluster.forceClusterClient" => sparql.force_cluster_client, "Treats a single address like several: it is tried again until `unavailableReadTimeout`.";
+    "http.maxBodyBytes" => max_body_bytes, "Maximum size of a request body, in bytes.";
+    "http.headerTimeout" => header_timeout, "Maximum time for a client to send the request headers, after which the connection is closed.";
+    "http.shutdownTimeout" => shutdown_timeout, "Maximum time for open requests to complete at shutdown.";
+    "health.cacheTime" => health_cache, "How long a health record is cached; `?cache=false` bypasses the cache.";
+    "logging.format" => log_format, "Format of the log lines on standard error.";
+    "logging.level" => log_level, "Log level, or directives such as `info,servers=debug`.";
 }
 
 #[cfg(test)]

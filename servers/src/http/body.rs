@@ -43,9 +43,8 @@ async fn collect(body: Body, limits: BodyLimits) -> Result<Bytes, HttpError> {
     let mut kept = Vec::new();
     let mut seen = 0_usize;
     while let Some(piece) = stream.next().await {
-        let piece = piece.map_err(|_| {
-            HttpError::new(code::REQUEST_MALFORMED, "the body ended before its time")
-        })?;
+        let piece =
+            piece.map_err(|_| HttpError::new(code::REQUEST_MALFORMED, "the body is incomplete"))?;
         seen = seen.saturating_add(piece.len());
         if seen <= limits.bytes {
             kept.extend_from_slice(&piece);

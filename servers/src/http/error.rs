@@ -43,7 +43,7 @@ impl HttpError {
             status: StatusCode::INTERNAL_SERVER_ERROR,
             ..HttpError::new(
                 shared::INTERNAL,
-                "an internal error; the log has it under the request id",
+                "internal error; details are in the log under the request id",
             )
         }
     }

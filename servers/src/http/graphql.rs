@@ -71,7 +71,7 @@ pub(crate) async fn get(
     request.variables = json_parameter("variables", parameters.variables)?;
     request.extensions = json_parameter("extensions", parameters.extensions)?;
     if operation_type(&app, &request) == Some(OperationType::Mutation) {
-        let message = "a mutation cannot be sent by GET";
+        let message = "mutations cannot be sent by GET";
         return Err(HttpError::new(code::MUTATION_BY_GET, message).allowing("POST"));
     }
     run(&app, request, context(&app, id, &headers), response_type).await
@@ -112,7 +112,8 @@ fn context(app: &App, id: RequestId, headers: &HeaderMap) -> RequestContext {
 
 fn negotiated(headers: &HeaderMap) -> Result<ResponseType, HttpError> {
     ResponseType::negotiate(headers).ok_or_else(|| {
-        let message = "only application/json and application/graphql-response+json can be given";
+        let message =
+            "the available media types are application/json and application/graphql-response+json";
         HttpError::new(code::NOT_ACCEPTABLE, message)
     })
 }

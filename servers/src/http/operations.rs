@@ -15,7 +15,8 @@ use serde_json::json;
 use super::code;
 use super::error::HttpError;
 use crate::app::App;
-use crate::health::{self, CHECKS, HealthRecord, Status};
+use crate::health;
+use crate::health_record::{CHECKS, HealthRecord, Status};
 
 #[derive(Deserialize)]
 pub(crate) struct HealthParameters {

@@ -113,7 +113,7 @@ pub(crate) async fn file(
 ) -> Response {
     let found = FILES.iter().find(|(known, ..)| *known == name);
     let Some((_, content_type, bytes)) = found.filter(|_| app.settings.graphiql) else {
-        return HttpError::new(code::NOT_FOUND, "there is no such file").into_response();
+        return HttpError::new(code::NOT_FOUND, "the file does not exist").into_response();
     };
     let etag = HeaderValue::from_str(&format!("\"{}\"", *VERSION)).expect("hexadecimal digits");
     // An address with another version would otherwise be kept for a year with the wrong content.

@@ -1,4 +1,4 @@
-//! The routes, what surrounds them, and the server that runs them until it is told to stop.
+//! The routes with their middleware, and the server that runs them until a stop signal.
 
 use std::future::Future;
 use std::io;
@@ -61,14 +61,14 @@ pub fn router(app: Arc<App>) -> Router {
 async fn not_found(uri: Uri) -> HttpError {
     HttpError::new(
         code::NOT_FOUND,
-        format!("there is nothing at {}", uri.path()),
+        format!("the path {} does not exist", uri.path()),
     )
 }
 
 async fn method_not_allowed() -> HttpError {
     HttpError::new(
         code::METHOD_NOT_ALLOWED,
-        "the path does not take this method",
+        "the path does not support this method",
     )
 }
 
@@ -100,7 +100,7 @@ pub enum ServeError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The cause.
         #[source]
         source: io::Error,
     },
@@ -108,7 +108,7 @@ pub enum ServeError {
 
 fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::AddrInUse => "; another program uses the port, choose one with --port",
+        io::ErrorKind::AddrInUse => "; the port is in use, choose one with --port",
         _ => "",
     }
 }
@@ -121,7 +121,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on the address that the settings name.
+    /// Listens on the configured address.
     ///
     /// # Errors
     ///
@@ -138,14 +138,14 @@ impl Server {
         })
     }
 
-    /// Returns the address, with the port that was taken.
+    /// Returns the address, with the actual port.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers requests until `stop` completes, then lets open ones end within the bound that the
-    /// settings set.
+    /// Serves requests until `stop` completes, then gives open ones `http.shutdownTimeout` to
+    /// complete.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Server { app, listener, .. } = self;
         let service = TowerToHyperService::new(router(Arc::clone(&app)));
@@ -175,7 +175,7 @@ impl Server {
             .await
             .is_err()
         {
-            tracing::warn!("requests were still open when the time for shutdown was over");
+            tracing::warn!("requests were still open at the end of the shutdown timeout");
         }
     }
 }

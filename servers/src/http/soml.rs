@@ -65,7 +65,7 @@ pub(crate) async fn validate(
     request: Request,
 ) -> Result<Response, HttpError> {
     if id != "validate" {
-        let message = "a new schema is sent to /soml, a changed one by PUT";
+        let message = "use POST /soml for a new schema, and PUT to replace one";
         let error = HttpError::new(code::METHOD_NOT_ALLOWED, message);
         return Err(error.allowing("GET, PUT, DELETE"));
     }

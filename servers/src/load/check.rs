@@ -37,7 +37,7 @@ pub(super) fn check(quad: &Quad) -> Result<(), Fault> {
                 Fault::LanguageTag(format!("malformed language tag `@{tag}`: {error}"))
             }),
             None if literal.datatype() == rdf::LANG_STRING => Err(Fault::Statement(
-                "a literal of type rdf:langString has no language".to_owned(),
+                "a literal of type rdf:langString has no language tag".to_owned(),
             )),
             None => check_iri(literal.datatype()),
         },

@@ -1,4 +1,4 @@
-//! RDF syntaxes that can be loaded, and how a file name tells its syntax.
+//! RDF syntaxes that can be loaded, and their file extensions.
 
 use std::fmt;
 use std::path::Path;
@@ -73,7 +73,7 @@ impl DataFormat {
 
 /// The name is not one of a known syntax.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a known data format; known are {known}", known = DataFormat::names())]
+#[error("unknown data format `{0}`; the formats are {known}", known = DataFormat::names())]
 pub struct UnknownFormat(String);
 
 impl FromStr for DataFormat {

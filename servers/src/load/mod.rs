@@ -1,7 +1,7 @@
 //! Loading RDF files into the embedded store.
 //!
-//! Files are read as streams, in one thread, while another puts the statements into the store;
-//! either all files get in or nothing does. How malformed data is treated is in `docs/loading.md`.
+//! Files are streamed: one thread parses while another fills the store. A load is all or nothing.
+//! The treatment of malformed data is described in `docs/loading.md`.
 
 mod check;
 mod format;
@@ -31,20 +31,20 @@ const QUEUE: usize = 4;
 /// How to read data files.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
-    /// Base of relative IRIs; by default each file's own IRI.
+    /// Base IRI for relative IRIs; by default the IRI of each file.
     pub base: Option<String>,
-    /// Syntax of all files; by default each file's extension tells.
+    /// Syntax of all files; by default given by the extension of each file.
     pub format: Option<DataFormat>,
     /// Makes every finding fatal.
     pub strict: bool,
 }
 
-/// Somebody who watches a load.
+/// An observer of a load.
 pub trait LoadObserver {
-    /// Reports a finding as it is met.
+    /// Receives a finding.
     fn finding(&mut self, finding: &Finding);
 
-    /// Reports progress: bytes read of all files, statements stored.
+    /// Receives the progress: bytes read and statements stored, over all files.
     fn progress(&mut self, bytes: u64, statements: u64);
 }
 
@@ -53,7 +53,7 @@ pub trait LoadObserver {
 /// # Errors
 ///
 /// Fails on the first file that cannot be read, on a malformed JSON-LD or RDF/XML document, and with
-/// [`LoadOptions::strict`] on the first finding; the store is then as before.
+/// [`LoadOptions::strict`] on the first finding; the store is unchanged then.
 pub fn load_files(
     store: &Store,
     files: &[PathBuf],
@@ -83,7 +83,7 @@ pub fn load_files(
     load.finish(store)
 }
 
-/// Reads all of a text file, unpacking it when it is gzipped.
+/// Reads a text file, decompressing it if it is gzipped.
 ///
 /// # Errors
 ///
@@ -94,7 +94,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Loads data that the program carries with it; `name` stands for the file in findings.
+/// Loads built-in data; `name` is the file name in findings.
 ///
 /// # Errors
 ///

@@ -12,7 +12,7 @@ use oxigraph::store::StorageError;
 pub struct Finding {
     /// File that holds it.
     pub file: PathBuf,
-    /// Line, from 1, where the syntax allows to tell.
+    /// Line, from 1, if it is known.
     pub line: Option<u64>,
     /// What was done about it.
     pub kind: FindingKind,
@@ -23,9 +23,9 @@ pub struct Finding {
 /// What is done about a [`Finding`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingKind {
-    /// A malformed language tag; the literal is kept as it is.
+    /// A malformed language tag; the literal is loaded unchanged.
     LanguageTagKept,
-    /// A malformed statement; it is left out.
+    /// A malformed statement; it is skipped.
     StatementSkipped,
 }
 
@@ -54,9 +54,9 @@ pub struct LoadSummary {
     pub added: u64,
     /// Malformed language tags; their literals were kept.
     pub language_tags_kept: u64,
-    /// Malformed statements that were left out.
+    /// Malformed statements that were skipped.
     pub statements_skipped: u64,
-    /// Literals that the store keeps by value, so that it gives them back in another spelling or
+    /// Literals that the store keeps by value, so that they are returned in another lexical form or
     /// with another datatype.
     pub spellings_lost: u64,
     /// Time from the first byte to the commit.
@@ -105,7 +105,7 @@ impl fmt::Display for LoadSummary {
         if self.spellings_lost > 0 {
             write!(
                 f,
-                "; {} literals kept by value, not as written",
+                "; {} literals normalised to another lexical form or datatype",
                 thousands(self.spellings_lost)
             )?;
         }
@@ -127,12 +127,12 @@ pub fn thousands(n: u64) -> String {
     text
 }
 
-/// Why loading stopped. Nothing of the files is in the store then.
+/// Why loading failed. The store is unchanged then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The extension says nothing about the syntax.
-    #[error("cannot tell the format of {path} from its name; say it with --data-format")]
+    /// The extension is not that of a known syntax.
+    #[error("cannot tell the format of {path} from its name; use --data-format")]
     FormatUnknown {
         /// The file.
         path: PathBuf,
@@ -148,18 +148,18 @@ pub enum LoadError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// The document is malformed, and its syntax has no place to go on from.
+    /// The document is malformed, and parsing cannot continue in this syntax.
     #[error("{0}")]
     Document(String),
     /// A finding, with `--strict`.
     #[error("{0}")]
     Strict(Finding),
     /// The store refused the statements.
-    #[error("the store failed to take the data")]
+    #[error("the store failed to load the data")]
     Store(#[source] StorageError),
     /// The reading thread ended early.
     #[error("failed to read {path}: the parser stopped unexpectedly")]

@@ -45,11 +45,11 @@ fn validate_accepts_the_official_schema() {
 fn validate_shows_the_line_the_caret_and_the_help() {
     let output = soml(&["validate", BROKEN]);
     let expected = "\
-error[YAML_SYNTAX]: a `:` cannot stand here
+error[YAML_SYNTAX]: unexpected `:`
   --> tests/data/soml/swapi-schema-broken.yaml:24:10
    |
 23 |   averageHeight
-   |   ------------- the text begins here
+   |   ------------- the string begins here
 24 |     descr: Average height of the species
    |          ^
    |

@@ -52,7 +52,7 @@ fn three_file_syntaxes_say_the_same() {
     for (name, text) in files {
         let settings = with_file(name, text).unwrap();
         assert_eq!(settings.port, 81, "{name}");
-        assert_eq!(settings.limits.page, Some(7), "{name}");
+        assert_eq!(settings.engine_limits.page, Some(7), "{name}");
         assert_eq!(settings.log_format, LogFormat::Json, "{name}");
     }
 }

@@ -8,6 +8,13 @@ mod configuration;
 mod data_tools;
 mod documentation;
 mod examples;
+mod fuzz_seeds;
+#[expect(
+    unreachable_pub,
+    reason = "a library of its own where libFuzzer runs it"
+)]
+#[path = "../../../fuzz/src/lib.rs"]
+mod fuzz_targets;
 mod graphql_over_http;
 mod loading;
 mod misbehaving_stores;

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use graph_store::CallContext;
 use graph_store::query::Selection;
 use graph_store::query::{Hydrated, HydrationRequest};
 use graph_store::{GraphStore, LocalStore, StoreError, StoreInfo};
-use graphql_service::RequestContext;
 use oxigraph::model::NamedNode;
 use serde_json::json;
 use servers::config::Settings;
@@ -54,7 +54,7 @@ impl GraphStore for Store {
     async fn select(
         &self,
         _selection: &Selection,
-        context: &RequestContext,
+        context: &CallContext,
     ) -> Result<Vec<NamedNode>, StoreError> {
         self.asked.store(true, Ordering::SeqCst);
         match self.manner {
@@ -72,7 +72,7 @@ impl GraphStore for Store {
     async fn hydrate(
         &self,
         _request: &HydrationRequest<'_>,
-        _context: &RequestContext,
+        _context: &CallContext,
     ) -> Result<Hydrated, StoreError> {
         Store::fail()
     }
@@ -82,7 +82,7 @@ impl GraphStore for Store {
         matches!(self.manner, Manner::Hangs).then_some(self as &dyn LocalStore)
     }
 
-    async fn probe(&self, _context: &RequestContext) -> Result<StoreInfo, StoreError> {
+    async fn probe(&self, _context: &CallContext) -> Result<StoreInfo, StoreError> {
         match self.manner {
             Manner::Fails => Store::fail(),
             _ => Ok(StoreInfo {

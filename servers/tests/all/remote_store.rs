@@ -8,12 +8,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use graph_store::CallContext;
 use graph_store::query::Selection;
 use graph_store::query::{Hydrated, HydrationRequest};
 use graph_store::remote::SparqlEndpoint;
 use graph_store::remote::http::{HttpEndpoint, ServerKind, ServerType};
 use graph_store::{GraphStore, StoreError, StoreInfo};
-use graphql_service::RequestContext;
 use oxigraph::model::NamedNode;
 use servers::config::{ConfigError, Settings, Sources, read};
 use servers::store::{DataStore, OpenError};
@@ -158,7 +158,7 @@ impl GraphStore for Checked {
     async fn select(
         &self,
         _selection: &Selection,
-        _context: &RequestContext,
+        _context: &CallContext,
     ) -> Result<Vec<NamedNode>, StoreError> {
         panic!("health is checked without selections")
     }
@@ -166,12 +166,12 @@ impl GraphStore for Checked {
     async fn hydrate(
         &self,
         _request: &HydrationRequest<'_>,
-        _context: &RequestContext,
+        _context: &CallContext,
     ) -> Result<Hydrated, StoreError> {
         panic!("health is checked without values")
     }
 
-    async fn probe(&self, context: &RequestContext) -> Result<StoreInfo, StoreError> {
+    async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
         self.0.probe(context).await
     }
 }

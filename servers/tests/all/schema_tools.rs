@@ -243,7 +243,7 @@ fn explain_knows_the_codes_of_all_parts() {
     for (name, start) in [
         (
             "duplicate_key",
-            "DUPLICATE_KEY (error): the same key twice in one mapping\n\nNeither",
+            "DUPLICATE_KEY (error): a duplicate key in a mapping\n\nA key can",
         ),
         ("API_NOT_COVARIANT", "API_NOT_COVARIANT (error): A subclass"),
         ("PROPERTY_ADDED", "PROPERTY_ADDED (safe): There is"),

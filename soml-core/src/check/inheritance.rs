@@ -85,7 +85,7 @@ fn report_regex(cx: &mut Cx<'_, '_>, text: crate::raw::Text<'_>, inherited: Span
     let message = format!("{} replaces an inherited regular expression", quoted(text));
     cx.add(Code::RegexInheritance, text.span, message)
         .label(inherited, "inherited from here")
-        .help("leave it out, or move the expression to the subclasses");
+        .help("remove it, or move the inherited expression to the subclasses");
 }
 
 fn field_type(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inherited: &Property) {
@@ -102,7 +102,7 @@ fn field_type(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inherited: &Property) {
         );
         cx.add(Code::FieldTypeInheritance, span, message)
             .label(inherited.span, "inherited from here")
-            .help("keep `max` on the same side of 1 as in the superclass");
+            .help("keep the field a list or a single value, as in the superclass");
     }
     let taken_back = [
         (
@@ -124,7 +124,7 @@ fn field_type(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inherited: &Property) {
             cx.add(
                 Code::FieldTypeInheritance,
                 span,
-                format!("the inherited `{key}` cannot be taken back"),
+                format!("the inherited `{key}` cannot be revoked"),
             )
             .label(inherited.span, "inherited from here");
         }
@@ -146,7 +146,7 @@ fn path(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inherited: &Property) {
         .or(raw.rdf_prop)
         .map_or(own.slot.span, |text| text.span);
     let message = format!(
-        "`{}` is stored differently in the superclass",
+        "`{}` has another RDF property or direction in the superclass",
         own.property.name
     );
     cx.add(Code::PathInheritance, span, message)

@@ -33,10 +33,10 @@ fn conflict(cx: &mut Cx<'_, '_>, raw: &RawProperty<'_>) {
         cx.add(
             Code::InverseConflict,
             inverse.span,
-            "`inverseOf` beside `inverseAlias`",
+            "`inverseOf` and `inverseAlias` cannot be combined",
         )
         .label(alias.span, "the alias")
-        .help("keep `inverseOf` if both directions are stored, else `inverseAlias`");
+        .help("keep `inverseOf` if both directions are stored, otherwise `inverseAlias`");
     }
 }
 
@@ -148,10 +148,10 @@ fn alias(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>) {
         cx.add(
             Code::InverseOfAlias,
             text.span,
-            format!("`{name}` is an alias itself"),
+            format!("`{name}` is an inverse alias itself"),
         )
         .label(target.span, "nothing is stored for this property")
-        .help("alias the property that is stored");
+        .help("use the property that is stored");
         return;
     }
     let leads_back = match target.range {
@@ -162,7 +162,7 @@ fn alias(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>) {
     if !leads_back && is_range_known(cx, slot_of(cx, of)) {
         let range = cx.range_name(target.range);
         let message = format!(
-            "`{name}` has the range `{range}`, so it never leads to `{}`",
+            "the range of `{name}` is `{range}`, which is not related to `{}`",
             schema[own.object].name
         );
         cx.add(Code::InverseAliasRange, text.span, message)
@@ -185,10 +185,10 @@ fn inverse(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>) {
         cx.add(
             Code::InverseOfAlias,
             text.span,
-            format!("`{partner}` is an alias, so nothing is stored for it"),
+            format!("`{partner}` is an inverse alias, so nothing is stored for it"),
         )
         .label(target.span, "the alias")
-        .help("write `inverseOf` in both places, or leave it out here");
+        .help("use `inverseOf` on both properties, or omit it here");
         return;
     }
     let leads_back = matches!(target.range, Range::Object(back) if schema.is_a(own.object, back));
@@ -199,7 +199,7 @@ fn inverse(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>) {
             "`{name}` is the inverse of `{partner}`, whose range `{range}` is neither `{object}` nor a superclass of it"
         );
         cx.add(Code::InverseRange, text.span, message)
-            .label(target.span, "the partner");
+            .label(target.span, "the inverse property");
     }
     if let Some(back) = raw.inverse_of
         && cx.scope().names.key(back.value) != own.key

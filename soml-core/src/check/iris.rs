@@ -2,7 +2,8 @@
 
 use super::{Cx, quoted};
 use crate::codes::Code;
-use crate::raw::{RawProperty, Text, did_you_mean, shorten};
+use crate::diagnostic::shorten;
+use crate::raw::{RawProperty, Text, did_you_mean};
 use crate::resolve::{Unresolved, is_absolute, is_local};
 
 pub(super) fn check(cx: &mut Cx<'_, '_>) {
@@ -83,7 +84,7 @@ fn absolute(cx: &mut Cx<'_, '_>, iri: Option<Text<'_>>) {
             iri.span,
             format!("{} is not an absolute IRI", quoted(iri)),
         )
-        .help("write it in full, such as `https://example.org/films#`");
+        .help("write a full IRI, such as `https://example.org/films#`");
     }
 }
 
@@ -98,7 +99,7 @@ fn name(cx: &mut Cx<'_, '_>, text: Text<'_>) {
         cx.add(
             Code::BadName,
             text.span,
-            format!("{} is not a name", quoted(text)),
+            format!("{} is not a valid name", quoted(text)),
         )
         .help("a name has at least one character besides its prefix");
     } else if !is_local(local) {
@@ -116,9 +117,12 @@ fn relative(cx: &mut Cx<'_, '_>, text: Text<'_>) {
 }
 
 fn forbidden(cx: &mut Cx<'_, '_>, text: Text<'_>) {
-    let message = format!("{} has characters that no IRI can have", quoted(text));
+    let message = format!(
+        "{} contains characters that are not allowed in IRIs",
+        quoted(text)
+    );
     cx.add(Code::BadIri, text.span, message)
-        .help("blanks, quotes, backslashes, braces and angle brackets must be percent-encoded");
+        .help("spaces, quotes, backslashes, braces and angle brackets must be percent-encoded");
 }
 
 fn undeclared(cx: &mut Cx<'_, '_>, text: Text<'_>, unresolved: Unresolved<'_>) {

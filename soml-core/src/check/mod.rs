@@ -15,8 +15,8 @@ mod types;
 use std::collections::HashSet;
 
 use crate::codes::Code;
-use crate::diagnostic::{Finding, Findings};
-use crate::raw::{RawSchema, Text, shorten};
+use crate::diagnostic::{Finding, Findings, shorten};
+use crate::raw::{RawSchema, Text};
 use crate::resolve::{Resolved, Scope, Slot};
 use crate::schema::{LiteralRange, ObjectId, Property, PropertyId, Range, Schema};
 use crate::span::Span;

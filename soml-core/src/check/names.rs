@@ -53,7 +53,7 @@ fn type_names(cx: &mut Cx<'_, '_>) {
         reserved_type(cx, name, &graphql);
         if let Some((first, of)) = taken.get(&graphql) {
             let message = format!(
-                "{} and {} are both `{graphql}` in GraphQL",
+                "{} and {} both become `{graphql}` in GraphQL",
                 quoted(name),
                 quoted(*first)
             );
@@ -72,13 +72,13 @@ fn reserved_type(cx: &mut Cx<'_, '_>, name: Text<'_>, graphql: &str) {
     if Scalar::from_soml_name(name.value).is_some() || literal(name.value).is_some() {
         let message = format!("{name_of} is the name of a datatype");
         cx.add(Code::ReservedName, name.span, message)
-            .help("give it another name");
+            .help("choose another name");
     } else if BUILT_IN.contains(&graphql) || Scalar::from_graphql_name(graphql).is_some() {
-        let message = format!("{name_of} is the name of a type that every GraphQL schema here has");
+        let message = format!("{name_of} is the name of a built-in GraphQL type");
         cx.add(Code::NameCollision, name.span, message)
-            .help("give it another name");
+            .help("choose another name");
     } else if graphql.starts_with("__") {
-        let message = format!("{name_of} would be `{graphql}` in GraphQL, and `__` is reserved");
+        let message = format!("{name_of} becomes `{graphql}` in GraphQL, where `__` is reserved");
         cx.add(Code::ReservedName, name.span, message);
     }
 }
@@ -91,12 +91,9 @@ fn generated_names(cx: &mut Cx<'_, '_>, taken: &Taken<'_>) {
     for ending in endings {
         for (graphql, (name, _)) in taken {
             if let Some((base, _)) = graphql.strip_suffix(ending).and_then(|b| taken.get(b)) {
-                let message = format!(
-                    "`{graphql}` is a name that is generated for {}",
-                    quoted(*base)
-                );
+                let message = format!("`{graphql}` is also generated for {}", quoted(*base));
                 cx.add(Code::NameCollision, name.span, message)
-                    .label(base.span, "generated for this one");
+                    .label(base.span, "generated for this object");
             }
         }
     }
@@ -109,22 +106,22 @@ fn root_fields(cx: &mut Cx<'_, '_>) {
         let field = lower_first(&object.name.graphql);
         let name = &object.name.written;
         if field == "object" {
-            let message =
-                format!("the query field of `{name}` would be `object`, which reads all objects");
+            let message = format!(
+                "the query field of `{name}` would be `object`, which is reserved for all objects"
+            );
             cx.add(Code::NameCollision, object.span, message)
-                .help("give it another name");
+                .help("choose another name");
             continue;
         }
         match taken.get(&field) {
             // One GraphQL name for both is reported with the type names.
             Some((graphql, _)) if *graphql == object.name.graphql => {}
             Some((_, first)) => {
-                let message = format!("the query field of `{name}` is `{field}`, which is taken");
+                let message =
+                    format!("the query field of `{name}` is `{field}`, which is already in use");
                 cx.add(Code::NameCollision, object.span, message)
-                    .label(*first, "by this object")
-                    .help(
-                        "names of objects must differ in more than the case of their first letter",
-                    );
+                    .label(*first, "used by this object")
+                    .help("object names must differ in more than the case of the first letter");
             }
             None => {
                 taken.insert(field, (&object.name.graphql, object.span));
@@ -152,11 +149,11 @@ fn indexes(cx: &mut Cx<'_, '_>) {
         match taken.get(&index) {
             Some((graphql, first)) if *graphql != object.name.graphql => {
                 let message = format!(
-                    "the search index of `{}` is `{index}`, which is taken",
+                    "the search index of `{}` is `{index}`, which is already in use",
                     object.name
                 );
                 cx.add(Code::IndexCollision, object.span, message)
-                    .label(*first, "by this object");
+                    .label(*first, "used by this object");
             }
             Some(_) => {}
             None => {
@@ -193,7 +190,7 @@ fn property_keys(cx: &mut Cx<'_, '_>, props: &[Named<'_, RawProperty<'_>>]) {
                     quoted(*first)
                 );
                 cx.add(Code::NameCollision, name.span, message)
-                    .label(first.span, "first written here")
+                    .label(first.span, "first occurrence")
                     .help("keep one of them");
             }
             None => {
@@ -232,12 +229,12 @@ fn same_field(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, first_with: &HashMap<&str,
     };
     let other = &schema[*other];
     let message = format!(
-        "`{}` and `{}` are both `{graphql}` in GraphQL",
+        "`{}` and `{}` both become `{graphql}` in GraphQL",
         property.name, other.name
     );
     cx.add(Code::NameCollision, property.span, message)
         .label(other.span, "the other property")
-        .help("rename one of them; `rdfProp` keeps the RDF property");
+        .help("rename one of them; set `rdfProp` to keep the RDF property");
 }
 
 fn companion_field(
@@ -255,12 +252,12 @@ fn companion_field(
             continue;
         };
         let message = format!(
-            "`{graphql}` is the field that is generated beside `{}`",
+            "the field `{graphql}` is also generated for `{}`",
             base.name
         );
         cx.add(Code::NameCollision, property.span, message)
             .label(base.span, "generated for this property")
-            .help("rename one of them; `rdfProp` keeps the RDF property");
+            .help("rename one of them; set `rdfProp` to keep the RDF property");
     }
 }
 

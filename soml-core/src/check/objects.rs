@@ -26,7 +26,7 @@ fn kind(cx: &mut Cx<'_, '_>, text: Text<'_>) {
         cx.add(
             Code::UnknownKind,
             text.span,
-            format!("there is no kind of object {}", quoted(text)),
+            format!("unknown kind of object {}", quoted(text)),
         )
         .help("write `abstract` or `object`")
         .help_with(|| did_you_mean(text.value, keys::OBJECT_KINDS[..2].iter().copied()));
@@ -39,7 +39,7 @@ fn parent(cx: &mut Cx<'_, '_>, text: Text<'_>) {
         cx.add(
             Code::UnknownParent,
             text.span,
-            format!("there is no object {}", quoted(text)),
+            format!("unknown object {}", quoted(text)),
         )
         .help_with(|| did_you_mean(text.value, raw.objects.iter().map(|o| o.name.value)));
     }
@@ -56,7 +56,7 @@ fn types(cx: &mut Cx<'_, '_>, id: ObjectId, named: &Named<'_, RawObject<'_>>) {
             types.span,
             format!("{} has no type", quoted(named.name)),
         )
-        .help("name a type, or leave `type` out to use the name of the object");
+        .help("add a type, or omit `type` to use the name of the object");
     }
 }
 
@@ -65,9 +65,9 @@ fn name(cx: &mut Cx<'_, '_>, id: ObjectId, named: &Named<'_, RawObject<'_>>) {
     if let Some(text) = named.body.name
         && matches!(text.value, "id" | "type" | "__typename")
     {
-        let message = format!("{} cannot be the name of an object", quoted(text));
+        let message = format!("{} cannot be the name property of an object", quoted(text));
         cx.add(Code::NameProperty, text.span, message)
-            .help("name a property with text");
+            .help("use a property with strings");
         return;
     }
     let Some(property) = schema[id].name_property.map(|id| &schema[id]) else {
@@ -79,11 +79,11 @@ fn name(cx: &mut Cx<'_, '_>, id: ObjectId, named: &Named<'_, RawObject<'_>>) {
         let span = named.body.name.map_or(property.span, |text| text.span);
         let range = cx.range_name(property.range);
         let message = format!(
-            "`{}` refers to objects of `{range}` and cannot be a name",
+            "`{}` refers to objects of `{range}` and cannot be the name property",
             property.name
         );
         cx.add(Code::NameProperty, span, message)
-            .help("name a property with text")
+            .help("use a property with strings")
             .label(property.span, "the property");
     }
     if let Some(text) = named.body.name
@@ -103,7 +103,7 @@ fn near_miss(cx: &mut Cx<'_, '_>, id: ObjectId, text: Text<'_>) {
         .filter(|p| !p.implied_by_name)
         .map(|p| p.name.written.as_str());
     if let Some(help) = did_you_mean(text.value, known) {
-        let message = format!("no property {} is declared, so one is made", quoted(text));
+        let message = format!("property {} is not declared, so it is added", quoted(text));
         cx.add(Code::PropertyNearMiss, text.span, message)
             .help(help);
     }

@@ -7,7 +7,7 @@ use crate::keys;
 use crate::raw::{Named, RawMax, RawProperty, Spanned, Text, did_you_mean};
 use crate::resolve::LITERALS;
 
-/// Greatest number of empty entries that are compared with all global properties.
+/// Maximum number of empty entries that are compared with all global properties.
 const LOOKED_UP: usize = 1_000;
 
 pub(super) fn check(cx: &mut Cx<'_, '_>) {
@@ -40,20 +40,20 @@ fn entry(cx: &mut Cx<'_, '_>, named: &Named<'_, RawProperty<'_>>) {
         cx.add(
             Code::UnknownPropertyKind,
             text.span,
-            format!("there is no kind of property {}", quoted(text)),
+            format!("unknown kind of property {}", quoted(text)),
         )
-        .help("write `literal`, `object` or `mixed`, or leave it out")
+        .help("write `literal`, `object` or `mixed`, or omit it")
         .help_with(|| did_you_mean(text.value, keys::PROPERTY_KINDS.iter().copied()));
     }
     if let (Some(alias), Some(rdf_prop)) = (raw.inverse_alias, raw.rdf_prop) {
         cx.add(
             Code::RdfPropIgnored,
             rdf_prop.span,
-            "`rdfProp` has no effect beside `inverseAlias`",
+            "`rdfProp` has no effect together with `inverseAlias`",
         )
         .label(
             alias.span,
-            "the RDF property is that of the aliased property",
+            "the RDF property of the aliased property is used",
         )
         .help("remove it");
     }
@@ -112,17 +112,14 @@ fn cardinality(cx: &mut Cx<'_, '_>, min: Spanned<u32>, max: Option<Spanned<RawMa
             value: RawMax::Count(most),
             span,
         }) if min.value > most => {
-            let message = format!("at least {} values and at most {most}", min.value);
+            let message = format!("`min` is {}, but `max` is {most}", min.value);
             cx.add(Code::MinOverMax, min.span, message)
-                .label(span, "the greatest number");
+                .label(span, "the maximum");
         }
         None if min.value > 1 => {
-            let message = format!(
-                "at least {} values, but `max` is 1 unless written",
-                min.value
-            );
+            let message = format!("`min` is {}, but `max` defaults to 1", min.value);
             cx.add(Code::MinWithoutMax, min.span, message)
-                .help("write `max`, such as `max: inf`");
+                .help("set `max`, such as `max: inf`");
         }
         _ => {}
     }
@@ -149,7 +146,7 @@ fn near_misses(cx: &mut Cx<'_, '_>) {
         }
         if let Some(help) = did_you_mean(own.key, globals.iter().copied()) {
             let message = format!(
-                "there is no global property `{}`, so it is a plain string",
+                "there is no global property `{}`, so the range defaults to `string`",
                 own.property.name
             );
             cx.add(Code::PropertyNearMiss, own.slot.span, message)

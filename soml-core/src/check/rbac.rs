@@ -2,7 +2,8 @@
 
 use super::{Cx, quoted};
 use crate::codes::Code;
-use crate::raw::{Text, did_you_mean, shorten};
+use crate::diagnostic::shorten;
+use crate::raw::{Text, did_you_mean};
 use crate::schema::ObjectId;
 use crate::span::Span;
 use crate::value::{Value, ValueKind};
@@ -33,7 +34,7 @@ fn action(cx: &mut Cx<'_, '_>, text: Text<'_>) {
         return bad(cx, text);
     }
     if !operation.contains('*') && !OPERATIONS.contains(&operation) {
-        let message = format!("there is no operation `{}`", shorten(operation));
+        let message = format!("unknown operation `{}`", shorten(operation));
         cx.add(Code::UnknownOperation, text.span, message)
             .help("the operations are `read`, `write` and `delete`")
             .help_with(|| did_you_mean(operation, OPERATIONS));
@@ -50,7 +51,7 @@ fn bad(cx: &mut Cx<'_, '_>, text: Text<'_>) {
     cx.add(
         Code::BadAction,
         text.span,
-        format!("{} is not an action", quoted(text)),
+        format!("{} is not a valid action", quoted(text)),
     )
     .help("write `<object>/<property>/<operation>`, such as `Film/*/read`");
 }
@@ -62,7 +63,7 @@ fn target(cx: &mut Cx<'_, '_>, object: &str, span: Span) -> Option<ObjectId> {
         cx.add(
             Code::UnknownTarget,
             span,
-            format!("there is no object `{}`", shorten(object)),
+            format!("unknown object `{}`", shorten(object)),
         )
         .help_with(|| did_you_mean(object, raw.objects.iter().map(|o| o.name.value)));
     }

@@ -21,7 +21,7 @@ pub(super) fn check(cx: &mut Cx<'_, '_>) {
             (None, None) => {
                 let message = format!("{} has neither `values` nor `union`", quoted(named.name));
                 cx.add(Code::UnsupportedType, named.name.span, message)
-                    .help("list the values of an enumeration, or the members of a union");
+                    .help("add `values` for an enumeration, or `union` for a union");
             }
         }
     }
@@ -42,14 +42,17 @@ fn enumeration(
     let mut seen: HashMap<&str, Text<'_>> = HashMap::new();
     for RawEnumValue { name, .. } in &values.value {
         if !is_enum_value(name.value) {
-            let message = format!("{} cannot be a value in GraphQL", quoted(*name));
+            let message = format!(
+                "{} is not a valid enumeration value in GraphQL",
+                quoted(*name)
+            );
             cx.add(Code::BadEnumValue, name.span, message)
-                .help("use letters, digits and `_`, not beginning with a digit; `true`, `false` and `null` are taken");
+                .help("use letters, digits and `_`, not beginning with a digit; `true`, `false` and `null` are not allowed");
         }
         if let Some(first) = seen.insert(name.value, *name) {
             let message = format!("{} is listed twice", quoted(*name));
             cx.add(Code::BadEnumValue, name.span, message)
-                .label(first.span, "first listed here");
+                .label(first.span, "first occurrence");
         }
     }
 }

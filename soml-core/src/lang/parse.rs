@@ -5,10 +5,10 @@ use std::str::FromStr;
 use super::{LangHead, LangItem, LangRange, LangSpec, LangSpecError, LangValidation};
 
 impl LangSpec {
-    /// Parses a `fetch` specification: an optional `ALL,` or `ALL:` and a list of items without blanks.
+    /// Parses a `fetch` specification: an optional `ALL,` or `ALL:` and a list of items without spaces.
     ///
     /// # Errors
-    /// Says which item does not follow the grammar.
+    /// Fails on the first item that does not follow the grammar, and names it.
     pub fn parse(text: &str) -> Result<LangSpec, LangSpecError> {
         let (head, rest) = match text {
             "ALL" | "ALL:" => {
@@ -43,7 +43,7 @@ impl LangValidation {
     /// Parses a `validate` specification: a list of tags, then optionally `;UNIQ`; or `UNIQ` alone.
     ///
     /// # Errors
-    /// Says which item does not follow the grammar.
+    /// Fails on the first item that does not follow the grammar, and names it.
     pub fn parse(text: &str) -> Result<LangValidation, LangSpecError> {
         if text == "UNIQ" {
             return Ok(LangValidation {
@@ -75,8 +75,8 @@ fn fetch_item(item: &str) -> Result<LangItem, LangSpecError> {
     match item {
         "ANY" => Ok(LangItem::Any),
         "BROWSER" => Ok(LangItem::Browser),
-        "ALL" => Err(error("`ALL` can only stand at the beginning")),
-        "UNIQ" => Err(error("`UNIQ` belongs to `validate`")),
+        "ALL" => Err(error("`ALL` is only allowed at the beginning")),
+        "UNIQ" => Err(error("`UNIQ` is only allowed in `validate`")),
         _ => match item.strip_prefix('-') {
             Some(rest) => range(rest).map(LangItem::Exclude),
             None => range(item).map(LangItem::Include),
@@ -88,14 +88,15 @@ fn validate_item(item: &str) -> Result<LangItem, LangSpecError> {
     match item {
         "ANY" | "ALL" => Ok(LangItem::Any),
         "UNIQ" => Err(error(
-            "`UNIQ` stands last, after a semicolon, as in `en,fr;UNIQ`",
+            "`UNIQ` comes last, after a semicolon, as in `en,fr;UNIQ`",
         )),
         _ if item.contains(';') => Err(error(
-            "after the semicolon there can only be `UNIQ`, at the end",
+            "only `UNIQ` is allowed after the semicolon, at the end",
         )),
-        _ if item.starts_with('-') => {
-            Err(error(format!("`{}`: `validate` cannot exclude", cut(item))))
-        }
+        _ if item.starts_with('-') => Err(error(format!(
+            "`{}`: exclusions are not allowed in `validate`",
+            cut(item)
+        ))),
         _ => range(item).map(LangItem::Include),
     }
 }
@@ -109,10 +110,10 @@ fn range(item: &str) -> Result<LangRange, LangSpecError> {
         None => (item, false),
     };
     if tag.is_empty() {
-        return Err(error("an item is empty"));
+        return Err(error("empty item"));
     }
     if tag != tag.trim() {
-        return Err(error(format!("`{}`: blanks are not allowed", cut(item))));
+        return Err(error(format!("`{}`: spaces are not allowed", cut(item))));
     }
     let word = ["ALL", "ANY", "NONE", "BROWSER", "UNIQ"]
         .iter()
@@ -190,7 +191,7 @@ mod tests {
         for (text, part) in [
             ("", "empty"),
             ("en,,fr", "empty"),
-            ("en, fr", "blanks"),
+            ("en, fr", "spaces"),
             ("en,ALL", "beginning"),
             ("any", "`ANY`"),
             ("english", "language tag"),

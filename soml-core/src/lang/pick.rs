@@ -1,15 +1,15 @@
-//! Which of several language variants a specification wants.
+//! Which of several language variants a specification selects.
 
 use super::{LangHead, LangItem, LangRange, LangSpec, LangValidation};
 
 impl LangSpec {
-    /// Picks the wanted values out of those with the given tags and returns their indices in order.
+    /// Selects among values with the given tags and returns the indices of the selected ones in order.
     ///
-    /// Without a head the first item that covers some value wins and gives all its values, of which
-    /// a single-valued field takes the first. A specification of exclusions alone gives one group of
-    /// the others. `ALL,…` gives every value that is not excluded, `ALL:…` those of all listed items,
-    /// item by item. `accept_language` holds the tags that the request accepts, best first. Letter
-    /// case of tags does not matter.
+    /// Without a head, all values of the first item that matches any value are selected; a
+    /// single-valued field uses the first of them. A specification of exclusions alone selects all
+    /// other values. `ALL,…` selects every value that is not excluded, `ALL:…` those of all listed
+    /// items, item by item. `accept_language` has the tags that the request accepts, best first. The
+    /// case of tags is ignored.
     ///
     /// ```
     /// use soml_core::lang::LangSpec;

@@ -6,7 +6,7 @@ use super::fields::Fields;
 use super::{RawProperty, RawSchema, RawSearch, Spanned, Text, did_you_mean, value};
 use crate::codes::Code;
 use crate::config::Config;
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Findings, shorten};
 use crate::keys;
 use crate::lang::{self, LangConfig, LangHead, LangSpec, LangSpecError, LangValidation};
 use crate::yaml::NodeRef;
@@ -86,10 +86,7 @@ fn field_prefix(fields: &mut Fields<'_, '_>, name: &str, findings: &mut Findings
     let starts_badly =
         text.value.starts_with(|c: char| c.is_ascii_digit()) || text.value.starts_with("__");
     if starts_badly || !text.value.chars().all(word) {
-        let message = format!(
-            "no GraphQL name can begin with `{}`",
-            value::shorten(text.value)
-        );
+        let message = format!("a GraphQL name cannot begin with `{}`", shorten(text.value));
         findings
             .add(Code::BadFieldPrefix, text.span, message)
             .help("use letters, digits and `_`, beginning with a letter");
@@ -103,7 +100,7 @@ fn disabled_checks(fields: &mut Fields<'_, '_>, findings: &mut Findings) -> Vec<
     };
     for check in &checks.value {
         if !keys::CHECKS.contains(&check.value) {
-            let message = format!("there is no check `{}`", value::shorten(check.value));
+            let message = format!("unknown check `{}`", shorten(check.value));
             findings
                 .add(Code::UnknownCheck, check.span, message)
                 .help_with(|| did_you_mean(check.value, keys::CHECKS.iter().copied()));
@@ -134,9 +131,9 @@ fn schema_lang(node: NodeRef<'_, '_>, findings: &mut Findings) -> LangConfig {
                 .add(
                     Code::BadLangSpec,
                     found.span,
-                    "`defaultNameFetch` gives one value and cannot begin with `ALL`",
+                    "`defaultNameFetch` selects one value and cannot begin with `ALL`",
                 )
-                .help("write `ANY` for some value");
+                .help("write `ANY` to select any value");
         }
         lang.default_name_fetch = found.value;
     }
@@ -187,8 +184,8 @@ fn implicit<'d>(text: Option<Text<'d>>, findings: &mut Findings) -> Option<Text<
         return Some(text);
     }
     let message = format!(
-        "`implicit` is one language tag, not `{}`",
-        value::shorten(text.value)
+        "`implicit` must be a language tag, not `{}`",
+        shorten(text.value)
     );
     findings
         .add(Code::BadLangSpec, text.span, message)

@@ -2,7 +2,7 @@
 
 use super::{Spanned, Text, did_you_mean, value};
 use crate::codes::Code;
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Findings, shorten};
 use crate::keys::Table;
 use crate::span::Span;
 use crate::yaml::NodeRef;
@@ -46,7 +46,7 @@ impl<'d, 't> Fields<'d, 't> {
                 &mut slots[slot.expect("an old spelling stands for a key of the same table")];
             if slot.is_some() {
                 finding.help(format!(
-                    "`{today}` is given too, so this one is ignored; remove it"
+                    "`{today}` is set too, so this key is ignored; remove it"
                 ));
             } else {
                 finding.help(format!("write `{today}`"));
@@ -101,7 +101,7 @@ fn unknown(written: &str, span: Span, table: &Table, findings: &mut Findings) {
     let message = format!(
         "{} has no key `{}`; it is ignored",
         table.what,
-        value::shorten(written)
+        shorten(written)
     );
     findings.add(Code::UnknownKey, span, message).help_with(|| {
         let known = table

@@ -14,7 +14,6 @@ use crate::span::Span;
 
 pub(crate) use read::read;
 pub(crate) use suggest::did_you_mean;
-pub(crate) use value::shorten;
 
 /// A value and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -131,7 +131,10 @@ fn section<'d, 't: 'd, T>(
 fn name<'d>(key: NodeRef<'d, '_>, findings: &mut Findings) -> Option<Text<'d>> {
     let (value, span) = (key.text()?, key.span());
     if value.len() > MAX_NAME {
-        let message = format!("a name of {} bytes; {MAX_NAME} are allowed", value.len());
+        let message = format!(
+            "a name has {} bytes; at most {MAX_NAME} are allowed",
+            value.len()
+        );
         findings.add(Code::BadName, span, message);
         return None;
     }
@@ -142,7 +145,7 @@ fn iri<'d>(text: Option<Text<'d>>, findings: &mut Findings) -> Option<Text<'d>> 
     let text = text?;
     if text.value.len() > MAX_IRI {
         let message = format!(
-            "an IRI of {} bytes; {MAX_IRI} are allowed",
+            "an IRI has {} bytes; at most {MAX_IRI} are allowed",
             text.value.len()
         );
         findings.add(Code::BadIri, text.span, message);
@@ -225,7 +228,7 @@ fn enum_value<'d>(node: NodeRef<'d, '_>, findings: &mut Findings) -> Option<RawE
         findings.add(
             Code::BadEnumValue,
             node.span(),
-            "a value of an enumeration needs a `name`",
+            "an enumeration value needs a `name`",
         );
     }
     Some(RawEnumValue {

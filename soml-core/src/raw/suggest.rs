@@ -2,7 +2,7 @@
 
 /// Longer names are not compared, so that a suggestion has a bounded cost.
 const MAX_LEN: usize = 64;
-/// Greatest number of candidates that are looked at.
+/// Maximum number of candidates that are compared.
 const MAX_CANDIDATES: usize = 5_000;
 
 /// Returns the candidate nearest to `written`, when one is near enough to be meant.

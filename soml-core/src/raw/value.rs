@@ -2,7 +2,7 @@
 
 use super::{RawMax, Spanned, Text};
 use crate::codes::Code;
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Findings, shorten};
 use crate::value::{Value, ValueKind};
 use crate::yaml::NodeRef;
 
@@ -35,7 +35,7 @@ pub(super) fn text<'d>(
             span: node.span(),
         }),
         None => {
-            wrong(node, &format!("`{what}`"), "one text", findings);
+            wrong(node, &format!("`{what}`"), "a string", findings);
             None
         }
     }
@@ -56,9 +56,9 @@ pub(super) fn caption<'d>(
         .add(
             Code::SeveralTexts,
             node.span(),
-            format!("`{what}` has {count} texts; it wants one"),
+            format!("`{what}` is a list of {count} items, expected one string"),
         )
-        .help("the first one is used");
+        .help("the first string is used");
     first.map(|(value, span)| Spanned { value, span })
 }
 
@@ -119,7 +119,7 @@ pub(super) fn natural(
         code,
         span,
         format!(
-            "`{what}` is a whole number from 0, not `{}`",
+            "`{what}` must be a non-negative integer, not `{}`",
             shorten(found)
         ),
     );
@@ -136,7 +136,7 @@ pub(super) fn max(node: NodeRef<'_, '_>, findings: &mut Findings) -> Option<Span
     if value.is_none() {
         let found = node.text().unwrap_or_else(|| node.describe());
         let message = format!(
-            "`max` is a whole number from 1, or `inf`, not `{}`",
+            "`max` must be a positive integer or `inf`, not `{}`",
             shorten(found)
         );
         findings.add(Code::BadCardinality, span, message);
@@ -173,13 +173,4 @@ fn wrong(node: NodeRef<'_, '_>, what: &str, expected: &str, findings: &mut Findi
         node.span(),
         format!("{what} must be {expected}, not {found}"),
     );
-}
-
-/// Cuts a text that is quoted in a message.
-pub(crate) fn shorten(text: &str) -> String {
-    const SHOWN: usize = 60;
-    match text.char_indices().nth(SHOWN) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
 }

@@ -7,7 +7,7 @@ use super::hierarchy::Hierarchy;
 use super::{Scope, Slots};
 use crate::codes::Code;
 use crate::diagnostic::Findings;
-use crate::load::LoadOptions;
+use crate::options::LoadOptions;
 use crate::raw::{RawObject, RawProperty, RawSchema, RawSearch, Text};
 use crate::schema::ObjectId;
 
@@ -32,7 +32,7 @@ pub(super) fn check(
         total = props.fold(total.saturating_add(own), usize::saturating_add);
         if total > options.max_text {
             let message = format!(
-                "the objects hold more than {} bytes of text, inherited text included",
+                "the objects have more than {} bytes of text, including inherited text",
                 options.max_text
             );
             findings.add(Code::LimitExceeded, object.name.span, message);

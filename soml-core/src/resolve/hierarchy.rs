@@ -3,7 +3,7 @@
 use super::Scope;
 use crate::codes::Code;
 use crate::diagnostic::Findings;
-use crate::load::LoadOptions;
+use crate::options::LoadOptions;
 use crate::raw::RawSchema;
 use crate::schema::ObjectId;
 
@@ -50,7 +50,7 @@ pub(super) fn link(
         if depth[id.index()] > options.max_inheritance {
             let object = &raw.objects[id.index()].name;
             let message = format!(
-                "`{}` has more than {} superclasses above it",
+                "`{}` has more than {} levels of superclasses",
                 object.value, options.max_inheritance
             );
             findings.add(Code::LimitExceeded, object.span, message);

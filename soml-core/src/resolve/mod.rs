@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use crate::codes::Code;
 use crate::datatype::Scalar;
 use crate::diagnostic::Findings;
-use crate::load::LoadOptions;
+use crate::options::LoadOptions;
 use crate::raw::{Named, RawSchema};
 use crate::rbac::{Action, Rbac, Role};
 use crate::schema::{LiteralRange, Metadata, ObjectId, PropertyId, Range, Schema};

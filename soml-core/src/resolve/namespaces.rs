@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::iri;
 use crate::codes::Code;
-use crate::diagnostic::Findings;
-use crate::raw::{RawSchema, shorten};
+use crate::diagnostic::{Findings, shorten};
+use crate::raw::RawSchema;
 use crate::schema::{Name, Prefixes};
 
 /// Prefixes that need no declaration.
@@ -65,13 +65,13 @@ impl Namespaces {
             && namespace.value != vocab_iri
         {
             let message = format!(
-                "`{}` is the vocabulary prefix and stands for `{}`",
+                "`{}` is the vocabulary prefix, with the namespace `{}`",
                 prefix.value,
                 shorten(&vocab_iri)
             );
             findings
                 .add(Code::PrefixConflict, namespace.span, message)
-                .help("give both the same namespace, or remove this one")
+                .help("use the same namespace in both places, or remove this one")
                 .label(vocab.span, "the namespace of the vocabulary");
         }
         let ontology_default = vocab_iri.trim_end_matches(['/', '#']);

@@ -10,7 +10,7 @@ use super::hierarchy::Hierarchy;
 use super::{Scope, budget};
 use crate::codes::Code;
 use crate::diagnostic::Findings;
-use crate::load::LoadOptions;
+use crate::options::LoadOptions;
 use crate::raw::{Named, RawProperty, RawSchema, Spanned};
 use crate::schema::ObjectId;
 use crate::span::Span;
@@ -116,7 +116,7 @@ pub(super) fn collect<'d>(
         total += slots.map.len();
         if total > options.max_properties {
             let message = format!(
-                "the objects have more than {} properties, inherited ones included",
+                "the objects have more than {} properties, including inherited ones",
                 options.max_properties
             );
             findings.add(Code::LimitExceeded, object.name.span, message);

@@ -8,9 +8,8 @@ use granit_parser::{Event, Options, Parser, ScalarStyle};
 use super::syntax_error::{self, Context};
 use super::tree::{Document, Node, NodeId, NodeKind, Size};
 use crate::codes::Code;
-use crate::diagnostic::Findings;
-use crate::load::LoadOptions;
-use crate::raw::shorten;
+use crate::diagnostic::{Findings, shorten};
+use crate::options::LoadOptions;
 use crate::span::Span;
 
 /// How many places of a repeated key are kept beside the first two.
@@ -57,7 +56,7 @@ pub(crate) fn parse<'t>(
                         span,
                         "a second document begins here",
                     )
-                    .help("keep one document in each file");
+                    .help("keep one document per file");
                 break;
             }
         }
@@ -133,9 +132,9 @@ impl<'t> Builder<'t, '_> {
                     .add(
                         Code::UnknownAlias,
                         span,
-                        format!("no value is marked `&{}` before this place", shorten(&name)),
+                        format!("there is no anchor `&{}` before this alias", shorten(&name)),
                     )
-                    .help("text that begins with `*` must be quoted");
+                    .help("quote a string that begins with `*`");
                 self.complete(NodeKind::Broken, span, Size::LEAF, 0)
             }
             _ => Ok(()),
@@ -291,8 +290,8 @@ impl<'t> Builder<'t, '_> {
         }
         for span in not_text {
             self.findings
-                .add(Code::KeyNotText, span, "a key must be text")
-                .help("quote the key if it is meant to be a name");
+                .add(Code::KeyNotText, span, "a key must be a string")
+                .help("quote the key if it is a name");
         }
         self.merge(&mut entries, &merges)?;
         Ok(entries)
@@ -316,7 +315,7 @@ impl<'t> Builder<'t, '_> {
                 let NodeKind::Mapping(more) = &node.kind else {
                     self.findings
                         .add(Code::WrongType, span, "`<<` merges mappings only")
-                        .help("write `<<: *name` where `&name` marks a mapping");
+                        .help("write `<<: *name`, where `&name` is the anchor of a mapping");
                     continue;
                 };
                 let weight = node.size.weight;
@@ -384,18 +383,18 @@ fn report_repeat(findings: &mut Findings, key: &Node<'_>, repeat: &Repeat) {
     let text = shorten(text);
     let count = repeat.count;
     let message = match count {
-        2 => format!("`{text}` is written twice in this mapping"),
-        _ => format!("`{text}` is written {count} times in this mapping"),
+        2 => format!("duplicate key `{text}`"),
+        _ => format!("duplicate key `{text}`: it occurs {count} times in this mapping"),
     };
     let finding = findings.add(Code::DuplicateKey, repeat.second, message);
-    finding.label(key.span, format!("`{text}` is first written here"));
+    finding.label(key.span, format!("first occurrence of `{text}`"));
     for span in &repeat.others {
         finding.label(*span, "and again here");
     }
     let more = count - 2 - repeat.others.len();
     finding.help(match more {
         0 => "remove or rename all but one of them".to_owned(),
-        _ => format!("remove or rename all but one of them; {more} more places are not shown"),
+        _ => format!("remove or rename all but one of them; {more} more occurrences are not shown"),
     });
 }
 

@@ -1,7 +1,7 @@
-//! The syntax tree of a YAML text, in which every key and value knows its place.
+//! The syntax tree of a YAML document, with the position of every key and value.
 //!
-//! The tree knows nothing of SOML. Aliases share the node they repeat, so a document never takes more
-//! memory than its text deserves; what a walk over it would visit is counted and bounded.
+//! The tree is independent of SOML. Aliases share the node that they repeat, so the memory for a
+//! document is proportional to its text; the number of nodes that a traversal would visit is limited.
 
 mod build;
 mod syntax_error;

@@ -70,10 +70,9 @@ fn explain(error: &ScanError, context: &Context<'_>) -> (String, Help) {
     let text = context.text;
     let line = error.marker().line();
     match error.kind() {
-        ErrorKind::MappingValueNotAllowed => (
-            "a `:` cannot stand here".to_owned(),
-            misplaced_colon(context),
-        ),
+        ErrorKind::MappingValueNotAllowed => {
+            ("unexpected `:`".to_owned(), misplaced_colon(context))
+        }
         ErrorKind::SimpleKeyExpected => {
             let key = line_text(text, error.marker().byte_offset().unwrap_or(0)).trim();
             let help = if key.is_empty() || key.contains(':') {
@@ -81,34 +80,34 @@ fn explain(error: &ScanError, context: &Context<'_>) -> (String, Help) {
             } else {
                 missing_colon(line, key)
             };
-            ("a key without its `:`".to_owned(), help)
+            ("a key without a `:`".to_owned(), help)
         }
         ErrorKind::TabInPlainScalar
         | ErrorKind::TabNotAllowed
-        | ErrorKind::TabInBlockIndentation => (
-            "a tab cannot stand here".to_owned(),
-            "indent with blanks".into(),
-        ),
+        | ErrorKind::TabInBlockIndentation => {
+            ("unexpected tab".to_owned(), "indent with spaces".into())
+        }
         ErrorKind::ExpectedBlockMappingKey => (
-            "a key is expected here".to_owned(),
+            "expected a key".to_owned(),
             "this line must be indented exactly like the other keys of its mapping".into(),
         ),
         ErrorKind::UnexpectedCharacter { character } => (
-            format!("text cannot begin with `{character}`"),
-            "quote the text".into(),
+            format!("a plain string cannot begin with `{character}`"),
+            "quote the string".into(),
         ),
         ErrorKind::InvalidColonPlacement
         | ErrorKind::ExpectedFlowSequenceSeparator
         | ErrorKind::ExpectedFlowMappingSeparator => (
             error.info(),
             Help {
-                text: Some("close the bracket or brace, or separate with a comma".to_owned()),
+                text: Some("add the closing bracket or brace, or a comma between items".to_owned()),
                 label: context.bracket.map(|span| (span, "opened here".to_owned())),
             },
         ),
-        ErrorKind::InvalidQuotedScalarIndent => {
-            (error.info(), "a quote may be open before this place".into())
-        }
+        ErrorKind::InvalidQuotedScalarIndent => (
+            error.info(),
+            "a quote before this position may not be closed".into(),
+        ),
         _ => (error.info(), Help::default()),
     }
 }
@@ -127,7 +126,7 @@ fn misplaced_colon(context: &Context<'_>) -> Help {
         return Help::default();
     };
     if place.end.line() == place.start.line() {
-        return "a key and its value need a line of their own; quote a text that contains `: `"
+        return "put the key and its value on a new line, or quote a string that contains `: `"
             .into();
     }
     let first = written.lines().next().unwrap_or_default().trim_end();
@@ -141,7 +140,7 @@ fn misplaced_colon(context: &Context<'_>) -> Help {
             .into()
     };
     let span = Span::new(range.start, range.start + first.len());
-    help.label = Some((span, "the text begins here".to_owned()));
+    help.label = Some((span, "the string begins here".to_owned()));
     help
 }
 

@@ -1,9 +1,9 @@
-//! Nodes of a YAML document and how to walk them.
+//! Nodes of a YAML document and how to traverse them.
 
 use std::borrow::Cow;
 
 use crate::diagnostic::{Diagnostic, Findings};
-use crate::load::LoadOptions;
+use crate::options::LoadOptions;
 use crate::span::{LineIndex, Span};
 
 /// A YAML document as a tree.
@@ -66,10 +66,10 @@ pub struct NodeRef<'d, 't> {
 }
 
 impl<'t> Document<'t> {
-    /// Parses a YAML text under the default bounds.
+    /// Parses YAML text with the default limits.
     ///
     /// # Errors
-    /// Says what is not YAML, and which keys occur twice.
+    /// Returns syntax errors and duplicate keys.
     ///
     /// ```
     /// use soml_core::yaml::Document;
@@ -173,11 +173,11 @@ impl<'d, 't> NodeRef<'d, 't> {
     #[must_use]
     pub fn describe(self) -> &'static str {
         match self.kind() {
-            NodeKind::Scalar { .. } if self.is_null() => "nothing",
-            NodeKind::Scalar { .. } => "text",
+            NodeKind::Scalar { .. } if self.is_null() => "null",
+            NodeKind::Scalar { .. } => "a string",
             NodeKind::Sequence(_) => "a list",
             NodeKind::Mapping(_) => "a mapping",
-            NodeKind::Broken => "nothing",
+            NodeKind::Broken => "null",
         }
     }
 }

@@ -27,4 +27,8 @@ mod tests {
         let fields: Vec<_> = super::root_fields(super::SCHEMA).collect();
         assert_eq!(fields, ["object", "book", "author"]);
     }
+    #[test]
+    fn the_schema_has_what_the_service_adds() {
+        assert!(super::SCHEMA.contains("\n  _service: _Service!\n"));
+    }
 }

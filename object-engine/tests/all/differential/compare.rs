@@ -26,12 +26,13 @@ pub(crate) fn difference(expected: &Answer, actual: &Value) -> Option<String> {
     let free = warnings_inside_nulls(data, actual, faults, &given);
     let settled = |fault: &&Fault| fault.code != WARNING || !free.contains(&starred(fault));
     let faults: Vec<Fault> = faults.iter().filter(settled).cloned().collect();
-    let expected: Vec<(String, String)> = normalized(data, actual, &faults);
+    let null = |fault: &Fault| null_in_expected(data, fault);
+    let expected: Vec<(String, String)> = normalized(data, &faults, null);
     if let Some(fault) = given.iter().find(|fault| misplaced(fault, actual)) {
         return Some(format!("no null stands where {fault:?} says"));
     }
     let given: Vec<Fault> = given.iter().filter(settled).cloned().collect();
-    let given = normalized(data, actual, &given);
+    let given = normalized(data, &given, |fault| null_in_actual(actual, fault));
     (expected != given)
         .then(|| format!("the errors differ:\n  expected {expected:?}\n  but got  {given:?}"))
 }
@@ -170,12 +171,45 @@ fn misplaced(fault: &Fault, data: &Value) -> bool {
     fault.code != WARNING && !at.is_null()
 }
 
+/// The length of the path to the null that an error lies inside of.
+fn null_in_expected(data: &Out, fault: &Fault) -> Option<usize> {
+    let mut at = data;
+    for (length, segment) in fault.path.iter().enumerate() {
+        at = match (at, segment) {
+            (Out::Leaf(Value::Null), _) => return Some(length),
+            (Out::Object(members), Segment::Key(key)) => {
+                members.iter().find(|(k, _)| k == key).map(|(_, out)| out)?
+            }
+            (Out::List { items, .. }, Segment::Index(index)) => items.get(*index)?,
+            _ => return None,
+        };
+    }
+    None
+}
+
+/// The length of the path to the null that an error lies inside of.
+fn null_in_actual(data: &Value, fault: &Fault) -> Option<usize> {
+    let mut at = data;
+    for (length, segment) in fault.path.iter().enumerate() {
+        at = match segment {
+            _ if at.is_null() => return Some(length),
+            Segment::Key(key) => at.get(key)?,
+            Segment::Index(index) => at.get(*index)?,
+        };
+    }
+    None
+}
+
 /// Errors in a form that compares: sorted, indices of unsettled lists left open. Of errors inside
 /// of what became null only that there are some counts, since execution may stop at the first.
-fn normalized(expected: &Out, actual: &Value, faults: &[Fault]) -> Vec<(String, String)> {
+fn normalized(
+    expected: &Out,
+    faults: &[Fault],
+    null: impl Fn(&Fault) -> Option<usize>,
+) -> Vec<(String, String)> {
     let mut normal: Vec<(String, String)> = faults
         .iter()
-        .map(|fault| normal_fault(expected, actual, fault))
+        .map(|fault| normal_fault(expected, fault, null(fault)))
         .collect();
     // Where nulls go up, execution may stop at any of the errors below.
     let nulls = normal.iter().filter(|(code, _)| code != WARNING);
@@ -192,18 +226,18 @@ fn normalized(expected: &Out, actual: &Value, faults: &[Fault]) -> Vec<(String, 
     normal
 }
 
-fn normal_fault(expected: &Out, actual: &Value, fault: &Fault) -> (String, String) {
+/// The code of an error, or that it is inside of a null, and its path up to there.
+fn normal_fault(expected: &Out, fault: &Fault, null: Option<usize>) -> (String, String) {
     let mut path = String::new();
-    let (mut out, mut value) = (Some(expected), Some(actual));
-    for segment in &fault.path {
-        if value.is_some_and(Value::is_null) {
+    let mut out = Some(expected);
+    for (length, segment) in fault.path.iter().enumerate() {
+        if null == Some(length) {
             return ("inside".to_owned(), path);
         }
         path.push('/');
         match segment {
             Segment::Key(key) => {
                 path.push_str(key);
-                value = value.and_then(|value| value.get(key));
                 out = match out {
                     Some(Out::Object(members)) => {
                         members.iter().find(|(k, _)| k == key).map(|(_, out)| out)
@@ -220,9 +254,6 @@ fn normal_fault(expected: &Out, actual: &Value, fault: &Fault) -> (String, Strin
                 } else {
                     "*".to_owned()
                 });
-                value = value
-                    .and_then(|value| value.get(*index))
-                    .filter(|_| settled);
                 out = match out {
                     Some(Out::List { items, ordered }) if *ordered => items.get(*index),
                     Some(Out::List { items, .. }) => items.iter().find(|i| is_branch(i)),

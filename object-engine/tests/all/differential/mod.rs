@@ -1,13 +1,14 @@
 //! Random operations are answered as a slow, obvious interpreter answers them.
 //!
-//! `DIFFERENTIAL_CASES` sets the number of cases of each test, `DIFFERENTIAL_SEED` the first of
-//! the seeds from which schemas, data and operations follow, `DIFFERENTIAL_STORE` the kind of store:
-//! `memory`, every other time with its index of links, `sealed`, always with it, `rocksdb` where that
-//! is built, `remote`, `remote-apart`, `rdf4j` or `fuseki`. A failure prints the smallest case
-//! found and how to run it again: a seed means the same 25 operations whatever ran before.
+//! `DIFFERENTIAL_CASES` sets the number of cases of each test in place of `RANDOM_TESTS`,
+//! `DIFFERENTIAL_SEED` the first of the seeds from which schemas, data and operations follow,
+//! `DIFFERENTIAL_STORE` the kind of store: `memory`, every other time with its index of links,
+//! `sealed`, always with it, `rocksdb` where that is built, `remote`, `remote-apart`, `rdf4j` or
+//! `fuseki`. A failure prints the smallest case found and how to run it again: a seed means the same
+//! 25 operations whatever ran before.
 //!
-//! A run of 20,000 cases, which is the default, must hold each operator on each scalar at each depth
-//! and every argument at least twenty times; the counts are printed at its end.
+//! A run of 20,000 cases, which is the full number, must hold each operator on each scalar at each
+//! depth and every argument at least twenty times; the counts are printed at its end.
 
 mod case;
 mod compare;
@@ -15,6 +16,8 @@ mod coverage;
 mod generate;
 mod operation;
 mod random;
+#[path = "../../random_tests/mod.rs"]
+mod random_tests;
 mod reference;
 mod shrink;
 
@@ -28,6 +31,7 @@ use generate::{Generator, Steering};
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::Quad;
 use random::Random;
+use random_tests::{count, setting};
 use reference::{Graph, Model};
 
 /// Operations on one schema with one set of data.
@@ -36,17 +40,8 @@ const OPERATIONS_PER_SCHEMA: usize = 25;
 /// Time that no operation on so little data can need.
 const SLOW: Duration = Duration::from_secs(20);
 
-fn setting(name: &str, default: u64) -> u64 {
-    match std::env::var(name) {
-        Ok(text) => text
-            .parse()
-            .unwrap_or_else(|_| panic!("{name} is no number: {text}")),
-        Err(_) => default,
-    }
-}
-
-fn cases(default: u64) -> usize {
-    usize::try_from(setting("DIFFERENTIAL_CASES", default)).expect("a number of cases")
+fn cases(full: u64) -> usize {
+    usize::try_from(count("DIFFERENTIAL_CASES", full)).expect("a number of cases")
 }
 
 /// What came of all cases of a test.
@@ -143,9 +138,9 @@ fn so_they_are_over_fuseki() {
     random_schemas_and_data(Kind::Fuseki, 3_000);
 }
 
-fn random_schemas_and_data(kind: Kind, default: u64) {
+fn random_schemas_and_data(kind: Kind, full: u64) {
     let first = setting("DIFFERENTIAL_SEED", 1);
-    let schemas = cases(default).div_ceil(OPERATIONS_PER_SCHEMA) as u64;
+    let schemas = cases(full).div_ceil(OPERATIONS_PER_SCHEMA) as u64;
     let mut all = Outcome::default();
     for seed in first..first + schemas {
         let mut random = Random::new(seed);

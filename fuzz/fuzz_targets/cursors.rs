@@ -1,0 +1,5 @@
+//! Runs `cursors` on what libFuzzer makes up.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzz::cursors::run(input));

@@ -1,0 +1,24 @@
+//! How much tests with random input run: all of it with `RANDOM_TESTS=full`, a tenth without.
+//!
+//! The full numbers are for the checks before a change goes in, the tenth for the many runs until
+//! then. Inputs follow from seeds, so the tenth is always the same one.
+
+/// Returns the number that a variable sets.
+pub(crate) fn setting(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("{name} is no number: {text}")),
+        Err(_) => default,
+    }
+}
+
+/// Returns how many inputs a test runs: what the variable `name` sets, else `full` or a tenth of it.
+pub(crate) fn count(name: &str, full: u64) -> u64 {
+    let default = match std::env::var("RANDOM_TESTS").as_deref() {
+        Ok("full") => full,
+        Err(std::env::VarError::NotPresent) => full.div_ceil(10),
+        other => panic!("RANDOM_TESTS is `full` or not set: {other:?}"),
+    };
+    setting(name, default)
+}

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Searches for inputs that break a parser.
+#
+#   scripts/fuzz.sh soml|regex|cursors|sparql_results|requests|all [SECONDS]
+#
+# Ten minutes when no time is given, for each target with `all`. What is found is written to
+# fuzz/artifacts/, and what led to new code to fuzz/corpus/, beside the seeds. An input that broke
+# something becomes a seed, so that `cargo test -p servers fuzz_seeds` runs it from then on.
+# Needs a nightly compiler, a C++ compiler and cargo-fuzz.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+fail() {
+  echo "$*" >&2
+  exit 1
+}
+
+targets=(soml regex cursors sparql_results requests)
+usage="usage: scripts/fuzz.sh $(IFS='|' && echo "${targets[*]}")|all [SECONDS]"
+wanted=${1:-}
+seconds=${2:-600}
+[[ $seconds =~ ^[0-9]+$ ]] || fail "$usage"
+if [ "$wanted" != all ]; then
+  [[ -n $wanted && " ${targets[*]} " == *" $wanted "* ]] || fail "$usage"
+  targets=("$wanted")
+fi
+
+cargo +nightly --version > /dev/null 2>&1 ||
+  fail "missing: a nightly compiler (rustup toolchain install nightly --profile minimal)"
+cargo fuzz --version > /dev/null 2>&1 ||
+  fail "missing: cargo-fuzz (cargo install --locked cargo-fuzz)"
+command -v c++ > /dev/null || fail "missing: c++ (on Debian: apt-get install g++)"
+
+for target in "${targets[@]}"; do
+  case $target in
+    soml) seeds=soml-core/tests/cases ;;
+    *) seeds=fuzz/seeds/$target ;;
+  esac
+  mkdir -p "fuzz/corpus/$target"
+  cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "$seeds" -- -max_total_time="$seconds"
+done

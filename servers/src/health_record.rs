@@ -1,0 +1,139 @@
+//! Health records, and the checks that the service makes of itself.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+/// The status of the service or of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Status {
+    /// Works.
+    Ok,
+    /// Works, but needs attention.
+    Warning,
+    /// Does not work.
+    Error,
+}
+
+/// A health record, with those of its checks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HealthRecord {
+    /// The status.
+    pub status: Status,
+    /// Identifier of the check, which never changes.
+    pub id: String,
+    /// Display name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What kind of component was checked.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// The effect on clients, if the status is not `OK`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub impact: Option<&'static str>,
+    /// Path of the troubleshooting advice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub troubleshooting: Option<String>,
+    /// What is checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<&'static str>,
+    /// What was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The individual checks.
+    pub health_checks: Vec<HealthRecord>,
+}
+
+/// A check that the service makes of itself.
+pub(crate) struct Check {
+    pub(crate) id: &'static str,
+    pub(crate) name: &'static str,
+    kind: &'static str,
+    description: &'static str,
+    impact: &'static str,
+    /// What to do, for `/__trouble`.
+    pub(crate) remedy: &'static str,
+}
+
+pub(crate) const STORE: Check = Check {
+    id: "1200",
+    name: "SPARQL",
+    kind: "sparql",
+    description: "The data store responds and is not empty.",
+    impact: "Queries fail or return nothing.",
+    remedy: "Look in the log for the cause. A SPARQL server must respond at \
+             `sparql.endpoint.address`. If the store is empty, load data: with `--data` into the \
+             embedded store, otherwise with the tools of the server.",
+};
+
+pub(crate) const SCHEMA: Check = Check {
+    id: "1300",
+    name: "SOML",
+    kind: "soml",
+    description: "A schema is bound to the service.",
+    impact: "GraphQL requests are answered with 503 SCHEMA_NOT_BOUND.",
+    remedy: "Store a schema with `POST /soml` and bind it with `PUT /soml/{id}/objects`; or start \
+             the service with `--schema FILE`.",
+};
+
+pub(crate) const QUERY: Check = Check {
+    id: "1400",
+    name: "Query service",
+    kind: "queryService",
+    description: "The service answers a GraphQL query.",
+    impact: "GraphQL requests fail.",
+    remedy: "Checks 1200 and 1300 show the cause in most cases; otherwise look in the log.",
+};
+
+pub(crate) const CHECKS: &[Check] = &[STORE, SCHEMA, QUERY];
+
+impl Check {
+    pub(crate) fn record(&self, status: Status, message: String) -> HealthRecord {
+        let failed = status != Status::Ok;
+        HealthRecord {
+            status,
+            id: self.id.to_owned(),
+            name: Some(self.name.to_owned()),
+            kind: self.kind,
+            impact: failed.then_some(self.impact),
+            troubleshooting: failed.then(|| format!("/__trouble#{}", self.id)),
+            description: Some(self.description),
+            message: Some(message),
+            health_checks: Vec::new(),
+        }
+    }
+}
+
+/// The last health record, for as long as it is fresh enough.
+#[derive(Debug)]
+pub(crate) struct HealthCache {
+    time: Duration,
+    last: Mutex<Option<(Instant, HealthRecord)>>,
+}
+
+impl HealthCache {
+    pub(crate) fn new(time: Duration) -> Self {
+        HealthCache {
+            time,
+            last: Mutex::default(),
+        }
+    }
+
+    /// Makes the next record a fresh one.
+    pub(crate) fn forget(&self) {
+        self.set(None);
+    }
+
+    pub(crate) fn get(&self) -> Option<HealthRecord> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, record) = last.as_ref()?;
+        (at.elapsed() < self.time).then(|| record.clone())
+    }
+
+    pub(crate) fn set(&self, last: Option<(Instant, HealthRecord)>) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = last;
+    }
+}
