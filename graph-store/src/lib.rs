@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 pub mod context;
+#[cfg(feature = "contract")]
+pub mod contract;
 pub mod error;
 pub mod evaluate;
 #[cfg(feature = "oxigraph")]
