@@ -7,6 +7,7 @@ pub mod error;
 pub mod evaluate;
 #[cfg(feature = "oxigraph")]
 pub mod oxigraph;
+pub mod pattern;
 pub mod query;
 pub mod remote;
 pub mod sparql;

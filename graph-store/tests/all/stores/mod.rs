@@ -3,6 +3,7 @@
 mod batches;
 mod broken;
 mod malformed;
+mod pattern;
 
 use std::sync::OnceLock;
 
