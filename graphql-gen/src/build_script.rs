@@ -14,7 +14,8 @@
 //! ```
 //!
 //! The schema is the one that the object service serves, since both have the same default
-//! ([`ApiOptions::default`]). The crate then has it by `include_str!(concat!(env!("OUT_DIR"), "/schema.graphql"))`.
+//! ([`ApiOptions::default`]). The crate then has it by
+//! `include_str!(concat!(env!("OUT_DIR"), "/schema.graphql"))`.
 
 use std::error::Error;
 use std::fmt;

@@ -238,6 +238,11 @@ impl<'a> AnswerWriter<'a> {
         self.add(code, message, location, true);
     }
 
+    /// Adds an error that has its path already, whatever the number of others.
+    pub fn push_error(&mut self, error: GraphqlError) {
+        self.push(error, false);
+    }
+
     /// Tells whether a warning about a field of the document is the first of its code, and remembers it.
     pub fn is_first_warning(
         &mut self,

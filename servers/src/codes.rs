@@ -164,16 +164,17 @@ pub fn diagnostics_markdown() -> String {
     text
 }
 
-/// Returns the tables of `docs/errors.md`: codes of HTTP, then codes of GraphQL answers.
+/// Returns the tables of `docs/errors.md`: errors of the HTTP layer, then errors in GraphQL
+/// responses.
 #[must_use]
 pub fn errors_markdown() -> String {
     let mut text =
-        String::from("## Codes of the HTTP layer\n\n| code | status | meaning |\n|---|---|---|\n");
+        String::from("## Errors of the HTTP layer\n\n| code | status | meaning |\n|---|---|---|\n");
     for code in http::ALL {
         let status = code.status();
         text.push_str(&format!("| `{code}` | {status} | {} |\n", code.meaning()));
     }
-    text.push_str("\n## Codes of GraphQL answers\n\n| code | meaning |\n|---|---|\n");
+    text.push_str("\n## Errors in GraphQL responses\n\n| code | meaning |\n|---|---|\n");
     for code in answer_codes() {
         text.push_str(&format!("| `{code}` | {} |\n", code.meaning()));
     }

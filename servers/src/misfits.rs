@@ -17,7 +17,8 @@ pub fn text(report: &CheckReport) -> String {
     let mut text = String::new();
     objects(&mut text, report);
     let told: Vec<&CheckFinding> = report.findings.iter().filter(|f| is_told(f)).collect();
-    let same = |a: &&CheckFinding, b: &&CheckFinding| a.code == b.code && a.place() == b.place();
+    let same =
+        |a: &&CheckFinding, b: &&CheckFinding| a.code == b.code && a.element() == b.element();
     let kinds: Vec<&[&CheckFinding]> = told.chunk_by(same).collect();
     for kind in &kinds {
         match kind {
@@ -110,7 +111,7 @@ fn shown(example: &Example) -> String {
 }
 
 fn heading(finding: &CheckFinding, count: u64) -> String {
-    let place = finding.place().map(|place| format!("{place}: "));
+    let place = finding.element().map(|place| format!("{place}: "));
     format!(
         "{}[{}]: {}{} {}",
         finding.severity,

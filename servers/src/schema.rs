@@ -70,7 +70,7 @@ pub struct Note {
     pub severity: Severity,
     /// Where it is; absent if it has no single position.
     #[serde(flatten)]
-    pub place: Option<Place>,
+    pub place: Option<SourceRange>,
     /// What is wrong.
     pub message: String,
     /// How to fix it.
@@ -82,7 +82,7 @@ pub struct Note {
 /// A range in the document; lines and columns count from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Place {
+pub struct SourceRange {
     /// The range in bytes.
     #[serde(skip)]
     pub span: Span,
@@ -101,7 +101,7 @@ pub struct Place {
 pub struct Related {
     /// Where it is.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: SourceRange,
     /// What is there.
     pub message: String,
 }
@@ -208,8 +208,8 @@ fn problem_note(problem: Problem, lines: &LineIndex<'_>) -> Note {
     }
 }
 
-fn place(span: Span, start: Position, end: Position) -> Place {
-    Place {
+fn place(span: Span, start: Position, end: Position) -> SourceRange {
+    SourceRange {
         span,
         line: start.line,
         column: start.column,

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::node::{Class, Node, Place};
+use super::node::{Class, DepartmentId, Node};
 use crate::random::Random;
 
 /// How many universities exist. Degrees come from all of them, generated or not.
@@ -20,7 +20,7 @@ const TEXTS: u64 = 2;
 #[derive(Clone, Debug)]
 pub struct Department {
     /// Where it is.
-    pub place: Place,
+    pub place: DepartmentId,
     /// Its teachers, full professors first; the first one of all is the head.
     pub faculty: Vec<Teacher>,
     /// Position of the head among the faculty.
@@ -104,7 +104,7 @@ pub fn departments(seed: u64, university: usize) -> usize {
 impl Department {
     /// Draws the department at `place`.
     #[must_use]
-    pub fn draw(seed: u64, place: Place) -> Self {
+    pub fn draw(seed: u64, place: DepartmentId) -> Self {
         let mut random = sequence(seed, STRUCTURE, place);
         let mut department = Department {
             place,
@@ -239,7 +239,7 @@ impl Department {
     }
 }
 
-fn sequence(seed: u64, name: u64, place: Place) -> Random {
+fn sequence(seed: u64, name: u64, place: DepartmentId) -> Random {
     let (university, department) = (place.university as u64, place.department as u64);
     Random::new(seed, &[name, university, department])
 }

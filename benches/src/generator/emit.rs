@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::department::{Department, Teacher, UNIVERSITIES};
-use super::node::{Class, Node, Place};
+use super::node::{Class, DepartmentId, Node};
 use super::syntax::{Format, Statements};
 use super::words::{TOPICS, WORDS};
 use crate::random::Random;
@@ -46,7 +46,7 @@ struct Emitter<'a> {
 impl Emitter<'_> {
     fn organizations(&mut self) {
         let of = self.of;
-        let Place {
+        let DepartmentId {
             university,
             department,
         } = of.place;
@@ -195,7 +195,7 @@ impl Emitter<'_> {
     }
 
     fn contact(&mut self, class: Class, number: usize) {
-        let Place {
+        let DepartmentId {
             university,
             department,
         } = self.of.place;

@@ -9,7 +9,7 @@ pub mod words;
 pub use department::{
     Department, Graduate, Publication, Teacher, UNIVERSITIES, Undergraduate, departments,
 };
-pub use node::{Class, DATA, Node, Place, VOCABULARY};
+pub use node::{Class, DATA, DepartmentId, Node, VOCABULARY};
 pub use syntax::Format;
 
 use std::io::{self, Read};
@@ -48,7 +48,7 @@ pub struct Generator {
     config: Config,
     format: Format,
     /// The department to come; `None` before the first piece.
-    next: Option<Place>,
+    next: Option<DepartmentId>,
     piece: Vec<u8>,
     read: usize,
 }
@@ -78,7 +78,7 @@ impl Generator {
         self.read = 0;
         let Some(place) = self.next else {
             emit::universities(self.format, universities, &mut self.piece);
-            self.next = Some(Place {
+            self.next = Some(DepartmentId {
                 university: 0,
                 department: 0,
             });
@@ -92,7 +92,7 @@ impl Generator {
         let mut next = place;
         next.department += 1;
         if next.department == departments(seed, place.university) {
-            next = Place {
+            next = DepartmentId {
                 university: place.university + 1,
                 department: 0,
             };

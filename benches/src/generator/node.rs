@@ -52,7 +52,7 @@ impl Class {
 
 /// Where a department is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct DepartmentId {
     /// Number of the university.
     pub university: usize,
     /// Number of the department in it.
@@ -65,11 +65,11 @@ pub enum Node {
     /// A university.
     University(usize),
     /// A department.
-    Department(Place),
+    Department(DepartmentId),
     /// A member of a department: person, course or group, numbered within its class.
-    Member(Place, Class, usize),
+    Member(DepartmentId, Class, usize),
     /// A publication: its first author, and its number among those of the author.
-    Publication(Place, Class, usize, usize),
+    Publication(DepartmentId, Class, usize, usize),
 }
 
 impl Node {
@@ -96,7 +96,7 @@ impl fmt::Display for Node {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DepartmentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::Template;
 use crate::generator::words::{TOPICS, WORDS};
 use crate::generator::{
-    Class, Config, Department, Graduate, Node, Place, Teacher, VOCABULARY, departments,
+    Class, Config, Department, DepartmentId, Graduate, Node, Teacher, VOCABULARY, departments,
 };
 use crate::random::Random;
 
@@ -74,7 +74,7 @@ struct Draw {
 impl Draw {
     fn new(config: Config, mut random: Random) -> Self {
         let university = random.below(config.universities);
-        let place = Place {
+        let place = DepartmentId {
             university,
             department: random.below(departments(config.seed, university)),
         };

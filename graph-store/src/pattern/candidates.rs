@@ -2,7 +2,7 @@
 //!
 //! Every part of a condition that must hold may tell where objects can come from: a list of ids, the
 //! instances of a type, the objects that lead to a known value, or those with a fitting value of a
-//! property. Such sources are read in turns, the promising ones in larger portions; the first that
+//! property. Such sources are read in turns, the promising ones in larger steps; the first that
 //! comes to its end gives the candidates. So the cost is in proportion to the smallest source, without
 //! statistics. Then the whole condition is decided for each candidate.
 

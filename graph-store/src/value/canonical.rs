@@ -45,10 +45,14 @@ pub enum CanonicalValue<'t> {
 pub struct Float(f64);
 
 impl Float {
+    /// Creates a number; zero loses its sign.
+    #[must_use]
     pub fn new(value: f64) -> Float {
         Float(value + 0.0)
     }
 
+    /// Returns the number.
+    #[must_use]
     pub fn get(self) -> f64 {
         self.0
     }

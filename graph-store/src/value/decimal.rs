@@ -50,6 +50,8 @@ impl DecimalNumber {
         text.digits_of_double(value).map(DecimalNumber::from)
     }
 
+    /// Tells whether there are no fraction digits.
+    #[must_use]
     pub fn is_whole(&self) -> bool {
         match self {
             DecimalNumber::Short(number) => number.is_whole(),
@@ -57,6 +59,8 @@ impl DecimalNumber {
         }
     }
 
+    /// Tells whether the number is below zero.
+    #[must_use]
     pub fn is_negative(&self) -> bool {
         match self {
             DecimalNumber::Short(number) => *number < Exact::from_integer(0),

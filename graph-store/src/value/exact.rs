@@ -26,6 +26,8 @@ pub struct Exact {
 }
 
 impl Exact {
+    /// Returns the number with the value of an integer.
+    #[must_use]
     pub fn from_integer(whole: i128) -> Exact {
         Exact { whole, rest: 0 }
     }
@@ -86,6 +88,8 @@ impl Exact {
         if negative { -value } else { value }
     }
 
+    /// Tells whether there are no fraction digits.
+    #[must_use]
     pub fn is_whole(self) -> bool {
         self.rest == 0
     }
@@ -95,6 +99,8 @@ impl Exact {
         self.is_whole().then_some(self.whole)
     }
 
+    /// Adds; `None` on overflow.
+    #[must_use]
     pub fn checked_add(self, other: Exact) -> Option<Exact> {
         let rest = self.rest + other.rest;
         let whole = self.whole.checked_add(other.whole)?;

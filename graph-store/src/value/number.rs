@@ -51,6 +51,8 @@ impl Number {
         Some(Number(Value::Decimal(DecimalNumber::parse(text)?)))
     }
 
+    /// Returns the number with the value of a double.
+    #[must_use]
     pub fn from_double(value: f64) -> Number {
         // Neither zero nor NaN has a sign.
         let value = if value.is_nan() {

@@ -1,15 +1,15 @@
 //! Finds the change of the document behind each difference of the generated API.
 //!
-//! [`Api`](crate::typesystem::Api) knows what each type and member is generated for, so a coordinate
-//! leads back to the document. Each sort of origin has a list of changes that may be behind a
-//! difference, the nearest first; the first one that there is takes the difference.
+//! [`Api`] knows what each type and member is generated for, so a coordinate leads back to the
+//! document. Each sort of origin has a list of changes that may be behind a difference, the nearest
+//! first; the first one that there is takes the difference.
 
 use soml_core::schema::{Property, Range};
 
 use super::causes::{Causes, Key, Spans};
 use super::code::ChangeCode as Code;
 use super::compare::Raw;
-use super::place::Place;
+use super::coordinate::Coordinate;
 use super::settings;
 use super::side::{Side, Sides};
 use crate::typesystem::{Api, Origin, Setting, Source};
@@ -21,7 +21,7 @@ pub(super) fn attribute<'a>(sides: &Sides<'a>, causes: &mut Causes<'a>, found: &
         text: found.code == Code::DescriptionChanged,
     };
     let mut spans = Spans::default();
-    let candidates = finder.candidates(found.place, &mut spans);
+    let candidates = finder.candidates(found.coordinate, &mut spans);
     let consequence = found.consequence();
     match candidates.into_iter().find(|&key| causes.has(key)) {
         Some(key) => {
@@ -76,26 +76,26 @@ struct Finder<'s, 'a> {
 }
 
 impl<'a> Finder<'_, 'a> {
-    /// Returns the changes that may be behind a difference, and the places of what it is about.
-    fn candidates(&self, place: Place<'a>, spans: &mut Spans) -> Vec<Key<'a>> {
-        match place {
-            Place::Type(ty) => match self.origin(|api| api.type_origin(ty)) {
+    /// Returns the changes that may be behind a difference, and the coordinates of what it is about.
+    fn candidates(&self, coordinate: Coordinate<'a>, spans: &mut Spans) -> Vec<Key<'a>> {
+        match coordinate {
+            Coordinate::Type(ty) => match self.origin(|api| api.type_origin(ty)) {
                 Some(found) => self.of_type(found.subject(), found.origin, spans),
                 None => Vec::new(),
             },
-            Place::Member(ty, member) => {
+            Coordinate::Member(ty, member) => {
                 let found = self.origin(|api| api.member_origin(ty, member));
                 found.map_or_else(Vec::new, |found| self.of_member(ty, &found, spans))
             }
-            Place::Argument(ty, field, argument) => {
+            Coordinate::Argument(ty, field, argument) => {
                 let found = self.origin(|api| api.argument_origin(ty, field, argument));
                 found.map_or_else(Vec::new, |found| self.of_member(ty, &found, spans))
             }
-            Place::Related(ty, other) => self.of_related(ty, other, spans),
-            Place::Directive(_) | Place::DirectiveArgument(..) => {
+            Coordinate::Related(ty, other) => self.of_related(ty, other, spans),
+            Coordinate::Directive(_) | Coordinate::DirectiveArgument(..) => {
                 vec![settings::key(Setting::ExposeSoml)]
             }
-            Place::Schema => vec![settings::key(Setting::Mutations)],
+            Coordinate::Schema => vec![settings::key(Setting::Mutations)],
         }
     }
 

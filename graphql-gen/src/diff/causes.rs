@@ -43,14 +43,14 @@ impl<'a> Key<'a> {
     }
 }
 
-/// The places of something in the old and the new document.
+/// The coordinates of something in the old and the new document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Spans {
     pub(super) old: Option<Span>,
     pub(super) new: Option<Span>,
 }
 
-/// A change that further places may join.
+/// A change that further coordinates may join.
 pub(super) struct Draft {
     pub(super) code: ChangeCode,
     pub(super) coordinate: String,
@@ -122,7 +122,7 @@ impl<'a> Causes<'a> {
         }
     }
 
-    /// Notes a further place of the document with the same change.
+    /// Notes a further coordinate of the document with the same change.
     pub(super) fn also_at(&mut self, cause: Key<'a>, spans: Spans) {
         if let Some(&at) = self.by_key.get(&cause) {
             let entry = &mut self.entries[at];
@@ -145,10 +145,10 @@ impl<'a> Causes<'a> {
     pub(super) fn finish(self) -> Vec<Change> {
         let mut changes: Vec<_> = self.entries.into_iter().map(Entry::finish).collect();
         changes.sort_by(|a, b| {
-            let place = |c: &Change| c.new_span.or(c.old_span).map(|span| span.start);
+            let coordinate = |c: &Change| c.new_span.or(c.old_span).map(|span| span.start);
             b.criticality
                 .cmp(&a.criticality)
-                .then_with(|| place(a).cmp(&place(b)))
+                .then_with(|| coordinate(a).cmp(&coordinate(b)))
                 .then_with(|| a.coordinate.cmp(&b.coordinate))
                 .then_with(|| a.code.cmp(&b.code))
         });

@@ -48,9 +48,9 @@ pub struct Change {
     pub coordinate: String,
     /// What changed, as a sentence fragment in lower case.
     pub message: String,
-    /// The place in the old document.
+    /// The coordinate in the old document.
     pub old_span: Option<Span>,
-    /// The place in the new document.
+    /// The coordinate in the new document.
     pub new_span: Option<Span>,
     /// What changes in the generated API because of it, the most critical first. Further objects that
     /// the same change reads other data for are listed too.

@@ -155,9 +155,9 @@ codes! {
     DirectiveRemoved "DIRECTIVE_REMOVED" Breaking "A directive is gone.";
     DirectiveAdded "DIRECTIVE_ADDED" Safe "There is a new directive.";
     DirectiveNarrowed "DIRECTIVE_NARROWED" Breaking
-        "A directive is allowed at fewer places or cannot be repeated any more.";
+        "A directive is allowed at fewer coordinates or cannot be repeated any more.";
     DirectiveWidened "DIRECTIVE_WIDENED" Safe
-        "A directive is allowed at more places or can be repeated.";
+        "A directive is allowed at more coordinates or can be repeated.";
     RootTypeChanged "ROOT_TYPE_CHANGED" Breaking
         "The type of queries, mutations or subscriptions is another one or is gone.";
     DescriptionChanged "DESCRIPTION_CHANGED" Safe "A description changed.";

@@ -9,18 +9,18 @@ use apollo_compiler::{Name, Node, Schema};
 
 use super::change::Consequence;
 use super::code::ChangeCode as Code;
-use super::place::Place;
+use super::coordinate::Coordinate;
 
 /// A difference, not yet put under its cause.
 pub(super) struct Raw<'a> {
     pub(super) code: Code,
-    pub(super) place: Place<'a>,
+    pub(super) coordinate: Coordinate<'a>,
     pub(super) message: String,
 }
 
 impl Raw<'_> {
     pub(super) fn consequence(&self) -> Consequence {
-        Consequence::new(self.code, self.place.to_string(), self.message.clone())
+        Consequence::new(self.code, self.coordinate.to_string(), self.message.clone())
     }
 }
 
@@ -94,10 +94,10 @@ const MEMBER: RelationCodes = RelationCodes {
 };
 
 impl<'a> Differences<'a> {
-    fn add(&mut self, code: Code, place: Place<'a>, message: String) {
+    fn add(&mut self, code: Code, coordinate: Coordinate<'a>, message: String) {
         self.found.push(Raw {
             code,
-            place,
+            coordinate,
             message,
         });
     }
@@ -115,7 +115,7 @@ impl<'a> Differences<'a> {
                     Some(after) => format!("the {operation} type was `{before}` and is `{after}`"),
                     None => format!("there is no {operation} type any more"),
                 };
-                self.add(Code::RootTypeChanged, Place::Schema, message);
+                self.add(Code::RootTypeChanged, Coordinate::Schema, message);
             }
         }
     }
@@ -126,14 +126,14 @@ impl<'a> Differences<'a> {
                 Some(after) => self.type_pair(name, before, after),
                 None => {
                     let message = format!("{} `{name}` was removed", kind(before));
-                    self.add(Code::TypeRemoved, Place::Type(name), message);
+                    self.add(Code::TypeRemoved, Coordinate::Type(name), message);
                 }
             }
         }
         for (name, after) in new.types.iter().filter(|(_, ty)| !ty.is_built_in()) {
             if !old.types.contains_key(name) {
                 let message = format!("{} `{name}` was added", kind(after));
-                self.add(Code::TypeAdded, Place::Type(name), message);
+                self.add(Code::TypeAdded, Coordinate::Type(name), message);
             }
         }
     }
@@ -161,11 +161,15 @@ impl<'a> Differences<'a> {
                     kind(before),
                     kind(after)
                 );
-                self.add(Code::TypeKindChanged, Place::Type(name), message);
+                self.add(Code::TypeKindChanged, Coordinate::Type(name), message);
                 return;
             }
         }
-        self.description(Place::Type(name), before.description(), after.description());
+        self.description(
+            Coordinate::Type(name),
+            before.description(),
+            after.description(),
+        );
     }
 
     fn interfaces(&mut self, name: &'a str, old: &'a Names, new: &'a Names) {
@@ -176,22 +180,22 @@ impl<'a> Differences<'a> {
         let noun = codes.noun;
         for other in old.iter().filter(|other| !new.contains(*other)) {
             let message = format!("`{other}` is not {noun} of `{name}` any more");
-            self.add(codes.removed, Place::Related(name, other), message);
+            self.add(codes.removed, Coordinate::Related(name, other), message);
         }
         for other in new.iter().filter(|other| !old.contains(*other)) {
             let message = format!("`{other}` is {noun} of `{name}` now");
-            self.add(codes.added, Place::Related(name, other), message);
+            self.add(codes.added, Coordinate::Related(name, other), message);
         }
     }
 
     fn fields(&mut self, ty: &'a str, old: &'a Fields, new: &'a Fields) {
         for (name, before) in old {
-            let place = Place::Member(ty, name);
+            let coordinate = Coordinate::Member(ty, name);
             let Some(after) = new.get(name) else {
                 self.add(
                     Code::FieldRemoved,
-                    place,
-                    format!("field `{place}` was removed"),
+                    coordinate,
+                    format!("field `{coordinate}` was removed"),
                 );
                 continue;
             };
@@ -201,31 +205,31 @@ impl<'a> Differences<'a> {
                     false => Code::FieldTypeChanged,
                 };
                 let message = format!(
-                    "field `{place}` gave `{}` and gives `{}`",
+                    "field `{coordinate}` gave `{}` and gives `{}`",
                     before.ty, after.ty
                 );
-                self.add(code, place, message);
+                self.add(code, coordinate, message);
             }
-            let at = |argument| Place::Argument(ty, name, argument);
+            let at = |argument| Coordinate::Argument(ty, name, argument);
             self.inputs(&ARGUMENT, at, &before.arguments, &after.arguments);
             self.description(
-                place,
+                coordinate,
                 before.description.as_ref(),
                 after.description.as_ref(),
             );
         }
         for name in new.keys().filter(|name| !old.contains_key(*name)) {
-            let place = Place::Member(ty, name);
+            let coordinate = Coordinate::Member(ty, name);
             self.add(
                 Code::FieldAdded,
-                place,
-                format!("field `{place}` was added"),
+                coordinate,
+                format!("field `{coordinate}` was added"),
             );
         }
     }
 
     fn input_fields(&mut self, ty: &'a str, old: &'a InputObjectType, new: &'a InputObjectType) {
-        let at = |field| Place::Member(ty, field);
+        let at = |field| Coordinate::Member(ty, field);
         let (old, new) = (old.fields.values(), new.fields.values());
         self.inputs(&INPUT_FIELD, at, old.map(|f| &f.node), new.map(|f| &f.node));
     }
@@ -233,7 +237,7 @@ impl<'a> Differences<'a> {
     fn inputs(
         &mut self,
         codes: &InputCodes,
-        at: impl Fn(&'a str) -> Place<'a>,
+        at: impl Fn(&'a str) -> Coordinate<'a>,
         old: impl IntoIterator<Item = &'a Node<InputValueDefinition>>,
         new: impl IntoIterator<Item = &'a Node<InputValueDefinition>>,
     ) {
@@ -242,30 +246,30 @@ impl<'a> Differences<'a> {
         let noun = codes.noun;
         for before in old {
             known.insert(&before.name, ());
-            let place = at(&before.name);
+            let coordinate = at(&before.name);
             match new.get(&before.name) {
-                Some(after) => self.input_pair(codes, place, before, after),
+                Some(after) => self.input_pair(codes, coordinate, before, after),
                 None => self.add(
                     codes.removed,
-                    place,
-                    format!("{noun} `{place}` was removed"),
+                    coordinate,
+                    format!("{noun} `{coordinate}` was removed"),
                 ),
             }
         }
         for (name, after) in new.iter().filter(|(name, _)| !known.contains_key(**name)) {
-            let place = at(name);
+            let coordinate = at(name);
             let (code, added) = match after.is_required() {
                 true => (codes.required, "was added and must be given"),
                 false => (codes.added, "was added"),
             };
-            self.add(code, place, format!("{noun} `{place}` {added}"));
+            self.add(code, coordinate, format!("{noun} `{coordinate}` {added}"));
         }
     }
 
     fn input_pair(
         &mut self,
         codes: &InputCodes,
-        place: Place<'a>,
+        coordinate: Coordinate<'a>,
         before: &'a InputValueDefinition,
         after: &'a InputValueDefinition,
     ) {
@@ -276,10 +280,10 @@ impl<'a> Differences<'a> {
                 false => codes.changed,
             };
             let message = format!(
-                "{noun} `{place}` took `{}` and takes `{}`",
+                "{noun} `{coordinate}` took `{}` and takes `{}`",
                 before.ty, after.ty
             );
-            self.add(code, place, message);
+            self.add(code, coordinate, message);
         }
         if before.default_value != after.default_value {
             let show = |input: &InputValueDefinition| match &input.default_value {
@@ -287,11 +291,11 @@ impl<'a> Differences<'a> {
                 None => "nothing".to_owned(),
             };
             let (was, is) = (show(before), show(after));
-            let message = format!("the default of {noun} `{place}` was {was} and is {is}");
-            self.add(codes.default, place, message);
+            let message = format!("the default of {noun} `{coordinate}` was {was} and is {is}");
+            self.add(codes.default, coordinate, message);
         }
         self.description(
-            place,
+            coordinate,
             before.description.as_ref(),
             after.description.as_ref(),
         );
@@ -299,15 +303,15 @@ impl<'a> Differences<'a> {
 
     fn values(&mut self, ty: &'a str, old: &'a EnumType, new: &'a EnumType) {
         for (name, before) in &old.values {
-            let place = Place::Member(ty, name);
+            let coordinate = Coordinate::Member(ty, name);
             match new.values.get(name) {
                 Some(after) => {
                     let text = after.description.as_ref();
-                    self.description(place, before.description.as_ref(), text);
+                    self.description(coordinate, before.description.as_ref(), text);
                 }
                 None => {
                     let message = format!("value `{name}` of `{ty}` was removed");
-                    self.add(Code::EnumValueRemoved, place, message);
+                    self.add(Code::EnumValueRemoved, coordinate, message);
                 }
             }
         }
@@ -317,7 +321,7 @@ impl<'a> Differences<'a> {
             .filter(|name| !old.values.contains_key(*name))
         {
             let message = format!("value `{name}` of `{ty}` was added");
-            self.add(Code::EnumValueAdded, Place::Member(ty, name), message);
+            self.add(Code::EnumValueAdded, Coordinate::Member(ty, name), message);
         }
     }
 
@@ -329,7 +333,7 @@ impl<'a> Differences<'a> {
                 Some(after) => self.directive_pair(name, before, after),
                 None => {
                     let message = format!("directive `@{name}` was removed");
-                    self.add(Code::DirectiveRemoved, Place::Directive(name), message);
+                    self.add(Code::DirectiveRemoved, Coordinate::Directive(name), message);
                 }
             }
         }
@@ -337,7 +341,7 @@ impl<'a> Differences<'a> {
             let name = after.name.as_str();
             if !old.directive_definitions.contains_key(name) {
                 let message = format!("directive `@{name}` was added");
-                self.add(Code::DirectiveAdded, Place::Directive(name), message);
+                self.add(Code::DirectiveAdded, Coordinate::Directive(name), message);
             }
         }
     }
@@ -348,14 +352,14 @@ impl<'a> Differences<'a> {
         before: &'a DirectiveDefinition,
         after: &'a DirectiveDefinition,
     ) {
-        let place = Place::Directive(name);
+        let coordinate = Coordinate::Directive(name);
         for location in before
             .locations
             .iter()
             .filter(|l| !after.locations.contains(l))
         {
             let message = format!("directive `@{name}` is not allowed on {location} any more");
-            self.add(Code::DirectiveNarrowed, place, message);
+            self.add(Code::DirectiveNarrowed, coordinate, message);
         }
         for location in after
             .locations
@@ -363,7 +367,7 @@ impl<'a> Differences<'a> {
             .filter(|l| !before.locations.contains(l))
         {
             let message = format!("directive `@{name}` is allowed on {location} now");
-            self.add(Code::DirectiveWidened, place, message);
+            self.add(Code::DirectiveWidened, coordinate, message);
         }
         if before.repeatable != after.repeatable {
             let (code, can) = match after.repeatable {
@@ -372,14 +376,14 @@ impl<'a> Differences<'a> {
             };
             self.add(
                 code,
-                place,
+                coordinate,
                 format!("directive `@{name}` {can} be repeated now"),
             );
         }
-        let at = |argument| Place::DirectiveArgument(name, argument);
+        let at = |argument| Coordinate::DirectiveArgument(name, argument);
         self.inputs(&ARGUMENT, at, &before.arguments, &after.arguments);
         self.description(
-            place,
+            coordinate,
             before.description.as_ref(),
             after.description.as_ref(),
         );
@@ -387,13 +391,13 @@ impl<'a> Differences<'a> {
 
     fn description(
         &mut self,
-        place: Place<'a>,
+        coordinate: Coordinate<'a>,
         before: Option<&Node<str>>,
         after: Option<&Node<str>>,
     ) {
         if before != after {
-            let message = format!("the description of `{place}` changed");
-            self.add(Code::DescriptionChanged, place, message);
+            let message = format!("the description of `{coordinate}` changed");
+            self.add(Code::DescriptionChanged, coordinate, message);
         }
     }
 }

@@ -180,7 +180,7 @@ pub(super) fn search(settings: Option<&SearchSettings>) -> String {
     ])
 }
 
-/// Returns a plain value as text, whatever its place.
+/// Returns a plain value as text, whatever its coordinate.
 pub(super) fn value(value: &Value) -> String {
     match &value.kind {
         ValueKind::Null => "null".to_owned(),

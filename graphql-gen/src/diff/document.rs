@@ -134,7 +134,7 @@ fn by_name(role: &Role) -> (&str, &Role) {
     (role.name.as_str(), role)
 }
 
-/// Returns what a role may do, whatever the places.
+/// Returns what a role may do, whatever the coordinates.
 fn permissions(role: &Role) -> [Vec<String>; 3] {
     let actions = |all: &[soml_core::rbac::Action]| {
         let written =

@@ -1,4 +1,4 @@
-//! What changes for clients when one SOML schema takes the place of another.
+//! What changes for clients when one SOML schema takes the coordinate of another.
 //!
 //! [`diff`] compares two generated APIs in two ways. The GraphQL schemas are compared as clients see
 //! them ([`compare`]); the SOML schemas are compared for what no client can see, such as another
@@ -11,10 +11,10 @@ mod causes;
 mod change;
 mod code;
 mod compare;
+mod coordinate;
 mod detail;
 mod document;
 mod objects;
-mod place;
 mod properties;
 mod settings;
 mod side;

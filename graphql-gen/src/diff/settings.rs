@@ -140,7 +140,7 @@ fn text(value: &str) -> String {
     quoted((!value.is_empty()).then_some(value))
 }
 
-/// Adds the settings that changed. The schema does not keep their places.
+/// Adds the settings that changed. The schema does not keep their coordinates.
 pub(super) fn add(sides: &Sides<'_>, causes: &mut Causes<'_>) {
     for &Row { path, code, value } in ROWS {
         let (was, is) = (value(sides.old.api), value(sides.new.api));

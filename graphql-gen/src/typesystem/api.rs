@@ -192,8 +192,8 @@ impl Api {
         Some(self.origins.get(graphql_type)?.own)
     }
 
-    /// Finds what a member of a type is generated for: a field, an input field or an enum value. Every
-    /// member of a type of the schema has an origin.
+    /// Finds what a member of a type is generated for: a field, an input field or an enum value.
+    /// Every member of a type of the schema has an origin.
     #[must_use]
     pub fn member_origin(&self, graphql_type: &str, member: &str) -> Option<Origin> {
         let definition = self.schema.types.get(graphql_type)?;

@@ -2,9 +2,9 @@
 //!
 //! [`Api::new`] turns a valid SOML schema into a validated [`apollo_compiler::Schema`] and keeps what
 //! a planner needs to find its way back: which object a GraphQL type stands for, which property a
-//! field reads, and which concrete types an interface has. For everything else that it generates,
-//! [`Api`] knows the [`Origin`]: the object, property or enumeration behind it, and the settings that
-//! ask for it. Types are built directly as nodes; no
+//! field reads, and which concrete types an interface has. For everything that it generates,
+//! [`Api`] knows the [`Origin`]: the object, property or enumeration behind it, and the settings
+//! that ask for it. Types are built directly as nodes; no
 //! SDL is printed or parsed on the way. Nothing here reads data or knows SPARQL.
 
 mod aggregate;

@@ -96,7 +96,8 @@ impl Origin {
         self.source
     }
 
-    /// Returns the settings that decide whether it is there, what it is called, or what it defaults to.
+    /// Returns the settings that decide whether it is there, what it is called, or what it defaults
+    /// to.
     ///
     /// Those of a member come beside those of its type.
     pub fn settings(self) -> impl Iterator<Item = Setting> {

@@ -44,7 +44,8 @@ impl Setting {
         Setting::Service,
     ];
 
-    /// Returns the path of the setting in the document; `options.…` for an option of the generator.
+    /// Returns the path of the setting in the document, or `options.…` for an option of the
+    /// generator.
     #[must_use]
     pub const fn path(self) -> &'static str {
         match self {

@@ -9,7 +9,7 @@ use oxrdf::{NamedNode, Term};
 use soml_core::schema::ObjectId;
 
 use super::Execution;
-use super::portions::{PORTION, can_wait, read_portion};
+use super::chunks::{CHUNK, can_wait, read_chunk};
 use crate::plan::{Level, LevelId, Output, RootConnection, RootEntities, RootValue, Typing};
 use graph_store::query::{Hydrated, HydrationRequest};
 use graph_store::{StoreError, Windowed};
@@ -51,10 +51,10 @@ pub(super) struct FetchedLevel {
     pub(super) nodes: Vec<NamedNode>,
     /// Concrete type of each object; empty when it is the same for all.
     pub(super) objects: Vec<Option<ObjectId>>,
-    /// The values of all objects, or of the first portion.
+    /// The values of all objects, or of the first chunk.
     pub(super) hydrated: Hydrated,
-    /// Further portions are read while they are written.
-    pub(super) in_portions: bool,
+    /// Further chunks are read while they are written.
+    pub(super) in_chunks: bool,
     /// For each edge and each value of its slot: the position of the object in the further level.
     pub(super) targets: Vec<Vec<u32>>,
 }
@@ -99,33 +99,32 @@ pub(super) async fn fetch(execution: &Execution<'_>) -> Result<Fetched, StoreErr
             let nodes = std::mem::take(nodes);
             reached_once.push(nodes.reached == nodes.distinct.len());
             let nodes: Vec<NamedNode> = nodes.distinct.into_iter().collect();
-            let portion = if nodes.len() > PORTION && can_wait(plan, position, &reached_once) {
-                read_portion(execution, position, &nodes[..PORTION])
+            let chunk = if nodes.len() > CHUNK && can_wait(plan, position, &reached_once) {
+                read_chunk(execution, position, &nodes[..CHUNK])
             } else {
                 None
             };
-            started.push((nodes, portion.transpose()?));
+            started.push((nodes, chunk.transpose()?));
         }
-        let fetches = together
-            .iter()
-            .zip(&started)
-            .map(async |(level, (nodes, portion))| match portion {
-                Some(_) => Ok(None),
-                None => hydrate(execution, level, nodes).await.map(Some),
-            });
+        let fetches =
+            together
+                .iter()
+                .zip(&started)
+                .map(async |(level, (nodes, chunk))| match chunk {
+                    Some(_) => Ok(None),
+                    None => hydrate(execution, level, nodes).await.map(Some),
+                });
         let hydrated = try_join_all(fetches).await?;
-        for ((level, (nodes, portion)), whole) in together.into_iter().zip(started).zip(hydrated) {
-            let in_portions = portion.is_some();
-            let hydrated = portion
-                .or(whole)
-                .expect("a level is read whole or in portions");
+        for ((level, (nodes, chunk)), whole) in together.into_iter().zip(started).zip(hydrated) {
+            let in_chunks = chunk.is_some();
+            let hydrated = chunk.or(whole).expect("a level is read whole or in chunks");
             let objects = concrete_types(level, nodes.len(), &hydrated);
             let targets = follow_edges(level, &objects, &hydrated, &mut pending);
             levels.push(FetchedLevel {
                 nodes,
                 objects,
                 hydrated,
-                in_portions,
+                in_chunks,
                 targets,
             });
         }

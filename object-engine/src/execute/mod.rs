@@ -1,10 +1,10 @@
 //! Runs plans: fetches level by level, then writes the answer in the order of the operation.
 
 mod aggregate;
+mod chunks;
 mod connection;
 mod fetch;
 mod list;
-mod portions;
 mod values;
 mod write;
 

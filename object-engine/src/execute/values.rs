@@ -6,11 +6,11 @@ use oxrdf::{Literal, Term};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 
+use super::chunks::Values;
 use super::list::{
     Candidate, drop_equal, ill_typed_identity, literal_sort, scalar_sort, smallest_first,
     sort_and_cut,
 };
-use super::portions::Values;
 use super::write::Writer;
 use crate::plan::{
     ListOutput, LiteralOutput, LiteralPart, Output, ResponseField, ScalarKind, ScalarOutput,

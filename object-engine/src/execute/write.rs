@@ -7,8 +7,8 @@ use soml_core::schema::Schema;
 
 use super::Execution;
 use super::aggregate::Columns;
+use super::chunks::{CHUNK, Chunks, Values};
 use super::fetch::{Fetched, FetchedLevel, FetchedRoot, NOT_AN_OBJECT};
-use super::portions::{PORTION, Portions, Values};
 use super::values::scalar_values;
 use crate::code;
 use crate::plan::{
@@ -29,7 +29,7 @@ pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Result<Answ
         answer: AnswerWriter::new(),
         objects: 0,
         columns: HashMap::new(),
-        portions: Portions::new(fetched.levels.len()),
+        chunks: Chunks::new(fetched.levels.len()),
         stopped: None,
     };
     let written = writer.roots();
@@ -49,7 +49,7 @@ pub(super) struct Writer<'a> {
     /// Values of levels that are aggregated.
     pub(super) columns: HashMap<LevelId, Rc<Columns<'a>>>,
     /// Values of levels that are read while they are written.
-    portions: Portions,
+    chunks: Chunks,
     /// Nobody waits for the answer any more.
     stopped: Option<StoreError>,
 }
@@ -220,17 +220,17 @@ impl<'a> Writer<'a> {
         let fields = variant(plan, data, node).expect("the caller saw the type");
         self.check_size_and_time()?;
         let at = node as usize;
-        if !data.in_portions || at < PORTION {
+        if !data.in_chunks || at < CHUNK {
             let hydrated = &data.hydrated;
             return self.fields(plan, data, at, Values { hydrated, node: at }, fields);
         }
-        let portion = self
-            .portions
+        let chunk = self
+            .chunks
             .of(self.execution, level, &data.nodes, at)
             .map_err(|error| self.stop(error))?;
         let values = Values {
-            hydrated: &portion.hydrated,
-            node: at - portion.start,
+            hydrated: &chunk.hydrated,
+            node: at - chunk.start,
         };
         self.fields(plan, data, at, values, fields)
     }

@@ -29,18 +29,18 @@ pub(super) struct FieldArguments<'a> {
 impl FieldArguments<'_> {
     /// Translates `ID` of a list of IRIs.
     pub(super) fn ids(&self) -> Result<Option<Vec<NamedNode>>> {
-        let Some((ids, place)) = self.values.get("ID") else {
+        let Some((ids, location)) = self.values.get("ID") else {
             return Ok(None);
         };
-        self.id_list(&ids, place).map(Some)
+        self.id_list(&ids, location).map(Some)
     }
 
     /// Translates `ID` and `where`.
     pub(super) fn object_conditions(&self, target: TypeRef) -> Result<Vec<NodeCondition>> {
         let mut conditions = Vec::new();
         conditions.extend(self.ids()?.map(NodeCondition::one_of));
-        if let Some((filter, place)) = self.values.get("where") {
-            let mut builder = FilterBuilder::new(self.api, self.limits, place);
+        if let Some((filter, location)) = self.values.get("where") {
+            let mut builder = FilterBuilder::new(self.api, self.limits, location);
             conditions.push(builder.objects(target, &filter)?);
         }
         Ok(conditions)
@@ -54,14 +54,14 @@ impl FieldArguments<'_> {
     }
 
     /// Reads a list of ids.
-    fn id_list(&self, input: &Input, place: Option<Location>) -> Result<Vec<NamedNode>> {
+    fn id_list(&self, input: &Input, location: Option<Location>) -> Result<Vec<NamedNode>> {
         let ids = input.as_list();
         if ids.len() > self.limits.list_length {
             return Err(GraphqlError::new(
                 code::LIMIT_LIST_LENGTH,
                 "the list of ids has too many elements",
             )
-            .at(place)
+            .at(location)
             .with("limit", self.limits.list_length));
         }
         // A text that no IRI can have is the id of nothing.
@@ -79,8 +79,8 @@ impl FieldArguments<'_> {
     ) -> Result<Vec<OrderKey>> {
         match self.values.get("orderBy") {
             None => Ok(Vec::new()),
-            Some((order, place)) => {
-                let mut builder = OrderBuilder::new(self.api, self.limits, lang, place);
+            Some((order, location)) => {
+                let mut builder = OrderBuilder::new(self.api, self.limits, lang, location);
                 builder.objects(target, &order)
             }
         }
@@ -107,23 +107,23 @@ impl FieldArguments<'_> {
 
     /// Refuses to read another repository than that of the store.
     fn check_repository(&self, configured: Option<&str>) -> Result<()> {
-        let (given, place) = match self.values.get("repository") {
+        let (given, location) = match self.values.get("repository") {
             None => (None, None),
-            Some((given, place)) => (given.as_text().map(str::to_owned), place),
+            Some((given, location)) => (given.as_text().map(str::to_owned), location),
         };
         let wanted = given.as_deref().or(configured).unwrap_or_default();
         if wanted.is_empty() || self.features.repository.as_deref() == Some(wanted) {
             return Ok(());
         }
         let message = format!("the store has one repository; it cannot read `{wanted}`");
-        Err(GraphqlError::new(code::STORE_UNSUPPORTED, message).at(place))
+        Err(GraphqlError::new(code::STORE_UNSUPPORTED, message).at(location))
     }
 
     /// Reads whether what follows from other statements is wanted.
     fn inference(&self, name: &str, configured: bool, offered: Inference) -> Result<bool> {
         let given = self.values.get(name);
-        let (wanted, place, asked_by) = match given {
-            Some((Input::Boolean(wanted), place)) => (wanted, place, format!("`{name}`")),
+        let (wanted, location, asked_by) = match given {
+            Some((Input::Boolean(wanted), location)) => (wanted, location, format!("`{name}`")),
             _ => (configured, None, format!("`config.{name}` of the schema")),
         };
         match offered {
@@ -132,14 +132,14 @@ impl FieldArguments<'_> {
             Inference::Always if wanted => Ok(true),
             Inference::Always => {
                 let message = format!("the store cannot leave out what {asked_by} excludes");
-                Err(GraphqlError::new(code::STORE_UNSUPPORTED, message).at(place))
+                Err(GraphqlError::new(code::STORE_UNSUPPORTED, message).at(location))
             }
         }
     }
 
     /// Reads `from`.
     fn graphs(&self) -> Result<Option<Vec<NamedNode>>> {
-        let Some((from, place)) = self.values.get("from") else {
+        let Some((from, location)) = self.values.get("from") else {
             return Ok(None);
         };
         let names = from.as_list();
@@ -148,7 +148,7 @@ impl FieldArguments<'_> {
                 code::LIMIT_GRAPHS,
                 "the argument `from` names too many graphs",
             )
-            .at(place)
+            .at(location)
             .with("limit", self.limits.graphs));
         }
         let graphs = names.iter().map(|graph| {
@@ -158,7 +158,7 @@ impl FieldArguments<'_> {
                     code::ARGUMENT_INVALID,
                     format!("`{text}` is not the IRI of a graph"),
                 )
-                .at(place)
+                .at(location)
             })
         });
         graphs.collect::<Result<_>>().map(Some)
@@ -166,39 +166,39 @@ impl FieldArguments<'_> {
 
     /// Reads `lang`.
     pub(super) fn lang(&self) -> Result<Option<LangSpec>> {
-        let Some((spec, place)) = self.values.get("lang") else {
+        let Some((spec, location)) = self.values.get("lang") else {
             return Ok(None);
         };
         let text = spec.as_text().unwrap_or_default();
         lang_spec(text, self.limits)
             .map(Some)
-            .map_err(|error| error.at(place))
+            .map_err(|error| error.at(location))
     }
 
     /// Reads `limit` and `offset`.
     pub(super) fn page(&self) -> Result<Page> {
         let number = |name: &str, least: u64| match self.values.get(name) {
             None => Ok(None),
-            Some((input, place)) => {
+            Some((input, location)) => {
                 let value = input.as_text().and_then(|text| text.parse::<u64>().ok());
                 value
                     .filter(|&n| n >= least)
-                    .map(|n| Some((n, place)))
+                    .map(|n| Some((n, location)))
                     .ok_or_else(|| {
                         GraphqlError::new(
                             code::SCALAR_INVALID,
                             format!("`{name}` must be a whole number of at least {least}"),
                         )
-                        .at(place)
+                        .at(location)
                     })
             }
         };
         let limit = number("limit", 1)?;
-        if let (Some((n, place)), Some(greatest)) = (limit, self.limits.page)
+        if let (Some((n, location)), Some(greatest)) = (limit, self.limits.page)
             && n > greatest
         {
             return Err(GraphqlError::new(code::LIMIT_PAGE, "the page is too large")
-                .at(place)
+                .at(location)
                 .with("limit", greatest));
         }
         Ok(Page {
@@ -213,10 +213,10 @@ impl FieldArguments<'_> {
         kind: ScalarKind,
         cast: bool,
     ) -> Result<Option<TermCondition>> {
-        let Some((filter, place)) = self.values.get("where") else {
+        let Some((filter, location)) = self.values.get("where") else {
             return Ok(None);
         };
-        let mut builder = FilterBuilder::new(self.api, self.limits, place);
+        let mut builder = FilterBuilder::new(self.api, self.limits, location);
         Ok(Some(match kind {
             ScalarKind::Scalar(scalar) => builder.scalars(scalar, cast, &filter)?,
             ScalarKind::Enum(id) => builder.enums(id, cast, &filter)?,
@@ -226,12 +226,12 @@ impl FieldArguments<'_> {
     /// Translates `where` and `value` on literals.
     pub(super) fn literal_condition(&self) -> Result<Vec<TermCondition>> {
         let mut conditions = Vec::new();
-        if let Some((filter, place)) = self.values.get("where") {
-            let mut builder = FilterBuilder::new(self.api, self.limits, place);
+        if let Some((filter, location)) = self.values.get("where") {
+            let mut builder = FilterBuilder::new(self.api, self.limits, location);
             conditions.push(builder.literals(&filter)?);
         }
-        if let Some((filter, place)) = self.values.get("value") {
-            let mut builder = FilterBuilder::new(self.api, self.limits, place);
+        if let Some((filter, location)) = self.values.get("value") {
+            let mut builder = FilterBuilder::new(self.api, self.limits, location);
             conditions.push(builder.literal_value(&filter)?);
         }
         Ok(conditions)
@@ -241,10 +241,10 @@ impl FieldArguments<'_> {
     pub(super) fn scalar_list(&self, non_null_elements: bool) -> Result<ListOutput> {
         let order = match self.values.get("orderBy") {
             None => Vec::new(),
-            Some((direction, place)) => {
+            Some((direction, location)) => {
                 let descending = descending(&direction).ok_or_else(|| {
                     GraphqlError::new(code::ARGUMENT_INVALID, "`orderBy` must be ASC or DESC")
-                        .at(place)
+                        .at(location)
                 })?;
                 vec![(LiteralKey::Value, descending)]
             }
@@ -259,9 +259,10 @@ impl FieldArguments<'_> {
     /// Reads how a list of literals is put together.
     pub(super) fn literal_list(&self, non_null_elements: bool) -> Result<ListOutput> {
         let mut order = Vec::new();
-        if let Some((input, place)) = self.values.get("orderBy") {
+        if let Some((input, location)) = self.values.get("orderBy") {
             let invalid = || {
-                GraphqlError::new(code::ARGUMENT_INVALID, "`orderBy` has an unknown key").at(place)
+                GraphqlError::new(code::ARGUMENT_INVALID, "`orderBy` has an unknown key")
+                    .at(location)
             };
             for (by, direction) in literal_keys(&input).ok_or_else(invalid)? {
                 order.push((by, descending(&direction).ok_or_else(invalid)?));

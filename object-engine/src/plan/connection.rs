@@ -154,18 +154,18 @@ impl<'a> Planner<'_, 'a> {
     }
 
     fn length(&self, field: &'a Node<executable::Field>, name: &str) -> Result<Option<usize>> {
-        let Some((input, place)) = self.arguments(field).values.get(name) else {
+        let Some((input, location)) = self.arguments(field).values.get(name) else {
             return Ok(None);
         };
         let length = input.as_text().and_then(|text| text.parse::<usize>().ok());
         let length = length.ok_or_else(|| {
             let message = format!("`{name}` must be a whole number of at least 0");
-            GraphqlError::new(code::ARGUMENT_INVALID, message).at(place)
+            GraphqlError::new(code::ARGUMENT_INVALID, message).at(location)
         })?;
         match self.input.limits.page {
             Some(greatest) if length as u64 > greatest => {
                 let error = GraphqlError::new(code::LIMIT_PAGE, "the page is too large");
-                Err(error.at(place).with("limit", greatest))
+                Err(error.at(location).with("limit", greatest))
             }
             _ => Ok(Some(length)),
         }
@@ -177,7 +177,7 @@ impl<'a> Planner<'_, 'a> {
         name: &str,
         codec: &CursorCodec,
     ) -> Result<Option<Position>> {
-        let Some((input, place)) = self.arguments(field).values.get(name) else {
+        let Some((input, location)) = self.arguments(field).values.get(name) else {
             return Ok(None);
         };
         let position = codec.decode(input.as_text().unwrap_or_default());
@@ -186,7 +186,7 @@ impl<'a> Planner<'_, 'a> {
                 "`{name}` is no cursor of this field with this `orderBy`; \
                  pass on what `cursor` or `pageInfo` gave"
             );
-            GraphqlError::new(code::CURSOR_INVALID, message).at(place)
+            GraphqlError::new(code::CURSOR_INVALID, message).at(location)
         })
     }
 }

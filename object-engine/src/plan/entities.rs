@@ -32,7 +32,7 @@ impl<'a> Planner<'_, 'a> {
         nodes: &[&'a Node<executable::Field>],
     ) -> Result<RootEntities> {
         let arguments = self.arguments(field);
-        let (input, place) = arguments
+        let (input, location) = arguments
             .values
             .get("representations")
             .unwrap_or((Input::List(Vec::new()), None));
@@ -40,13 +40,13 @@ impl<'a> Planner<'_, 'a> {
         if list.len() > self.input.limits.list_length {
             let message = "there are too many representations";
             return Err(GraphqlError::new(code::LIMIT_LIST_LENGTH, message)
-                .at(place)
+                .at(location)
                 .with("limit", self.input.limits.list_length));
         }
         let mut targets: Vec<(TypeRef, Vec<NamedNode>)> = Vec::new();
         let mut representations = Vec::with_capacity(list.len());
         for input in list {
-            let Representation { target, id } = self.representation(input, place)?;
+            let Representation { target, id } = self.representation(input, location)?;
             let position = targets.iter().position(|(known, _)| *known == target);
             let position = position.unwrap_or_else(|| {
                 targets.push((target, Vec::new()));
@@ -81,9 +81,9 @@ impl<'a> Planner<'_, 'a> {
         })
     }
 
-    fn representation(&self, input: &Input, place: Option<Location>) -> Result<Representation> {
+    fn representation(&self, input: &Input, location: Option<Location>) -> Result<Representation> {
         let invalid =
-            |message: String| GraphqlError::new(code::ARGUMENT_INVALID, message).at(place);
+            |message: String| GraphqlError::new(code::ARGUMENT_INVALID, message).at(location);
         let Input::Object(fields) = input else {
             return Err(invalid("a representation must be an object".to_owned()));
         };

@@ -415,12 +415,12 @@ impl<'a> FilterBuilder<'a> {
 
     fn lang(&self, value: &Input) -> Result<TermCondition> {
         let text = value.as_text().unwrap_or_default();
-        let place = |error: GraphqlError| {
+        let location = |error: GraphqlError| {
             error
                 .at(self.location)
                 .with("argumentPath", self.keys.join("."))
         };
-        let spec = lang_spec(text, self.limits).map_err(place)?;
+        let spec = lang_spec(text, self.limits).map_err(location)?;
         lang_condition(&spec).map_err(|message| self.error(code::LANG_SPEC_INVALID, message))
     }
 }

@@ -16,7 +16,7 @@ use graphql_gen::typesystem::TypeRef;
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct LevelKey {
     target: TypeRef,
-    /// Addresses of the selection sets, which the document keeps in place.
+    /// Addresses of the selection sets, which the document keeps in location.
     sets: Vec<*const SelectionSet>,
     lang: Option<LangSpec>,
     dataset: Arc<Dataset>,
@@ -54,8 +54,8 @@ pub(super) fn order_levels(levels: &mut [Level], roots: &mut [RootField]) {
     let mut order: Vec<usize> = (0..levels.len()).collect();
     order.sort_by_key(|&level| levels[level].depth);
     let mut places = vec![LevelId(0); levels.len()];
-    for (place, &level) in (0u32..).zip(&order) {
-        places[level] = LevelId(place);
+    for (location, &level) in (0u32..).zip(&order) {
+        places[level] = LevelId(location);
     }
     for level in levels.iter_mut() {
         for edge in &mut level.edges {

@@ -162,7 +162,7 @@ pub struct EdgeField {
 pub enum EdgePart {
     /// The object; its position in [`RootConnection::levels`].
     Node(usize),
-    /// Its place.
+    /// Its location.
     Cursor,
     /// The GraphQL type name.
     TypeName(String),

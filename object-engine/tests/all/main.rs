@@ -6,6 +6,7 @@ mod async_graphql;
 #[path = "../../../graph-store/tests/all/back_end/mod.rs"]
 mod back_end;
 mod cases;
+mod chunks;
 mod connections;
 mod counts;
 mod differential;
@@ -17,7 +18,6 @@ mod hostile;
 mod languages;
 #[cfg(feature = "rocksdb")]
 mod on_disk;
-mod portions;
 mod star_wars;
 mod stores;
 mod type_cast;

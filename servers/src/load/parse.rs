@@ -11,7 +11,7 @@ use oxigraph::model::Quad;
 use super::check::{BlankNodes, Fault, check};
 use super::format::DataFormat;
 use super::report::{Finding, FindingKind, LoadError};
-use super::source::{LineByLine, Place};
+use super::source::{LineByLine, ReadPosition};
 use super::spelling::is_lost;
 
 /// Statements handed on at once: enough that the hand-over costs nothing.
@@ -84,7 +84,7 @@ pub(super) fn parse(
 struct Sink<'a> {
     input: &'a Input<'a>,
     out: &'a SyncSender<Parsed>,
-    place: Rc<Place>,
+    place: Rc<ReadPosition>,
     blank_nodes: BlankNodes,
     batch: Vec<Quad>,
     spellings_lost: u64,

@@ -56,7 +56,7 @@ impl<R: Read> Read for Counted<R> {
 
 /// Where the reader is, shared with whoever looks at the statements that come out.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(super) struct ReadPosition {
     line: Cell<u64>,
     /// Line of the statement that the current line only closes, if it does.
     closes: Cell<Option<u64>>,
@@ -64,7 +64,7 @@ pub(super) struct Place {
     content: Cell<u64>,
 }
 
-impl Place {
+impl ReadPosition {
     /// Returns the line of the statement that has just come out, counted from 1.
     ///
     /// A line that begins with `.`, `;` or the like closes the statement of an earlier line.
@@ -86,7 +86,7 @@ impl Place {
 /// A reader that never gives more than the rest of one line.
 pub(super) struct LineByLine<R> {
     inner: R,
-    place: Rc<Place>,
+    place: Rc<ReadPosition>,
     piece: Vec<u8>,
     given: usize,
     at_line_start: bool,
@@ -103,7 +103,7 @@ impl<R: BufRead> LineByLine<R> {
         }
     }
 
-    pub(super) fn place(&self) -> Rc<Place> {
+    pub(super) fn place(&self) -> Rc<ReadPosition> {
         Rc::clone(&self.place)
     }
 }

@@ -50,8 +50,8 @@ impl Constraint {
             pattern: property.pattern.as_deref(),
         };
         let owner = &schema[property.declared_by].name.written;
-        let place = format!("{owner}.{}", property.name.written);
-        parts.constraints(schema, &place, refused)
+        let element = format!("{owner}.{}", property.name.written);
+        parts.constraints(schema, &element, refused)
     }
 }
 
@@ -65,7 +65,7 @@ impl Parts<'_> {
     fn constraints(
         &self,
         schema: &Schema,
-        place: &str,
+        element: &str,
         refused: &mut Vec<String>,
     ) -> Vec<Constraint> {
         let mut constraints = Vec::new();
@@ -92,7 +92,7 @@ impl Parts<'_> {
                     text: format!("{key}: {text}"),
                     test: Test::Matches(regex),
                 }),
-                Err(error) => refused.push(format!("`{key}: {text}` of {place}: {error}")),
+                Err(error) => refused.push(format!("`{key}: {text}` of {element}: {error}")),
             }
         }
         constraints

@@ -27,7 +27,7 @@ use graph_store::query::{Dataset, NodeCondition, Page, Selection};
 use graph_store::query::{Hydrated, HydrationRequest, Slot};
 use graph_store::{GraphStore, StoreError};
 use object::ObjectCheck;
-use report::{Place, Tally};
+use report::{Element, Tally};
 use statements::{KnownProperties, check_classes};
 use types::{NodeTypes, Types};
 use values::{Target, Values};
@@ -35,7 +35,7 @@ use values::{Target, Values};
 /// How much a check reads at a time, and keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckOptions {
-    /// Greatest number of examples of each kind of finding at each place.
+    /// Greatest number of examples of each kind of finding about each element.
     pub examples: usize,
     /// Number of ids that are asked for at a time.
     pub page: u64,
@@ -159,13 +159,13 @@ impl Run<'_> {
     }
 
     fn no_instances(&mut self, object: ObjectId) {
-        let place = Place {
+        let element = Element {
             object: Some(object),
             property: None,
         };
         let name = &self.input.schema[object].name.iri;
         self.tally
-            .add(CheckCode::NoInstances, place, "", name.as_str(), None);
+            .add(CheckCode::NoInstances, element, "", name.as_str(), None);
     }
 
     async fn hydrate(&self, nodes: &[NamedNode], slots: &[Slot]) -> Result<Hydrated, StoreError> {
@@ -217,14 +217,14 @@ impl Run<'_> {
     }
 
     fn id(&mut self, check: &ObjectCheck<'_>, subject: &NamedNode) {
-        let place = Place {
+        let element = Element {
             object: Some(check.id),
             property: None,
         };
         for constraint in &check.ids {
             if !constraint.holds(subject.as_str()) {
                 let (code, iri) = (CheckCode::IdMismatch, subject.as_str());
-                self.tally.add(code, place, &constraint.text, iri, None);
+                self.tally.add(code, element, &constraint.text, iri, None);
             }
         }
     }

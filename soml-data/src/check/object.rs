@@ -5,7 +5,7 @@ use soml_core::lang::LangValidation;
 use soml_core::schema::{Max, ObjectId, Path, Property, PropertyId, Range, Schema};
 
 use super::constraint::Constraint;
-use super::report::Place;
+use super::report::Element;
 use super::types::{Types, slot};
 use graph_store::query::Slot;
 use graph_store::query::Step;
@@ -22,7 +22,7 @@ pub(super) struct ObjectCheck<'a> {
 
 /// The checks of one property of an object type.
 pub(super) struct PropertyCheck<'a> {
-    pub(super) place: Place,
+    pub(super) element: Element,
     pub(super) property: &'a Property,
     /// Position of its values in [`ObjectCheck::slots`].
     pub(super) slot: usize,
@@ -65,7 +65,7 @@ impl<'a> ObjectCheck<'a> {
 
     fn add(&mut self, schema: &'a Schema, id: PropertyId, refused: &mut Vec<String>) {
         let property = &schema[id];
-        let place = declared(schema, id);
+        let element = declared(schema, id);
         if let Some(service) = &property.sparql_federated_service {
             let owner = &schema[property.declared_by].name.written;
             let name = &property.name.written;
@@ -84,7 +84,7 @@ impl<'a> ObjectCheck<'a> {
         };
         let back = back.map(|step| self.slot(step));
         self.properties.push(PropertyCheck {
-            place,
+            element,
             property,
             slot,
             back,
@@ -103,12 +103,12 @@ impl<'a> ObjectCheck<'a> {
 }
 
 /// Returns where a property is declared, so that what many subtypes inherit is reported once.
-fn declared(schema: &Schema, id: PropertyId) -> Place {
+fn declared(schema: &Schema, id: PropertyId) -> Element {
     let property = &schema[id];
     let declaring = &schema[property.declared_by].props;
     let same = |other: &&PropertyId| schema[**other].name.iri == property.name.iri;
     let declared = declaring.iter().find(same).copied().unwrap_or(id);
-    Place {
+    Element {
         object: Some(schema[declared].owner),
         property: Some(declared),
     }

@@ -31,7 +31,7 @@ pub struct Members {
     pub count: u64,
 }
 
-/// Findings of one kind at one place of the schema.
+/// Findings of one kind about one element of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckFinding {
     /// The code.
@@ -69,7 +69,7 @@ fn as_text<S: Serializer>(code: &CheckCode, serializer: S) -> Result<S::Ok, S::E
 }
 
 impl CheckReport {
-    /// Returns the number of findings of one severity, each kind at each place once.
+    /// Returns the number of findings of one severity, each kind about each element once.
     #[must_use]
     pub fn count(&self, severity: CheckSeverity) -> usize {
         let of = |finding: &&CheckFinding| finding.severity == severity;
@@ -80,7 +80,7 @@ impl CheckReport {
 impl CheckFinding {
     /// Returns where it is, such as `Book.title`.
     #[must_use]
-    pub fn place(&self) -> Option<String> {
+    pub fn element(&self) -> Option<String> {
         match (&self.object, &self.property) {
             (Some(object), Some(property)) => Some(format!("{object}.{property}")),
             (Some(one), None) | (None, Some(one)) => Some(one.clone()),
@@ -89,9 +89,9 @@ impl CheckFinding {
     }
 }
 
-/// A place of the schema.
+/// An element of the schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct Element {
     pub(super) object: Option<ObjectId>,
     pub(super) property: Option<PropertyId>,
 }
@@ -99,7 +99,7 @@ pub(super) struct Place {
 /// Counts findings and keeps the first cases of each kind.
 pub(super) struct Tally {
     examples: usize,
-    kinds: HashMap<(CheckCode, Place), HashMap<String, Counted>>,
+    kinds: HashMap<(CheckCode, Element), HashMap<String, Counted>>,
 }
 
 #[derive(Default)]
@@ -120,12 +120,12 @@ impl Tally {
     pub(super) fn add(
         &mut self,
         code: CheckCode,
-        place: Place,
+        element: Element,
         detail: &str,
         subject: &str,
         value: Option<&dyn std::fmt::Display>,
     ) {
-        let details = self.kinds.entry((code, place)).or_default();
+        let details = self.kinds.entry((code, element)).or_default();
         let known = details.contains_key(detail) || details.len() < MAX_DETAILS;
         let detail = if known { detail } else { "others" };
         if !details.contains_key(detail) {
@@ -150,24 +150,25 @@ impl Tally {
             .into_iter()
             .flat_map(|(key, details)| details.into_iter().map(move |(d, c)| (key, d, c)))
             .collect();
-        all.sort_by(|((code, place), detail, counted), (other, d, c)| {
-            let order = |code: &CheckCode, place: &Place| (code.severity(), *place, *code);
-            order(code, place)
+        all.sort_by(|((code, element), detail, counted), (other, d, c)| {
+            let order = |code: &CheckCode, element: &Element| (code.severity(), *element, *code);
+            order(code, element)
                 .cmp(&order(&other.0, &other.1))
                 .then_with(|| c.count.cmp(&counted.count))
                 .then_with(|| detail.cmp(d))
         });
-        let finding = |((code, place), detail, counted): ((CheckCode, Place), String, Counted)| {
-            CheckFinding {
-                code,
-                severity: code.severity(),
-                object: place.object.map(|id| schema[id].name.written.clone()),
-                property: place.property.map(|id| schema[id].name.written.clone()),
-                detail: (!detail.is_empty()).then_some(detail),
-                count: counted.count,
-                examples: counted.examples,
-            }
-        };
+        let finding =
+            |((code, element), detail, counted): ((CheckCode, Element), String, Counted)| {
+                CheckFinding {
+                    code,
+                    severity: code.severity(),
+                    object: element.object.map(|id| schema[id].name.written.clone()),
+                    property: element.property.map(|id| schema[id].name.written.clone()),
+                    detail: (!detail.is_empty()).then_some(detail),
+                    count: counted.count,
+                    examples: counted.examples,
+                }
+            };
         all.into_iter().map(finding).collect()
     }
 }
@@ -183,14 +184,14 @@ mod tests {
             let (detail, subject) = (format!("d{n}"), format!("s{n}"));
             tally.add(
                 CheckCode::ValueNotOfRange,
-                Place::default(),
+                Element::default(),
                 &detail,
                 &subject,
                 None,
             );
             tally.add(
                 CheckCode::ValueNotOfRange,
-                Place::default(),
+                Element::default(),
                 "d0",
                 &subject,
                 None,

@@ -6,7 +6,7 @@ use oxrdf::{NamedNode, NamedOrBlankNode, Term};
 use soml_core::schema::{ObjectId, Path, Schema};
 
 use super::code::CheckCode;
-use super::report::{Place, Tally};
+use super::report::{Element, Tally};
 use super::types::{NodeTypes, Types};
 use graph_store::CallContext;
 use graph_store::{Statements, StoreError};
@@ -39,7 +39,7 @@ impl KnownProperties {
         statements: &dyn Statements,
         tally: &mut Tally,
     ) -> Result<(), StoreError> {
-        let place = Place {
+        let element = Element {
             object: Some(object),
             property: None,
         };
@@ -51,10 +51,10 @@ impl KnownProperties {
             let detail = format!("<{}>", property.as_str());
             if !is_known(&property) {
                 let code = CheckCode::PropertyUnknown;
-                tally.add(code, place, &detail, node.as_str(), Some(&value));
+                tally.add(code, element, &detail, node.as_str(), Some(&value));
             } else if matches!(value, Term::BlankNode(_)) {
                 let detail = format!("as value of {detail}");
-                tally.add(CheckCode::BlankNode, place, &detail, node.as_str(), None);
+                tally.add(CheckCode::BlankNode, element, &detail, node.as_str(), None);
             }
         })
     }
@@ -80,10 +80,10 @@ pub(super) fn check_classes(
             let (code, subject) = match &subject {
                 NamedOrBlankNode::BlankNode(blank) if is_known => {
                     let detail = format!("as an instance of {detail}");
-                    let place = Place::default();
+                    let element = Element::default();
                     tally.add(
                         CheckCode::BlankNode,
-                        place,
+                        element,
                         &detail,
                         &blank.to_string(),
                         None,
@@ -98,7 +98,7 @@ pub(super) fn check_classes(
                 }
                 NamedOrBlankNode::NamedNode(node) => (CheckCode::ClassUnknown, node),
             };
-            tally.add(code, Place::default(), &detail, subject.as_str(), None);
+            tally.add(code, Element::default(), &detail, subject.as_str(), None);
         }
     }
     Ok(())

@@ -56,7 +56,13 @@ impl Values<'_> {
 
     fn add(&self, tally: &mut Tally, code: CheckCode, detail: &str, value: Option<&Term>) {
         let value = value.map(|value| value as &dyn std::fmt::Display);
-        tally.add(code, self.check.place, detail, self.subject.as_str(), value);
+        tally.add(
+            code,
+            self.check.element,
+            detail,
+            self.subject.as_str(),
+            value,
+        );
     }
 
     fn count(&self, tally: &mut Tally, code: CheckCode, detail: &str, count: usize) {
@@ -65,7 +71,7 @@ impl Values<'_> {
             n => format!("{n} values"),
         };
         let subject = self.subject.as_str();
-        tally.add(code, self.check.place, detail, subject, Some(&said));
+        tally.add(code, self.check.element, detail, subject, Some(&said));
     }
 
     fn cardinality(&self, tally: &mut Tally) {

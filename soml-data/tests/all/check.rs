@@ -74,7 +74,7 @@ fn lines(report: &CheckReport) -> Vec<String> {
     findings
         .filter(|finding| finding.code.as_str() != "NO_INSTANCES")
         .map(|finding| {
-            let place = finding.place().unwrap_or_default();
+            let place = finding.element().unwrap_or_default();
             let detail = finding.detail.clone().unwrap_or_default();
             let line = format!(
                 "{} {place} {detail} {}",

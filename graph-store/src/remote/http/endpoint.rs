@@ -26,14 +26,14 @@ use crate::store::StoreInfo;
 /// A SPARQL endpoint over HTTP: one server, or several that hold the same data.
 ///
 /// ```no_run
-/// use graphql_gen::store::remote::http::{ConnectionOptions, HttpEndpoint};
+/// use graph_store::remote::http::{ConnectionOptions, HttpEndpoint};
 ///
 /// let endpoint = HttpEndpoint::new(ConnectionOptions {
 ///     addresses: "http://localhost:7200".parse().expect("an address"),
 ///     repository: Some("films".to_owned()),
 ///     ..ConnectionOptions::default()
 /// })?;
-/// # Ok::<(), graphql_gen::store::remote::http::OptionsError>(())
+/// # Ok::<(), graph_store::remote::http::OptionsError>(())
 /// ```
 pub struct HttpEndpoint {
     options: ConnectionOptions,

@@ -8,7 +8,7 @@ use reqwest::Url;
 /// The addresses of a store: one server, or several that hold the same data, the main one first.
 ///
 /// ```
-/// use graphql_gen::store::remote::http::Addresses;
+/// use graph_store::remote::http::Addresses;
 ///
 /// let addresses: Addresses = "http://main:7200; http://other:7200".parse().unwrap();
 /// assert_eq!(addresses.to_string(), "http://main:7200/, http://other:7200/");
@@ -69,7 +69,7 @@ impl fmt::Display for Addresses {
 /// A set of HTTP status codes, such as `503`, `50x` or `5xx`.
 ///
 /// ```
-/// use graphql_gen::store::remote::http::HttpCodes;
+/// use graph_store::remote::http::HttpCodes;
 ///
 /// let codes: HttpCodes = "429; 50x".parse().unwrap();
 /// assert!(codes.contains(503) && !codes.contains(511));

@@ -291,14 +291,14 @@ impl<'a> Writer<'a> {
                 let message = format!("there are more than {limit} groups");
                 let error = GraphqlError::new(code::LIMIT_GROUPS, message);
                 let error = error.at(location).on(self.answer.path());
-                self.answer.refuse(error.with("limit", *limit))
+                self.answer.push_error(error.with("limit", *limit));
             }
             NoGroups::OutOfRange => {
                 let message = "the groups cannot be told exactly";
                 self.answer.error(code::AGGREGATE_RANGE, message, location);
-                PropagateNull
             }
         }
+        PropagateNull
     }
 
     fn group<'v>(

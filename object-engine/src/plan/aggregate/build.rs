@@ -229,7 +229,7 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
 
     fn grouping(&mut self, nodes: Nodes<'_, 'a>) -> Result<Grouping> {
         let arguments = self.planner.arguments(nodes[0]);
-        let (by, place) = arguments
+        let (by, location) = arguments
             .values
             .get("by")
             .unwrap_or((Input::List(Vec::new()), None));
@@ -241,7 +241,7 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
         }
         if names.is_empty() {
             let message = "`by` must name what the objects of a group have in common";
-            return Err(GraphqlError::new(code::ARGUMENT_INVALID, message).at(place));
+            return Err(GraphqlError::new(code::ARGUMENT_INVALID, message).at(location));
         }
         let mut by = Vec::with_capacity(names.len());
         for name in &names {
@@ -249,11 +249,11 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
         }
         let having = match arguments.values.get("having") {
             None => Having::All(Vec::new()),
-            Some((input, place)) => HavingBuilder::new(self, place).having(&input)?,
+            Some((input, location)) => HavingBuilder::new(self, location).having(&input)?,
         };
         let order = match arguments.values.get("orderBy") {
             None => Vec::new(),
-            Some((input, place)) => self.order(&input, &names, place)?,
+            Some((input, location)) => self.order(&input, &names, location)?,
         };
         let mut fields = Vec::new();
         let of = type_of(nodes[0]);
@@ -283,8 +283,8 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
             let part = if name == "__typename" {
                 KeyPart::TypeName(of.clone())
             } else {
-                let place = self.planner.location(nodes[0]);
-                KeyPart::Of(position(by, name, "selected", place)?)
+                let location = self.planner.location(nodes[0]);
+                KeyPart::Of(position(by, name, "selected", location)?)
             };
             fields.push((key, part));
         }
@@ -295,28 +295,28 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
         &mut self,
         input: &Input,
         by: &[String],
-        place: Option<Location>,
+        location: Option<Location>,
     ) -> Result<Vec<GroupOrder>> {
         let mut order = Vec::new();
-        for (name, value) in entries(input, place)? {
+        for (name, value) in entries(input, location)? {
             match (name.as_str(), value) {
                 (_, Input::Null) => {}
                 ("count", direction) => {
                     let by = GroupOrderBy::Measured(Measured::Objects);
-                    order.extend(directed(by, direction, place)?);
+                    order.extend(directed(by, direction, location)?);
                 }
                 ("key", keys) => {
-                    for (name, direction) in entries(keys, place)? {
-                        let by = GroupOrderBy::Key(position(by, name, "ordered by", place)?);
-                        order.extend(directed(by, direction, place)?);
+                    for (name, direction) in entries(keys, location)? {
+                        let by = GroupOrderBy::Key(position(by, name, "ordered by", location)?);
+                        order.extend(directed(by, direction, location)?);
                     }
                 }
                 (_, measures) => {
                     let values = self.values_named(name)?;
-                    for (name, direction) in entries(measures, place)? {
-                        let measure = Measure::from_name(name).ok_or_else(|| invalid(place))?;
+                    for (name, direction) in entries(measures, location)? {
+                        let measure = Measure::from_name(name).ok_or_else(|| invalid(location))?;
                         let by = GroupOrderBy::Measured(Measured::Values(values, measure));
-                        order.extend(directed(by, direction, place)?);
+                        order.extend(directed(by, direction, location)?);
                     }
                 }
             }
@@ -394,35 +394,35 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
 }
 
 /// Finds a part of the key among those that groups have.
-fn position(by: &[String], name: &str, used: &str, place: Option<Location>) -> Result<usize> {
+fn position(by: &[String], name: &str, used: &str, location: Option<Location>) -> Result<usize> {
     by.iter().position(|known| known == name).ok_or_else(|| {
         let message = format!("`key.{name}` is {used}, and `by` does not name it");
-        GraphqlError::new(code::ARGUMENT_INVALID, message).at(place)
+        GraphqlError::new(code::ARGUMENT_INVALID, message).at(location)
     })
 }
 
 fn directed(
     by: GroupOrderBy,
     direction: &Input,
-    place: Option<Location>,
+    location: Option<Location>,
 ) -> Result<Option<GroupOrder>> {
     // A null direction is as if the key were absent.
     if *direction == Input::Null {
         return Ok(None);
     }
-    let descending = descending(direction).ok_or_else(|| invalid(place))?;
+    let descending = descending(direction).ok_or_else(|| invalid(location))?;
     Ok(Some(GroupOrder { by, descending }))
 }
 
-fn entries(input: &Input, place: Option<Location>) -> Result<&[(String, Input)]> {
+fn entries(input: &Input, location: Option<Location>) -> Result<&[(String, Input)]> {
     match input {
         Input::Object(fields) => Ok(fields),
         Input::Null => Ok(&[]),
-        _ => Err(invalid(place)),
+        _ => Err(invalid(location)),
     }
 }
 
-fn invalid(place: Option<Location>) -> GraphqlError {
+fn invalid(location: Option<Location>) -> GraphqlError {
     let message = "the `orderBy` argument has an unknown key";
-    GraphqlError::new(code::ARGUMENT_INVALID, message).at(place)
+    GraphqlError::new(code::ARGUMENT_INVALID, message).at(location)
 }

@@ -97,11 +97,11 @@ fn what_needs_no_values_costs_no_query_for_them() {
 #[test]
 fn the_embedded_store_takes_a_step_per_level_and_per_thousand_objects_that_lead_no_further() {
     let back_end = BackEnd::new(Kind::Memory);
-    for (things, portions) in [(1, 1), (1_000, 1), (1_001, 2), (10_000, 10)] {
+    for (things, chunks) in [(1, 1), (1_000, 1), (1_001, 2), (10_000, 10)] {
         back_end.load(&quads(&data(things)));
         let plain = calls(&back_end, "{ thing { label } }");
-        assert_eq!(plain, (1 + portions, things));
+        assert_eq!(plain, (1 + chunks, things));
         let nested = "{ thing(orderBy: {label: DESC}) { label part { label } } }";
-        assert_eq!(calls(&back_end, nested), (2 + portions, things));
+        assert_eq!(calls(&back_end, nested), (2 + chunks, things));
     }
 }

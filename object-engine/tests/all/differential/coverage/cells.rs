@@ -26,23 +26,28 @@ pub(crate) enum Operand {
 /// Where a condition stands: in the `where` of a root field, reached through so many
 /// object-valued properties, or anywhere in that of a field below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum FilterDepth {
     Root,
     AfterOne,
     AfterTwo,
     Nested,
 }
 
-impl Place {
-    const ALL: [Place; 4] = [Place::Root, Place::AfterOne, Place::AfterTwo, Place::Nested];
+impl FilterDepth {
+    const ALL: [FilterDepth; 4] = [
+        FilterDepth::Root,
+        FilterDepth::AfterOne,
+        FilterDepth::AfterTwo,
+        FilterDepth::Nested,
+    ];
 
     /// The place behind one more object-valued property; `None` when nothing is counted there.
-    pub(crate) fn next(self) -> Option<Place> {
+    pub(crate) fn next(self) -> Option<FilterDepth> {
         match self {
-            Place::Root => Some(Place::AfterOne),
-            Place::AfterOne => Some(Place::AfterTwo),
-            Place::AfterTwo => None,
-            Place::Nested => Some(Place::Nested),
+            FilterDepth::Root => Some(FilterDepth::AfterOne),
+            FilterDepth::AfterOne => Some(FilterDepth::AfterTwo),
+            FilterDepth::AfterTwo => None,
+            FilterDepth::Nested => Some(FilterDepth::Nested),
         }
     }
 }
@@ -54,7 +59,7 @@ pub(super) struct Cell {
     /// The input is that of a property with several values.
     pub(super) multiple: bool,
     pub(super) operator: String,
-    pub(super) place: Place,
+    pub(super) place: FilterDepth,
 }
 
 const EQUALITY: &[&str] = &["EQ", "NEQ", "IN", "NIN"];
@@ -86,11 +91,11 @@ pub(crate) fn operators(operand: Operand, multiple: bool) -> Vec<&'static str> {
 }
 
 /// Tells whether some input of the generated schema has such a condition at such a place.
-fn is_possible(operand: Operand, multiple: bool, place: Place) -> bool {
+fn is_possible(operand: Operand, multiple: bool, place: FilterDepth) -> bool {
     match operand {
         Operand::Id | Operand::Name | Operand::LiteralText | Operand::LiteralType => !multiple,
         Operand::Type => multiple,
-        Operand::Object => multiple || place != Place::Root,
+        Operand::Object => multiple || place != FilterDepth::Root,
         Operand::Scalar(_) | Operand::Enum | Operand::Literal => true,
     }
 }
@@ -123,7 +128,7 @@ pub(super) fn required_cells() -> Vec<Cell> {
     for operand in fixed.into_iter().chain(scalars) {
         for (multiple, place) in [false, true]
             .into_iter()
-            .flat_map(|m| Place::ALL.map(|place| (m, place)))
+            .flat_map(|m| FilterDepth::ALL.map(|place| (m, place)))
         {
             if !is_possible(operand, multiple, place) {
                 continue;
@@ -240,10 +245,10 @@ impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = if self.multiple { "multi" } else { "single" };
         let place = match self.place {
-            Place::Root => "of a root field",
-            Place::AfterOne => "after one object-valued property",
-            Place::AfterTwo => "after two object-valued properties",
-            Place::Nested => "of a nested field",
+            FilterDepth::Root => "of a root field",
+            FilterDepth::AfterOne => "after one object-valued property",
+            FilterDepth::AfterTwo => "after two object-valued properties",
+            FilterDepth::Nested => "of a nested field",
         };
         write!(f, "{} of {}/{number} {place}", self.operator, self.operand)
     }

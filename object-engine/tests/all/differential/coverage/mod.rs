@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use cells::{Cell, impossible, required_cells, required_features};
-pub(crate) use cells::{Operand, Place, operators};
+pub(crate) use cells::{FilterDepth, Operand, operators};
 
 /// Cases of a run that must meet the quotas.
 pub(crate) const FULL_RUN: usize = 20_000;
@@ -30,7 +30,7 @@ pub(crate) struct Coverage {
 }
 
 impl Coverage {
-    fn cell(&mut self, operator: &str, operand: Operand, multiple: bool, place: Place) {
+    fn cell(&mut self, operator: &str, operand: Operand, multiple: bool, place: FilterDepth) {
         let cell = Cell {
             operand,
             multiple,

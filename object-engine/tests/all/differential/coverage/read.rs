@@ -3,7 +3,7 @@
 use soml_core::schema::{LiteralRange, Path, Property, Range};
 
 use super::Coverage;
-use super::cells::{Operand, Place};
+use super::cells::{FilterDepth, Operand};
 use crate::differential::operation::{Arg, Field, Operation, Selection};
 use crate::differential::reference::{FieldMeaning, Model, Ty};
 
@@ -67,12 +67,12 @@ impl<'a> Reader<'a> {
             Some(_) => "a count of a type",
             None => "a root field",
         };
-        self.arguments(group, field, Some(ty), Place::Root);
+        self.arguments(group, field, Some(ty), FilterDepth::Root);
         self.selections(ty, &field.selections, 1);
     }
 
     /// Counts the arguments of a field, and what is in those of objects of a type.
-    fn arguments(&mut self, group: &str, field: &'a Field, ty: Option<Ty>, place: Place) {
+    fn arguments(&mut self, group: &str, field: &'a Field, ty: Option<Ty>, place: FilterDepth) {
         for (name, value) in &field.arguments {
             self.coverage
                 .feature(format!("argument of {group}: {name}"));
@@ -157,11 +157,11 @@ impl<'a> Reader<'a> {
 
     fn field(&mut self, ty: Ty, field: &'a Field, level: usize) {
         match self.model.field(ty, &field.name) {
-            Some(FieldMeaning::Name) => self.arguments("name", field, None, Place::Nested),
+            Some(FieldMeaning::Name) => self.arguments("name", field, None, FilterDepth::Nested),
             Some(FieldMeaning::Type) => {
-                self.arguments("type", field, None, Place::Nested);
+                self.arguments("type", field, None, FilterDepth::Nested);
                 self.filter_of(field, |this, value| {
-                    this.values(Operand::Type, value, true, Place::Nested);
+                    this.values(Operand::Type, value, true, FilterDepth::Nested);
                 });
             }
             Some(FieldMeaning::Property(id)) => {
@@ -199,17 +199,17 @@ impl<'a> Reader<'a> {
         match property.range {
             Range::Object(object) => {
                 let range = self.model.range(object);
-                self.arguments(group, field, Some(range), Place::Nested);
+                self.arguments(group, field, Some(range), FilterDepth::Nested);
             }
             Range::Literal(_) => {
-                self.arguments(group, field, None, Place::Nested);
+                self.arguments(group, field, None, FilterDepth::Nested);
                 self.filter_of(field, |this, value| {
-                    this.literals(value, true, Place::Nested)
+                    this.literals(value, true, FilterDepth::Nested)
                 });
                 for (name, value) in &field.arguments {
                     match name.as_str() {
                         "value" => {
-                            self.values(Operand::LiteralText, value, false, Place::Nested);
+                            self.values(Operand::LiteralText, value, false, FilterDepth::Nested);
                         }
                         "orderBy" => self.literal_order(value),
                         _ => {}
@@ -217,10 +217,10 @@ impl<'a> Reader<'a> {
                 }
             }
             Range::Scalar(_) | Range::Enum(_) => {
-                self.arguments(group, field, None, Place::Nested);
+                self.arguments(group, field, None, FilterDepth::Nested);
                 let operand = operand_of(property.range);
                 self.filter_of(field, |this, value| {
-                    this.values(operand, value, true, Place::Nested);
+                    this.values(operand, value, true, FilterDepth::Nested);
                 });
             }
         }
@@ -246,7 +246,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn objects(&mut self, ty: Ty, filter: &'a Arg, multiple: bool, place: Place) {
+    fn objects(&mut self, ty: Ty, filter: &'a Arg, multiple: bool, place: FilterDepth) {
         let keys = self.keys(filter);
         if keys.is_empty() {
             self.coverage.cell("{}", Operand::Object, multiple, place);
@@ -277,7 +277,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn object_key(&mut self, ty: Ty, key: &'a str, value: &'a Arg, place: Place) -> &'static str {
+    fn object_key(
+        &mut self,
+        ty: Ty,
+        key: &'a str,
+        value: &'a Arg,
+        place: FilterDepth,
+    ) -> &'static str {
         match self.model.field(ty, key).expect("a known key") {
             FieldMeaning::Id => {
                 self.values(Operand::Id, value, false, place);
@@ -311,7 +317,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn values(&mut self, operand: Operand, filter: &'a Arg, multiple: bool, place: Place) {
+    fn values(&mut self, operand: Operand, filter: &'a Arg, multiple: bool, place: FilterDepth) {
         let keys = self.keys(filter);
         if keys.is_empty() {
             self.coverage.cell("{}", operand, multiple, place);
@@ -330,7 +336,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn literals(&mut self, filter: &'a Arg, multiple: bool, place: Place) {
+    fn literals(&mut self, filter: &'a Arg, multiple: bool, place: FilterDepth) {
         let keys = self.keys(filter);
         if keys.is_empty() {
             self.coverage.cell("{}", Operand::Literal, multiple, place);

@@ -6,7 +6,7 @@ use soml_core::schema::{Property, Range};
 
 use super::Generator;
 use super::filters::{About, Leaf, Spot, operand_of};
-use crate::differential::coverage::{Operand, Place};
+use crate::differential::coverage::{FilterDepth, Operand};
 use crate::differential::operation::{Arg, Field, Fragment, Operation, Selection, Variable};
 use crate::differential::reference::{Ty, iri_of};
 
@@ -303,7 +303,7 @@ impl Generator<'_> {
                 operand: Operand::Type,
                 leaf: Leaf::Scalar(Scalar::Iri),
                 multi: true,
-                place: Place::Nested,
+                place: FilterDepth::Nested,
             };
             let filter = self.values(about, Some(&class.into()), 1);
             field.arguments.push(("where".to_owned(), filter));
@@ -381,7 +381,7 @@ impl Generator<'_> {
                 operand: operand_of(range),
                 leaf,
                 multi: true,
-                place: Place::Nested,
+                place: FilterDepth::Nested,
             };
             let filter = self.values(about, sample, 2);
             let filter = self.maybe_variable(&format!("{}_Where_Multi", leaf.name()), filter);
@@ -398,7 +398,7 @@ impl Generator<'_> {
     fn literal_arguments(&mut self, field: &mut Field, sample: Option<&Term>, multiple: bool) {
         if multiple {
             if self.random.chance(50) {
-                let filter = self.literal_filter(sample, true, Place::Nested, 2);
+                let filter = self.literal_filter(sample, true, FilterDepth::Nested, 2);
                 field.arguments.push(("where".to_owned(), filter));
             }
             if self.random.chance(35) {
@@ -412,7 +412,7 @@ impl Generator<'_> {
                 operand: Operand::LiteralText,
                 leaf: Leaf::Text,
                 multi: false,
-                place: Place::Nested,
+                place: FilterDepth::Nested,
             };
             let filter = self.values(about, sample, 1);
             field.arguments.push(("value".to_owned(), filter));

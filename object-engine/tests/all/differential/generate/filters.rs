@@ -6,7 +6,7 @@ use soml_core::schema::{Property, Range};
 
 use super::Generator;
 use super::literals;
-use crate::differential::coverage::{Operand, Place, operators};
+use crate::differential::coverage::{FilterDepth, Operand, operators};
 use crate::differential::operation::Arg;
 use crate::differential::reference::{Number, Ty, fits, iri_of};
 
@@ -25,7 +25,7 @@ const PATTERNS: &[&str] = &["^a", "b$", "a.c", "[a-c]", "e", "^.$", "(a|z)z?", "
 /// Where a filter is, and how much further it may nest.
 #[derive(Clone, Copy)]
 pub(super) struct Spot {
-    pub(super) place: Place,
+    pub(super) place: FilterDepth,
     /// The input is that of a property with several values.
     pub(super) multi: bool,
     /// How many properties may still be followed.
@@ -38,7 +38,7 @@ impl Spot {
     /// The `where` of a root field.
     pub(super) fn root() -> Self {
         Spot {
-            place: Place::Root,
+            place: FilterDepth::Root,
             multi: true,
             links: 2,
             connectives: 2,
@@ -48,7 +48,7 @@ impl Spot {
     /// The `where` of a field below.
     pub(super) fn nested() -> Self {
         Spot {
-            place: Place::Nested,
+            place: FilterDepth::Nested,
             links: 1,
             ..Spot::root()
         }
@@ -77,7 +77,7 @@ pub(super) struct About {
     pub(super) operand: Operand,
     pub(super) leaf: Leaf,
     pub(super) multi: bool,
-    pub(super) place: Place,
+    pub(super) place: FilterDepth,
 }
 
 impl Generator<'_> {
@@ -86,7 +86,7 @@ impl Generator<'_> {
         &mut self,
         operand: Operand,
         multi: bool,
-        place: Place,
+        place: FilterDepth,
         options: &[&'static str],
     ) -> &'static str {
         let key = if self.random.chance(85) {
@@ -149,7 +149,11 @@ impl Generator<'_> {
         };
         let schema = self.model.schema;
         let nameable = schema.is_nameable(id);
-        let often = if at.place == Place::Root { 65 } else { 45 };
+        let often = if at.place == FilterDepth::Root {
+            65
+        } else {
+            45
+        };
         let leads = at.links > 0 && self.random.chance(often);
         let stored = |property: &Property| {
             sample.is_some_and(|node| !self.graph.union().values(node, &property.path).is_empty())
@@ -386,7 +390,7 @@ impl Generator<'_> {
         &mut self,
         sample: Option<&Term>,
         multi: bool,
-        place: Place,
+        place: FilterDepth,
         depth: usize,
     ) -> Arg {
         let mut keys: Vec<(String, Arg)> = Vec::new();

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::differential::coverage::{Operand, Place};
+use crate::differential::coverage::{FilterDepth, Operand};
 
 /// Seeds after which a schema holds the same ranges again.
 pub(crate) const PERIOD: u64 = 8;
@@ -16,8 +16,8 @@ pub(crate) const PERIOD: u64 = 8;
 pub(crate) struct Steering {
     /// Where the choices of this seed begin, as a part of all.
     start: f64,
-    chosen: HashMap<(Operand, bool, Place, &'static str), usize>,
-    totals: HashMap<(Operand, bool, Place), usize>,
+    chosen: HashMap<(Operand, bool, FilterDepth, &'static str), usize>,
+    totals: HashMap<(Operand, bool, FilterDepth), usize>,
 }
 
 impl Steering {
@@ -37,7 +37,7 @@ impl Steering {
         &self,
         operand: Operand,
         multiple: bool,
-        place: Place,
+        place: FilterDepth,
         options: &[&'static str],
     ) -> &'static str {
         #[expect(clippy::cast_precision_loss, reason = "there are few options")]
@@ -58,7 +58,7 @@ impl Steering {
         &mut self,
         operand: Operand,
         multiple: bool,
-        place: Place,
+        place: FilterDepth,
         option: &'static str,
     ) {
         let key = (operand, multiple, place, option);
@@ -67,7 +67,7 @@ impl Steering {
     }
 
     /// How often anything was chosen for an operand.
-    pub(super) fn total(&self, operand: Operand, multiple: bool, place: Place) -> usize {
+    pub(super) fn total(&self, operand: Operand, multiple: bool, place: FilterDepth) -> usize {
         let key = (operand, multiple, place);
         self.totals.get(&key).copied().unwrap_or_default()
     }

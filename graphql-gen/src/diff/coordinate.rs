@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A coordinate, borrowed from the schema that has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place<'a> {
+pub(super) enum Coordinate<'a> {
     /// The roots of the schema.
     Schema,
     /// `Type`
@@ -21,15 +21,17 @@ pub(super) enum Place<'a> {
     DirectiveArgument(&'a str, &'a str),
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for Coordinate<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Schema => f.write_str("schema"),
-            Place::Type(ty) | Place::Related(ty, _) => f.write_str(ty),
-            Place::Member(ty, member) => write!(f, "{ty}.{member}"),
-            Place::Argument(ty, field, argument) => write!(f, "{ty}.{field}({argument}:)"),
-            Place::Directive(directive) => write!(f, "@{directive}"),
-            Place::DirectiveArgument(directive, argument) => write!(f, "@{directive}({argument}:)"),
+            Coordinate::Schema => f.write_str("schema"),
+            Coordinate::Type(ty) | Coordinate::Related(ty, _) => f.write_str(ty),
+            Coordinate::Member(ty, member) => write!(f, "{ty}.{member}"),
+            Coordinate::Argument(ty, field, argument) => write!(f, "{ty}.{field}({argument}:)"),
+            Coordinate::Directive(directive) => write!(f, "@{directive}"),
+            Coordinate::DirectiveArgument(directive, argument) => {
+                write!(f, "@{directive}({argument}:)")
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Values that are read while the answer is written, a portion at a time.
+//! Values that are read while the answer is written, a chunk at a time.
 //!
 //! The values of a level that leads to no other decide nothing but what is written. Where the store
-//! gives them at once, and the answer shows the objects in the order of the level, a portion is read
+//! gives them at once, and the answer shows the objects in the order of the level, a chunk is read
 //! when its first object is written and dropped after its last one.
 
 use std::ops::Range;
@@ -15,8 +15,8 @@ use crate::plan::{LevelId, Output, Plan, RootValue, Typing};
 use graph_store::StoreError;
 use graph_store::query::Hydrated;
 
-/// Greatest number of objects in a portion: as many as a store takes in one step.
-pub(super) const PORTION: usize = 1_000;
+/// Greatest number of objects in a chunk: as many as a store takes in one step.
+pub(super) const CHUNK: usize = 1_000;
 
 /// The values of one object.
 #[derive(Clone, Copy)]
@@ -38,49 +38,49 @@ impl<'d> Values<'d> {
 }
 
 /// The values of some objects of a level that follow one another.
-pub(super) struct Portion {
+pub(super) struct Chunk {
     /// The position of the first object in the level.
     pub(super) start: usize,
     pub(super) hydrated: Hydrated,
 }
 
-/// The portion that is being written of each level, where there is one.
-pub(super) struct Portions(Vec<Option<Rc<Portion>>>);
+/// The chunk that is being written of each level, where there is one.
+pub(super) struct Chunks(Vec<Option<Rc<Chunk>>>);
 
-impl Portions {
+impl Chunks {
     pub(super) fn new(levels: usize) -> Self {
-        Portions((0..levels).map(|_| None).collect())
+        Chunks((0..levels).map(|_| None).collect())
     }
 
-    /// Returns the portion of an object, which is read when it is not the one being written.
+    /// Returns the chunk of an object, which is read when it is not the one being written.
     pub(super) fn of(
         &mut self,
         execution: &Execution<'_>,
         level: LevelId,
         nodes: &[NamedNode],
         node: usize,
-    ) -> Result<Rc<Portion>, StoreError> {
+    ) -> Result<Rc<Chunk>, StoreError> {
         let position = level.0 as usize;
         let current = &mut self.0[position];
-        let start = node - node % PORTION;
-        if let Some(portion) = current
-            && portion.start == start
+        let start = node - node % CHUNK;
+        if let Some(chunk) = current
+            && chunk.start == start
         {
-            return Ok(Rc::clone(portion));
+            return Ok(Rc::clone(chunk));
         }
         // Its memory serves the next one.
         *current = None;
-        let end = nodes.len().min(start + PORTION);
-        let hydrated = read_portion(execution, position, &nodes[start..end])
-            .expect("a store that gave the first portion at once gives all")?;
-        let portion = Rc::new(Portion { start, hydrated });
-        *current = Some(Rc::clone(&portion));
-        Ok(portion)
+        let end = nodes.len().min(start + CHUNK);
+        let hydrated = read_chunk(execution, position, &nodes[start..end])
+            .expect("a store that gave the first chunk at once gives all")?;
+        let chunk = Rc::new(Chunk { start, hydrated });
+        *current = Some(Rc::clone(&chunk));
+        Ok(chunk)
     }
 }
 
 /// Reads values of a level at once, where the store can.
-pub(super) fn read_portion(
+pub(super) fn read_chunk(
     execution: &Execution<'_>,
     level: usize,
     nodes: &[NamedNode],
@@ -90,7 +90,7 @@ pub(super) fn read_portion(
     local.hydrate_now(&request, execution.context)
 }
 
-/// Tells whether the values of a level may be read in portions while they are written.
+/// Tells whether the values of a level may be read in chunks while they are written.
 ///
 /// `reached_once` tells of each level up to this one whether each of its objects was reached once.
 pub(super) fn can_wait(plan: &Plan, level: usize, reached_once: &[bool]) -> bool {

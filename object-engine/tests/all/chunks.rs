@@ -1,5 +1,5 @@
 //! Values that are read while the answer is written: the answer is the one that reading all of them
-//! first gives, whatever shows them, and the memory that they take is that of a portion.
+//! first gives, whatever shows them, and the memory that they take is that of a chunk.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ const THINGS: usize = 2_345;
 const LOCK: &str = "nobody panics with the lock";
 const WRITTEN: &str = "writing to a string";
 const SCHEMA: &str = "
-id: /soml/portions
+id: /soml/chunks
 specialPrefixes: {base_iri: 'http://e/', vocab_iri: 'http://v/', vocab_prefix: v}
 config: {enableConnections: true, enableAggregates: true, enableCollectionCount: true}
 objects:
@@ -44,7 +44,7 @@ struct Asked {
     later: Mutex<Vec<usize>>,
     /// Portions to give before failing; 0 for all.
     fails_after: AtomicUsize,
-    /// The second portion waits until the deadline is over.
+    /// The second chunk waits until the deadline is over.
     stalls: AtomicBool,
 }
 
@@ -157,7 +157,7 @@ fn store() -> Store {
 #[test]
 fn the_answer_is_that_of_values_read_first() {
     let store = store();
-    // Each with the portions that are read while the answer is written.
+    // Each with the chunks that are read while the answer is written.
     let cases: [(&str, &[usize]); 16] = [
         ("{ thing { id size note } }", &[1000, 1000, 345]),
         (
@@ -205,7 +205,7 @@ fn the_answer_is_that_of_values_read_first() {
         ),
         ("{ thing { note_count note_aggregate { count } } }", &[]),
     ];
-    for (query, portions) in cases {
+    for (query, chunks) in cases {
         let (first, asked) = service(&store, true);
         let expected =
             crate::fixture::answer(&first, Request::new(query), RequestContext::default());
@@ -222,7 +222,7 @@ fn the_answer_is_that_of_values_read_first() {
         let mut read = asked.later.lock().unwrap().clone();
         // Lists that begin are begun together.
         read.sort_unstable();
-        let mut wanted = portions.to_vec();
+        let mut wanted = chunks.to_vec();
         wanted.sort_unstable();
         assert_eq!(read, wanted, "{query}");
     }
