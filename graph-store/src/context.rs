@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::error::StoreError;
+use crate::error::{MeterExceeded, StoreError};
 use crate::trace::Trace;
 
 /// What surrounds a call to a store.
@@ -112,7 +112,7 @@ impl CallContext {
     /// Counts work, and checks that somebody still waits for the answer.
     ///
     /// # Errors
-    /// As [`CallContext::check`], and [`StoreError::TooLong`] beyond the limit of the meter.
+    /// As [`CallContext::check`], and [`StoreError::Metered`] beyond the limit of the meter.
     pub fn spend(&self, work: u32) -> Result<(), StoreError> {
         self.check()?;
         let Some(meter) = &self.meter else {
@@ -120,7 +120,7 @@ impl CallContext {
         };
         meter.spent.fetch_add(u64::from(work), Ordering::Relaxed);
         if meter.is_over() {
-            return Err(StoreError::TooLong);
+            return Err(MeterExceeded::new().into());
         }
         Ok(())
     }

@@ -10,9 +10,11 @@ pub enum StoreError {
     /// The request was cancelled.
     #[error("the request was cancelled")]
     Cancelled,
-    /// The work takes longer than the thread may be kept; it is to be done on another one.
-    #[error("the work is too long for this thread")]
-    TooLong,
+    /// The work exceeds the limit of its meter; only [`CallContext::spend`] gives this.
+    ///
+    /// [`CallContext::spend`]: crate::CallContext::spend
+    #[error(transparent)]
+    Metered(#[from] MeterExceeded),
     /// The store cannot do what is asked for; the text is fit for clients.
     #[error("{0}")]
     Unsupported(String),
@@ -31,4 +33,15 @@ pub enum StoreError {
     /// The store failed on a valid query.
     #[error("the store failed")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// There was more work than a [`Meter`](crate::Meter) allows: it is to be done again on another thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the work is too long for this thread")]
+pub struct MeterExceeded(());
+
+impl MeterExceeded {
+    pub(crate) fn new() -> Self {
+        MeterExceeded(())
+    }
 }

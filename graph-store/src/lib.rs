@@ -1,10 +1,13 @@
 #![doc = include_str!("../README.md")]
 
 pub mod context;
+#[cfg(feature = "contract")]
+pub mod contract;
 pub mod error;
 pub mod evaluate;
 #[cfg(feature = "oxigraph")]
 pub mod oxigraph;
+pub mod pattern;
 pub mod query;
 pub mod remote;
 pub mod sparql;
@@ -14,10 +17,10 @@ pub mod trace;
 pub mod value;
 
 pub use context::{CallContext, Meter};
-pub use error::StoreError;
+pub use error::{MeterExceeded, StoreError};
 pub use statements::{Statement, Statements};
 pub use store::{
-    GraphStore, Inference, StoreFeatures, StoreInfo, WindowBuilder, Windowed, compare_keys,
-    compare_positions, keys_by_hydration,
+    GraphStore, Inference, LocalStore, StoreFeatures, StoreInfo, WindowBuilder, Windowed,
+    compare_keys, compare_positions, keys_by_hydration,
 };
 pub use trace::{Trace, TraceStep};

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use graph_store::value::Numbers;
-use graph_store::{CallContext, GraphStore, Meter, Trace};
+use graph_store::{CallContext, GraphStore, LocalStore, Meter, Trace};
 use graphql_gen::typesystem::{Api, ApiError, ApiOptions};
 use graphql_service::{
     Answer, Document, Documents, GraphqlError, Limits, Prepared, Refusal, Reply, Request,
@@ -170,7 +170,9 @@ impl ObjectService {
         let api = Api::new(schema, &options.api)?;
         let cache_bytes = options.document_cache_bytes;
         let documents = Documents::new(api.schema(), options.limits.clone(), cache_bytes);
-        store.expect_inverse(&inverse_properties(api.soml()));
+        if let Some(local) = store.local() {
+            local.expect_inverse(&inverse_properties(api.soml()));
+        }
         let inner = Inner {
             api,
             store,
@@ -235,7 +237,7 @@ impl ObjectService {
             store: call_context(&context),
             context,
         };
-        if !inner.store.is_blocking() {
+        if inner.store.local().is_none() {
             return form(work(inner, request, call).await);
         }
         let known = inner.documents.known(&request.query);
@@ -306,7 +308,7 @@ impl Inner {
     /// Tells whether a request is worth a try on an async worker.
     fn may_be_short(&self, request: &Request, known: Option<&Document>) -> bool {
         let variables = request.variables.as_ref();
-        let is_small = self.store.is_metered()
+        let is_small = self.store.local().is_some_and(LocalStore::is_metered)
             && variables.is_none_or(|variables| {
                 let mut left = SHORT_TEXT;
                 variables.iter().all(|(_, value)| fits(value, &mut left))

@@ -3,31 +3,22 @@
 //! Objects are found, filtered, ordered and read by walking the index, without SPARQL: that saves
 //! parsing and planning a query, and values compare exactly as answers show them.
 
-mod candidates;
-mod condition;
-mod hydrate;
 mod iris;
 mod links;
+mod source;
 mod statements;
-mod walk;
-
-use std::time::Instant;
 
 use async_trait::async_trait;
 use oxigraph::store::{StorageError, Store};
-use oxrdf::{NamedNode, Term};
+use oxrdf::NamedNode;
 
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{
-    Column, Dataset, Hydrated, HydrationRequest, Position, Selection, SlotPage, Step, TypeTest,
-    ValueCondition, Window,
-};
-use crate::store::order::{KeyCache, Neighbours, keys, sorted_page, sorted_values};
-use crate::store::{GraphStore, StoreInfo, WindowBuilder, Windowed};
-use condition::ReadyValue;
+use crate::pattern::Walker;
+use crate::query::{Dataset, Hydrated, HydrationRequest, Selection, Window};
+use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed};
 use links::LinkIndex;
-use walk::{Walker, failed};
+use source::{Embedded, failed};
 
 /// An Oxigraph store.
 pub struct OxigraphStore {
@@ -97,36 +88,20 @@ impl OxigraphStore {
         self.links.unseal();
     }
 
-    fn walker<'a>(&'a self, dataset: &Dataset, context: &'a CallContext) -> Walker<'a> {
-        Walker::new(&self.store, dataset, self.links.current(), context)
-    }
-
-    /// Reads the values of objects.
-    fn read(
-        &self,
-        request: &HydrationRequest<'_>,
-        context: &CallContext,
-    ) -> Result<Hydrated, StoreError> {
-        context.count_call();
-        let walker = self.walker(request.dataset, context);
-        let started = Instant::now();
-        walker.check()?;
-        let whole = hydrate::columns(&walker, request.nodes, request.slots)?;
-        let wanted = request.slots.iter().zip(whole).map(|(slot, column)| {
-            let column = match &slot.condition {
-                Some(condition) => walker.filtered(column, condition)?,
-                None => column,
-            };
-            match &slot.page {
-                Some(page) => walker.paged(column, page),
-                None => Ok(column),
-            }
-        });
-        let columns: Vec<Column> = wanted.collect::<Result<_, _>>()?;
-        walker.settle()?;
-        let values = columns.iter().map(|column| column.values.len()).sum();
-        walker.record("walks", values, started);
-        Ok(Hydrated { columns })
+    fn walker<'a>(
+        &'a self,
+        dataset: &Dataset,
+        context: &'a CallContext,
+    ) -> Walker<'a, Embedded<'a>> {
+        let source = Embedded {
+            store: &self.store,
+            // It is one of all graphs.
+            links: match dataset.graphs {
+                None => self.links.current(),
+                Some(_) => None,
+            },
+        };
+        Walker::new(source, dataset, context)
     }
 }
 
@@ -137,20 +112,7 @@ impl GraphStore for OxigraphStore {
         selection: &Selection,
         context: &CallContext,
     ) -> Result<Vec<NamedNode>, StoreError> {
-        context.count_call();
-        let walker = self.walker(&selection.dataset, context);
-        let started = Instant::now();
-        walker.check()?;
-        let nodes = candidates::select(&walker, &selection.condition)?;
-        walker.settle()?;
-        walker.record("look-ups", nodes.len(), started);
-        if selection.order.is_empty() && selection.page.is_whole() {
-            return Ok(nodes);
-        }
-        let mut cache = KeyCache::default();
-        let page = sorted_page(&walker, nodes, &selection.order, selection.page, &mut cache)?;
-        walker.settle()?;
-        Ok(page)
+        self.walker(&selection.dataset, context).select(selection)
     }
 
     async fn select_window(
@@ -159,20 +121,8 @@ impl GraphStore for OxigraphStore {
         window: &Window,
         context: &CallContext,
     ) -> Result<Windowed, StoreError> {
-        context.count_call();
         let walker = self.walker(&selection.dataset, context);
-        let started = Instant::now();
-        walker.check()?;
-        let candidates = candidates::select(&walker, &selection.condition)?;
-        walker.record("look-ups", candidates.len(), started);
-        let mut builder = WindowBuilder::new(&selection.order, window);
-        for id in candidates {
-            walker.tick()?;
-            let keys = keys(&walker, &id, &selection.order)?;
-            builder.offer(Position { keys, id });
-        }
-        walker.settle()?;
-        Ok(builder.finish())
+        walker.select_window(selection, window)
     }
 
     async fn hydrate(
@@ -180,29 +130,7 @@ impl GraphStore for OxigraphStore {
         request: &HydrationRequest<'_>,
         context: &CallContext,
     ) -> Result<Hydrated, StoreError> {
-        self.read(request, context)
-    }
-
-    fn hydrate_now(
-        &self,
-        request: &HydrationRequest<'_>,
-        context: &CallContext,
-    ) -> Option<Result<Hydrated, StoreError>> {
-        Some(self.read(request, context))
-    }
-
-    fn expect_inverse(&self, properties: &[NamedNode]) {
-        if let Err(error) = self.links.want(&self.store, properties) {
-            tracing::warn!(%error, "failed to index inverse properties");
-        }
-    }
-
-    fn is_blocking(&self) -> bool {
-        true
-    }
-
-    fn is_metered(&self) -> bool {
-        true
+        self.walker(request.dataset, context).hydrate(request)
     }
 
     async fn probe(&self, _context: &CallContext) -> Result<StoreInfo, StoreError> {
@@ -213,63 +141,28 @@ impl GraphStore for OxigraphStore {
             statements: is_empty.then_some(0),
         })
     }
-}
 
-impl Walker<'_> {
-    /// Keeps the values of a column that satisfy a condition.
-    fn filtered(&self, column: Column, condition: &ValueCondition) -> Result<Column, StoreError> {
-        let ready = ReadyValue::new(condition)?;
-        rebuilt(column, |values| {
-            let mut kept = Vec::with_capacity(values.len());
-            for value in values {
-                self.tick()?;
-                if ready.holds(self, &value)? == Some(true) {
-                    kept.push(value);
-                }
-            }
-            Ok(kept)
-        })
-    }
-
-    fn paged(&self, column: Column, page: &SlotPage) -> Result<Column, StoreError> {
-        let mut cache = KeyCache::default();
-        rebuilt(column, |values| {
-            sorted_values(self, values, page, &mut cache)
-        })
+    fn local(&self) -> Option<&dyn LocalStore> {
+        Some(self)
     }
 }
 
-impl Neighbours for Walker<'_> {
-    fn context(&self) -> &CallContext {
-        self.context
-    }
-
-    fn walk(
+impl LocalStore for OxigraphStore {
+    fn hydrate_now(
         &self,
-        node: &NamedNode,
-        step: &Step,
-        values: &mut Vec<Term>,
-    ) -> Result<(), StoreError> {
-        Walker::walk(self, node, step, values)
+        request: &HydrationRequest<'_>,
+        context: &CallContext,
+    ) -> Option<Result<Hydrated, StoreError>> {
+        Some(self.walker(request.dataset, context).hydrate(request))
     }
 
-    fn is_instance(&self, node: &NamedNode, test: &TypeTest) -> Result<bool, StoreError> {
-        Walker::is_instance(self, node, test)
+    fn expect_inverse(&self, properties: &[NamedNode]) {
+        if let Err(error) = self.links.want(&self.store, properties) {
+            tracing::warn!(%error, "failed to index inverse properties");
+        }
     }
-}
 
-/// Rebuilds a column from the changed values of each object.
-fn rebuilt(
-    column: Column,
-    mut change: impl FnMut(Vec<Term>) -> Result<Vec<Term>, StoreError>,
-) -> Result<Column, StoreError> {
-    let mut out = Column::with_capacity(column.offsets.len());
-    let mut values = column.values.into_iter();
-    for pair in column.offsets.windows(2) {
-        let length = (pair[1] - pair[0]) as usize;
-        out.values
-            .extend(change(values.by_ref().take(length).collect())?);
-        out.end_node();
+    fn is_metered(&self) -> bool {
+        true
     }
-    Ok(out)
 }

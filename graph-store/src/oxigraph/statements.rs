@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use oxrdf::{NamedNode, Term};
 
-use super::{OxigraphStore, failed};
+use super::OxigraphStore;
+use super::source::failed;
 use crate::error::StoreError;
 use crate::statements::{Statement, Statements};
 

@@ -309,10 +309,6 @@ impl GraphStore for RemoteStore {
         self.options.features.clone()
     }
 
-    fn is_blocking(&self) -> bool {
-        false
-    }
-
     async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
         self.endpoint.probe(context).await
     }

@@ -1,6 +1,7 @@
 //! The graph store: where objects and their values come from.
 
 mod keys;
+mod local;
 pub(crate) mod order;
 mod window;
 
@@ -8,6 +9,7 @@ use async_trait::async_trait;
 use oxrdf::NamedNode;
 
 pub use keys::keys_by_hydration;
+pub use local::LocalStore;
 pub use window::{WindowBuilder, Windowed, compare_keys, compare_positions};
 
 use crate::context::CallContext;
@@ -19,6 +21,8 @@ use crate::query::{Hydrated, HydrationRequest, Page, Position, Selection, Window
 /// Implementations decide how a selection becomes queries and how values are fetched; the contract
 /// is the same for all of them: IRIs only, each once, in the order asked for. Each step that a store
 /// takes, a query or a walk, is counted by [`CallContext::count_call`].
+///
+/// A store selects, hydrates and answers a probe; the rest has defaults.
 #[async_trait]
 pub trait GraphStore: Send + Sync + 'static {
     /// Returns the objects that `selection` asks for: distinct IRIs, ordered and paged.
@@ -74,42 +78,21 @@ pub trait GraphStore: Send + Sync + 'static {
         context: &CallContext,
     ) -> Result<Hydrated, StoreError>;
 
-    /// Does what [`GraphStore::hydrate`] does without waiting for anything; `None` where the store
-    /// cannot.
-    ///
-    /// Values that decide nothing else are then read while the answer is written, up to 1,000
-    /// objects at a time, so that they are never all in memory.
-    fn hydrate_now(
-        &self,
-        request: &HydrationRequest<'_>,
-        context: &CallContext,
-    ) -> Option<Result<Hydrated, StoreError>> {
-        let _ = (request, context);
-        None
-    }
-
-    /// Told, when a service starts over the store, of the properties that it reads against their
-    /// direction, for a store that can make itself ready for them.
-    fn expect_inverse(&self, properties: &[NamedNode]) {
-        let _ = properties;
-    }
+    /// Checks that the store answers; returns what it is for health records.
+    async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError>;
 
     /// Returns what a request can choose of the store.
     fn features(&self) -> StoreFeatures {
         StoreFeatures::default()
     }
 
-    /// Tells whether calls block the thread, so that requests run off the async workers.
-    fn is_blocking(&self) -> bool;
-
-    /// Tells whether calls that block count their work by [`CallContext::spend`], so that short
-    /// requests may stay on the thread that they came on.
-    fn is_metered(&self) -> bool {
-        false
+    /// Returns the local view of a store whose calls do their work on the calling thread.
+    ///
+    /// Requests then run off the async workers. The default, `None`, is right for every store that
+    /// waits for somebody else.
+    fn local(&self) -> Option<&dyn LocalStore> {
+        None
     }
-
-    /// Checks that the store answers; returns what it is for health records.
-    async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError>;
 }
 
 /// What a request can choose of a store, beside the graphs to read.

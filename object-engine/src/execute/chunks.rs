@@ -86,7 +86,8 @@ pub(super) fn read_chunk(
     nodes: &[NamedNode],
 ) -> Option<Result<Hydrated, StoreError>> {
     let request = request(&execution.plan.levels[level], nodes);
-    execution.store.hydrate_now(&request, execution.context)
+    let local = execution.store.local()?;
+    local.hydrate_now(&request, execution.context)
 }
 
 /// Tells whether the values of a level may be read in chunks while they are written.

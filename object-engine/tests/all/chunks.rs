@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use graph_store::oxigraph::OxigraphStore;
 use graph_store::query::Selection;
 use graph_store::query::{Hydrated, HydrationRequest};
-use graph_store::{CallContext, GraphStore, StoreError, StoreInfo};
+use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo};
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 use oxigraph::io::RdfFormat;
@@ -79,6 +79,16 @@ impl GraphStore for Watched {
         self.store.hydrate(request, context).await
     }
 
+    fn local(&self) -> Option<&dyn LocalStore> {
+        Some(self)
+    }
+
+    async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
+        self.store.probe(context).await
+    }
+}
+
+impl LocalStore for Watched {
     fn hydrate_now(
         &self,
         request: &HydrationRequest<'_>,
@@ -97,14 +107,6 @@ impl GraphStore for Watched {
             std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
         }
         self.store.hydrate_now(request, context)
-    }
-
-    fn is_blocking(&self) -> bool {
-        true
-    }
-
-    async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
-        self.store.probe(context).await
     }
 }
 

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use graph_store::oxigraph::OxigraphStore;
 use graph_store::query::Selection;
 use graph_store::query::{Hydrated, HydrationRequest};
-use graph_store::{CallContext, GraphStore, StoreError, StoreInfo};
+use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo};
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 use oxigraph::io::RdfFormat;
@@ -49,14 +49,16 @@ impl GraphStore for Plain {
         self.0.hydrate(request, context).await
     }
 
-    fn is_blocking(&self) -> bool {
-        true
+    fn local(&self) -> Option<&dyn LocalStore> {
+        Some(self)
     }
 
     async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
         self.0.probe(context).await
     }
 }
+
+impl LocalStore for Plain {}
 
 fn service(store: Store) -> ObjectService {
     crate::fixture::service(

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use graph_store::CallContext;
 use graph_store::query::Selection;
 use graph_store::query::{Hydrated, HydrationRequest};
-use graph_store::{GraphStore, StoreError, StoreInfo};
+use graph_store::{GraphStore, LocalStore, StoreError, StoreInfo};
 use oxigraph::model::NamedNode;
 use serde_json::json;
 use servers::config::Settings;
@@ -77,9 +77,9 @@ impl GraphStore for Store {
         Store::fail()
     }
 
-    fn is_blocking(&self) -> bool {
+    fn local(&self) -> Option<&dyn LocalStore> {
         // Work then runs on a thread of its own, as it does over the embedded store.
-        matches!(self.manner, Manner::Hangs)
+        matches!(self.manner, Manner::Hangs).then_some(self as &dyn LocalStore)
     }
 
     async fn probe(&self, _context: &CallContext) -> Result<StoreInfo, StoreError> {
@@ -92,6 +92,8 @@ impl GraphStore for Store {
         }
     }
 }
+
+impl LocalStore for Store {}
 
 fn eventually(condition: impl Fn() -> bool) {
     let until = Instant::now() + Duration::from_secs(10);

@@ -171,10 +171,6 @@ impl GraphStore for Checked {
         panic!("health is checked without values")
     }
 
-    fn is_blocking(&self) -> bool {
-        false
-    }
-
     async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
         self.0.probe(context).await
     }

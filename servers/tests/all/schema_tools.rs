@@ -246,7 +246,10 @@ fn explain_knows_the_codes_of_all_parts() {
             "DUPLICATE_KEY (error): a duplicate key in a mapping\n\nA key can",
         ),
         ("API_NOT_COVARIANT", "API_NOT_COVARIANT (error): A subclass"),
-        ("PROPERTY_ADDED", "PROPERTY_ADDED (safe): A property was added"),
+        (
+            "PROPERTY_ADDED",
+            "PROPERTY_ADDED (safe): A property was added",
+        ),
         ("LIMIT_DEPTH", "LIMIT_DEPTH (error): The document is nested"),
         ("SCHEMA_EXISTS", "SCHEMA_EXISTS (HTTP status 409): A schema"),
     ] {

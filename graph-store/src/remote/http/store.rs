@@ -99,10 +99,6 @@ impl GraphStore for HttpStore {
         }
     }
 
-    fn is_blocking(&self) -> bool {
-        false
-    }
-
     async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
         let info = self.endpoint.probe(context).await?;
         self.store(context).await?;

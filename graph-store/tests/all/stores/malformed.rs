@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use graph_store::CallContext;
-use graph_store::query::Step;
-use graph_store::query::{HydrationRequest, Slot};
+use graph_store::query::{
+    Dataset, HydrationRequest, NodeCondition, OrderKey, Page, Selection, Slot, SortBy, Step,
+    TypeTest,
+};
 use graph_store::remote::{
     Dialect, EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint,
 };
 use graph_store::{GraphStore, StoreError, StoreInfo};
-use oxrdf::{Literal, Term};
+use oxrdf::vocab::rdf;
+use oxrdf::{Literal, NamedNode, Term};
 
-use crate::stores::{e, ordered, runtime, selection, things, v};
+use crate::stores::runtime;
 
 /// An endpoint that gives the same rows to every query.
 struct Fixed(Rows);
@@ -37,6 +40,25 @@ fn store(width: usize, terms: Vec<Option<Term>>) -> RemoteStore {
     RemoteStore::new(endpoint, RemoteOptions::new(Dialect::Rdf4j))
 }
 
+fn e(name: &str) -> NamedNode {
+    NamedNode::new_unchecked(format!("http://e/{name}"))
+}
+
+fn v(name: &str) -> NamedNode {
+    NamedNode::new_unchecked(format!("http://v/{name}"))
+}
+
+/// Returns the selection of all things in an order.
+fn things(order: Vec<OrderKey>) -> Selection {
+    let test = TypeTest::new(rdf::TYPE.into_owned(), vec![v("Thing")]);
+    Selection {
+        condition: NodeCondition::Instance(test),
+        order,
+        page: Page::default(),
+        dataset: Dataset::default(),
+    }
+}
+
 fn iri(name: &str) -> Option<Term> {
     Some(e(name).into())
 }
@@ -59,12 +81,12 @@ fn selections_of_another_shape_fail() {
         (3, vec![Some(Literal::from("a").into()), number(0), None]),
     ] {
         let store = store(width, terms.clone());
-        let by_id = graph_store::query::OrderKey {
+        let by_id = OrderKey {
             path: Vec::new(),
-            by: graph_store::query::SortBy::Iri,
+            by: SortBy::Iri,
             descending: false,
         };
-        let selection = ordered(vec![by_id], None, None);
+        let selection = things(vec![by_id]);
         let selected = runtime().block_on(store.select(&selection, &context));
         assert!(
             matches!(selected, Err(StoreError::Failed(_))),
@@ -83,7 +105,7 @@ fn counts_that_are_no_number_fail() {
         vec![number(1), number(2)],
     ] {
         let store = store(1, terms.clone());
-        let counted = runtime().block_on(store.count(&selection(things()), &context));
+        let counted = runtime().block_on(store.count(&things(Vec::new()), &context));
         assert!(
             matches!(counted, Err(StoreError::Failed(_))),
             "{terms:?}: {counted:?}"
@@ -100,7 +122,7 @@ fn values_not_asked_for_fail() {
         page: None,
     }];
     let nodes = [e("a")];
-    let dataset = graph_store::query::Dataset::default();
+    let dataset = Dataset::default();
     let request = HydrationRequest {
         nodes: &nodes,
         slots: &slots,

@@ -10,7 +10,7 @@ use graph_store::CallContext;
 use graph_store::oxigraph::OxigraphStore;
 use graph_store::query::Selection;
 use graph_store::query::{Hydrated, HydrationRequest};
-use graph_store::{GraphStore, StoreError, StoreInfo};
+use graph_store::{GraphStore, LocalStore, StoreError, StoreInfo};
 use object_engine::{ObjectService, ServiceOptions};
 use oxigraph::io::RdfFormat;
 use oxigraph::model::NamedNode;
@@ -69,11 +69,13 @@ impl GraphStore for Waiting {
         Err(StoreError::Unsupported("nothing is selected".to_owned()))
     }
 
-    fn is_blocking(&self) -> bool {
-        true
+    fn local(&self) -> Option<&dyn LocalStore> {
+        Some(self)
     }
 
     async fn probe(&self, _context: &CallContext) -> Result<StoreInfo, StoreError> {
         Err(StoreError::Unsupported("it only waits".to_owned()))
     }
 }
+
+impl LocalStore for Waiting {}

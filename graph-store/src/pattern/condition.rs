@@ -9,7 +9,8 @@ use std::cell::RefCell;
 use foldhash::HashMap;
 use oxrdf::{NamedNode, Term};
 
-use super::Walker;
+use super::source::QuadSource;
+use super::walk::Walker;
 use crate::error::StoreError;
 use crate::evaluate::{RegexTooLarge, TermMatcher, ValueMatcher};
 use crate::query::{NodeCondition, Quantifier, Step, TypeTest, ValueCondition};
@@ -134,7 +135,11 @@ impl<'c> Ready<'c> {
     }
 
     /// Tells whether an object satisfies the condition.
-    pub(super) fn holds(&self, walker: &Walker<'_>, node: &NamedNode) -> Result<bool, StoreError> {
+    pub(super) fn holds<S: QuadSource>(
+        &self,
+        walker: &Walker<'_, S>,
+        node: &NamedNode,
+    ) -> Result<bool, StoreError> {
         match self {
             Ready::All(parts) => {
                 for part in parts {
@@ -198,9 +203,9 @@ impl<'c> ReadyValue<'c> {
     }
 
     /// Tells whether a value satisfies the condition; `None` when it is not of the right kind.
-    pub(super) fn holds(
+    pub(super) fn holds<S: QuadSource>(
         &self,
-        walker: &Walker<'_>,
+        walker: &Walker<'_, S>,
         value: &Term,
     ) -> Result<Option<bool>, StoreError> {
         let node = match (self, value) {

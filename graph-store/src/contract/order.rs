@@ -1,18 +1,10 @@
 //! In which order objects come, and what pages hold.
 
-use graph_store::query::{OrderKey, OrderStep, SortBy, Step};
 use soml_core::datatype::Scalar;
 
-use crate::stores::{Subject, next, ordered, v};
-
-over_every_store! {
-    pages_without_keys_are_by_id,
-    keys_order_by_value,
-    numbers_of_many_digits_order_by_value,
-    missing_values_come_first,
-    keys_go_through_the_smallest_object,
-    equal_keys_leave_it_to_the_id,
-}
+use super::data::v;
+use super::subject::{Subject, by, by_size, next, ordered};
+use crate::query::{OrderKey, OrderStep, SortBy, Step};
 
 fn step(step: Step) -> OrderStep {
     OrderStep {
@@ -21,23 +13,7 @@ fn step(step: Step) -> OrderStep {
     }
 }
 
-fn by(path: Vec<Step>, scalar: Scalar, descending: bool) -> OrderKey {
-    OrderKey {
-        path: path.into_iter().map(step).collect(),
-        by: SortBy::Scalar {
-            scalar,
-            cast: false,
-            lang: None,
-        },
-        descending,
-    }
-}
-
-fn by_size(descending: bool) -> OrderKey {
-    by(vec![Step::forward(v("size"))], Scalar::Decimal, descending)
-}
-
-fn pages_without_keys_are_by_id(subject: &Subject) {
+pub(super) fn pages_without_keys_are_by_id(subject: &Subject) {
     let page = |offset, limit| subject.select(&ordered(Vec::new(), offset, limit));
     assert_eq!(page(Some(0), None), ["a", "b", "c"]);
     assert_eq!(page(None, Some(2)), ["a", "b"]);
@@ -45,7 +21,7 @@ fn pages_without_keys_are_by_id(subject: &Subject) {
     assert_eq!(page(Some(3), Some(1)), [""; 0]);
 }
 
-fn keys_order_by_value(subject: &Subject) {
+pub(super) fn keys_order_by_value(subject: &Subject) {
     let page = |descending, offset, limit| {
         subject.select(&ordered(vec![by_size(descending)], offset, limit))
     };
@@ -55,21 +31,21 @@ fn keys_order_by_value(subject: &Subject) {
     assert_eq!(page(true, Some(5), None), [""; 0]);
 }
 
-fn numbers_of_many_digits_order_by_value(subject: &Subject) {
+pub(super) fn numbers_of_many_digits_order_by_value(subject: &Subject) {
     let by_long = |descending| by(vec![Step::forward(v("long"))], Scalar::Integer, descending);
     let names = |descending| subject.select(&ordered(vec![by_long(descending)], None, None));
     assert_eq!(names(false), ["c", "b", "a"]);
     assert_eq!(names(true), ["a", "b", "c"]);
 }
 
-fn missing_values_come_first(subject: &Subject) {
+pub(super) fn missing_values_come_first(subject: &Subject) {
     let by_name = |descending| by(vec![Step::forward(v("name"))], Scalar::String, descending);
     let names = |descending| subject.select(&ordered(vec![by_name(descending)], None, None));
     assert_eq!(names(false), ["c", "a", "b"]);
     assert_eq!(names(true), ["b", "a", "c"]);
 }
 
-fn keys_go_through_the_smallest_object(subject: &Subject) {
+pub(super) fn keys_go_through_the_smallest_object(subject: &Subject) {
     // From a over b, from b over c, from c over a.
     let key = by(
         vec![next(), Step::forward(v("size"))],
@@ -91,7 +67,7 @@ fn keys_go_through_the_smallest_object(subject: &Subject) {
     );
 }
 
-fn equal_keys_leave_it_to_the_id(subject: &Subject) {
+pub(super) fn equal_keys_leave_it_to_the_id(subject: &Subject) {
     let constant = OrderKey {
         path: Vec::new(),
         by: SortBy::Constant("Thing".to_owned()),

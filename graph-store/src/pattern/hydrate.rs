@@ -10,7 +10,8 @@ use std::ops::ControlFlow;
 
 use oxrdf::{NamedNode, Term};
 
-use super::walk::{Pattern, Walker};
+use super::source::{Pattern, QuadSource};
+use super::walk::Walker;
 use crate::error::StoreError;
 use crate::query::{Column, Slot};
 use crate::store::order::drop_repeated;
@@ -28,8 +29,8 @@ const BEGIN: f64 = 1.5;
 const PASS: f64 = 0.2;
 
 /// Reads the values of all slots, without their conditions and pages.
-pub(super) fn columns(
-    walker: &Walker<'_>,
+pub(super) fn columns<S: QuadSource>(
+    walker: &Walker<'_, S>,
     nodes: &[NamedNode],
     slots: &[Slot],
 ) -> Result<Vec<Column>, StoreError> {
@@ -119,9 +120,9 @@ impl<'s> Forward<'s> {
     }
 
     /// Reads the values of one object in one pass; gives up, without a trace, when there are too many quads.
-    fn scan(
+    fn scan<S: QuadSource>(
         &self,
-        walker: &Walker<'_>,
+        walker: &Walker<'_, S>,
         node: &NamedNode,
         columns: &mut [Column],
         cost: &mut Cost,

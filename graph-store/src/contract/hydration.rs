@@ -1,22 +1,11 @@
 //! The values of objects, in columns.
 
-use graph_store::query::{
-    NodeCondition, OrderKey, OrderStep, Page, SortBy, Step, TypeTest, ValueCondition,
+use super::data::{e, v};
+use super::subject::{Subject, by_size, next, shown, thing_test, things};
+use crate::query::{
+    NodeCondition, OrderKey, Page, Quantifier, Slot, SlotPage, Step, TermCondition, TypeTest,
+    ValueCondition,
 };
-use graph_store::query::{Slot, SlotPage};
-use soml_core::datatype::Scalar;
-
-use crate::back_end::{BackEnd, Kind};
-use crate::stores::{DATA, Subject, e, next, quads, shown, things, v};
-
-over_every_store! {
-    values_come_once_per_object_and_without_blank_nodes,
-    inverse_steps_lead_back,
-    values_satisfy_the_condition_of_their_slot,
-    pages_are_cut_per_object,
-    texts_come_after_objects,
-    objects_of_no_known_type_do_not_count,
-}
 
 fn slot(step: Step) -> Slot {
     Slot {
@@ -24,21 +13,6 @@ fn slot(step: Step) -> Slot {
         condition: None,
         page: None,
     }
-}
-
-fn by_size(descending: bool) -> Vec<OrderKey> {
-    vec![OrderKey {
-        path: vec![OrderStep {
-            step: Step::forward(v("size")),
-            tests: Vec::new(),
-        }],
-        by: SortBy::Scalar {
-            scalar: Scalar::Decimal,
-            cast: false,
-            lang: None,
-        },
-        descending,
-    }]
 }
 
 fn paged(order: Vec<OrderKey>, limit: u64, members: Option<TypeTest>) -> Slot {
@@ -72,7 +46,7 @@ fn columns(subject: &Subject, nodes: &[&str], slots: &[Slot]) -> Vec<Vec<Vec<Str
     of_slot.collect()
 }
 
-fn values_come_once_per_object_and_without_blank_nodes(subject: &Subject) {
+pub(super) fn values_come_once_per_object_and_without_blank_nodes(subject: &Subject) {
     let slots = [
         slot(next()),
         slot(Step::forward(v("name"))),
@@ -96,7 +70,7 @@ fn values_come_once_per_object_and_without_blank_nodes(subject: &Subject) {
     );
 }
 
-fn inverse_steps_lead_back(subject: &Subject) {
+pub(super) fn inverse_steps_lead_back(subject: &Subject) {
     let inverse = Step {
         inverse: true,
         ..next()
@@ -105,7 +79,7 @@ fn inverse_steps_lead_back(subject: &Subject) {
     assert_eq!(found, [[vec!["a"], vec!["a", "b"], vec!["c"]]]);
 }
 
-fn values_satisfy_the_condition_of_their_slot(subject: &Subject) {
+pub(super) fn values_satisfy_the_condition_of_their_slot(subject: &Subject) {
     let only = |condition| Slot {
         condition: Some(ValueCondition::Node(condition)),
         ..slot(next())
@@ -113,10 +87,8 @@ fn values_satisfy_the_condition_of_their_slot(subject: &Subject) {
     let not_b = NodeCondition::Not(Box::new(NodeCondition::OneOf(vec![e("b")])));
     let named = NodeCondition::Values {
         step: Step::forward(v("name")),
-        quantifier: graph_store::query::Quantifier::Some,
-        condition: Box::new(ValueCondition::Term(
-            graph_store::query::TermCondition::TRUE,
-        )),
+        quantifier: Quantifier::Some,
+        condition: Box::new(ValueCondition::Term(TermCondition::TRUE)),
     };
     let slots = [only(things()), only(not_b), only(named)];
     let found = columns(subject, &["a", "b", "c"], &slots);
@@ -125,10 +97,10 @@ fn values_satisfy_the_condition_of_their_slot(subject: &Subject) {
     assert_eq!(found[2], [vec!["b"], vec![], vec!["a"]]);
 }
 
-fn pages_are_cut_per_object(subject: &Subject) {
+pub(super) fn pages_are_cut_per_object(subject: &Subject) {
     let slots = [
-        paged(by_size(true), 1, None),
-        paged(by_size(false), 1, None),
+        paged(vec![by_size(true)], 1, None),
+        paged(vec![by_size(false)], 1, None),
         paged(Vec::new(), 1, None),
     ];
     let found = columns(subject, &["a", "b", "c"], &slots);
@@ -138,39 +110,13 @@ fn pages_are_cut_per_object(subject: &Subject) {
     assert_eq!(found[2], [["b"], ["c"], ["a"]]);
 }
 
-fn texts_come_after_objects(subject: &Subject) {
-    let found = columns(subject, &["c"], &[paged(by_size(true), 9, None)]);
+pub(super) fn texts_come_after_objects(subject: &Subject) {
+    let found = columns(subject, &["c"], &[paged(vec![by_size(true)], 9, None)]);
     assert_eq!(found, [[["a", "d", "text"]]]);
 }
 
-fn objects_of_no_known_type_do_not_count(subject: &Subject) {
-    let NodeCondition::Instance(test) = things() else {
-        panic!("a type test");
-    };
-    let found = columns(subject, &["c"], &[paged(by_size(false), 1, Some(test))]);
+pub(super) fn objects_of_no_known_type_do_not_count(subject: &Subject) {
+    let slots = [paged(vec![by_size(false)], 1, Some(thing_test()))];
+    let found = columns(subject, &["c"], &slots);
     assert_eq!(found, [[["a"]]]);
-}
-
-#[test]
-fn batches_give_what_one_query_gives() {
-    let nodes: Vec<String> = (0..7).map(|number| format!("n{number}")).collect();
-    let nodes: Vec<&str> = ["b", "c", "a"]
-        .into_iter()
-        .chain(nodes.iter().map(String::as_str))
-        .collect();
-    let slots = [slot(next()), paged(by_size(true), 2, None)];
-    let found = |batch: usize| {
-        let back_end = BackEnd::adjusted(Kind::Remote, |options| options.batch = batch);
-        back_end.load(&quads(DATA));
-        let subject = Subject {
-            store: back_end.graph_store(),
-            context: graph_store::CallContext::default(),
-        };
-        columns(&subject, &nodes, &slots)
-    };
-    let whole = found(1_000);
-    assert_eq!(whole[0][1], ["a", "d", "text"]);
-    for batch in [1, 2, 3, 4, 10] {
-        assert_eq!(found(batch), whole, "{batch}");
-    }
 }

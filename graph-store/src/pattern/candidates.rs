@@ -9,7 +9,8 @@
 use oxrdf::{NamedNode, Term};
 
 use super::condition::Ready;
-use super::walk::{Pattern, Quads, Starts, Walker};
+use super::source::{Pattern, QuadSource};
+use super::walk::{Quads, Starts, Walker};
 use crate::error::StoreError;
 use crate::evaluate::TermMatcher;
 use crate::query::{
@@ -26,8 +27,8 @@ const MAX_STEPS: usize = 4;
 const MAX_SOURCES: usize = 6;
 
 /// Returns the distinct IRIs that satisfy a condition.
-pub(super) fn select(
-    walker: &Walker<'_>,
+pub(super) fn select<S: QuadSource>(
+    walker: &Walker<'_, S>,
     condition: &NodeCondition,
 ) -> Result<Vec<NamedNode>, StoreError> {
     let parts = match condition {
@@ -68,10 +69,10 @@ pub(super) fn select(
 }
 
 /// Reads sources in turns until one of them comes to its end.
-fn first_to_end<'s>(
-    walker: &Walker<'_>,
-    mut sources: Vec<Source<'s>>,
-) -> Result<Source<'s>, StoreError> {
+fn first_to_end<'s, S: QuadSource>(
+    walker: &Walker<'_, S>,
+    mut sources: Vec<Source<'s, S>>,
+) -> Result<Source<'s, S>, StoreError> {
     sources.sort_by_key(|source| source.weight);
     sources.truncate(MAX_SOURCES);
     if sources.is_empty() {
@@ -116,12 +117,12 @@ impl Weight {
 }
 
 /// Where candidates can come from.
-struct Source<'s> {
+struct Source<'s, S: QuadSource> {
     weight: Weight,
     /// The quads that are being read.
-    current: Option<Quads<'s>>,
+    current: Option<Quads<'s, S>>,
     /// Quads that are still to be read.
-    rest: Box<dyn Iterator<Item = Quads<'s>> + 's>,
+    rest: Box<dyn Iterator<Item = Quads<'s, S>> + 's>,
     /// Objects that an index knows, before all quads.
     indexed: Starts<'s>,
     /// Quads start at their objects rather than at their subjects.
@@ -138,9 +139,9 @@ struct Source<'s> {
     decides: Option<usize>,
 }
 
-impl Source<'_> {
+impl<S: QuadSource> Source<'_, S> {
     /// Reads up to `limit` quads; tells whether that was all.
-    fn read(&mut self, walker: &Walker<'_>, mut limit: usize) -> Result<bool, StoreError> {
+    fn read(&mut self, walker: &Walker<'_, S>, mut limit: usize) -> Result<bool, StoreError> {
         for start in self.indexed.by_ref().take(limit) {
             walker.tick()?;
             self.found.push(start);
@@ -178,7 +179,7 @@ impl Source<'_> {
     }
 
     /// Returns the candidates, each once.
-    fn candidates(self, walker: &Walker<'_>) -> Result<Vec<NamedNode>, StoreError> {
+    fn candidates(self, walker: &Walker<'_, S>) -> Result<Vec<NamedNode>, StoreError> {
         let mut nodes = self.found;
         if self.may_repeat {
             drop_repeated(&mut nodes, 0);
@@ -200,11 +201,11 @@ impl Source<'_> {
 }
 
 /// Adds the sources that a conjunction offers, for objects at the end of `way`.
-fn add_sources<'s>(
-    walker: &'s Walker<'_>,
+fn add_sources<'s, S: QuadSource>(
+    walker: &'s Walker<'_, S>,
     parts: &'s [NodeCondition],
     way: &mut Vec<&'s Step>,
-    sources: &mut Vec<Source<'s>>,
+    sources: &mut Vec<Source<'s, S>>,
 ) -> Result<(), StoreError> {
     let is_first = way.is_empty();
     for (position, part) in parts.iter().enumerate() {
@@ -256,8 +257,8 @@ fn add_sources<'s>(
     Ok(())
 }
 
-impl<'s> Source<'s> {
-    fn new(weight: Weight, mut quads: impl Iterator<Item = Quads<'s>> + 's) -> Self {
+impl<'s, S: QuadSource> Source<'s, S> {
+    fn new(weight: Weight, mut quads: impl Iterator<Item = Quads<'s, S>> + 's) -> Self {
         Source {
             weight,
             current: quads.next(),
@@ -273,7 +274,7 @@ impl<'s> Source<'s> {
     }
 }
 
-fn instances<'s>(walker: &'s Walker<'_>, test: &'s TypeTest) -> Source<'s> {
+fn instances<'s, S: QuadSource>(walker: &'s Walker<'_, S>, test: &'s TypeTest) -> Source<'s, S> {
     let types = test
         .alternatives
         .iter()
@@ -293,12 +294,12 @@ fn instances<'s>(walker: &'s Walker<'_>, test: &'s TypeTest) -> Source<'s> {
 }
 
 /// Returns the objects that lead to one of some known values.
-fn known_values<'s>(
-    walker: &'s Walker<'_>,
+fn known_values<'s, S: QuadSource>(
+    walker: &'s Walker<'_, S>,
     step: &'s Step,
     values: Vec<Term>,
     way: &[&'s Step],
-) -> Source<'s> {
+) -> Source<'s, S> {
     let may_repeat = values.len() > 1 || walker.may_repeat;
     let indexed = match step.inverse {
         false => walker.leading_to(&values, &step.predicate),
@@ -335,12 +336,12 @@ fn known_values<'s>(
 }
 
 /// Returns the objects with a value that satisfies a condition, where that may be of use.
-fn by_value<'s>(
-    walker: &'s Walker<'_>,
+fn by_value<'s, S: QuadSource>(
+    walker: &'s Walker<'_, S>,
     step: &'s Step,
     condition: &'s TermCondition,
     way: &[&'s Step],
-) -> Result<Option<Source<'s>>, StoreError> {
+) -> Result<Option<Source<'s, S>>, StoreError> {
     let parts = match condition {
         TermCondition::All(parts) => parts.as_slice(),
         single => std::slice::from_ref(single),

@@ -1,16 +1,11 @@
 //! Reads the quads of one dataset for one request.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::time::Instant;
 
-use oxigraph::store::{QuadIter, StorageError, Store};
-use oxrdf::{
-    GraphName, GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, QuadRef, Term,
-    TermRef,
-};
+use oxrdf::{GraphName, GraphNameRef, NamedNode, NamedNodeRef, Quad, Term};
 
-use super::links::Links;
+use super::source::{Pattern, QuadSource};
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{Dataset, Step, TypeTest};
@@ -22,13 +17,9 @@ pub(super) type Starts<'w> = Box<dyn Iterator<Item = NamedNode> + 'w>;
 /// How many quads are read between two looks at the deadline.
 const CHECK_EVERY: u32 = 128;
 
-pub(super) fn failed(error: StorageError) -> StoreError {
-    StoreError::Failed(Box::new(error))
-}
-
 /// Reads one dataset for one request.
-pub(super) struct Walker<'a> {
-    store: &'a Store,
+pub(crate) struct Walker<'a, S> {
+    source: S,
     pub(super) context: &'a CallContext,
     /// Exactly these graphs; `None` for all.
     graphs: Option<Vec<GraphName>>,
@@ -36,27 +27,12 @@ pub(super) struct Walker<'a> {
     pub(super) may_repeat: bool,
     /// All triples are in the default graph.
     default_only: bool,
-    /// An index of all graphs.
-    links: Option<Arc<Links>>,
     /// Quads read since the last look at the deadline.
     read: std::cell::Cell<u32>,
 }
 
-/// What the quads of a walk have in common.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Pattern<'p> {
-    pub(super) subject: Option<&'p NamedNode>,
-    pub(super) predicate: Option<NamedNodeRef<'p>>,
-    pub(super) object: Option<TermRef<'p>>,
-}
-
-impl<'a> Walker<'a> {
-    pub(super) fn new(
-        store: &'a Store,
-        dataset: &Dataset,
-        links: Option<Arc<Links>>,
-        context: &'a CallContext,
-    ) -> Self {
+impl<'a, S: QuadSource> Walker<'a, S> {
+    pub(crate) fn new(source: S, dataset: &Dataset, context: &'a CallContext) -> Self {
         let graphs = dataset.graphs.as_ref().map(|graphs| {
             graphs
                 .iter()
@@ -64,15 +40,14 @@ impl<'a> Walker<'a> {
                 .map(GraphName::NamedNode)
                 .collect::<Vec<_>>()
         });
-        let default_only = graphs.is_none() && store.named_graphs().next().is_none();
+        let default_only = graphs.is_none() && !source.may_have_named_graphs();
         let may_repeat = match &graphs {
             Some(graphs) => graphs.len() > 1,
             None => !default_only,
         };
         Walker {
-            store,
+            source,
             context,
-            links: links.filter(|_| graphs.is_none()),
             graphs,
             may_repeat,
             default_only,
@@ -108,15 +83,9 @@ impl<'a> Walker<'a> {
     }
 
     /// Returns the quads of a pattern, one graph after the other.
-    pub(super) fn quads<'w>(&'w self, pattern: Pattern<'_>) -> Quads<'w> {
-        let in_graph = |graph: Option<&GraphName>| {
-            self.store.quads_for_pattern(
-                pattern.subject.map(NamedOrBlankNodeRef::from),
-                pattern.predicate,
-                pattern.object,
-                graph.map(GraphName::as_ref),
-            )
-        };
+    pub(super) fn quads<'w>(&'w self, pattern: Pattern<'_>) -> Quads<'w, S> {
+        let in_graph =
+            |graph: Option<&GraphName>| self.source.quads(pattern, graph.map(GraphName::as_ref));
         let graphs = match self.graphs.as_deref() {
             None => vec![],
             Some(graphs) => graphs
@@ -161,7 +130,7 @@ impl<'a> Walker<'a> {
                             return Ok(());
                         }
                     }
-                    Err(error) => return Err(failed(error)),
+                    Err(error) => return Err(S::failed(error)),
                 }
             }
         }
@@ -188,24 +157,25 @@ impl<'a> Walker<'a> {
 
     /// Returns what leads to `node` by the property of a step against its direction, where that is
     /// indexed.
-    fn led_by(
-        &self,
+    fn led_by<'w>(
+        &'w self,
         node: &NamedNode,
         step: &Step,
-    ) -> Option<impl ExactSizeIterator<Item = NamedNode>> {
-        let links = self.links.as_ref().filter(|_| step.inverse)?;
-        links.to(node, &step.predicate)
+    ) -> Option<impl Iterator<Item = NamedNode> + use<'w, 'a, S>> {
+        match step.inverse {
+            true => self.source.links_to(node, &step.predicate),
+            false => None,
+        }
     }
 
     /// Returns what leads to some objects by a property, where that is indexed; literals have no index.
     pub(super) fn leading_to(&self, objects: &[Term], property: &NamedNode) -> Option<Starts<'_>> {
-        let links = self.links.as_ref()?;
         let mut found = Vec::with_capacity(objects.len());
         for object in objects {
             let Term::NamedNode(object) = object else {
                 return None;
             };
-            found.push(links.to(object, property)?);
+            found.push(self.source.links_to(object, property)?);
         }
         Some(Box::new(found.into_iter().flatten()))
     }
@@ -225,7 +195,7 @@ impl<'a> Walker<'a> {
             return Ok(());
         }
         let start = values.len();
-        self.each_quad(Walker::along(node, step), |quad| {
+        self.each_quad(Walker::<S>::along(node, step), |quad| {
             let value = end(quad, step);
             if !matches!(value, Term::BlankNode(_)) {
                 values.push(value);
@@ -255,7 +225,7 @@ impl<'a> Walker<'a> {
             return Ok(false);
         }
         let mut found = false;
-        self.each_quad(Walker::along(node, step), |quad| {
+        self.each_quad(Walker::<S>::along(node, step), |quad| {
             let value = end(quad, step);
             found = !matches!(value, Term::BlankNode(_)) && test(value)?;
             Ok(match found {
@@ -287,10 +257,8 @@ impl<'a> Walker<'a> {
         object: &NamedNode,
     ) -> Result<bool, StoreError> {
         self.tick()?;
-        let in_graph = |graph: GraphNameRef<'_>| {
-            let quad = QuadRef::new(subject, predicate, object, graph);
-            self.store.contains(quad).map_err(failed)
-        };
+        let in_graph =
+            |graph: GraphNameRef<'_>| self.source.contains(subject, predicate, object, graph);
         if self.default_only {
             return in_graph(GraphNameRef::DefaultGraph);
         }
@@ -344,14 +312,14 @@ pub(super) fn end(quad: Quad, step: &Step) -> Term {
 }
 
 /// The quads of a pattern.
-pub(super) struct Quads<'w> {
-    walker: &'w Walker<'w>,
-    current: Option<QuadIter<'static>>,
+pub(super) struct Quads<'w, S: QuadSource> {
+    walker: &'w Walker<'w, S>,
+    current: Option<S::Quads>,
     /// Graphs that are still to be read, the next one last.
-    rest: Vec<QuadIter<'static>>,
+    rest: Vec<S::Quads>,
 }
 
-impl Iterator for Quads<'_> {
+impl<S: QuadSource> Iterator for Quads<'_, S> {
     type Item = Result<Quad, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -360,7 +328,7 @@ impl Iterator for Quads<'_> {
                 if let Err(error) = self.walker.tick() {
                     return Some(Err(error));
                 }
-                return Some(quad.map_err(failed));
+                return Some(quad.map_err(S::failed));
             }
             self.current = self.rest.pop();
         }

@@ -1,0 +1,182 @@
+//! The contract of [`GraphStore`] as a list of behaviours that any store can be checked for.
+//!
+//! A store of your own is tested by one line. It makes one test of each behaviour:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use graph_store::GraphStore;
+//! use graph_store::oxigraph::OxigraphStore;
+//! use oxigraph::store::Store;
+//! use oxrdf::Quad;
+//!
+//! fn store(quads: &[Quad]) -> Arc<dyn GraphStore> {
+//!     let store = Store::new().expect("a store in memory");
+//!     store.extend(quads.iter().cloned()).expect("quads are added");
+//!     Arc::new(OxigraphStore::new(store))
+//! }
+//!
+//! graph_store::contract_tests!(store);
+//! # graph_store::contract::run(&store);
+//! ```
+//!
+//! [`run`] checks all behaviours at once. Behaviours wait on the calling thread; a store that needs
+//! an asynchronous runtime is checked while that runtime is entered. A store whose preset options
+//! leave something out, such as a limit on results, is checked without them.
+
+mod data;
+mod dataset;
+mod ends;
+mod hydration;
+mod order;
+mod selection;
+mod subject;
+mod windows;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use oxrdf::Quad;
+
+use crate::store::GraphStore;
+use subject::Subject;
+
+pub use data::quads;
+
+/// Makes a store that holds exactly some quads.
+pub type MakeStore<'m> = dyn Fn(&[Quad]) -> Arc<dyn GraphStore> + 'm;
+
+/// One thing that every store does.
+#[derive(Clone, Copy, Debug)]
+pub struct Behaviour {
+    /// What the store does, as the name of a test.
+    pub name: &'static str,
+    check: fn(&Subject),
+}
+
+impl Behaviour {
+    /// Checks a store that `make` makes.
+    ///
+    /// # Panics
+    /// When the store behaves in another way.
+    pub fn check(&self, make: &MakeStore<'_>) {
+        (self.check)(&Subject::new(make(&quads())));
+    }
+}
+
+/// Checks every one of the [`BEHAVIOURS`], each over a new store.
+///
+/// # Panics
+/// When the store behaves in another way, with the names of all behaviours that it lacks.
+pub fn run(make: &MakeStore<'_>) {
+    let lacks =
+        |behaviour: &&Behaviour| catch_unwind(AssertUnwindSafe(|| behaviour.check(make))).is_err();
+    let lacking: Vec<&str> = BEHAVIOURS
+        .iter()
+        .filter(lacks)
+        .map(|behaviour| behaviour.name)
+        .collect();
+    assert!(
+        lacking.is_empty(),
+        "the store lacks {} of {} behaviours: {}",
+        lacking.len(),
+        BEHAVIOURS.len(),
+        lacking.join(", ")
+    );
+}
+
+/// Returns the behaviour of a name; the macro [`contract_tests!`](crate::contract_tests) knows all.
+///
+/// # Panics
+/// When there is none.
+#[must_use]
+pub fn behaviour(name: &str) -> &'static Behaviour {
+    let mut all = BEHAVIOURS.iter();
+    all.find(|behaviour| behaviour.name == name)
+        .unwrap_or_else(|| panic!("the contract has no behaviour {name}"))
+}
+
+/// Hands the list of all behaviours to another macro.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __each_behaviour {
+    ($($then:ident)::+ ! $arguments:tt) => {
+        $($then)::+! { $arguments
+            selection::instances_are_iris_and_come_once
+            selection::some_type_of_several_is_enough
+            selection::ids_narrow
+            selection::numbers_compare_across_datatypes
+            selection::texts_are_compared_whatever_their_tag
+            selection::tags_are_compared_without_case
+            selection::a_negation_is_true_of_what_has_no_value
+            selection::every_value_must_satisfy
+            selection::objects_are_reached_both_ways
+            selection::texts_match_regular_expressions
+            order::pages_without_keys_are_by_id
+            order::keys_order_by_value
+            order::numbers_of_many_digits_order_by_value
+            order::missing_values_come_first
+            order::keys_go_through_the_smallest_object
+            order::equal_keys_leave_it_to_the_id
+            windows::a_whole_window_is_the_order_with_its_keys
+            windows::windows_are_cut_from_either_end
+            windows::positions_bound_a_window_whether_they_exist_or_not
+            hydration::values_come_once_per_object_and_without_blank_nodes
+            hydration::inverse_steps_lead_back
+            hydration::values_satisfy_the_condition_of_their_slot
+            hydration::pages_are_cut_per_object
+            hydration::texts_come_after_objects
+            hydration::objects_of_no_known_type_do_not_count
+            dataset::without_a_list_all_graphs_are_read
+            dataset::listed_graphs_alone_are_read
+            dataset::no_listed_graph_means_no_data
+            ends::nothing_is_asked_after_the_deadline
+            ends::nothing_is_asked_after_cancellation
+            ends::a_probe_finds_the_store
+        }
+    };
+}
+
+macro_rules! list {
+    ([] $($room:ident::$name:ident)*) => {
+        /// What every store does.
+        pub const BEHAVIOURS: &[Behaviour] = &[
+            $(Behaviour { name: stringify!($name), check: $room::$name }),*
+        ];
+    };
+}
+
+__each_behaviour!(list![]);
+
+/// Makes a `#[test]` of each behaviour of the [contract](crate::contract), with its name, over the
+/// stores of a function `fn(&[Quad]) -> Arc<dyn GraphStore>`.
+///
+/// Attributes in front of the function's path are given to each test, such as `#[ignore]`.
+#[macro_export]
+macro_rules! contract_tests {
+    ($(#[$attribute:meta])* $store:path) => {
+        $crate::__each_behaviour! { $crate::__contract_tests![[$(#[$attribute])*] $store] }
+    };
+}
+
+/// Makes a test of each behaviour.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __contract_tests {
+    ([$attributes:tt $store:path] $($room:ident::$name:ident)*) => {
+        $($crate::__contract_test! { $attributes $store, $name })*
+    };
+}
+
+/// Makes the test of one behaviour.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __contract_test {
+    ([$(#[$attribute:meta])*] $store:path, $name:ident) => {
+        #[test]
+        $(#[$attribute])*
+        fn $name() {
+            $crate::contract::behaviour(stringify!($name)).check(&$store);
+        }
+    };
+}
