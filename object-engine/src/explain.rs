@@ -120,7 +120,7 @@ fn describe_connection(connection: &RootConnection) -> String {
     if let Some(window) = &connection.window {
         for (word, place) in [("after", &window.after), ("before", &window.before)] {
             if let Some(place) = place {
-                write!(text, ", {word} <{}>", place.id.as_str()).expect("writing to a string");
+                write!(text, ", {word} <{}>", place.id.iri()).expect("writing to a string");
             }
         }
         text.push_str(&match window.take {

@@ -8,7 +8,7 @@ use oxrdf::{NamedNode, Term};
 
 use super::data::{e, v};
 use crate::context::CallContext;
-use crate::query::{Column, HydrationRequest, Slot};
+use crate::query::{Column, HydrationRequest, ObjectRef, Slot};
 use crate::query::{
     Dataset, NodeCondition, OrderKey, OrderStep, Page, Selection, SortBy, Step, TypeTest, Window,
 };
@@ -36,7 +36,7 @@ impl Subject {
             let count = count.unwrap_or_else(|error| panic!("no count: {error:?}"));
             assert_eq!(count, nodes.len() as u64, "the count");
         }
-        nodes.iter().map(local).collect()
+        nodes.iter().map(|object| local(object.node())).collect()
     }
 
     /// Returns the local names of the objects that satisfy a condition, sorted.
@@ -54,7 +54,7 @@ impl Subject {
     }
 
     pub(super) fn hydrate(&self, nodes: &[&str], slots: &[Slot]) -> Vec<Column> {
-        let nodes: Vec<NamedNode> = nodes.iter().map(|name| e(name)).collect();
+        let nodes: Vec<ObjectRef> = nodes.iter().map(|name| e(name).into()).collect();
         let request = HydrationRequest {
             nodes: &nodes,
             slots,

@@ -9,7 +9,7 @@ use soml_core::datatype::Scalar;
 /// Returns the local names of the objects of a window.
 fn names(windowed: &Windowed) -> Vec<String> {
     let objects = windowed.objects.iter();
-    objects.map(|object| local(&object.id)).collect()
+    objects.map(|object| local(object.id.node())).collect()
 }
 
 fn whole(subject: &Subject, order: Vec<OrderKey>) -> Vec<Position> {
@@ -26,7 +26,10 @@ pub(super) fn a_whole_window_is_the_order_with_its_keys(subject: &Subject) {
     ] {
         let objects = whole(subject, order.clone());
         let selection = super::subject::ordered(order.clone(), Some(0), None);
-        let found: Vec<String> = objects.iter().map(|object| local(&object.id)).collect();
+        let found: Vec<String> = objects
+            .iter()
+            .map(|object| local(object.id.node()))
+            .collect();
         assert_eq!(found, subject.select(&selection));
         assert!(
             objects
@@ -84,7 +87,7 @@ pub(super) fn positions_bound_a_window_whether_they_exist_or_not(subject: &Subje
     // Its size is that of b, and its id is behind.
     let gone = Position {
         keys: b.keys.clone(),
-        id: e("bb"),
+        id: e("bb").into(),
     };
     assert_eq!(window(Some(&gone), None), ("c".to_owned(), true, false));
     assert_eq!(window(None, Some(&gone)), ("ab".to_owned(), false, true));

@@ -15,7 +15,7 @@ use oxrdf::NamedNode;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::Walker;
-use crate::query::{Dataset, Hydrated, HydrationRequest, Selection, Window};
+use crate::query::{Dataset, Hydrated, HydrationRequest, ObjectRef, Selection, Window};
 use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed};
 use links::LinkIndex;
 use source::{Embedded, failed};
@@ -111,7 +111,7 @@ impl GraphStore for OxigraphStore {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<NamedNode>, StoreError> {
+    ) -> Result<Vec<ObjectRef>, StoreError> {
         self.walker(&selection.dataset, context).select(selection)
     }
 

@@ -13,7 +13,7 @@ use oxrdf::{NamedNode, Term};
 use super::source::{Pattern, QuadSource};
 use super::walk::Walker;
 use crate::error::StoreError;
-use crate::query::{Column, Slot};
+use crate::query::{Column, ObjectRef, Slot};
 use crate::store::order::drop_repeated;
 
 /// How many objects are read before it is first decided how to read the next ones; each further
@@ -31,7 +31,7 @@ const PASS: f64 = 0.2;
 /// Reads the values of all slots, without their conditions and pages.
 pub(super) fn columns<S: QuadSource>(
     walker: &Walker<'_, S>,
-    nodes: &[NamedNode],
+    nodes: &[ObjectRef],
     slots: &[Slot],
 ) -> Result<Vec<Column>, StoreError> {
     let mut columns: Vec<Column> = slots
@@ -44,6 +44,7 @@ pub(super) fn columns<S: QuadSource>(
     let mut scans = forward.properties.len() > 2;
     let mut decision = FIRST_DECISION;
     for (position, node) in nodes.iter().enumerate() {
+        let node = node.node();
         walker.tick()?;
         if scans && position == decision {
             scans = cost.favours_scans(forward.properties.len());

@@ -11,24 +11,24 @@ use super::{candidates, hydrate};
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{
-    Column, Hydrated, HydrationRequest, Position, Selection, SlotPage, Step, TypeTest,
-    ValueCondition, Window,
+    Column, Hydrated, HydrationRequest, ObjectRef, Position, Selection, SlotPage, Step, TypeTest,
+    ValueCondition, Window, object_refs,
 };
 use crate::store::order::{KeyCache, Neighbours, keys, sorted_page, sorted_values};
 use crate::store::{WindowBuilder, Windowed};
 
 impl<S: QuadSource> Walker<'_, S> {
     /// Returns the objects of a selection, ordered and paged.
-    pub(crate) fn select(&self, selection: &Selection) -> Result<Vec<NamedNode>, StoreError> {
+    pub(crate) fn select(&self, selection: &Selection) -> Result<Vec<ObjectRef>, StoreError> {
         let nodes = self.candidates(selection)?;
         self.settle()?;
         if selection.order.is_empty() && selection.page.is_whole() {
-            return Ok(nodes);
+            return Ok(object_refs(nodes));
         }
         let mut cache = KeyCache::default();
         let page = sorted_page(self, nodes, &selection.order, selection.page, &mut cache)?;
         self.settle()?;
-        Ok(page)
+        Ok(object_refs(page))
     }
 
     /// Returns a window over the objects of a selection.
@@ -42,6 +42,7 @@ impl<S: QuadSource> Walker<'_, S> {
         for id in candidates {
             self.tick()?;
             let keys = keys(self, &id, &selection.order)?;
+            let id = id.into();
             builder.offer(Position { keys, id });
         }
         self.settle()?;

@@ -1,13 +1,12 @@
 //! A store over a pattern source.
 
 use async_trait::async_trait;
-use oxrdf::NamedNode;
 
 use super::source::{PatternSource, Plain};
 use super::walk::Walker;
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{Dataset, Hydrated, HydrationRequest, Selection, Window};
+use crate::query::{Dataset, Hydrated, HydrationRequest, ObjectRef, Selection, Window};
 use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed};
 
 /// A store over anything that finds quads by a pattern.
@@ -47,7 +46,7 @@ impl<S: PatternSource> GraphStore for PatternStore<S> {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<NamedNode>, StoreError> {
+    ) -> Result<Vec<ObjectRef>, StoreError> {
         self.walker(&selection.dataset, context).select(selection)
     }
 

@@ -1,14 +1,15 @@
 //! Values of many objects at once.
 
-use oxrdf::{NamedNode, Term};
+use oxrdf::Term;
 
+use super::object_ref::ObjectRef;
 use super::{Dataset, OrderKey, Page, Step, TypeTest, ValueCondition};
 
 /// A request for the values of some objects.
 #[derive(Clone, Copy, Debug)]
 pub struct HydrationRequest<'a> {
     /// The objects, each once.
-    pub nodes: &'a [NamedNode],
+    pub nodes: &'a [ObjectRef],
     /// What is wanted of each.
     pub slots: &'a [Slot],
     /// The graphs to read.
@@ -94,6 +95,15 @@ impl Column {
     #[must_use]
     pub fn range(&self, node: usize) -> std::ops::Range<usize> {
         self.offsets[node] as usize..self.offsets[node + 1] as usize
+    }
+
+    /// Returns the object at a position of [`Column::values`]; `None` for a literal.
+    #[must_use]
+    pub fn object(&self, position: usize) -> Option<ObjectRef> {
+        match &self.values[position] {
+            Term::NamedNode(node) => Some(node.clone().into()),
+            _ => None,
+        }
     }
 
     /// Returns the values of object `node`.

@@ -3,6 +3,7 @@
 
 mod condition;
 mod hydration;
+mod object_ref;
 mod regex;
 mod selection;
 mod type_index;
@@ -13,6 +14,8 @@ pub use condition::{
     TermCondition, TypeTest, ValueCondition, ValueTest,
 };
 pub use hydration::{Column, Hydrated, HydrationRequest, Slot, SlotPage};
+pub use object_ref::ObjectRef;
+pub(crate) use object_ref::object_refs;
 pub use regex::{Regex, RegexError};
 pub use selection::{Dataset, OrderKey, OrderStep, Page, Selection, SortBy};
 pub use type_index::TypeIndex;

@@ -1,6 +1,6 @@
 //! Parts of an order between two places, as connections ask for them.
 
-use oxrdf::NamedNode;
+use super::object_ref::ObjectRef;
 
 use crate::value::SortValue;
 
@@ -12,7 +12,7 @@ pub struct Position {
     /// One value for each key of the order.
     pub keys: Vec<SortValue>,
     /// Decides between equal keys.
-    pub id: NamedNode,
+    pub id: ObjectRef,
 }
 
 /// A part of the ordered objects of a selection.

@@ -15,7 +15,7 @@ use super::endpoint::{EndpointQuery, Rows, SparqlEndpoint};
 use super::facts::{Facts, wanted};
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{Column, Hydrated, HydrationRequest};
+use crate::query::{Column, Hydrated, HydrationRequest, ObjectRef, object_refs};
 use crate::query::{Dataset, NodeCondition, Page, Position, Selection, ValueCondition, Window};
 use crate::sparql::{self, Fact, SlotQuery};
 use crate::store::order::{
@@ -136,7 +136,7 @@ impl RemoteStore {
     /// Fetches the values of one batch of nodes.
     async fn hydrate_batch(
         &self,
-        nodes: &[NamedNode],
+        nodes: &[ObjectRef],
         request: &HydrationRequest<'_>,
         facts: &[Vec<Fact>],
         context: &CallContext,
@@ -173,11 +173,12 @@ impl RemoteStore {
 /// Puts the values of rows to their slots and nodes, and facts about values into `known`.
 fn sorted_out(
     rows: Rows,
-    nodes: &[NamedNode],
+    nodes: &[ObjectRef],
     slots: &[SlotQuery<'_>],
     known: &mut Facts<'_>,
 ) -> Result<Vec<Vec<Vec<Term>>>, StoreError> {
-    let positions: HashMap<&NamedNode, usize> = nodes.iter().zip(0..).collect();
+    let positions: HashMap<&NamedNode, usize> =
+        nodes.iter().map(ObjectRef::node).zip(0..).collect();
     let steps: Vec<_> = slots.iter().flat_map(|slot| slot.facts).collect();
     let mut values = vec![vec![Vec::new(); nodes.len()]; slots.len()];
     for row in numbered(rows) {
@@ -210,12 +211,13 @@ impl GraphStore for RemoteStore {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<NamedNode>, StoreError> {
+    ) -> Result<Vec<ObjectRef>, StoreError> {
         if reads_nothing(&selection.dataset) || takes_nothing(selection.page) {
             return Ok(Vec::new());
         }
         if !selection.order.is_empty() {
-            return self.select_ordered(selection, context).await;
+            let nodes = self.select_ordered(selection, context).await?;
+            return Ok(object_refs(nodes));
         }
         let pattern = sparql::nodes_page(&selection.condition, selection.page);
         let rows = self.rows(pattern, 1, &selection.dataset, context).await?;
@@ -223,7 +225,7 @@ impl GraphStore for RemoteStore {
         // Not every store orders texts by code point within a page; and a list in the same order
         // every time is worth more than the time it takes.
         nodes.sort_unstable();
-        Ok(nodes)
+        Ok(object_refs(nodes))
     }
 
     async fn count(&self, selection: &Selection, context: &CallContext) -> Result<u64, StoreError> {
@@ -265,6 +267,7 @@ impl GraphStore for RemoteStore {
                 context.check()?;
             }
             let keys = keys(&facts, &id, order)?;
+            let id = id.into();
             builder.offer(Position { keys, id });
         }
         Ok(builder.finish())

@@ -205,10 +205,11 @@ fn union_of(branches: Vec<GraphPattern>) -> Option<GraphPattern> {
     })
 }
 
-fn one_of(variable: &Variable, ids: &[NamedNode]) -> GraphPattern {
+fn one_of<'i>(variable: &Variable, ids: impl IntoIterator<Item = &'i NamedNode>) -> GraphPattern {
+    let ids = ids.into_iter();
     GraphPattern::Values {
         variables: vec![variable.clone()],
-        bindings: ids.iter().map(|id| vec![Some(id.clone().into())]).collect(),
+        bindings: ids.map(|id| vec![Some(id.clone().into())]).collect(),
     }
 }
 

@@ -11,7 +11,7 @@ use spargebra::algebra::{
 
 use super::expression::{is_iri, is_one_node, value_condition};
 use super::{Builder, Parts, RESULT, one_of, triple, union_of};
-use crate::query::{NodeCondition, Page, Step, ValueCondition};
+use crate::query::{NodeCondition, ObjectRef, Page, Step, ValueCondition};
 
 /// Values that are wanted of nodes at the end of a chain of steps.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,7 +103,7 @@ pub(crate) fn nodes_with_facts(condition: &NodeCondition, facts: &[Fact]) -> Gra
 ///
 /// Rows are a node, a number and a value. Numbers count the slots first, then the facts of all slots
 /// in turn.
-pub(crate) fn values_of(nodes: &[NamedNode], slots: &[SlotQuery<'_>]) -> GraphPattern {
+pub(crate) fn values_of(nodes: &[ObjectRef], slots: &[SlotQuery<'_>]) -> GraphPattern {
     let [node, _, value] = row_variables();
     let mut branches = Vec::new();
     for (number, slot) in slots.iter().enumerate() {
@@ -125,7 +125,7 @@ pub(crate) fn values_of(nodes: &[NamedNode], slots: &[SlotQuery<'_>]) -> GraphPa
         branches.push(numbered(parts.into_pattern(), slots.len() + position));
         has_facts = true;
     }
-    let rows = union_of(branches).unwrap_or_else(|| one_of(&node, &[]));
+    let rows = union_of(branches).unwrap_or_else(|| one_of(&node, []));
     if has_facts {
         // Parents share values, about which every fact would come once per parent.
         return distinct(rows, row_variables().to_vec());
@@ -206,13 +206,15 @@ impl Builder {
 
     fn slot(
         &mut self,
-        nodes: &[NamedNode],
+        nodes: &[ObjectRef],
         node: &Variable,
         slot: &SlotQuery<'_>,
         value: &Variable,
         parts: &mut Parts,
     ) {
-        parts.patterns.push(one_of(node, nodes));
+        parts
+            .patterns
+            .push(one_of(node, nodes.iter().map(ObjectRef::node)));
         parts.patterns.push(triple(node, slot.step, value));
         if let Some(condition) = slot.condition {
             parts

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use indexmap::IndexSet;
-use oxrdf::{NamedNode, Term};
+use oxrdf::Term;
 
 use super::GraphStore;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::evaluate::shown;
-use crate::query::{Column, HydrationRequest, Slot};
+use crate::query::{Column, HydrationRequest, ObjectRef, Slot};
 use crate::query::{
     Dataset, NodeCondition, OrderKey, OrderStep, SortBy, Step, TypeIndex, ValueCondition,
 };
@@ -24,7 +24,7 @@ use crate::value::SortValue;
 /// When the store fails.
 pub async fn keys_by_hydration<S: GraphStore + ?Sized>(
     store: &S,
-    nodes: &[NamedNode],
+    nodes: &[ObjectRef],
     order: &[OrderKey],
     dataset: &Dataset,
     context: &CallContext,
@@ -51,7 +51,7 @@ struct KeyReader<'a, S: ?Sized> {
 }
 
 impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
-    async fn key(&self, nodes: &[NamedNode], key: &OrderKey) -> Result<Vec<SortValue>, StoreError> {
+    async fn key(&self, nodes: &[ObjectRef], key: &OrderKey) -> Result<Vec<SortValue>, StoreError> {
         let of_node = matches!(
             key.by,
             SortBy::Iri | SortBy::TypeName(_) | SortBy::Constant(_)
@@ -60,12 +60,12 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
             Some((last, way)) if !of_node => (Some(last), way),
             _ => (None, key.path.as_slice()),
         };
-        let mut at: Vec<Option<NamedNode>> = nodes.iter().cloned().map(Some).collect();
+        let mut at: Vec<Option<ObjectRef>> = nodes.iter().cloned().map(Some).collect();
         for step in way {
             at = self.shown_objects(&at, step).await?;
         }
         match (&key.by, last) {
-            (SortBy::Iri, _) => Ok(each(&at, |node| SortValue::Text(node.as_str().to_owned()))),
+            (SortBy::Iri, _) => Ok(each(&at, |node| SortValue::Text(node.iri().to_owned()))),
             (SortBy::Constant(text), _) => Ok(each(&at, |_| SortValue::Text(text.clone()))),
             (SortBy::TypeName(index), _) => self.type_names(&at, index).await,
             (by, last) => {
@@ -87,21 +87,18 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
     /// Returns the object that a single-valued field shows of each.
     async fn shown_objects(
         &self,
-        at: &[Option<NamedNode>],
+        at: &[Option<ObjectRef>],
         step: &OrderStep,
-    ) -> Result<Vec<Option<NamedNode>>, StoreError> {
+    ) -> Result<Vec<Option<ObjectRef>>, StoreError> {
         let tests = step.tests.iter().cloned().map(NodeCondition::Instance);
         let tests = NodeCondition::all(tests);
         let condition = (!tests.is_true()).then_some(ValueCondition::Node(tests));
         let slots = vec![slot(&step.step, condition)];
         let (places, columns) = self.values(at, slots).await?;
-        let smallest = |node: &NamedNode| {
-            let values = columns[0].of(places[node]).iter();
-            let nodes = values.filter_map(|value| match value {
-                Term::NamedNode(node) => Some(node),
-                _ => None,
-            });
-            nodes.min().cloned()
+        let smallest = |node: &ObjectRef| {
+            let values = columns[0].range(places[node]);
+            let objects = values.filter_map(|value| columns[0].object(value));
+            objects.min()
         };
         Ok(at
             .iter()
@@ -111,7 +108,7 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
 
     async fn type_names(
         &self,
-        at: &[Option<NamedNode>],
+        at: &[Option<ObjectRef>],
         index: &TypeIndex,
     ) -> Result<Vec<SortValue>, StoreError> {
         let properties = index.properties();
@@ -134,16 +131,16 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
     /// Hydrates the distinct nodes; returns the place of each in the columns.
     async fn values<'n>(
         &self,
-        at: &'n [Option<NamedNode>],
+        at: &'n [Option<ObjectRef>],
         slots: Vec<Slot>,
-    ) -> Result<(HashMap<&'n NamedNode, usize>, Vec<Column>), StoreError> {
-        let distinct: IndexSet<&NamedNode> = at.iter().flatten().collect();
+    ) -> Result<(HashMap<&'n ObjectRef, usize>, Vec<Column>), StoreError> {
+        let distinct: IndexSet<&ObjectRef> = at.iter().flatten().collect();
         let places = distinct.iter().enumerate().map(|(at, node)| (*node, at));
         let places = places.collect();
         if distinct.is_empty() || slots.is_empty() {
             return Ok((places, Vec::new()));
         }
-        let nodes: Vec<NamedNode> = distinct.into_iter().cloned().collect();
+        let nodes: Vec<ObjectRef> = distinct.into_iter().cloned().collect();
         let request = HydrationRequest {
             nodes: &nodes,
             slots: &slots,
@@ -163,7 +160,7 @@ fn slot(step: &Step, condition: Option<ValueCondition>) -> Slot {
 }
 
 /// Returns a value for each node, missing where the way to it broke off.
-fn each(at: &[Option<NamedNode>], value: impl Fn(&NamedNode) -> SortValue) -> Vec<SortValue> {
+fn each(at: &[Option<ObjectRef>], value: impl Fn(&ObjectRef) -> SortValue) -> Vec<SortValue> {
     let values = at.iter();
     values
         .map(|node| node.as_ref().map_or(SortValue::Missing, &value))

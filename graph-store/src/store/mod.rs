@@ -6,7 +6,6 @@ pub(crate) mod order;
 mod window;
 
 use async_trait::async_trait;
-use oxrdf::NamedNode;
 
 pub use keys::keys_by_hydration;
 pub use local::LocalStore;
@@ -14,7 +13,7 @@ pub use window::{WindowBuilder, Windowed, compare_keys, compare_positions};
 
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{Hydrated, HydrationRequest, Page, Position, Selection, Window};
+use crate::query::{Hydrated, HydrationRequest, ObjectRef, Page, Position, Selection, Window};
 
 /// A store of RDF data.
 ///
@@ -30,7 +29,7 @@ pub trait GraphStore: Send + Sync + 'static {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<NamedNode>, StoreError>;
+    ) -> Result<Vec<ObjectRef>, StoreError>;
 
     /// Returns how many objects `selection` would give without its page.
     async fn count(&self, selection: &Selection, context: &CallContext) -> Result<u64, StoreError> {

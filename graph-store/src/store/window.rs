@@ -162,7 +162,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{WindowBuilder, Windowed, compare_positions};
-    use crate::query::{OrderKey, Position, SortBy, Take, Window};
+    use crate::query::{ObjectRef, OrderKey, Position, SortBy, Take, Window};
     use crate::value::SortValue;
 
     fn order(descending: bool) -> Vec<OrderKey> {
@@ -176,7 +176,7 @@ mod tests {
     fn position((key, id): (u8, u8)) -> Position {
         Position {
             keys: vec![SortValue::Boolean(key.is_multiple_of(2))],
-            id: NamedNode::new_unchecked(format!("http://e/{id:03}")),
+            id: NamedNode::new_unchecked(format!("http://e/{id:03}")).into(),
         }
     }
 
@@ -247,7 +247,9 @@ mod tests {
 
     #[test]
     fn a_late_page_costs_what_an_early_one_costs() {
-        let id = |number: u64| NamedNode::new_unchecked(format!("http://e/{number:06}"));
+        let id = |number: u64| -> ObjectRef {
+            NamedNode::new_unchecked(format!("http://e/{number:06}")).into()
+        };
         let at = |number| Position {
             keys: Vec::new(),
             id: id(number),

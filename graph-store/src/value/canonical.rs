@@ -183,6 +183,15 @@ impl<'t> CanonicalValue<'t> {
         }
     }
 
+    /// Returns what stands for an object among other values; `None` when the term is none.
+    #[must_use]
+    pub fn of_object(term: &'t Term) -> Option<CanonicalValue<'t>> {
+        match term {
+            Term::NamedNode(node) => Some(CanonicalValue::Text(node.as_str().into())),
+            _ => None,
+        }
+    }
+
     /// Takes the texts along, so that the term is not needed any more.
     ///
     /// `None` for a literal of its own kind, which is never made from another term.

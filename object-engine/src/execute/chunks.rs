@@ -7,13 +7,13 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use oxrdf::{NamedNode, Term};
+use oxrdf::Term;
 
 use super::Execution;
 use super::fetch::request;
 use crate::plan::{LevelId, Output, Plan, RootValue, Typing};
 use graph_store::StoreError;
-use graph_store::query::Hydrated;
+use graph_store::query::{Hydrated, ObjectRef};
 
 /// Greatest number of objects in a chunk: as many as a store takes in one step.
 pub(super) const CHUNK: usize = 1_000;
@@ -57,7 +57,7 @@ impl Chunks {
         &mut self,
         execution: &Execution<'_>,
         level: LevelId,
-        nodes: &[NamedNode],
+        nodes: &[ObjectRef],
         node: usize,
     ) -> Result<Rc<Chunk>, StoreError> {
         let position = level.0 as usize;
@@ -83,7 +83,7 @@ impl Chunks {
 pub(super) fn read_chunk(
     execution: &Execution<'_>,
     level: usize,
-    nodes: &[NamedNode],
+    nodes: &[ObjectRef],
 ) -> Option<Result<Hydrated, StoreError>> {
     let request = request(&execution.plan.levels[level], nodes);
     let local = execution.store.local()?;

@@ -85,7 +85,7 @@ impl<'a> Writer<'a> {
         let Some(cursor) = plan.codec.encode(place) else {
             let message = format!(
                 "the sort keys of <{}> are too long for a cursor",
-                place.id.as_str()
+                place.id.iri()
             );
             self.error(code::LIMIT_CURSOR, &message, None);
             return Err(PropagateNull);

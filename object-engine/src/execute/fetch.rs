@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 use foldhash::fast::RandomState;
 use futures::future::{try_join, try_join_all};
 use indexmap::IndexSet;
-use oxrdf::{NamedNode, Term};
+use oxrdf::Term;
 use soml_core::schema::ObjectId;
 
 use super::Execution;
 use super::chunks::{CHUNK, can_wait, read_chunk};
 use crate::plan::{Level, LevelId, Output, RootConnection, RootEntities, RootValue, Typing};
-use graph_store::query::{Hydrated, HydrationRequest};
+use graph_store::query::{Hydrated, HydrationRequest, ObjectRef};
 use graph_store::{StoreError, Windowed};
 
 /// Everything that a plan needs from the store.
@@ -48,7 +48,7 @@ pub(super) struct FetchedConnection {
 /// The objects of a level and their values.
 #[derive(Default)]
 pub(super) struct FetchedLevel {
-    pub(super) nodes: Vec<NamedNode>,
+    pub(super) nodes: Vec<ObjectRef>,
     /// Concrete type of each object; empty when it is the same for all.
     pub(super) objects: Vec<Option<ObjectId>>,
     /// The values of all objects, or of the first chunk.
@@ -65,14 +65,14 @@ pub(super) const NOT_AN_OBJECT: u32 = u32::MAX;
 /// Objects of a level that are still being collected.
 #[derive(Default)]
 struct Nodes {
-    distinct: IndexSet<NamedNode, RandomState>,
+    distinct: IndexSet<ObjectRef, RandomState>,
     /// How often objects were reached.
     reached: usize,
 }
 
 impl Nodes {
     /// Returns the position of an object in the level.
-    fn position(&mut self, node: NamedNode) -> u32 {
+    fn position(&mut self, node: ObjectRef) -> u32 {
         self.reached += 1;
         let (position, _) = self.distinct.insert_full(node);
         u32::try_from(position).expect("a level holds fewer than 2^32 objects")
@@ -98,7 +98,7 @@ pub(super) async fn fetch(execution: &Execution<'_>) -> Result<Fetched, StoreErr
         for (position, nodes) in beginning.take(together.len()) {
             let nodes = std::mem::take(nodes);
             reached_once.push(nodes.reached == nodes.distinct.len());
-            let nodes: Vec<NamedNode> = nodes.distinct.into_iter().collect();
+            let nodes: Vec<ObjectRef> = nodes.distinct.into_iter().collect();
             let chunk = if nodes.len() > CHUNK && can_wait(plan, position, &reached_once) {
                 read_chunk(execution, position, &nodes[..CHUNK])
             } else {
@@ -232,18 +232,18 @@ fn placed(
 enum Selected<'p> {
     Nothing,
     Count(u64),
-    Objects(LevelId, Vec<NamedNode>),
+    Objects(LevelId, Vec<ObjectRef>),
     Connection(&'p RootConnection, Windowed, u64),
-    Entities(&'p RootEntities, Vec<Vec<NamedNode>>),
+    Entities(&'p RootEntities, Vec<Vec<ObjectRef>>),
 }
 
 /// Returns where the object of each representation is.
 fn found(
     entities: &RootEntities,
-    nodes: Vec<Vec<NamedNode>>,
+    nodes: Vec<Vec<ObjectRef>>,
     pending: &mut [Nodes],
 ) -> Vec<Option<(LevelId, u32)>> {
-    let known: Vec<HashSet<NamedNode>> = nodes
+    let known: Vec<HashSet<ObjectRef>> = nodes
         .into_iter()
         .map(|nodes| nodes.into_iter().collect())
         .collect();
@@ -261,7 +261,7 @@ fn found(
 async fn hydrate(
     execution: &Execution<'_>,
     level: &Level,
-    nodes: &[NamedNode],
+    nodes: &[ObjectRef],
 ) -> Result<Hydrated, StoreError> {
     if nodes.is_empty() || level.slots.is_empty() {
         let mut hydrated = Hydrated::default();
@@ -277,7 +277,7 @@ async fn hydrate(
 }
 
 /// Returns the request for the values of some objects of a level.
-pub(super) fn request<'a>(level: &'a Level, nodes: &'a [NamedNode]) -> HydrationRequest<'a> {
+pub(super) fn request<'a>(level: &'a Level, nodes: &'a [ObjectRef]) -> HydrationRequest<'a> {
     HydrationRequest {
         nodes,
         slots: &level.slots,
@@ -328,9 +328,9 @@ fn follow_edges(
                     }
                     _ => true,
                 };
-                targets.extend(column.of(node).iter().map(|value| match value {
-                    Term::NamedNode(target) if follows => nodes.position(target.clone()),
-                    _ => NOT_AN_OBJECT,
+                targets.extend(column.range(node).map(|value| {
+                    let object = follows.then(|| column.object(value)).flatten();
+                    object.map_or(NOT_AN_OBJECT, |object| nodes.position(object))
                 }));
             }
             targets

@@ -298,7 +298,7 @@ impl<'a> Writer<'a> {
     ) -> WriteResult {
         match &field.value {
             Output::TypeName => self.type_name(plan, data, node),
-            Output::Id => write_string(&mut self.answer.out, data.nodes[node].as_str()),
+            Output::Id => write_string(&mut self.answer.out, data.nodes[node].iri()),
             Output::Scalar(scalar) => {
                 let values = scalar_values(scalar, values);
                 return match &scalar.list {
@@ -401,7 +401,7 @@ impl<'a> Writer<'a> {
                 } else if let Some(&node) = targets.first() {
                     let message = format!(
                         "the object <{}> has no type that the schema knows",
-                        data.nodes[node as usize].as_str()
+                        data.nodes[node as usize].iri()
                     );
                     self.error(code::TYPE_UNKNOWN, &message, Some(field));
                 }

@@ -53,7 +53,7 @@ impl<'a> Planner<'_, 'a> {
                 targets.len() - 1
             });
             targets[position].1.extend(id.clone());
-            representations.push(id.map(|id| (position, id)));
+            representations.push(id.map(|id| (position, id.into())));
         }
         let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
         let dataset = Arc::new(arguments.dataset()?);

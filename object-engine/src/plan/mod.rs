@@ -23,7 +23,6 @@ mod set_where;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use oxrdf::NamedNode;
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{EnumId, ObjectId};
@@ -36,7 +35,7 @@ pub use aggregate::{
 pub(crate) use build::{PlanInput, build};
 pub use cursor::CursorCodec;
 
-use graph_store::query::{Dataset, Page, Selection, Slot, TypeIndex, Window};
+use graph_store::query::{Dataset, ObjectRef, Page, Selection, Slot, TypeIndex, Window};
 use graph_store::value::{LiteralKey, LiteralTypes};
 use graphql_service::error::Location;
 
@@ -190,7 +189,7 @@ pub struct RootEntities {
     pub types: Vec<RootObjects>,
     /// For each representation the position in [`RootEntities::types`], and the id; `None` when the
     /// id is no IRI.
-    pub representations: Vec<Option<(usize, NamedNode)>>,
+    pub representations: Vec<Option<(usize, ObjectRef)>>,
 }
 
 /// Objects of one type whose values are fetched together.

@@ -8,14 +8,13 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use graph_store::oxigraph::OxigraphStore;
-use graph_store::query::Selection;
 use graph_store::query::{Hydrated, HydrationRequest};
+use graph_store::query::{ObjectRef, Selection};
 use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo};
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
-use oxrdf::NamedNode;
 
 const THINGS: usize = 2_345;
 const LOCK: &str = "nobody panics with the lock";
@@ -62,7 +61,7 @@ impl GraphStore for Watched {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<NamedNode>, StoreError> {
+    ) -> Result<Vec<ObjectRef>, StoreError> {
         self.store.select(selection, context).await
     }
 

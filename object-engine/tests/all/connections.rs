@@ -5,15 +5,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use graph_store::oxigraph::OxigraphStore;
-use graph_store::query::Selection;
 use graph_store::query::{Hydrated, HydrationRequest};
+use graph_store::query::{ObjectRef, Selection};
 use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo};
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 use oxigraph::io::RdfFormat;
 use oxigraph::model::{GraphNameRef, Literal, NamedNode, Quad};
 use oxigraph::store::Store;
-use oxrdf::NamedNode as Node;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
@@ -37,7 +36,7 @@ impl GraphStore for Plain {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<Node>, StoreError> {
+    ) -> Result<Vec<ObjectRef>, StoreError> {
         self.0.select(selection, context).await
     }
 

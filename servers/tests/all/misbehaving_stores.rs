@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use graph_store::CallContext;
-use graph_store::query::Selection;
 use graph_store::query::{Hydrated, HydrationRequest};
+use graph_store::query::{ObjectRef, Selection};
 use graph_store::{GraphStore, LocalStore, StoreError, StoreInfo};
-use oxigraph::model::NamedNode;
 use serde_json::json;
 use servers::config::Settings;
 
@@ -55,7 +54,7 @@ impl GraphStore for Store {
         &self,
         _selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<NamedNode>, StoreError> {
+    ) -> Result<Vec<ObjectRef>, StoreError> {
         self.asked.store(true, Ordering::SeqCst);
         match self.manner {
             Manner::Hangs => {

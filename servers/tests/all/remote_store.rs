@@ -9,12 +9,11 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use graph_store::CallContext;
-use graph_store::query::Selection;
 use graph_store::query::{Hydrated, HydrationRequest};
+use graph_store::query::{ObjectRef, Selection};
 use graph_store::remote::SparqlEndpoint;
 use graph_store::remote::http::{HttpEndpoint, ServerKind, ServerType};
 use graph_store::{GraphStore, StoreError, StoreInfo};
-use oxigraph::model::NamedNode;
 use servers::config::{ConfigError, Settings, Sources, read};
 use servers::store::{DataStore, OpenError};
 use tempfile::TempDir;
@@ -159,7 +158,7 @@ impl GraphStore for Checked {
         &self,
         _selection: &Selection,
         _context: &CallContext,
-    ) -> Result<Vec<NamedNode>, StoreError> {
+    ) -> Result<Vec<ObjectRef>, StoreError> {
         panic!("health is checked without selections")
     }
 

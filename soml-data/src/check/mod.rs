@@ -23,7 +23,7 @@ pub use graph_store::{Statement, Statements};
 pub use report::{CheckFinding, CheckReport, Example, Members};
 
 use graph_store::CallContext;
-use graph_store::query::{Dataset, NodeCondition, Page, Selection};
+use graph_store::query::{Dataset, NodeCondition, ObjectRef, Page, Selection};
 use graph_store::query::{Hydrated, HydrationRequest, Slot};
 use graph_store::{GraphStore, StoreError};
 use object::ObjectCheck;
@@ -168,7 +168,7 @@ impl Run<'_> {
             .add(CheckCode::NoInstances, element, "", name.as_str(), None);
     }
 
-    async fn hydrate(&self, nodes: &[NamedNode], slots: &[Slot]) -> Result<Hydrated, StoreError> {
+    async fn hydrate(&self, nodes: &[ObjectRef], slots: &[Slot]) -> Result<Hydrated, StoreError> {
         let request = HydrationRequest {
             nodes,
             slots,
@@ -181,7 +181,7 @@ impl Run<'_> {
     async fn batch(
         &mut self,
         check: &ObjectCheck<'_>,
-        nodes: &[NamedNode],
+        nodes: &[ObjectRef],
     ) -> Result<u64, StoreError> {
         let hydrated = self.hydrate(nodes, &check.slots).await?;
         let own: Vec<(usize, NodeTypes)> = (0..nodes.len())
@@ -190,7 +190,7 @@ impl Run<'_> {
             .collect();
         let targets = self.targets(check, &hydrated, &own).await?;
         for (node, types) in &own {
-            let subject = &nodes[*node];
+            let subject = nodes[*node].node();
             self.id(check, subject);
             for property in &check.properties {
                 let column = |slot: usize| hydrated.columns[slot].of(*node);
@@ -248,12 +248,13 @@ impl Run<'_> {
                 }));
             }
         }
-        let wanted: Vec<NamedNode> = wanted.into_iter().cloned().collect();
+        let wanted: Vec<ObjectRef> = wanted.into_iter().cloned().map(ObjectRef::from).collect();
         let slots: Vec<Slot> = self.types.slots().collect();
         let mut targets = HashMap::with_capacity(wanted.len());
         for batch in wanted.chunks(self.input.options.batch.max(1)) {
             let hydrated = self.hydrate(batch, &slots).await?;
-            for (position, node) in batch.iter().enumerate() {
+            for (position, object) in batch.iter().enumerate() {
+                let node = object.node();
                 let types = self.types.of(&hydrated, position);
                 let is_missing = types.any.is_none() && self.is_missing(node)?;
                 targets.insert(node.clone(), Target { types, is_missing });

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use oxrdf::NamedNode;
 use tokio::sync::OnceCell;
 
 use super::endpoint::HttpEndpoint;
 use super::values::ServerKind;
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{Hydrated, HydrationRequest};
+use crate::query::{Hydrated, HydrationRequest, ObjectRef};
 use crate::query::{Selection, Window};
 use crate::remote::{Dialect, RemoteOptions, RemoteStore, SparqlEndpoint};
 use crate::store::{GraphStore, StoreFeatures, StoreInfo, Windowed};
@@ -66,7 +65,7 @@ impl GraphStore for HttpStore {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<NamedNode>, StoreError> {
+    ) -> Result<Vec<ObjectRef>, StoreError> {
         self.store(context).await?.select(selection, context).await
     }
 

@@ -3,7 +3,7 @@
 use graph_store::CallContext;
 use graph_store::contract::quads;
 use graph_store::query::{
-    Dataset, HydrationRequest, OrderKey, OrderStep, Page, Slot, SlotPage, SortBy, Step,
+    Dataset, HydrationRequest, ObjectRef, OrderKey, OrderStep, Page, Slot, SlotPage, SortBy, Step,
 };
 use oxrdf::{NamedNode, Term};
 use soml_core::datatype::Scalar;
@@ -49,7 +49,7 @@ fn slots() -> [Slot; 2] {
 }
 
 /// Returns the values of each slot and object, in any order where none is asked for.
-fn found(batch: usize, nodes: &[NamedNode]) -> Vec<Vec<Vec<String>>> {
+fn found(batch: usize, nodes: &[ObjectRef]) -> Vec<Vec<Vec<String>>> {
     let back_end = BackEnd::adjusted(Kind::Remote, |options| options.batch = batch);
     back_end.load(&quads());
     let slots = slots();
@@ -81,8 +81,8 @@ fn batches_give_what_one_query_gives() {
         .map(str::to_owned)
         .into_iter()
         .chain(unknown);
-    let nodes: Vec<NamedNode> = names
-        .map(|name| NamedNode::new_unchecked(format!("http://e/{name}")))
+    let nodes: Vec<ObjectRef> = names
+        .map(|name| NamedNode::new_unchecked(format!("http://e/{name}")).into())
         .collect();
     let whole = found(1_000, &nodes);
     assert_eq!(whole[0][1], ["\"text\"", "<http://e/a>", "<http://e/d>"]);

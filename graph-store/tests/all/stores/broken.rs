@@ -6,10 +6,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use graph_store::contract::{self, BEHAVIOURS};
 use graph_store::oxigraph::OxigraphStore;
-use graph_store::query::{Hydrated, HydrationRequest, Page, Selection};
+use graph_store::query::{Hydrated, HydrationRequest, ObjectRef, Page, Selection};
 use graph_store::{CallContext, GraphStore, StoreError, StoreInfo};
 use oxigraph::store::Store;
-use oxrdf::{NamedNode, Quad};
+use oxrdf::Quad;
 
 /// What a store does wrong.
 #[derive(Clone, Copy)]
@@ -33,7 +33,7 @@ impl GraphStore for Faulty {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<NamedNode>, StoreError> {
+    ) -> Result<Vec<ObjectRef>, StoreError> {
         match self.fault {
             Fault::PagesBeforeOrder => {
                 let whole = Selection {

@@ -121,7 +121,7 @@ fn values_not_asked_for_fail() {
         condition: None,
         page: None,
     }];
-    let nodes = [e("a")];
+    let nodes = [e("a").into()];
     let dataset = Dataset::default();
     let request = HydrationRequest {
         nodes: &nodes,

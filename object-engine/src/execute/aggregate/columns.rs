@@ -135,9 +135,7 @@ impl ValueReader<'_> {
             (AggregatedKind::Literal(types), Term::Literal(literal)) => types
                 .accepts(literal)
                 .then(|| CanonicalValue::of_literal(literal)),
-            (AggregatedKind::Object, Term::NamedNode(node)) => {
-                Some(CanonicalValue::Text(node.as_str().into()))
-            }
+            (AggregatedKind::Object, _) => CanonicalValue::of_object(term),
             _ => None,
         }
     }

@@ -8,12 +8,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use graph_store::CallContext;
 use graph_store::oxigraph::OxigraphStore;
-use graph_store::query::Selection;
 use graph_store::query::{Hydrated, HydrationRequest};
+use graph_store::query::{ObjectRef, Selection};
 use graph_store::{GraphStore, LocalStore, StoreError, StoreInfo};
 use object_engine::{ObjectService, ServiceOptions};
 use oxigraph::io::RdfFormat;
-use oxigraph::model::NamedNode;
 use oxigraph::store::Store;
 
 fn example(name: &str) -> String {
@@ -51,7 +50,7 @@ impl GraphStore for Waiting {
         &self,
         _selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<NamedNode>, StoreError> {
+    ) -> Result<Vec<ObjectRef>, StoreError> {
         while context.check().is_ok() {
             std::thread::sleep(Duration::from_millis(1));
         }
