@@ -1,9 +1,8 @@
 //! Findings of the GraphQL library as errors of ours, with a hint where a name is nearly right.
 
-use apollo_compiler::Schema;
-use apollo_compiler::ast;
 use apollo_compiler::diagnostic::Diagnostic;
 use apollo_compiler::validation::{DiagnosticData, DiagnosticList};
+use apollo_compiler::{Schema, ast};
 
 use crate::code;
 use crate::error::{ErrorCode, GraphqlError, Location};

@@ -17,7 +17,6 @@ pub mod writer;
 
 /// The GraphQL library whose types stand in this interface.
 pub use apollo_compiler;
-
 pub use document::{Document, Documents, Prepared, Refusal};
 pub use error::{ErrorCode, GraphqlError, Location, PathSegment};
 pub use limits::Limits;

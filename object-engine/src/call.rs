@@ -1,8 +1,7 @@
 //! From a request to calls of the store, and from its failures to errors that clients see.
 
 use graph_store::{CallContext, StoreError};
-use graphql_service::code as shared;
-use graphql_service::{GraphqlError, RequestContext};
+use graphql_service::{GraphqlError, RequestContext, code as shared};
 
 use crate::code;
 

@@ -3,15 +3,13 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use graph_store::query::{Selection, Slot, Take};
+use graph_store::trace::micros;
+use graph_store::{Trace, TraceStep, sparql};
+use graphql_service::Response;
 use serde::Serialize;
 
 use crate::plan::{AggregatePart, Aggregation, Level, Plan, RootConnection, RootValue, Typing};
-use graph_store::query::Slot;
-use graph_store::query::{Selection, Take};
-use graph_store::sparql;
-use graph_store::trace::micros;
-use graph_store::{Trace, TraceStep};
-use graphql_service::Response;
 
 /// How a request was answered; the value of `extensions.explain` in an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -17,11 +17,10 @@ pub mod modules;
 pub mod source;
 pub mod workspace;
 
-pub use finding::Finding;
-
 use std::path::Path;
 
 use document::Architecture;
+pub use finding::Finding;
 use workspace::Workspace;
 
 /// Checks the workspace in a folder; returns everything that is wrong.

@@ -4,9 +4,6 @@
 mod peer;
 mod report;
 
-pub use peer::Peer;
-pub use report::{Connections, Report, Row, table};
-
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,6 +12,8 @@ use bytes::Bytes;
 use graphql_service::{Request, RequestContext};
 use object_engine::ObjectService;
 use oxigraph::store::Store;
+pub use peer::Peer;
+pub use report::{Connections, Report, Row, table};
 use tokio::runtime::Runtime;
 
 use crate::generator::Config;

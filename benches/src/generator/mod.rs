@@ -6,13 +6,13 @@ mod node;
 mod syntax;
 pub mod words;
 
+use std::io::{self, Read};
+
 pub use department::{
     Department, Graduate, Publication, Teacher, UNIVERSITIES, Undergraduate, departments,
 };
 pub use node::{Class, DATA, DepartmentId, Node, VOCABULARY};
 pub use syntax::Format;
-
-use std::io::{self, Read};
 
 /// What data to generate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

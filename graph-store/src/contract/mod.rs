@@ -36,12 +36,11 @@ mod windows;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+pub use data::quads;
 use oxrdf::Quad;
-
-use crate::store::GraphStore;
 use subject::Subject;
 
-pub use data::quads;
+use crate::store::GraphStore;
 
 /// Makes a store that holds exactly some quads.
 pub type MakeStore<'m> = dyn Fn(&[Quad]) -> Arc<dyn GraphStore> + 'm;

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use oxrdf::vocab::rdf;
 use oxrdf::{NamedNode, Term};
+use soml_core::datatype::Scalar;
 
 use super::data::{e, v};
 use crate::context::CallContext;
-use crate::query::{Column, HydrationRequest, ObjectRef, Slot};
 use crate::query::{
-    Dataset, NodeCondition, OrderKey, OrderStep, Page, Selection, SortBy, Step, TypeTest, Window,
+    Column, Dataset, HydrationRequest, NodeCondition, ObjectRef, OrderKey, OrderStep, Page,
+    Selection, Slot, SortBy, Step, TypeTest, Window,
 };
 use crate::store::{GraphStore, Windowed};
-use soml_core::datatype::Scalar;
 
 /// A store that is looked at.
 pub(super) struct Subject {

@@ -1,10 +1,11 @@
 //! What lies between two positions of an order.
 
+use soml_core::datatype::Scalar;
+
 use super::data::{e, v};
 use super::subject::{Subject, by, by_size, local};
 use crate::query::{OrderKey, Position, Step, Take, Window};
 use crate::store::{Windowed, compare_positions};
-use soml_core::datatype::Scalar;
 
 /// Returns the local names of the objects of a window.
 fn names(windowed: &Windowed) -> Vec<String> {

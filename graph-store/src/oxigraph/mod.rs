@@ -9,16 +9,16 @@ mod source;
 mod statements;
 
 use async_trait::async_trait;
+use links::LinkIndex;
 use oxigraph::store::{StorageError, Store};
 use oxrdf::NamedNode;
+use source::{Embedded, failed};
 
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::Walker;
 use crate::query::{Dataset, Hydrated, HydrationRequest, ObjectRef, Selection, Window};
 use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed};
-use links::LinkIndex;
-use source::{Embedded, failed};
 
 /// An Oxigraph store.
 pub struct OxigraphStore {

@@ -12,8 +12,7 @@ mod source;
 mod store;
 mod walk;
 
+pub(crate) use source::{Pattern, QuadSource};
 pub use source::{PatternSource, Quads};
 pub use store::PatternStore;
-
-pub(crate) use source::{Pattern, QuadSource};
 pub(crate) use walk::Walker;

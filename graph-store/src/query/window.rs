@@ -1,7 +1,6 @@
 //! Parts of an order between two places, as connections ask for them.
 
 use super::object_ref::ObjectRef;
-
 use crate::value::SortValue;
 
 /// A place in the order of a [`Selection`](super::Selection): the sort keys and the id of an object.

@@ -15,8 +15,10 @@ use super::endpoint::{EndpointQuery, Rows, SparqlEndpoint};
 use super::facts::{Facts, wanted};
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{Column, Hydrated, HydrationRequest, ObjectRef, object_refs};
-use crate::query::{Dataset, NodeCondition, Page, Position, Selection, ValueCondition, Window};
+use crate::query::{
+    Column, Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Page, Position,
+    Selection, ValueCondition, Window, object_refs,
+};
 use crate::sparql::{self, Fact, SlotQuery};
 use crate::store::order::{
     CHECK_EVERY, KeyCache, drop_repeated, keys, named_nodes, sorted_page, sorted_values,

@@ -9,17 +9,17 @@ mod moment;
 mod rows;
 mod union;
 
+use expression::{and, is_iri, value_condition};
 use oxrdf::{NamedNode, Variable};
+pub(crate) use rows::{Fact, SlotQuery, count_of, nodes_page, nodes_with_facts, values_of};
 use spargebra::Query;
 use spargebra::algebra::{Expression, GraphPattern, QueryDataset};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
+pub(crate) use union::over_all_graphs;
 
 use crate::query::{
     Dataset, NodeCondition, Operator, Quantifier, Step, TypeTest, ValueCondition, ValueTest,
 };
-use expression::{and, is_iri, value_condition};
-pub(crate) use rows::{Fact, SlotQuery, count_of, nodes_page, nodes_with_facts, values_of};
-pub(crate) use union::over_all_graphs;
 
 /// Name of the variable that holds what a query selects.
 pub const RESULT: &str = "id";

@@ -9,9 +9,9 @@ use super::GraphStore;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::evaluate::shown;
-use crate::query::{Column, HydrationRequest, ObjectRef, Slot};
 use crate::query::{
-    Dataset, NodeCondition, OrderKey, OrderStep, SortBy, Step, TypeIndex, ValueCondition,
+    Column, Dataset, HydrationRequest, NodeCondition, ObjectRef, OrderKey, OrderStep, Slot, SortBy,
+    Step, TypeIndex, ValueCondition,
 };
 use crate::value::SortValue;
 

@@ -6,7 +6,6 @@ pub(crate) mod order;
 mod window;
 
 use async_trait::async_trait;
-
 pub use keys::keys_by_hydration;
 pub use local::LocalStore;
 pub use window::{WindowBuilder, Windowed, compare_keys, compare_positions};

@@ -16,8 +16,7 @@ use super::compare_keys;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::evaluate::shown;
-use crate::query::SlotPage;
-use crate::query::{OrderKey, OrderStep, Page, SortBy, Step, TypeIndex, TypeTest};
+use crate::query::{OrderKey, OrderStep, Page, SlotPage, SortBy, Step, TypeIndex, TypeTest};
 use crate::value::SortValue;
 
 /// How many objects are read between two looks at the deadline.

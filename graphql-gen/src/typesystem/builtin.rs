@@ -1,13 +1,10 @@
 //! Types, scalars' descriptions and directives that every API has, whatever its schema.
 
-use apollo_compiler::Schema;
 use apollo_compiler::collections::{IndexMap, IndexSet};
 use apollo_compiler::schema::{Component, EnumValueDefinition, ExtendedType, Value};
-use apollo_compiler::{Name, Node, name};
+use apollo_compiler::{Name, Node, Schema, name};
 use soml_core::datatype::Scalar;
 
-use super::directives;
-use super::leaf;
 use super::nodes::{
     FieldNode, Member, NewType, enum_type, enum_value, field, input, input_type,
     input_with_default, interface_type, list, list_of_required, named, object_type, required, text,
@@ -16,6 +13,7 @@ use super::origin::Origin;
 use super::setting::Setting;
 use super::table::TypeTable;
 use super::targets::Targets;
+use super::{directives, leaf};
 
 /// The fields `id`, `type` and `name`, shared by all types that have them.
 pub(super) struct CommonFields {

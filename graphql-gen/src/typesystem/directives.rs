@@ -1,10 +1,10 @@
 //! Definitions and uses of the API's own directives.
 
-use apollo_compiler::Node;
-use apollo_compiler::ast::{Argument as DirectiveArgument, Value};
-use apollo_compiler::ast::{Directive, DirectiveDefinition, DirectiveLocation};
+use apollo_compiler::ast::{
+    Argument as DirectiveArgument, Directive, DirectiveDefinition, DirectiveLocation, Value,
+};
 use apollo_compiler::schema::Type;
-use apollo_compiler::{Name, name};
+use apollo_compiler::{Name, Node, name};
 
 use super::nodes::{input, list_of_required, named, required, text};
 

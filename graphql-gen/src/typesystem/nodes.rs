@@ -1,13 +1,12 @@
 //! Shorthands for building `apollo_compiler` nodes.
 
-use apollo_compiler::ast;
 use apollo_compiler::collections::{IndexMap, IndexSet};
 use apollo_compiler::schema::{
     Component, ComponentName, DirectiveList, EnumType, EnumValueDefinition, ExtendedType,
     FieldDefinition, InputObjectType, InputValueDefinition, InterfaceType, ObjectType, ScalarType,
     Type, UnionType, Value,
 };
-use apollo_compiler::{Name, Node};
+use apollo_compiler::{Name, Node, ast};
 
 use super::origin::Origin;
 

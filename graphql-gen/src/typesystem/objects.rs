@@ -1,9 +1,8 @@
 //! The GraphQL types of the document's objects.
 
-use apollo_compiler::Name;
 use apollo_compiler::collections::IndexSet;
-use apollo_compiler::name;
 use apollo_compiler::schema::ComponentName;
+use apollo_compiler::{Name, name};
 use soml_core::schema::{ObjectId, Schema};
 
 use super::fields::ObjectShape;

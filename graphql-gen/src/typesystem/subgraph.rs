@@ -1,10 +1,8 @@
 //! The API as a federation gateway reads it from `_service { sdl }`.
 
-use apollo_compiler::ast;
 use apollo_compiler::collections::HashSet;
 use apollo_compiler::schema::{Component, ExtendedType, ObjectType};
-use apollo_compiler::{Name, Node, Schema, name};
-
+use apollo_compiler::{Name, Node, Schema, ast, name};
 use soml_core::datatype::Scalar;
 
 use super::directives::Applied;

@@ -2,8 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use apollo_compiler::ast::{self, Argument, Definition, DirectiveLocation, Selection, Value};
-use apollo_compiler::ast::{DirectiveList, InputValueDefinition, VariableDefinition};
+use apollo_compiler::ast::{
+    self, Argument, Definition, DirectiveList, DirectiveLocation, InputValueDefinition, Selection,
+    Value, VariableDefinition,
+};
 use apollo_compiler::parser::SourceSpan;
 use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::{Name, Node, Schema};

@@ -7,13 +7,13 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use graph_store::StoreError;
+use graph_store::query::{Hydrated, ObjectRef};
 use oxrdf::Term;
 
 use super::Execution;
 use super::fetch::request;
 use crate::plan::{LevelId, Output, Plan, RootValue, Typing};
-use graph_store::StoreError;
-use graph_store::query::{Hydrated, ObjectRef};
 
 /// Greatest number of objects in a chunk: as many as a store takes in one step.
 pub(super) const CHUNK: usize = 1_000;

@@ -1,12 +1,12 @@
 //! Writes connections: edges, nodes, and what a page says of its neighbours.
 
+use graph_store::query::{Position, Take};
+use graphql_service::writer::{PathStep, PropagateNull, WriteResult, write_string};
+
 use super::fetch::FetchedConnection;
 use super::write::Writer;
 use crate::code;
 use crate::plan::{ConnectionPart, EdgeField, EdgePart, ListOutput, PagePart, RootConnection};
-use graph_store::query::{Position, Take};
-use graphql_service::writer::write_string;
-use graphql_service::writer::{PathStep, PropagateNull, WriteResult};
 
 impl<'a> Writer<'a> {
     pub(super) fn connection(

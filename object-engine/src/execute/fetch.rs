@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 use futures::future::{try_join, try_join_all};
+use graph_store::query::{Hydrated, HydrationRequest, ObjectRef};
+use graph_store::{StoreError, Windowed};
 use indexmap::IndexSet;
 use oxrdf::Term;
 use soml_core::schema::ObjectId;
@@ -11,8 +13,6 @@ use soml_core::schema::ObjectId;
 use super::Execution;
 use super::chunks::{CHUNK, can_wait, read_chunk};
 use crate::plan::{Level, LevelId, Output, RootConnection, RootEntities, RootValue, Typing};
-use graph_store::query::{Hydrated, HydrationRequest, ObjectRef};
-use graph_store::{StoreError, Windowed};
 
 /// Everything that a plan needs from the store.
 pub(super) struct Fetched {

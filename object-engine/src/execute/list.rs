@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use graph_store::value::{LiteralKey, SortValue, literal_key, number_identity, sort_value};
 use oxrdf::Term;
 use soml_core::datatype::Scalar;
 
 use crate::plan::{ListOutput, ScalarKind};
-use graph_store::value::{LiteralKey, SortValue, literal_key, number_identity, sort_value};
 
 /// A value with its place in the order and its text in the answer.
 pub(super) struct Candidate {

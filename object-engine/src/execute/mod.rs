@@ -9,14 +9,13 @@ mod values;
 mod write;
 
 use apollo_compiler::response::JsonMap;
+use graph_store::value::Numbers;
+use graph_store::{CallContext, GraphStore, StoreError};
+use graphql_service::{Answer, Limits};
 use soml_core::schema::Schema;
 
 use crate::limits::EngineLimits;
 use crate::plan::Plan;
-use graph_store::CallContext;
-use graph_store::value::Numbers;
-use graph_store::{GraphStore, StoreError};
-use graphql_service::{Answer, Limits};
 
 /// What an execution works with.
 pub(crate) struct Execution<'a> {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use graph_store::value::{LiteralKey, SortValue, cast, of_language, write_enum, write_scalar};
+use graphql_service::writer::{PathStep, WriteResult, write_string};
 use oxrdf::{Literal, Term};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
@@ -15,9 +17,6 @@ use super::write::Writer;
 use crate::plan::{
     ListOutput, LiteralOutput, LiteralPart, Output, ResponseField, ScalarKind, ScalarOutput,
 };
-use graph_store::value::{LiteralKey, SortValue, cast, of_language, write_enum, write_scalar};
-use graphql_service::writer::write_string;
-use graphql_service::writer::{PathStep, WriteResult};
 
 impl<'a> Writer<'a> {
     /// Returns how many values a list field would give.

@@ -3,6 +3,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use graph_store::StoreError;
+use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult, write_string};
+use graphql_service::{Answer, ErrorCode, GraphqlError, code as shared};
 use soml_core::schema::Schema;
 
 use super::Execution;
@@ -14,10 +17,6 @@ use crate::code;
 use crate::plan::{
     Edge, Level, LevelId, ListOutput, Output, ResponseField, RootValue, ServicePart, Typing,
 };
-use graph_store::StoreError;
-use graphql_service::code as shared;
-use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult, write_string};
-use graphql_service::{Answer, ErrorCode, GraphqlError};
 
 /// How many objects are written between two looks at the deadline.
 const CHECK_EVERY: u32 = 256;

@@ -1,5 +1,10 @@
 //! The arguments of a field, read and translated.
 
+use graph_store::query::{Dataset, NodeCondition, OrderKey, Page, TermCondition};
+use graph_store::value::LiteralKey;
+use graph_store::{Inference, StoreFeatures};
+use graphql_gen::typesystem::{Api, TypeRef};
+use graphql_service::error::{GraphqlError, Location};
 use oxrdf::NamedNode;
 use soml_core::lang::LangSpec;
 
@@ -9,12 +14,6 @@ use super::order::{OrderBuilder, descending, literal_keys};
 use super::{ListOutput, ScalarKind};
 use crate::code;
 use crate::limits::EngineLimits;
-use graph_store::query::{Dataset, OrderKey, Page};
-use graph_store::query::{NodeCondition, TermCondition};
-use graph_store::value::LiteralKey;
-use graph_store::{Inference, StoreFeatures};
-use graphql_gen::typesystem::{Api, TypeRef};
-use graphql_service::error::{GraphqlError, Location};
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 

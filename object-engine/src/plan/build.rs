@@ -6,6 +6,15 @@ use std::sync::Arc;
 use apollo_compiler::executable::{self, Operation, SelectionSet};
 use apollo_compiler::response::JsonMap;
 use apollo_compiler::{ExecutableDocument, Node};
+use graph_store::StoreFeatures;
+use graph_store::query::{
+    Constant, Dataset, Domain, NodeCondition, Operator, Selection, SlotPage, Step, TermCondition,
+    ValueCondition, ValueTest,
+};
+use graph_store::value::LiteralTypes;
+use graphql_gen::typesystem::{Api, Field, RootField as ApiRoot, RootKind, TypeRef};
+use graphql_service::code as shared;
+use graphql_service::error::{GraphqlError, Location};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{ObjectId, Property, Range, Schema};
@@ -22,16 +31,6 @@ use super::{
 };
 use crate::code;
 use crate::limits::EngineLimits;
-use graph_store::StoreFeatures;
-use graph_store::query::SlotPage;
-use graph_store::query::{
-    Constant, Domain, NodeCondition, Operator, Step, TermCondition, ValueCondition, ValueTest,
-};
-use graph_store::query::{Dataset, Selection};
-use graph_store::value::LiteralTypes;
-use graphql_gen::typesystem::{Api, Field, RootField as ApiRoot, RootKind, TypeRef};
-use graphql_service::code as shared;
-use graphql_service::error::{GraphqlError, Location};
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 

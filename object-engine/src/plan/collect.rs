@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use apollo_compiler::Node;
 use apollo_compiler::executable::{self, SelectionSet};
 use apollo_compiler::response::JsonMap;
+use graphql_gen::typesystem::Api;
 use soml_core::schema::ObjectId;
 
 use super::build::PlanInput;
 use super::input::Input;
 use super::{LiteralField, LiteralPart, ServicePart};
-use graphql_gen::typesystem::Api;
 
 /// Fields of a selection set after fragments are put in, by response key.
 #[derive(Default)]

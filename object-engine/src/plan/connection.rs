@@ -2,6 +2,9 @@
 
 use apollo_compiler::Node;
 use apollo_compiler::executable::{self, SelectionSet};
+use graph_store::query::{Position, Selection, Take, Window};
+use graphql_gen::typesystem::TypeRef;
+use graphql_service::error::{GraphqlError, PathSegment};
 
 use super::build::{Planner, Scope};
 use super::collect::{Fields, Parent, collect};
@@ -10,10 +13,6 @@ use super::{
     ConnectionField, ConnectionPart, EdgeField, EdgePart, PagePart, RootConnection, RootValue,
 };
 use crate::code;
-use graph_store::query::Selection;
-use graph_store::query::{Position, Take, Window};
-use graphql_gen::typesystem::TypeRef;
-use graphql_service::error::{GraphqlError, PathSegment};
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 

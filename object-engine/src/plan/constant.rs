@@ -2,14 +2,14 @@
 
 use std::str::FromStr;
 
+use graph_store::query::Constant;
+use graph_store::value::{integer_in_bounds, is_lexical};
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode};
 use oxsdatatypes::Decimal;
 use soml_core::datatype::Scalar;
 
 use super::input::Input;
-use graph_store::query::Constant;
-use graph_store::value::{integer_in_bounds, is_lexical};
 
 /// Why an operand is refused.
 #[derive(Debug, PartialEq, Eq)]

@@ -6,13 +6,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use graph_store::query::{OrderKey, Position, SortBy, Step, TypeTest};
+use graph_store::value::{LiteralKey, LiteralTypes, Number, SortValue};
 use oxrdf::NamedNode;
 use oxsdatatypes::Decimal;
-
-use graph_store::query::Position;
-use graph_store::query::{OrderKey, SortBy};
-use graph_store::query::{Step, TypeTest};
-use graph_store::value::{LiteralKey, LiteralTypes, Number, SortValue};
 
 /// First byte of every cursor; another form of cursors would have another.
 const VERSION: u8 = 1;
@@ -239,14 +236,14 @@ impl Fingerprint {
 
 #[cfg(test)]
 mod tests {
+    use graph_store::query::{OrderKey, SortBy};
+    use graph_store::value::{Number, SortValue};
     use oxrdf::NamedNode;
     use oxsdatatypes::Decimal;
     use proptest::prelude::*;
     use soml_core::datatype::Scalar;
 
     use super::{CursorCodec, Position};
-    use graph_store::query::{OrderKey, SortBy};
-    use graph_store::value::{Number, SortValue};
 
     fn order(keys: usize) -> Vec<OrderKey> {
         let by = || SortBy::Scalar {

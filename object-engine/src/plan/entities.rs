@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use apollo_compiler::Node;
-use apollo_compiler::executable;
+use apollo_compiler::{Node, executable};
+use graph_store::query::{NodeCondition, Page, Selection};
+use graphql_gen::typesystem::TypeRef;
+use graphql_service::error::{GraphqlError, Location};
 use oxrdf::NamedNode;
 
 use super::build::{Planner, Scope};
@@ -11,10 +13,6 @@ use super::input::Input;
 use super::rdf::type_test;
 use super::{RootEntities, RootObjects};
 use crate::code;
-use graph_store::query::NodeCondition;
-use graph_store::query::{Page, Selection};
-use graphql_gen::typesystem::TypeRef;
-use graphql_service::error::{GraphqlError, Location};
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 

@@ -1,5 +1,11 @@
 //! `where` inputs to conditions.
 
+use graph_store::query::{
+    Comparison, Constant, Domain, NodeCondition, Operator, Regex, RegexError, Step, TagRange,
+    TermCondition, TypeIndex, TypeTest, ValueTest,
+};
+use graphql_gen::typesystem::{Api, Field, TypeRef};
+use graphql_service::error::{ErrorCode, GraphqlError, Location};
 use oxrdf::{Literal, NamedNode};
 use soml_core::datatype::Scalar;
 use soml_core::lang::{LangHead, LangItem, LangRange, LangSpec};
@@ -11,14 +17,6 @@ use super::rdf::{name_groups, type_property, type_test};
 use super::set_where::{Combine, SetWhere};
 use crate::code;
 use crate::limits::EngineLimits;
-use graph_store::query::TypeIndex;
-use graph_store::query::{
-    Comparison, Constant, Domain, NodeCondition, Operator, Step, TagRange, TermCondition, TypeTest,
-    ValueTest,
-};
-use graph_store::query::{Regex, RegexError};
-use graphql_gen::typesystem::{Api, Field, TypeRef};
-use graphql_service::error::{ErrorCode, GraphqlError, Location};
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 

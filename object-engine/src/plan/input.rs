@@ -1,13 +1,12 @@
 //! Argument values after variables are put in.
 
-use apollo_compiler::Node;
-use apollo_compiler::ast;
 use apollo_compiler::response::{JsonMap, JsonValue};
+use apollo_compiler::{Node, ast};
+use graphql_service::error::{GraphqlError, Location};
 use soml_core::lang::LangSpec;
 
 use crate::code;
 use crate::limits::EngineLimits;
-use graphql_service::error::{GraphqlError, Location};
 
 /// An argument value without variables. Object keys keep the order in which they were written.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use apollo_compiler::executable::SelectionSet;
+use graph_store::query::{Dataset, Slot, SlotPage, Step, ValueCondition};
+use graphql_gen::typesystem::TypeRef;
 use soml_core::lang::LangSpec;
 
 use super::build::Scope;
 use super::{Edge, Level, LevelId, ResponseField, RootField, RootValue};
-use graph_store::query::Dataset;
-use graph_store::query::{Slot, SlotPage};
-use graph_store::query::{Step, ValueCondition};
-use graphql_gen::typesystem::TypeRef;
 
 /// What makes two levels the same.
 #[derive(PartialEq, Eq, Hash)]

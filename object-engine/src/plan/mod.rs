@@ -23,10 +23,6 @@ mod set_where;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use soml_core::datatype::Scalar;
-use soml_core::lang::LangSpec;
-use soml_core::schema::{EnumId, ObjectId};
-
 pub use aggregate::{
     AggregateField, AggregatePart, AggregatedKind, AggregatedValues, Aggregation, GroupField,
     GroupOrder, GroupOrderBy, GroupPart, Grouping, Having, HavingTest, KeyPart, Measure,
@@ -34,10 +30,12 @@ pub use aggregate::{
 };
 pub(crate) use build::{PlanInput, build};
 pub use cursor::CursorCodec;
-
 use graph_store::query::{Dataset, ObjectRef, Page, Selection, Slot, TypeIndex, Window};
 use graph_store::value::{LiteralKey, LiteralTypes};
 use graphql_service::error::Location;
+use soml_core::datatype::Scalar;
+use soml_core::lang::LangSpec;
+use soml_core::schema::{EnumId, ObjectId};
 
 /// Index of a [`Level`] in its [`Plan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use graph_store::query::{OrderKey, OrderStep, SortBy, Step};
+use graph_store::value::{LiteralKey, LiteralTypes};
+use graphql_gen::typesystem::{Api, Field, TypeRef};
+use graphql_service::error::{GraphqlError, Location};
 use soml_core::datatype::Scalar;
 use soml_core::lang::{LangConfig, LangHead, LangSpec};
 use soml_core::schema::{LiteralRange, Property, Range, Schema};
@@ -10,10 +14,6 @@ use super::input::{Input, lang_spec};
 use super::rdf::{name_groups, type_index, type_test};
 use crate::code;
 use crate::limits::EngineLimits;
-use graph_store::query::{OrderKey, OrderStep, SortBy, Step};
-use graph_store::value::{LiteralKey, LiteralTypes};
-use graphql_gen::typesystem::{Api, Field, TypeRef};
-use graphql_service::error::{GraphqlError, Location};
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 

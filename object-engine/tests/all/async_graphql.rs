@@ -2,10 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-
-use async_graphql::{BatchRequest, BatchResponse, Executor, Request};
 use std::sync::Arc;
 
+use async_graphql::{BatchRequest, BatchResponse, Executor, Request};
 use graph_store::oxigraph::OxigraphStore;
 use graphql_service::RequestContext;
 use graphql_service::executor::ServiceExecutor;

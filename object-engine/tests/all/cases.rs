@@ -12,12 +12,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::back_end::{BackEnd, Kind};
 use graphql_service::{Limits, Request, RequestContext};
 use object_engine::{EngineLimits, ServiceOptions};
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::Quad;
 use serde_json::{Map, Value, json};
+
+use crate::back_end::{BackEnd, Kind};
 
 /// Members of an error that an expectation may name besides code and path.
 const DETAILS: &[&str] = &["argumentPath", "limit"];

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use graph_store::oxigraph::OxigraphStore;
-use graph_store::query::{Hydrated, HydrationRequest};
-use graph_store::query::{ObjectRef, Selection};
+use graph_store::query::{Hydrated, HydrationRequest, ObjectRef, Selection};
 use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo};
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};

@@ -8,7 +8,6 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use crate::fixture::{answer, json};
 use graph_store::oxigraph::OxigraphStore;
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
@@ -16,6 +15,8 @@ use oxigraph::io::{RdfFormat, RdfParser};
 use oxigraph::store::Store;
 use oxrdf::{Literal, NamedOrBlankNode, Quad, Term};
 use serde_json::{Value, json};
+
+use crate::fixture::{answer, json};
 
 const SCHEMA: &str = "
 id: /soml/languages

@@ -1,9 +1,8 @@
 //! What is seen of a load: findings, and a progress bar on a terminal.
 
-use std::fs;
-use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
+use std::{fs, io};
 
 use indicatif::{ProgressBar, ProgressStyle};
 

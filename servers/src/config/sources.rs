@@ -1,8 +1,7 @@
 //! Where values come from: a file, the environment, the command line.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use super::settings::Settings;
 use super::table::Property;

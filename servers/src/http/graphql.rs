@@ -10,8 +10,10 @@ use axum::extract::{Query, Request as HttpRequest, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response as HttpResponse;
 use axum::routing::MethodRouter;
-use graphql_service::{Answer, GraphqlError, Limits, Reply, code as shared};
-use graphql_service::{Outcome, Request, RequestContext, Response, Service};
+use graphql_service::{
+    Answer, GraphqlError, Limits, Outcome, Reply, Request, RequestContext, Response, Service,
+    code as shared,
+};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 

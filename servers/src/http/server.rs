@@ -22,10 +22,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
-use super::code;
 use super::error::HttpError;
 use super::graphql::{GraphqlEndpoint, RequestBounds};
-use super::{operations, page, request_id, soml};
+use super::{code, operations, page, request_id, soml};
 use crate::app::App;
 
 /// Returns all routes of the service.

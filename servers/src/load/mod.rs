@@ -10,9 +10,6 @@ mod report;
 mod source;
 mod spelling;
 
-pub use format::{DataFormat, UnknownFormat};
-pub use report::{Finding, FindingKind, LoadError, LoadSummary, thousands};
-
 use std::io::{self, BufRead, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,9 +18,10 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Instant;
 
+pub use format::{DataFormat, UnknownFormat};
 use oxigraph::store::{BulkLoader, StorageError, Store};
-
 use parse::{Input, Parsed};
+pub use report::{Finding, FindingKind, LoadError, LoadSummary, thousands};
 
 /// Batches that may wait for the store; bounds the memory between the two threads.
 const QUEUE: usize = 4;

@@ -1,9 +1,8 @@
 //! What loading found: single findings while it runs, and a summary at the end.
 
-use std::fmt;
-use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
+use std::{fmt, io};
 
 use oxigraph::store::StorageError;
 

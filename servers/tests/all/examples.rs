@@ -3,10 +3,9 @@
 //! A line that begins with `$ ` is a command; what follows it is what it prints, on standard output
 //! and standard error alike. `UPDATE_EXPECT=1` rewrites what is printed.
 
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 const OPENING: &str = "```console\n";
 const CLOSING: &str = "```\n";

@@ -7,10 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use graph_store::CallContext;
-use graph_store::query::{Hydrated, HydrationRequest};
-use graph_store::query::{ObjectRef, Selection};
-use graph_store::{GraphStore, LocalStore, StoreError, StoreInfo};
+use graph_store::query::{Hydrated, HydrationRequest, ObjectRef, Selection};
+use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo};
 use serde_json::json;
 use servers::config::Settings;
 

@@ -8,12 +8,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use graph_store::CallContext;
-use graph_store::query::{Hydrated, HydrationRequest};
-use graph_store::query::{ObjectRef, Selection};
+use graph_store::query::{Hydrated, HydrationRequest, ObjectRef, Selection};
 use graph_store::remote::SparqlEndpoint;
 use graph_store::remote::http::{HttpEndpoint, ServerKind, ServerType};
-use graph_store::{GraphStore, StoreError, StoreInfo};
+use graph_store::{CallContext, GraphStore, StoreError, StoreInfo};
 use servers::config::{ConfigError, Settings, Sources, read};
 use servers::store::{DataStore, OpenError};
 use tempfile::TempDir;

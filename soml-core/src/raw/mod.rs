@@ -8,12 +8,12 @@ mod read;
 mod suggest;
 mod value;
 
+pub(crate) use read::read;
+pub(crate) use suggest::did_you_mean;
+
 use crate::config::Config;
 use crate::lang::{LangSpec, LangValidation};
 use crate::span::Span;
-
-pub(crate) use read::read;
-pub(crate) use suggest::did_you_mean;
 
 /// A value and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

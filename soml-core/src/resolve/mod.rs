@@ -15,6 +15,10 @@ pub(crate) mod types;
 
 use std::collections::HashMap;
 
+pub(crate) use iri::{is_absolute, is_local};
+pub(crate) use namespaces::{Namespaces, Unresolved};
+pub(crate) use slots::{Slot, Slots};
+
 use crate::codes::Code;
 use crate::datatype::Scalar;
 use crate::diagnostic::Findings;
@@ -22,10 +26,6 @@ use crate::options::LoadOptions;
 use crate::raw::{Named, RawSchema};
 use crate::rbac::{Action, Rbac, Role};
 use crate::schema::{LiteralRange, Metadata, ObjectId, PropertyId, Range, Schema};
-
-pub(crate) use iri::{is_absolute, is_local};
-pub(crate) use namespaces::{Namespaces, Unresolved};
-pub(crate) use slots::{Slot, Slots};
 
 /// A schema together with what checks want to know about its making.
 #[derive(Debug)]

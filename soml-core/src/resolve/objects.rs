@@ -2,10 +2,9 @@
 
 use indexmap::IndexSet;
 
-use super::Scope;
 use super::hierarchy::Hierarchy;
-use super::search;
 use super::slots::Slots;
+use super::{Scope, search};
 use crate::raw::{Named, RawObject, RawSchema, RawSearch, Text};
 use crate::schema::{Object, ObjectId, ObjectKind, Schema};
 

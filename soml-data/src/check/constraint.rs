@@ -1,9 +1,8 @@
 //! What a schema asks of IRIs and texts: prefixes, regular expressions, patterns, closed lists.
 
+use graph_store::query;
 use regex::Regex;
 use soml_core::schema::{Object, Property, Schema};
-
-use graph_store::query;
 
 /// Greatest length of a regular expression of a schema.
 const MAX_REGEX: usize = 10_000;

@@ -15,19 +15,17 @@ mod values;
 
 use std::collections::{HashMap, HashSet};
 
-use oxrdf::{NamedNode, Term};
-use soml_core::schema::{ObjectId, ObjectKind, Range, Schema};
-
 pub use code::{CheckCode, CheckSeverity};
+use graph_store::query::{
+    Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Page, Selection, Slot,
+};
+use graph_store::{CallContext, GraphStore, StoreError};
 pub use graph_store::{Statement, Statements};
-pub use report::{CheckFinding, CheckReport, Example, Members};
-
-use graph_store::CallContext;
-use graph_store::query::{Dataset, NodeCondition, ObjectRef, Page, Selection};
-use graph_store::query::{Hydrated, HydrationRequest, Slot};
-use graph_store::{GraphStore, StoreError};
 use object::ObjectCheck;
+use oxrdf::{NamedNode, Term};
+pub use report::{CheckFinding, CheckReport, Example, Members};
 use report::{Element, Tally};
+use soml_core::schema::{ObjectId, ObjectKind, Range, Schema};
 use statements::{KnownProperties, check_classes};
 use types::{NodeTypes, Types};
 use values::{Target, Values};

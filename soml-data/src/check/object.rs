@@ -1,5 +1,7 @@
 //! What is checked of the instances of one object type, and the values that it needs.
 
+use graph_store::query::{Slot, Step};
+use graph_store::value::LiteralTypes;
 use oxrdf::{NamedNode, Term};
 use soml_core::lang::LangValidation;
 use soml_core::schema::{Max, ObjectId, Path, Property, PropertyId, Range, Schema};
@@ -7,9 +9,6 @@ use soml_core::schema::{Max, ObjectId, Path, Property, PropertyId, Range, Schema
 use super::constraint::Constraint;
 use super::report::Element;
 use super::types::{Types, slot};
-use graph_store::query::Slot;
-use graph_store::query::Step;
-use graph_store::value::LiteralTypes;
 
 /// The checks of one concrete object type.
 pub(super) struct ObjectCheck<'a> {

@@ -2,14 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use graph_store::{CallContext, Statements, StoreError};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term};
 use soml_core::schema::{ObjectId, Path, Schema};
 
 use super::code::CheckCode;
 use super::report::{Element, Tally};
 use super::types::{NodeTypes, Types};
-use graph_store::CallContext;
-use graph_store::{Statements, StoreError};
 
 /// How many statements are read between two looks at the deadline.
 const CHECK_EVERY: usize = 1_024;

@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
+use graph_store::query::{Hydrated, Slot, Step, TypeTest};
 use oxrdf::{NamedNode, Term};
 use soml_core::schema::{ObjectId, ObjectKind, Schema};
-
-use graph_store::query::{Hydrated, Slot};
-use graph_store::query::{Step, TypeTest};
 
 /// The types of all objects of a schema.
 pub(super) struct Types<'a> {

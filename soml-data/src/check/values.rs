@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use graph_store::value::{Numbers, cast, is_text, write_enum, write_scalar};
 use oxrdf::{Literal, NamedNode, Term};
 use soml_core::datatype::Scalar;
 use soml_core::schema::{ObjectId, ObjectKind, Range, Schema};
@@ -10,7 +11,6 @@ use super::code::CheckCode;
 use super::object::{PropertyCheck, most, text};
 use super::report::Tally;
 use super::types::NodeTypes;
-use graph_store::value::{Numbers, cast, is_text, write_enum, write_scalar};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 

@@ -9,10 +9,8 @@ mod range;
 mod statistics;
 mod yaml;
 
+use graph_store::{CallContext, StoreError};
 use oxigraph::store::Store;
-
-use graph_store::CallContext;
-use graph_store::StoreError;
 use statistics::Statistics;
 
 /// What an inferred schema is called, and how much it takes in.

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use graph_store::{CallContext, StoreError};
 use oxigraph::store::Store;
 use oxrdf::vocab::rdf;
 use oxrdf::{NamedNode, NamedOrBlankNode, Term};
 
 use super::InferOptions;
-use graph_store::CallContext;
-use graph_store::StoreError;
 
 /// How many instances are read between two looks at the deadline.
 const CHECK_EVERY: usize = 1_024;

@@ -5,8 +5,7 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, Meta, Token, UseTree};
 
-use super::tokens;
-use super::{Import, Library};
+use super::{Import, Library, tokens};
 
 /// Where an item stands.
 pub(super) struct Scope<'s> {

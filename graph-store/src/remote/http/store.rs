@@ -9,8 +9,7 @@ use super::endpoint::HttpEndpoint;
 use super::values::ServerKind;
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{Hydrated, HydrationRequest, ObjectRef};
-use crate::query::{Selection, Window};
+use crate::query::{Hydrated, HydrationRequest, ObjectRef, Selection, Window};
 use crate::remote::{Dialect, RemoteOptions, RemoteStore, SparqlEndpoint};
 use crate::store::{GraphStore, StoreFeatures, StoreInfo, Windowed};
 

@@ -1,9 +1,8 @@
 //! A SPARQL endpoint in the same process: it gets the text of queries, as a server would.
 
 use async_trait::async_trait;
-use graph_store::CallContext;
 use graph_store::remote::{EndpointQuery, Rows, SparqlEndpoint};
-use graph_store::{StoreError, StoreInfo};
+use graph_store::{CallContext, StoreError, StoreInfo};
 use oxigraph::sparql::{CancellationToken, QueryResults, SparqlEvaluator};
 use oxigraph::store::Store;
 

@@ -12,10 +12,9 @@ use std::sync::Arc;
 use graph_store::GraphStore;
 use graph_store::oxigraph::OxigraphStore;
 use graph_store::remote::{DefaultGraph, Dialect, RemoteOptions, RemoteStore};
+use in_process::InProcess;
 use oxigraph::store::Store;
 use oxrdf::Quad;
-
-use in_process::InProcess;
 use server::Server;
 
 /// A kind of store.

@@ -15,11 +15,10 @@ mod waiting;
 
 use std::time::{Duration, Instant};
 
-use graph_store::CallContext;
-use graph_store::StoreError;
 use graph_store::query::Dataset;
 use graph_store::remote::http::{ConnectionOptions, HttpEndpoint, ServerKind, ServerType};
 use graph_store::remote::{EndpointQuery, Rows, SparqlEndpoint};
+use graph_store::{CallContext, StoreError};
 use oxrdf::{Literal, NamedNode, Term};
 use spargebra::{Query, SparqlParser};
 

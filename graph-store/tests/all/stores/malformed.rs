@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use graph_store::CallContext;
 use graph_store::query::{
     Dataset, HydrationRequest, NodeCondition, OrderKey, Page, Selection, Slot, SortBy, Step,
     TypeTest,
@@ -11,7 +10,7 @@ use graph_store::query::{
 use graph_store::remote::{
     Dialect, EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint,
 };
-use graph_store::{GraphStore, StoreError, StoreInfo};
+use graph_store::{CallContext, GraphStore, StoreError, StoreInfo};
 use oxrdf::vocab::rdf;
 use oxrdf::{Literal, NamedNode, Term};
 

@@ -1,11 +1,10 @@
 //! The values that take part in an aggregate, for each object: well typed, equal ones once.
 
+use graph_store::value::{CanonicalValue, canonical_value, cast, is_plain, of_language};
 use oxrdf::Term;
-
 use soml_core::lang::LangSpec;
 
 use crate::plan::{AggregatedKind, AggregatedValues};
-use graph_store::value::{CanonicalValue, canonical_value, cast, is_plain, of_language};
 
 /// The values of all objects of a level.
 pub(crate) struct Columns<'a> {

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use graph_store::query::Comparison;
+use graph_store::value::{CanonicalValue, canonical_value};
 use oxrdf::Term;
 use soml_core::datatype::Scalar;
 
@@ -12,8 +14,6 @@ use super::tally::{Measurement, Needs, OutOfRange, Tally, count};
 use crate::plan::{
     GroupOrderBy, GroupPart, Grouping, Having, HavingTest, Measure, MeasurePart, Measured,
 };
-use graph_store::query::Comparison;
-use graph_store::value::{CanonicalValue, canonical_value};
 
 /// A group.
 pub(super) struct Group<'v> {

@@ -8,12 +8,12 @@ mod tally;
 
 use std::rc::Rc;
 
-use oxrdf::Term;
-
 pub(super) use columns::Columns;
-
 use columns::{ValueLists, ValueReader};
+use graphql_service::error::{GraphqlError, Location};
+use graphql_service::writer::{PathStep, PropagateNull, WriteResult, write_string};
 use groups::{Group, Grouper, NoGroups};
+use oxrdf::Term;
 use tally::{Measurement, Needs, Tally, scalar_of};
 
 use super::fetch::{FetchedRoot, NOT_AN_OBJECT};
@@ -24,9 +24,6 @@ use crate::plan::{
     Grouping, KeyPart, LevelId, Measure, MeasurePart, MeasuredValues, ResponseField, RootAggregate,
     ValueAggregate,
 };
-use graphql_service::error::{GraphqlError, Location};
-use graphql_service::writer::write_string;
-use graphql_service::writer::{PathStep, PropagateNull, WriteResult};
 
 impl<'a> Writer<'a> {
     pub(super) fn root_aggregate(

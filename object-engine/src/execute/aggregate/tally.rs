@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use graph_store::value::{CanonicalValue, DecimalNumber, Exact, Float};
 use soml_core::datatype::Scalar;
 
 use crate::plan::{AggregatedKind, Measure};
-use graph_store::value::{CanonicalValue, DecimalNumber, Exact, Float};
 
 /// Which measures of some values are wanted.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
-use apollo_compiler::Node;
-use apollo_compiler::executable;
+use apollo_compiler::{Node, executable};
+use graph_store::query::{NodeCondition, Selection, Step, ValueCondition};
+use graph_store::value::LiteralTypes;
+use graphql_gen::typesystem::{Field, TypeRef};
+use graphql_service::code as shared;
+use graphql_service::error::{GraphqlError, Location};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{Property, Range};
@@ -22,12 +26,6 @@ use crate::plan::levels::{LevelBuilder, LevelKey};
 use crate::plan::order::{descending, for_single};
 use crate::plan::rdf::{type_property, type_test};
 use crate::plan::{Edge, LevelId, Output, RootObjects, RootValue, ScalarKind};
-use graph_store::query::Selection;
-use graph_store::query::{NodeCondition, Step, ValueCondition};
-use graph_store::value::LiteralTypes;
-use graphql_gen::typesystem::{Field, TypeRef};
-use graphql_service::code as shared;
-use graphql_service::error::{GraphqlError, Location};
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 type Nodes<'n, 'a> = &'n [&'a Node<executable::Field>];

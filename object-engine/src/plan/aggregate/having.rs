@@ -1,5 +1,7 @@
 //! `having` inputs to conditions on groups.
 
+use graph_store::query::{Comparison, Constant};
+use graphql_service::error::{ErrorCode, GraphqlError, Location};
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Term};
 use soml_core::datatype::Scalar;
@@ -10,8 +12,6 @@ use crate::code;
 use crate::limits::EngineLimits;
 use crate::plan::constant::{OperandError, constant};
 use crate::plan::input::Input;
-use graph_store::query::{Comparison, Constant};
-use graphql_service::error::{ErrorCode, GraphqlError, Location};
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 

@@ -3,17 +3,16 @@
 mod build;
 mod having;
 
+use graph_store::query::{Comparison, Page};
+use graph_store::value::LiteralTypes;
+use graphql_gen::typesystem::sum_and_average;
+use graphql_service::error::Location;
 use oxrdf::Term;
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::EnumId;
 
 use super::{RootObjects, ScalarKind};
-use graph_store::query::Comparison;
-use graph_store::query::Page;
-use graph_store::value::LiteralTypes;
-use graphql_gen::typesystem::sum_and_average;
-use graphql_service::error::Location;
 
 /// The aggregate of a root field.
 #[derive(Clone, Debug)]

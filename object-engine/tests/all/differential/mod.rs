@@ -24,7 +24,6 @@ mod shrink;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::back_end::Kind;
 use case::{Subject, report};
 use coverage::{Coverage, FULL_RUN};
 use generate::{Generator, Steering};
@@ -33,6 +32,8 @@ use oxrdf::Quad;
 use random::Random;
 use random_tests::{count, setting};
 use reference::{Graph, Model};
+
+use crate::back_end::Kind;
 
 /// Operations on one schema with one set of data.
 const OPERATIONS_PER_SCHEMA: usize = 25;

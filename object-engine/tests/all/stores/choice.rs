@@ -3,12 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use graph_store::CallContext;
 use graph_store::query::Dataset;
 use graph_store::remote::{
     Dialect, EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint,
 };
-use graph_store::{StoreError, StoreInfo};
+use graph_store::{CallContext, StoreError, StoreInfo};
 use graphql_service::{Request, RequestContext};
 use object_engine::ServiceOptions;
 

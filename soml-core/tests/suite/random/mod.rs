@@ -4,11 +4,10 @@
 mod generate;
 mod print;
 
+use generate::document;
 use proptest::prelude::*;
 use soml_core::span::LineIndex;
 use soml_core::{Severity, load};
-
-use generate::document;
 
 proptest! {
     #[test]

@@ -1,9 +1,8 @@
 //! A server on a free port, and clients of it.
 
-use std::sync::Arc;
-
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::time::Duration;
 
 use example_axum::routes;

@@ -6,11 +6,9 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use graph_store::CallContext;
 use graph_store::oxigraph::OxigraphStore;
-use graph_store::query::{Hydrated, HydrationRequest};
-use graph_store::query::{ObjectRef, Selection};
-use graph_store::{GraphStore, LocalStore, StoreError, StoreInfo};
+use graph_store::query::{Hydrated, HydrationRequest, ObjectRef, Selection};
+use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo};
 use object_engine::{ObjectService, ServiceOptions};
 use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;

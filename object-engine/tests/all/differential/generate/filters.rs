@@ -4,8 +4,7 @@ use oxrdf::{NamedNode, Term};
 use soml_core::datatype::Scalar;
 use soml_core::schema::{Property, Range};
 
-use super::Generator;
-use super::literals;
+use super::{Generator, literals};
 use crate::differential::coverage::{FilterDepth, Operand, operators};
 use crate::differential::operation::Arg;
 use crate::differential::reference::{Number, Ty, fits, iri_of};

@@ -12,10 +12,9 @@ mod steering;
 
 pub(crate) use data::data;
 pub(crate) use fields::operation;
+use oxrdf::Term;
 pub(crate) use schema::schema;
 pub(crate) use steering::Steering;
-
-use oxrdf::Term;
 
 use crate::differential::operation::{Arg, Variable};
 use crate::differential::random::Random;

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use apollo_compiler::Node;
 use apollo_compiler::ast::{self, Definition};
 use serde_json::Value;
+use soml_core::schema::ObjectId;
 
 use super::model::{Model, Ty};
-use soml_core::schema::ObjectId;
 
 /// An argument value without variables.
 #[derive(Clone, Debug, PartialEq)]
