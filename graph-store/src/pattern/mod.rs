@@ -12,7 +12,9 @@ mod source;
 mod store;
 mod walk;
 
+#[cfg(feature = "oxigraph")]
 pub(crate) use source::{Pattern, QuadSource};
 pub use source::{PatternSource, Quads};
 pub use store::PatternStore;
+#[cfg(feature = "oxigraph")]
 pub(crate) use walk::Walker;
