@@ -23,14 +23,6 @@ pub struct Mark {
     errors: usize,
 }
 
-impl Mark {
-    /// Tells where in the bytes of the answer the mark is.
-    #[must_use]
-    pub fn offset(self) -> usize {
-        self.out
-    }
-}
-
 /// A step of the path to the value that is being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathStep<'a> {

@@ -137,7 +137,8 @@ type Work = fn(Arc<Inner>, Request, Call) -> BoxFuture<'static, Executed>;
 /// A request's context, and what the store is told of it.
 #[derive(Clone)]
 struct Call {
-    context: RequestContext,
+    /// Shared, since a request that turns out long is tried twice.
+    context: Arc<RequestContext>,
     store: CallContext,
 }
 
@@ -235,7 +236,7 @@ impl ObjectService {
         let inner = Arc::clone(&self.inner);
         let call = Call {
             store: call_context(&context),
-            context,
+            context: Arc::new(context),
         };
         if inner.store.local().is_none() {
             return form(work(inner, request, call).await);
