@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Searches for inputs that break a parser.
 #
-#   scripts/fuzz.sh soml|regex|cursors|sparql_results|requests|all [SECONDS]
+#   scripts/fuzz.sh soml|regex|cursors|sparql_results|requests|tokens|all [SECONDS]
 #
 # Ten minutes when no time is given, for each target with `all`. What is found is written to
 # fuzz/artifacts/, and what led to new code to fuzz/corpus/, beside the seeds. An input that broke
@@ -15,7 +15,7 @@ fail() {
   exit 1
 }
 
-targets=(soml regex cursors sparql_results requests)
+targets=(soml regex cursors sparql_results requests tokens)
 usage="usage: scripts/fuzz.sh $(IFS='|' && echo "${targets[*]}")|all [SECONDS]"
 wanted=${1:-}
 seconds=${2:-600}

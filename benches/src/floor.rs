@@ -187,7 +187,7 @@ mod tests {
     #[tokio::test]
     async fn loops_and_service_write_the_same_bytes() {
         let floor = Floor::new().unwrap();
-        let service = floor.service().await.body;
+        let service = floor.service().await.body.to_bytes();
         assert!(floor.by_object().unwrap() == service);
         assert!(floor.by_value().unwrap() == service);
         let answer: serde_json::Value = serde_json::from_slice(&service).unwrap();

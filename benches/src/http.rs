@@ -7,14 +7,18 @@ use std::sync::Arc;
 use bytes::Bytes;
 use graph_store::GraphStore;
 use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{CONTENT_TYPE, HOST};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use servers::app::{App, SchemaChangeError};
 use servers::config::Settings;
 use servers::http::{ServeError, Server};
 use servers::schema_store::InMemorySchemaStore;
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 
 /// A failure to reach the service.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +84,38 @@ pub fn address(url: &str) -> Result<SocketAddr, HttpError> {
     found.next().ok_or_else(malformed)
 }
 
+/// Serves something else by the same HTTP library, on a free port of this machine and the runtime at
+/// hand: the response to a request whose body is a number is what `answer` says of it.
+///
+/// # Errors
+/// When nothing can listen.
+pub async fn serve(
+    answer: impl Fn(usize) -> Vec<u8> + Send + Sync + 'static,
+) -> Result<SocketAddr, HttpError> {
+    let listener = TcpListener::bind("127.0.0.1:0").await;
+    let listener = listener.map_err(HttpError::Connect)?;
+    let address = listener.local_addr().map_err(HttpError::Connect)?;
+    let answer = Arc::new(answer);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let _ = stream.set_nodelay(true);
+            let answer = Arc::clone(&answer);
+            let service = service_fn(move |request: Request<Incoming>| {
+                let answer = Arc::clone(&answer);
+                async move {
+                    let body = request.into_body().collect().await?.to_bytes();
+                    let number = std::str::from_utf8(&body).ok().and_then(|n| n.parse().ok());
+                    let body = number.map(|number| answer(number)).unwrap_or_default();
+                    Ok::<_, hyper::Error>(Response::new(Full::new(Bytes::from(body))))
+                }
+            });
+            let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+            tokio::spawn(connection);
+        }
+    });
+    Ok(address)
+}
+
 /// A connection that is kept open.
 pub struct Connection {
     host: String,
@@ -109,7 +145,7 @@ impl Connection {
     /// # Errors
     /// When the exchange fails or the status is not 200.
     pub async fn send(&mut self, body: Bytes) -> Result<Bytes, HttpError> {
-        let request = hyper::Request::post("/graphql")
+        let request = Request::post("/graphql")
             .header(HOST, &self.host)
             .header(CONTENT_TYPE, "application/json")
             .body(Full::new(body))?;

@@ -9,6 +9,8 @@ pub mod http;
 pub mod measure;
 pub mod pages;
 pub mod random;
+pub mod soak;
+pub mod tokens;
 pub mod workload;
 
 /// The SOML schema of the generated data.

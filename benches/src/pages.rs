@@ -98,7 +98,7 @@ impl Pages {
         let request: Request = serde_json::from_value(request).expect("a request");
         let answer = self.service.execute(request, RequestContext::default());
         let body = self.runtime.block_on(answer).body;
-        serde_json::from_slice(&body).expect("an answer is JSON")
+        serde_json::from_slice(&body.to_bytes()).expect("an answer is JSON")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Cursors of connections: any text is refused, or it is the cursor of a position.
 
 use graph_store::query::{OrderKey, Position, SortBy};
-use object_engine::plan::CursorCodec;
+use object_engine::CursorCodec;
 use oxrdf::NamedNode;
 use soml_core::datatype::Scalar;
 
@@ -33,14 +33,13 @@ pub fn run(input: &[u8]) {
 }
 
 fn codec(keys: usize) -> CursorCodec {
-    let key = || OrderKey {
-        path: Vec::new(),
-        by: SortBy::Scalar {
+    let key = || {
+        let by = SortBy::Scalar {
             scalar: Scalar::String,
             cast: false,
             lang: None,
-        },
-        descending: false,
+        };
+        OrderKey::new(Vec::new(), by, false)
     };
     let order: Vec<OrderKey> = std::iter::repeat_with(key).take(keys).collect();
     CursorCodec::new("T", &order, LIMIT)

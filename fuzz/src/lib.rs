@@ -9,3 +9,4 @@ pub mod regex;
 pub mod requests;
 pub mod soml;
 pub mod sparql_results;
+pub mod tokens;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Request, StatusCode, header};
+use axum::http::{HeaderValue, Request, StatusCode, header};
 use graph_store::oxigraph::OxigraphStore;
 use http_body_util::BodyExt;
 use hyper::service::Service as _;
@@ -92,7 +92,9 @@ impl Service {
         }
     }
 
-    fn send(&self, request: Request<Body>) {
+    fn send(&self, mut request: Request<Body>) {
+        let host = HeaderValue::from_static("localhost");
+        request.headers_mut().insert(header::HOST, host);
         let (status, body) = self.runtime.block_on(async {
             let response = self.routes.call(request).await.expect("routes do not fail");
             let status = response.status();
@@ -106,6 +108,10 @@ impl Service {
         let text = String::from_utf8_lossy(&body);
         let allowed = [StatusCode::OK, StatusCode::BAD_REQUEST];
         assert!(allowed.contains(&status), "{status} {text}");
+        assert!(
+            !text.contains("HOST_MALFORMED"),
+            "it never came to the service"
+        );
         let answer: Value = serde_json::from_slice(&body).expect("a JSON body");
         let has = |member: &str| answer.get(member).is_some();
         assert!(has("errors") || has("data"), "{text}");

@@ -1,5 +1,6 @@
-//! What surrounds a call to a store: who waits for it, how long, and what is recorded of it.
+//! The context of a call to a store: its deadline, cancellation, trace and meter.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -9,39 +10,56 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{MeterExceeded, StoreError};
 use crate::trace::Trace;
 
-/// What surrounds a call to a store.
+/// The context of a call to a store.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CallContext {
-    /// Moment after which nobody waits any more.
+    /// When to give up.
     pub deadline: Option<Instant>,
     /// Cancelled when the client goes away.
     pub cancellation: CancellationToken,
-    /// Identifier of the request, for logs and for servers that are asked on its behalf.
+    /// Identifier of the request, for logs and for servers that are queried on its behalf.
     pub request_id: String,
     /// Languages that the client accepts, best first.
     pub accept_language: Vec<String>,
-    /// Filled with the steps that the store takes, when somebody wants to know them.
+    /// Records the steps of the store, when a trace is wanted.
     pub trace: Option<Arc<Trace>>,
-    /// Counts the work of a store that blocks its thread, and ends it when it gets too long.
+    /// Counts the work of a store that blocks its thread, and stops it at the limit.
     pub meter: Option<Arc<Meter>>,
+    /// Counts the memory of results.
+    pub memory: Option<Arc<dyn ResultMemory>>,
+}
+
+/// The memory that results of a store take, as whoever asks the store counts it.
+///
+/// A store calls [`CallContext::hold`] while a result grows. The memory is released by whoever asked,
+/// once the result is no longer needed.
+pub trait ResultMemory: fmt::Debug + Send + Sync {
+    /// Holds `bytes` more; returns `false` when there is no room for them.
+    fn hold(&self, bytes: usize) -> bool;
+
+    /// Returns the bytes that are held.
+    fn held(&self) -> usize;
+
+    /// Releases all but `bytes`.
+    fn release_to(&self, bytes: usize);
 }
 
 impl CallContext {
-    /// Creates a context without deadline, trace and meter.
+    /// Creates a context without deadline, trace or meter.
     #[must_use]
     pub fn new() -> Self {
         CallContext::default()
     }
 
-    /// Sets the moment after which nobody waits any more.
+    /// Sets the deadline.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// Sets how long the call may take from now on.
+    /// Sets how long the call may take, counted from now.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         match Instant::now().checked_add(timeout) {
@@ -50,7 +68,7 @@ impl CallContext {
         }
     }
 
-    /// Sets what is cancelled when the client goes away.
+    /// Sets the token that is cancelled when the client goes away.
     #[must_use]
     pub fn with_cancellation(mut self, cancellation: CancellationToken) -> Self {
         self.cancellation = cancellation;
@@ -71,7 +89,7 @@ impl CallContext {
         self
     }
 
-    /// Sets the record that is filled with the steps of the store.
+    /// Sets the trace that records the steps of the store.
     #[must_use]
     pub fn with_trace(mut self, trace: Arc<Trace>) -> Self {
         self.trace = Some(trace);
@@ -85,14 +103,21 @@ impl CallContext {
         self
     }
 
-    /// Counts one call to the store in the trace; stores call it for each step that they take.
+    /// Sets what counts the memory of results.
+    #[must_use]
+    pub fn with_memory(mut self, memory: Arc<dyn ResultMemory>) -> Self {
+        self.memory = Some(memory);
+        self
+    }
+
+    /// Counts one call to the store in the trace; stores call it for each of their steps.
     pub fn count_call(&self) {
         if let Some(trace) = &self.trace {
             trace.count_call();
         }
     }
 
-    /// Checks that somebody still waits for the answer.
+    /// Checks that the request is still live.
     ///
     /// # Errors
     /// When the deadline has passed or the request was cancelled.
@@ -109,29 +134,43 @@ impl CallContext {
         Ok(())
     }
 
-    /// Counts work, and checks that somebody still waits for the answer.
+    /// Counts `bytes` that a result has grown by; an estimate is enough.
     ///
     /// # Errors
-    /// As [`CallContext::check`], and [`StoreError::Metered`] beyond the limit of the meter.
+    /// [`StoreError::OutOfMemory`] when there is no room for them.
+    pub fn hold(&self, bytes: usize) -> Result<(), StoreError> {
+        match &self.memory {
+            Some(memory) if bytes > 0 && !memory.hold(bytes) => Err(StoreError::OutOfMemory),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts work, and checks that the request is still live.
+    ///
+    /// # Errors
+    /// Those of [`CallContext::check`], and [`StoreError::Metered`] beyond the limit of the meter.
     pub fn spend(&self, work: u32) -> Result<(), StoreError> {
         self.check()?;
         let Some(meter) = &self.meter else {
             return Ok(());
         };
         meter.spent.fetch_add(u64::from(work), Ordering::Relaxed);
-        if meter.is_over() {
+        if meter.is_over() && !meter.extend() {
             return Err(MeterExceeded::new().into());
         }
         Ok(())
     }
 }
 
-/// Counts work, in quads that are read and objects that are written, up to a limit.
-#[derive(Debug)]
+/// Counts work, in quads read and objects written, up to a limit.
 pub struct Meter {
     spent: AtomicU64,
-    limit: u64,
+    limit: AtomicU64,
+    extension: Option<Extension>,
 }
+
+/// Asked at the limit of a meter whether work may go on without one.
+type Extension = Box<dyn Fn() -> bool + Send + Sync>;
 
 impl Meter {
     /// Creates a meter that runs up to `limit`.
@@ -139,8 +178,25 @@ impl Meter {
     pub fn new(limit: u64) -> Self {
         Meter {
             spent: AtomicU64::new(0),
-            limit,
+            limit: AtomicU64::new(limit),
+            extension: None,
         }
+    }
+
+    /// Sets what is called at the limit, on the thread that works: it may block, and returns whether
+    /// work goes on, without a limit from then on.
+    #[must_use]
+    pub fn with_extension(mut self, extension: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.extension = Some(Box::new(extension));
+        self
+    }
+
+    fn extend(&self) -> bool {
+        let is_extended = self.extension.as_ref().is_some_and(|extension| extension());
+        if is_extended {
+            self.limit.store(u64::MAX, Ordering::Relaxed);
+        }
+        is_extended
     }
 
     /// Returns the work so far.
@@ -149,9 +205,18 @@ impl Meter {
         self.spent.load(Ordering::Relaxed)
     }
 
-    /// Tells whether there was more work than the limit allows.
+    /// Returns whether the work has exceeded the limit.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.spent() > self.limit
+        self.spent() > self.limit.load(Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for Meter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Meter")
+            .field("spent", &self.spent)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
     }
 }

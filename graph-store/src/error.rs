@@ -1,6 +1,6 @@
-//! How stores fail.
+//! Errors of stores.
 
-/// A failure of a store. Its text may name addresses and never leaves the process.
+/// An error of a store. Its message may contain addresses and never leaves the process.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -10,12 +10,12 @@ pub enum StoreError {
     /// The request was cancelled.
     #[error("the request was cancelled")]
     Cancelled,
-    /// The work exceeds the limit of its meter; only [`CallContext::spend`] gives this.
+    /// The work exceeds the limit of its meter; only [`CallContext::spend`] returns this.
     ///
     /// [`CallContext::spend`]: crate::CallContext::spend
     #[error(transparent)]
     Metered(#[from] MeterExceeded),
-    /// The store cannot do what is asked for; the text is fit for clients.
+    /// The store cannot do what is requested; the message is fit for clients.
     #[error("{0}")]
     Unsupported(String),
     /// A regular expression needs more memory than allowed.
@@ -24,9 +24,12 @@ pub enum StoreError {
     /// A result of the store is larger than allowed.
     #[error("a result of the store is larger than {limit} bytes")]
     ResultTooLarge {
-        /// The bound, in bytes.
+        /// The limit, in bytes.
         limit: u64,
     },
+    /// There is no memory for a result now; see [`CallContext::hold`](crate::CallContext::hold).
+    #[error("there is no memory for a result of the store")]
+    OutOfMemory,
     /// The store cannot be reached.
     #[error("the store cannot be reached")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -35,7 +38,7 @@ pub enum StoreError {
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// There was more work than a [`Meter`](crate::Meter) allows: it is to be done again on another thread.
+/// The work exceeded the limit of a [`Meter`](crate::Meter): repeat it on another thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the work is too long for this thread")]
 pub struct MeterExceeded(());

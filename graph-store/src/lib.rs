@@ -10,13 +10,13 @@ pub mod oxigraph;
 pub mod pattern;
 pub mod query;
 pub mod remote;
-pub mod sparql;
+mod sparql;
 pub mod statements;
 pub mod store;
 pub mod trace;
 pub mod value;
 
-pub use context::{CallContext, Meter};
+pub use context::{CallContext, Meter, ResultMemory};
 pub use error::{MeterExceeded, StoreError};
 pub use statements::{Statement, Statements};
 pub use store::{

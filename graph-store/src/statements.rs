@@ -1,15 +1,15 @@
-//! Stores that show all their statements.
+//! Stores that can list all their statements.
 
 use oxrdf::{NamedNode, NamedOrBlankNode, Term};
 
 use crate::error::StoreError;
 
-/// A statement with its predicate known.
+/// A statement whose predicate is known.
 pub type Statement = (NamedOrBlankNode, Term);
 
-/// A store whose statements can be walked.
+/// A store whose statements can be listed.
 pub trait Statements: Send + Sync {
-    /// Hands each distinct statement about `subject` to `each`: property and value.
+    /// Passes each distinct statement about `subject` to `each`: property and value.
     ///
     /// # Errors
     /// When the store fails.

@@ -13,18 +13,18 @@ pub struct Trace {
     steps: Mutex<Vec<TraceStep>>,
 }
 
-/// One step that a store took.
+/// One step of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TraceStep {
-    /// What was done: `query`, `look-ups` or `walks`.
+    /// Kind of work: `query`, `look-ups` or `walks`.
     pub work: &'static str,
-    /// The query, when there was one.
+    /// The query, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sparql: Option<String>,
-    /// Number of rows, objects or values that came out.
+    /// Number of rows, objects or values returned.
     pub rows: usize,
-    /// Time that it took, in microseconds.
+    /// Duration in microseconds.
     pub microseconds: u64,
 }
 
@@ -42,7 +42,7 @@ impl Trace {
             rows,
             microseconds: micros(start.elapsed()),
         };
-        // A poisoned lock only means that a step is missing.
+        // After a poisoned lock, only this step is missing.
         if let Ok(mut steps) = self.steps.lock() {
             steps.push(step);
         }

@@ -14,7 +14,8 @@
 //! ```
 //!
 //! The schema is the one that the object service serves, since both have the same default
-//! ([`ApiOptions::default`]). The crate then has it by
+//! ([`ApiOptions::default`]); [`write_sdl_with`] takes other options, such as
+//! [`prune`](ApiOptions::prune). The crate then has it by
 //! `include_str!(concat!(env!("OUT_DIR"), "/schema.graphql"))`.
 
 use std::error::Error;
@@ -295,6 +296,19 @@ objects:
         ] {
             assert!(written(SdlKind::Api).contains(part), "{part}");
         }
+    }
+
+    #[test]
+    fn a_script_can_leave_out_what_nothing_reaches() {
+        let options = ApiOptions::default().with_prune(true);
+        let written = |options: &ApiOptions| {
+            let sdl = sdl(Path::new("b.yaml"), SKY, SdlKind::Api, options);
+            sdl.expect("the document has an API").text
+        };
+        assert_eq!(written(&options), api(&options).sdl());
+        let left_out = "input Byte_Where ";
+        assert!(written(&ApiOptions::default()).contains(left_out));
+        assert!(!written(&options).contains(left_out));
     }
 
     #[test]

@@ -9,6 +9,7 @@ crate::error_codes! {
     LIMIT_FIELDS 400 public "The document selects more fields than `graphql.limits.fields`, with fragments counted at each use.";
     LIMIT_ALIASES 400 public "The document has more aliases than `graphql.limits.aliases`.";
     LIMIT_TOKENS 400 public "The document has more tokens than `graphql.limits.tokens`.";
+    LIMIT_VARIABLES 400 public "The variables and extensions have more values than `graphql.limits.variableValues`.";
     LIMIT_RESPONSE 200 public "The response would be larger than `graphql.limits.responseBytes`.";
     LIMIT_INTROSPECTION 400 public "The introspection in the document is larger than `graphql.limits.introspection` typical introspection queries.";
     NON_NULL_VIOLATED 200 public "A non-null field has no value; the null propagates to the nearest nullable parent.";
@@ -18,5 +19,6 @@ crate::error_codes! {
     REQUEST_UNSUPPORTED 400 public "The request uses a transport feature that the service does not support, such as file uploads; this happens in embedding programs only.";
     INTROSPECTION_MODE 400 public "The embedding program has disabled introspection for this request, or allows only introspection.";
     SCHEMA_NOT_BOUND 503 public "No schema is bound to the service.";
+    OVERLOADED 503 public "The service has no memory or no processor free for the request now; it may be repeated after the time in `Retry-After`.";
     INTERNAL 200 internal "An internal error of the service.";
 }

@@ -9,7 +9,7 @@ use crate::code;
 use crate::error::GraphqlError;
 use crate::limits::{Limits, exceeded};
 
-/// Counts of a selection set, fragments put in.
+/// Counts of a selection set, with its fragments expanded.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     depth: usize,
@@ -27,46 +27,55 @@ impl Counts {
     }
 }
 
-/// Checks depth, fields and aliases of every operation.
+/// Checks depth, fields and aliases: the deepest nesting of all operations and fragments, and the sums
+/// over them, since validation looks at all of them. Returns the number of fields.
 ///
-/// Each fragment is counted once however often it is used, so the cost is that of the text.
+/// Each fragment is counted once however often it is used, so the cost is linear in the size of the
+/// document.
 ///
 /// # Errors
 /// When a limit is exceeded. Fragments in cycles are left to validation.
-pub fn check(document: &ExecutableDocument, limits: &Limits) -> Result<(), GraphqlError> {
+pub fn check(document: &ExecutableDocument, limits: &Limits) -> Result<usize, GraphqlError> {
     let mut counter = Counter {
         document,
         fragments: HashMap::new(),
     };
+    let mut total = Counts::default();
     for operation in document.operations.iter() {
-        let counts = counter.set(&operation.selection_set);
-        let checks = [
-            (
-                counts.depth,
-                limits.depth,
-                code::LIMIT_DEPTH,
-                "the operation nests too deeply",
-            ),
-            (
-                counts.fields,
-                limits.fields,
-                code::LIMIT_FIELDS,
-                "the operation selects too many fields",
-            ),
-            (
-                counts.aliases,
-                limits.aliases,
-                code::LIMIT_ALIASES,
-                "the operation has too many aliases",
-            ),
-        ];
-        for (count, limit, code, message) in checks {
-            if count > limit {
-                return Err(exceeded(code, message, limit));
-            }
+        total = total.beside(counter.set(&operation.selection_set));
+    }
+    // Fragments that no operation uses are validated too.
+    for name in document.fragments.keys() {
+        if !counter.fragments.contains_key(name.as_str()) {
+            total = total.beside(counter.fragment(name));
         }
     }
-    Ok(())
+    let checks = [
+        (
+            total.depth,
+            limits.depth,
+            code::LIMIT_DEPTH,
+            "the operation nests too deeply",
+        ),
+        (
+            total.fields,
+            limits.fields,
+            code::LIMIT_FIELDS,
+            "the document selects too many fields",
+        ),
+        (
+            total.aliases,
+            limits.aliases,
+            code::LIMIT_ALIASES,
+            "the document has too many aliases",
+        ),
+    ];
+    for (count, limit, code, message) in checks {
+        if count > limit {
+            return Err(exceeded(code, message, limit));
+        }
+    }
+    Ok(total.fields)
 }
 
 struct Counter<'a> {

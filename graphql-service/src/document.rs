@@ -1,7 +1,7 @@
 //! Documents: parsed, measured and validated once per distinct text, and made ready for a request.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use apollo_compiler::executable::Operation;
 use apollo_compiler::parser::Parser;
@@ -9,26 +9,35 @@ use apollo_compiler::request::coerce_variable_values;
 use apollo_compiler::response::JsonMap;
 use apollo_compiler::schema::Implementers;
 use apollo_compiler::validation::Valid;
-use apollo_compiler::{ExecutableDocument, Name, Schema, introspection};
+use apollo_compiler::{ExecutableDocument, Name, Node, Schema, introspection};
+use bytes::Bytes;
 use moka::sync::Cache;
 
 use crate::error::{GraphqlError, Location};
-use crate::introspection::IntrospectionCost;
+use crate::introspection::{Asked, IntrospectionCost, write_root};
 use crate::limits::{Limits, exceeded};
 use crate::request::{Introspection, Request, RequestContext};
+use crate::writer::{AnswerWriter, WriteResult};
 use crate::{code, complexity, findings};
 
-/// Errors that refuse a request before it runs.
+/// Errors that refuse a request before it is executed.
 pub type Refusal = Vec<GraphqlError>;
 
-/// Nesting at which the parser stops; far above what any limit on selections or filters allows.
+/// Nesting depth at which the parser stops; far above any limit on selections or filters.
 const PARSER_RECURSION: usize = 300;
 
-/// A document that was validated.
+/// Bytes that a document takes for each of its tokens, about.
+const TOKEN: usize = 160;
+
+/// A validated document.
 #[derive(Debug)]
 pub struct Document {
     valid: Valid<ExecutableDocument>,
-    is_long: AtomicBool,
+    /// Different from that of any other document of the process.
+    id: u64,
+    fields: usize,
+    footprint: usize,
+    cost: AtomicU64,
 }
 
 impl Document {
@@ -38,19 +47,27 @@ impl Document {
         &self.valid
     }
 
-    /// Tells whether the last request of this text took long, for whoever decides where it runs.
+    /// Returns the number of fields over all operations, with fragments counted at each use.
     #[must_use]
-    pub fn is_long(&self) -> bool {
-        self.is_long.load(Ordering::Relaxed)
+    pub fn fields(&self) -> usize {
+        self.fields
     }
 
-    /// Remembers whether a request of this text took long.
-    pub fn set_long(&self, is_long: bool) {
-        self.is_long.store(is_long, Ordering::Relaxed);
+    /// Returns what the last request of this text cost, for whoever decides where it runs; the unit
+    /// is the caller's.
+    #[must_use]
+    pub fn cost(&self) -> u64 {
+        self.cost.load(Ordering::Relaxed)
+    }
+
+    /// Remembers what a request of this text cost.
+    pub fn set_cost(&self, cost: u64) {
+        self.cost.store(cost, Ordering::Relaxed);
     }
 }
 
-/// The documents of one schema: a bounded cache of validated ones, and the rules for new ones.
+/// The documents of one schema: a bounded cache of validated ones, and the rules that new ones must
+/// satisfy.
 #[derive(Debug)]
 pub struct Documents {
     limits: Limits,
@@ -58,26 +75,39 @@ pub struct Documents {
     /// Interfaces and their implementers, for introspection.
     implementers: apollo_compiler::collections::HashMap<Name, Implementers>,
     introspection_cost: IntrospectionCost,
+    /// Answers to introspections that no variable decides.
+    introspected: Cache<Introspected, Bytes>,
 }
 
+/// The document, operation and key of the field that asks for the schema.
+type Introspected = (u64, Option<Name>, String);
+
 /// A request whose document, operation and variables fit the schema.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Prepared<'d> {
+pub struct Prepared {
     /// The document.
-    pub document: &'d Valid<ExecutableDocument>,
+    pub document: Arc<Document>,
     /// The operation to run.
-    pub operation: &'d Operation,
-    /// Values of the variables, defaults put in.
+    pub operation: Node<Operation>,
+    /// Values of the variables, defaults included.
     pub variables: Valid<JsonMap>,
 }
 
 impl Documents {
-    /// Creates an empty cache for documents of `schema` that holds up to `cache_bytes` of text.
+    /// Creates an empty cache for documents of `schema` that holds up to `cache_bytes` of documents,
+    /// and as much of answers to introspections.
     #[must_use]
     pub fn new(schema: &Valid<Schema>, limits: Limits, cache_bytes: u64) -> Self {
+        let weight = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
         let known = Cache::builder()
-            .weigher(|text: &String, _: &Arc<_>| u32::try_from(text.len()).unwrap_or(u32::MAX))
+            .weigher(move |text: &String, document: &Arc<Document>| {
+                weight(text.len() + document.footprint)
+            })
+            .max_capacity(cache_bytes)
+            .build();
+        let introspected = Cache::builder()
+            .weigher(move |_: &Introspected, answer: &Bytes| weight(answer.len()))
             .max_capacity(cache_bytes)
             .build();
         Documents {
@@ -85,16 +115,17 @@ impl Documents {
             known,
             implementers: schema.implementers_map(),
             introspection_cost: IntrospectionCost::new(schema),
+            introspected,
         }
     }
 
-    /// Returns the bounds that documents keep.
+    /// Returns the limits that documents must respect.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Returns a document that was validated before and is still remembered.
+    /// Returns a document that was validated before and is still in the cache.
     #[must_use]
     pub fn known(&self, text: &str) -> Option<Arc<Document>> {
         self.known.get(text)
@@ -102,19 +133,23 @@ impl Documents {
 
     /// Parses and validates a document, once per distinct text.
     ///
-    /// `schema` is the one that the cache was created for.
+    /// `schema` is the one that the cache was created for. `admit` is called with the number of
+    /// fields before the document is validated or a known one is returned, and may refuse it: what
+    /// validation and planning cost is in proportion to that number.
     ///
     /// # Errors
-    /// When the text is not GraphQL, does not fit the schema, or exceeds a limit.
-    pub fn get(&self, schema: &Valid<Schema>, text: &str) -> Result<Arc<Document>, Refusal> {
+    /// When the text is not GraphQL, does not fit the schema, exceeds a limit, or is not admitted.
+    pub fn get<E: From<Refusal>>(
+        &self,
+        schema: &Valid<Schema>,
+        text: &str,
+        admit: impl FnOnce(usize) -> Result<(), E>,
+    ) -> Result<Arc<Document>, E> {
         if let Some(known) = self.known.get(text) {
+            admit(known.fields)?;
             return Ok(known);
         }
-        let valid = validated(schema, &self.limits, text)?;
-        let document = Arc::new(Document {
-            valid,
-            is_long: AtomicBool::new(false),
-        });
+        let document = Arc::new(validated(schema, &self.limits, text, admit)?);
         self.known.insert(text.to_owned(), Arc::clone(&document));
         Ok(document)
     }
@@ -123,28 +158,29 @@ impl Documents {
     ///
     /// # Errors
     /// When there is no such operation, a variable does not fit, or introspection is not allowed.
-    pub fn prepare<'d>(
+    pub fn prepare(
         &self,
         schema: &Valid<Schema>,
-        document: &'d Document,
+        document: Arc<Document>,
         request: &Request,
         context: &RequestContext,
-    ) -> Result<Prepared<'d>, Refusal> {
-        let document = &document.valid;
-        let operation = operation(document, request).map_err(|error| vec![error])?;
-        check_introspection(document, operation, context.introspection)
+    ) -> Result<Prepared, Refusal> {
+        let valid = &document.valid;
+        let operation = operation(valid, request).map_err(|error| vec![error])?;
+        check_introspection(valid, operation, context.introspection)
             .map_err(|error| vec![error])?;
-        let at = |span| Location::of(span, &document.sources);
+        let at = |span| Location::of(span, &valid.sources);
         let none = JsonMap::new();
         let given = request.variables.as_ref().unwrap_or(&none);
         let variables = coerce_variable_values(schema, operation, given).map_err(|e| {
             let error = GraphqlError::new(code::VARIABLE_INVALID, e.message().to_string());
             vec![error.at(at(e.location()))]
         })?;
-        introspection::check_max_depth(document, operation).map_err(|e| {
+        introspection::check_max_depth(valid, operation).map_err(|e| {
             let error = GraphqlError::new(code::LIMIT_DEPTH, e.message().to_string());
             vec![error.at(at(e.location()))]
         })?;
+        let operation = operation.clone();
         Ok(Prepared {
             document,
             operation,
@@ -152,70 +188,119 @@ impl Documents {
         })
     }
 
-    /// Answers the part of a request that asks for the schema: keys and values of `data`.
+    /// Checks that an operation asks for no more of the schema than the limit allows.
     ///
     /// # Errors
-    /// When it asks for more of the schema than the limit allows.
+    /// When it asks for more.
+    pub fn check_introspection(
+        &self,
+        schema: &Valid<Schema>,
+        prepared: &Prepared,
+    ) -> Result<(), Refusal> {
+        let root = &prepared.operation.selection_set;
+        let document = prepared.document.valid();
+        self.introspection_cost
+            .check(schema, document, root, self.limits.introspection)
+            .map_err(|error| vec![error])
+    }
+
+    /// Returns whether the answer to the introspection under a root key is at hand.
+    #[must_use]
+    pub fn has_introspected(&self, prepared: &Prepared, key: &str) -> bool {
+        let wanted = introspected(prepared, key);
+        wanted.is_some_and(|wanted| self.introspected.contains_key(&wanted))
+    }
+
+    /// Writes the answer to the introspection under a root key: `__schema`, `__type` or `__typename`.
+    /// An answer that no variable decides is made once and shared.
+    ///
+    /// # Errors
+    /// When the answer was given up, or exceeds its bounds.
     pub fn introspect(
         &self,
         schema: &Valid<Schema>,
-        prepared: &Prepared<'_>,
-    ) -> Result<JsonMap, Refusal> {
-        let (document, operation) = (prepared.document, prepared.operation);
-        let limit = self.limits.introspection;
-        self.introspection_cost
-            .check(schema, document, &operation.selection_set, limit)
-            .map_err(|error| vec![error])?;
-        let introspected = introspection::partial_execute(
-            schema,
-            &self.implementers,
-            document,
-            operation,
-            &prepared.variables,
-        );
-        let response = introspected.map_err(|e| {
-            let code = code::GRAPHQL_VALIDATION_FAILED;
-            vec![GraphqlError::new(code, e.message().to_string())]
-        })?;
-        Ok(response.data.unwrap_or_default())
+        prepared: &Prepared,
+        key: &str,
+        answer: &mut AnswerWriter<'_>,
+    ) -> WriteResult {
+        let Some(wanted) = introspected(prepared, key) else {
+            return write_root(schema, &self.implementers, prepared.asked(), key, answer);
+        };
+        if let Some(known) = self.introspected.get(&wanted) {
+            answer.shared(known);
+            return answer.check_size();
+        }
+        let mark = answer.mark();
+        write_root(schema, &self.implementers, prepared.asked(), key, answer)?;
+        answer.check_size()?;
+        self.introspected.insert(wanted, answer.since(mark));
+        Ok(())
     }
 }
 
-fn validated(
+impl Prepared {
+    fn asked(&self) -> Asked<'_> {
+        Asked {
+            document: self.document.valid(),
+            operation: &self.operation,
+            variables: &self.variables,
+        }
+    }
+}
+
+/// Returns what identifies an answer that depends on nothing else.
+fn introspected(prepared: &Prepared, key: &str) -> Option<Introspected> {
+    let operation = &prepared.operation;
+    let is_constant = operation.variables.is_empty();
+    is_constant.then(|| (prepared.document.id, operation.name.clone(), key.to_owned()))
+}
+
+fn validated<E: From<Refusal>>(
     schema: &Valid<Schema>,
     limits: &Limits,
     text: &str,
-) -> Result<Valid<ExecutableDocument>, Refusal> {
+    admit: impl FnOnce(usize) -> Result<(), E>,
+) -> Result<Document, E> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut parser = Parser::new()
         .token_limit(limits.tokens)
         .recursion_limit(PARSER_RECURSION);
     let parsed = parser.parse_ast(text, "query.graphql");
     if parser.tokens_reached() > limits.tokens {
         let message = "the document has too many tokens";
-        return Err(vec![exceeded(code::LIMIT_TOKENS, message, limits.tokens)]);
+        return Err(vec![exceeded(code::LIMIT_TOKENS, message, limits.tokens)].into());
     }
     if parser.recursion_reached() >= PARSER_RECURSION {
         let message = "the document nests too deeply";
-        return Err(vec![exceeded(code::LIMIT_DEPTH, message, limits.depth)]);
+        return Err(vec![exceeded(code::LIMIT_DEPTH, message, limits.depth)].into());
     }
     let parsed = parsed.map_err(|e| findings::of_syntax(&e.errors))?;
     let invalid = |list: &_| findings::of_validation(list, &parsed, schema);
+    let check = |document| complexity::check(document, limits).map_err(|error| vec![error]);
     let document = match parsed.to_executable(schema) {
         Ok(document) => document,
         Err(with_errors) => {
-            complexity::check(&with_errors.partial, limits).map_err(|error| vec![error])?;
-            return Err(invalid(&with_errors.errors));
+            admit(check(&with_errors.partial)?)?;
+            return Err(invalid(&with_errors.errors).into());
         }
     };
-    // Validation of what nests or fans out too much would cost more than it is worth.
-    complexity::check(&document, limits).map_err(|error| vec![error])?;
-    document.validate(schema).map_err(|e| invalid(&e.errors))
+    // Validating a document that nests or fans out too much would cost more than it saves.
+    let fields = check(&document)?;
+    admit(fields)?;
+    let valid = document.validate(schema).map_err(|e| invalid(&e.errors))?;
+    Ok(Document {
+        valid,
+        id: NEXT.fetch_add(1, Ordering::Relaxed),
+        fields,
+        footprint: text.len() + TOKEN * parser.tokens_reached(),
+        cost: AtomicU64::new(0),
+    })
 }
 
 fn operation<'d>(
     document: &'d Valid<ExecutableDocument>,
     request: &Request,
-) -> Result<&'d Operation, GraphqlError> {
+) -> Result<&'d Node<Operation>, GraphqlError> {
     let name = request
         .operation_name
         .as_deref()
@@ -231,7 +316,7 @@ fn operation<'d>(
     Ok(operation)
 }
 
-/// Checks that an operation asks for nothing but what its introspection mode allows.
+/// Checks that an operation selects only what its introspection mode allows.
 fn check_introspection(
     document: &Valid<ExecutableDocument>,
     operation: &Operation,

@@ -8,7 +8,8 @@ use apollo_compiler::response::{JsonMap, JsonValue};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-/// What is known of an error code: one row of a table made by [`error_codes!`](crate::error_codes).
+/// The properties of an error code: one row of a table made by
+/// [`error_codes!`](crate::error_codes).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ErrorInfo {
@@ -51,7 +52,7 @@ impl ErrorCode {
         ErrorCode(info)
     }
 
-    /// Returns the text form, which never changes.
+    /// Returns the code as a string, which never changes.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         self.0.name
@@ -63,7 +64,7 @@ impl ErrorCode {
         self.0.status
     }
 
-    /// Tells whether the text of the failure behind the error may leave the process.
+    /// Returns whether the text of the failure behind the error may leave the process.
     #[must_use]
     pub const fn is_public(self) -> bool {
         self.0.is_public
@@ -102,7 +103,7 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Makes the table of error codes of a crate: a constant for each, and `ALL` of them in order.
+/// Defines the table of error codes of a crate: a constant for each, and `ALL` of them in order.
 ///
 /// Each row has the code, the HTTP status of a response that consists of this error alone, whether
 /// the text of the failure behind it may leave the process (`public` or `internal`), and one
@@ -151,15 +152,15 @@ pub struct GraphqlError {
     pub code: ErrorCode,
     /// What happened, for people.
     pub message: String,
-    /// Places in the document.
+    /// Positions in the document.
     pub locations: Vec<Location>,
     /// Response keys and list indices that lead to the field.
     pub path: Vec<PathSegment>,
-    /// Members of `extensions` beside the code; boxed, since few errors have any.
+    /// Members of `extensions` other than the code; boxed, since few errors have any.
     details: Option<Box<JsonMap>>,
 }
 
-/// A place in a GraphQL document; line and column count from 1.
+/// A position in a GraphQL document; line and column count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Location {
     /// Line, from 1.
@@ -193,10 +194,10 @@ pub enum PathSegment {
     Index(usize),
 }
 
-/// Greatest length of a message in characters.
+/// Maximum length of a message in characters.
 const MAX_MESSAGE: usize = 1_000;
 
-/// Cuts a message that quotes something long.
+/// Truncates a message that quotes something long.
 fn shortened(mut message: String) -> String {
     if let Some((end, _)) = message.char_indices().nth(MAX_MESSAGE) {
         message.truncate(end);
@@ -206,7 +207,8 @@ fn shortened(mut message: String) -> String {
 }
 
 impl GraphqlError {
-    /// Creates an error without place and path; a message beyond 1,000 characters is cut.
+    /// Creates an error without location and path; a message of more than 1,000 characters is
+    /// truncated.
     #[must_use]
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         GraphqlError {
@@ -220,7 +222,7 @@ impl GraphqlError {
 
     /// Creates an error for a failure whose text the client sees only if its code is public.
     ///
-    /// The failure and what caused it go into the log otherwise, with the identifier of the request.
+    /// The failure and its causes are otherwise written to the log, with the request identifier.
     #[must_use]
     pub fn of_failure(
         code: ErrorCode,
@@ -237,7 +239,7 @@ impl GraphqlError {
         GraphqlError::new(code, message)
     }
 
-    /// Adds a place in the document.
+    /// Adds a position in the document.
     #[must_use]
     pub fn at(mut self, location: Option<Location>) -> Self {
         self.locations.extend(location);
@@ -260,7 +262,7 @@ impl GraphqlError {
         self
     }
 
-    /// Returns the members of `extensions` beside the code.
+    /// Returns the members of `extensions` other than the code.
     pub fn details(&self) -> impl Iterator<Item = (&str, &JsonValue)> {
         let members = self.details.iter().flat_map(|details| details.iter());
         members.map(|(key, value)| (key.as_str(), value))

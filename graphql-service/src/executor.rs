@@ -1,8 +1,8 @@
 //! Services behind the transports of `async-graphql`, such as the handlers of `async-graphql-axum`.
 //!
 //! [`ServiceExecutor`] is an [`Executor`]: GET, POST, batches, multipart requests and WebSockets of
-//! that ecosystem answer from a [`Service`]. Nothing of `async-graphql` resolves a field here: the
-//! JSON text of `data` passes through as one raw value, in the order and with the digits that the
+//! that ecosystem are answered by a [`Service`]. `async-graphql` resolves no fields here: the JSON
+//! text of `data` passes through as one raw value, in the order and with the digits that the
 //! service wrote.
 
 use std::any::TypeId;
@@ -24,18 +24,18 @@ use crate::request::{Introspection, Request, RequestContext};
 use crate::response::Reply;
 use crate::service::Service;
 
-/// How many requests of one batch run at the same time.
+/// How many requests of one batch run concurrently.
 const BATCH_CONCURRENCY: usize = 8;
 
 /// An [`Executor`] that answers from a [`Service`].
 ///
-/// A [`RequestContext`] in the data of a request, or else in the data of its WebSocket, surrounds the
-/// request: deadline, cancellation, request id, accepted languages. Whoever drops the future or the
-/// stream of a request cancels its work.
+/// A [`RequestContext`] in the data of a request, or else in the data of its WebSocket, supplies
+/// deadline, cancellation, request id and accepted languages. Dropping the future or the stream of
+/// a request cancels its work.
 ///
-/// Two things look different from [`Response::body`](crate::Response::body), since the types of
-/// `async-graphql` have no other form: a request that is refused before execution has `"data": null`
-/// beside its errors, and the members of an error's `extensions` are in the order of their names.
+/// Two things differ from [`Response::body`](crate::Response::body), because the types of
+/// `async-graphql` cannot express them: a request that is refused before execution has
+/// `"data": null` beside its errors, and the members of an error's `extensions` are sorted by name.
 #[derive(Clone)]
 pub struct ServiceExecutor {
     service: Arc<dyn Service>,
@@ -43,7 +43,7 @@ pub struct ServiceExecutor {
 }
 
 impl ServiceExecutor {
-    /// Creates an executor that leaves requests as much time as they need.
+    /// Creates an executor without a time limit.
     #[must_use]
     pub fn new(service: Arc<dyn Service>) -> Self {
         ServiceExecutor {
@@ -70,7 +70,7 @@ impl ServiceExecutor {
         deadline: Option<Instant>,
     ) -> protocol::Response {
         let context = context(&request, session.as_deref(), deadline);
-        // When this future is dropped nobody waits for the work any more.
+        // Once this future is dropped, nobody waits for the work any more.
         let _cancel = context.cancellation.clone().drop_guard();
         match request_of(request) {
             Ok(request) => response(self.service.reply(request, context).await),
@@ -94,7 +94,8 @@ impl Executor for ServiceExecutor {
                 let answers = requests
                     .into_iter()
                     .map(|request| self.clone().answer(request, None, deadline));
-                // A batch is as long as its sender likes; the work for it at one time is not.
+                // A batch may be of any length, so the number of its requests that run concurrently
+                // is bounded.
                 let answers = stream::iter(answers).buffered(BATCH_CONCURRENCY);
                 BatchResponse::Batch(answers.collect().await)
             }
@@ -111,7 +112,7 @@ impl Executor for ServiceExecutor {
     }
 }
 
-/// Returns what surrounds a request, with a cancellation of its own.
+/// Returns the context of a request, with a cancellation token of its own.
 fn context(
     request: &protocol::Request,
     session: Option<&Data>,
@@ -154,7 +155,7 @@ fn request_of(request: protocol::Request) -> Result<Request, GraphqlError> {
     })
 }
 
-/// Brings a value of a variable or an extension into the form of the service.
+/// Converts a value of a variable or an extension to the JSON type of the service.
 fn json(value: Value) -> Result<JsonValue, GraphqlError> {
     Ok(match value {
         Value::Null => JsonValue::Null,
@@ -181,9 +182,12 @@ fn response(reply: Reply) -> protocol::Response {
         Reply::Refused(errors) => {
             return protocol::Response::from_errors(errors.into_iter().map(error).collect());
         }
+        Reply::Overloaded(refused) => {
+            return protocol::Response::from_errors(vec![error(refused)]);
+        }
         Reply::Executed(answer) => answer,
     };
-    let data = String::from_utf8(answer.data).expect("a service writes UTF-8");
+    let data = String::from_utf8(answer.data.to_bytes().into()).expect("a service writes UTF-8");
     let data = RawValue::from_string(data).expect("a service writes JSON");
     let mut response = protocol::Response::new(raw(&data));
     response.errors = answer.errors.into_iter().map(error).collect();
@@ -193,7 +197,7 @@ fn response(reply: Reply) -> protocol::Response {
     response
 }
 
-/// Wraps JSON text as a value that is serialized as it stands.
+/// Wraps JSON text as a value that is serialized verbatim.
 fn raw(json: &RawValue) -> Value {
     protocol::to_value(json).expect("a raw value becomes one text")
 }
@@ -218,7 +222,7 @@ fn error(error: GraphqlError) -> ServerError {
     server
 }
 
-/// Brings a member of an error's `extensions` into the form of `async-graphql`.
+/// Converts a member of an error's `extensions` to the value type of `async-graphql`.
 fn value_of(value: JsonValue) -> Value {
     match value {
         JsonValue::Null => Value::Null,

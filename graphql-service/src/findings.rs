@@ -8,15 +8,15 @@ use crate::code;
 use crate::error::{ErrorCode, GraphqlError, Location};
 use crate::suggestions::{Suggestions, Unknown};
 
-/// Greatest number of findings that one answer lists.
+/// Maximum number of findings that one answer lists.
 const MAX_FINDINGS: usize = 100;
 
-/// Turns what the parser found into errors.
+/// Converts syntax errors of the parser.
 pub(crate) fn of_syntax(list: &DiagnosticList) -> Vec<GraphqlError> {
     errors(list, code::GRAPHQL_PARSE_FAILED, |_| None)
 }
 
-/// Turns what does not fit the schema into errors; unknown names get the nearest known one.
+/// Converts validation errors; unknown names come with a hint at the nearest known one.
 pub(crate) fn of_validation(
     list: &DiagnosticList,
     document: &ast::Document,
@@ -29,7 +29,7 @@ pub(crate) fn of_validation(
     errors(list, code::GRAPHQL_VALIDATION_FAILED, hint)
 }
 
-/// Turns findings into errors with `code`; a last one says how many are left out.
+/// Converts findings to errors with `code`; a last one says how many were omitted.
 fn errors<'s>(
     list: &DiagnosticList,
     code: ErrorCode,

@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+pub mod body;
+pub mod caller;
 pub mod code;
 pub mod complexity;
 pub mod document;
@@ -9,17 +11,23 @@ pub mod executor;
 mod findings;
 mod introspection;
 pub mod limits;
+pub mod memory;
 pub mod request;
 pub mod response;
 pub mod service;
+pub mod slots;
 mod suggestions;
 pub mod writer;
 
-/// The GraphQL library whose types stand in this interface.
+/// The GraphQL library whose types are part of this API.
 pub use apollo_compiler;
+pub use body::Body;
+pub use caller::Caller;
 pub use document::{Document, Documents, Prepared, Refusal};
 pub use error::{ErrorCode, GraphqlError, Location, PathSegment};
 pub use limits::Limits;
-pub use request::{Introspection, Request, RequestContext};
+pub use memory::{MemoryAccount, MemoryBudget, OutOfMemory};
+pub use request::{Introspection, Request, RequestContext, RequestError};
 pub use response::{Answer, Outcome, Reply, Response};
 pub use service::Service;
+pub use slots::{Slot, SlotError, Slots, Weight};

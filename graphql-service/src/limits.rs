@@ -7,17 +7,17 @@ use crate::error::{ErrorCode, GraphqlError};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct LimitRow<L> {
-    /// Name of the property that configures it.
+    /// Name of the configuration property.
     pub property: &'static str,
     /// What it bounds, for the documentation.
     pub doc: &'static str,
-    /// The code of the error when it is exceeded.
+    /// The code of the error when the limit is exceeded.
     pub code: ErrorCode,
-    /// Whether it can be left out.
+    /// Whether the limit can be disabled.
     pub is_optional: bool,
-    /// Returns the bound; `None` is none.
+    /// Returns the limit; `None` means unlimited.
     pub get: fn(&L) -> Option<u64>,
-    /// Sets the bound; `None` only where [`LimitRow::is_optional`] says so.
+    /// Sets the limit; `None` only where [`LimitRow::is_optional`] says so.
     pub set: fn(&mut L, Option<u64>),
 }
 
@@ -41,15 +41,15 @@ impl<L> LimitRow<L> {
     }
 }
 
-/// A type that a bound can have.
+/// A type that a limit can have.
 pub trait LimitValue: Copy {
-    /// Whether there may be no bound.
+    /// Whether the limit can be disabled.
     const IS_OPTIONAL: bool;
 
-    /// Returns the bound; `None` is none.
+    /// Returns the limit; `None` means unlimited.
     fn to_bound(self) -> Option<u64>;
 
-    /// Returns the value for a bound; where there must be one, none is the greatest possible.
+    /// Returns the value for a limit; where there must be one, `None` becomes the maximum.
     fn from_bound(bound: Option<u64>) -> Self;
 }
 
@@ -79,9 +79,9 @@ impl LimitValue for Option<u64> {
     }
 }
 
-/// Makes a set of bounds: a struct with a field for each, its defaults, and the table `ROWS`.
+/// Defines a set of limits: a struct with a field for each, its defaults, and the table `ROWS`.
 ///
-/// Each bound has a name, a type (`usize` or `Option<u64>`), a default, the property that
+/// Each limit has a name, a type (`usize` or `Option<u64>`), a default, the property that
 /// configures it, the code of the error when it is exceeded, and what it bounds.
 ///
 /// ```
@@ -121,7 +121,7 @@ macro_rules! limits {
         }
 
         impl $name {
-            /// The bounds, in the order of the documentation.
+            /// The limits, in the order of the documentation.
             pub const ROWS: &'static [$crate::limits::LimitRow<$name>] = &[$(
                 $crate::limits::LimitRow::row::<$type>(
                     ($property, $doc),
@@ -146,9 +146,9 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Bounds on a document and its answer, whatever the service behind them.
+    /// Limits on a document and its response, whatever the service behind them.
     ///
-    /// The defaults never refuse an introspection query of a usual client.
+    /// The defaults never refuse the introspection query of a common client.
     pub struct Limits {
         depth: usize = 40, "graphql.limits.depth", code::LIMIT_DEPTH,
             "Maximum nesting of selection sets.";
@@ -158,6 +158,8 @@ limits! {
             "Maximum number of aliases.";
         tokens: usize = 100_000, "graphql.limits.tokens", code::LIMIT_TOKENS,
             "Maximum number of tokens in a document.";
+        variable_values: usize = 100_000, "graphql.limits.variableValues", code::LIMIT_VARIABLES,
+            "Maximum number of values in the variables and extensions of a request, nested ones included.";
         introspection: usize = 3, "graphql.limits.introspection", code::LIMIT_INTROSPECTION,
             "Maximum size of the introspection in a document, as a multiple of a typical introspection query.";
         response_bytes: usize = 128 << 20, "graphql.limits.responseBytes", code::LIMIT_RESPONSE,
@@ -165,7 +167,7 @@ limits! {
     }
 }
 
-/// Returns the error for a bound that is exceeded.
+/// Returns the error for an exceeded limit.
 #[must_use]
 pub fn exceeded(code: ErrorCode, message: &str, limit: usize) -> GraphqlError {
     GraphqlError::new(code, message).with("limit", limit)

@@ -1,28 +1,31 @@
-//! What comes out: the envelope of a response.
+//! Responses and their envelope.
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::body::Body;
 use crate::code;
 use crate::error::GraphqlError;
 
-/// The reply to a request, before it takes the form that a transport wants.
+/// The reply to a request, before it is brought into the form of a transport.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Reply {
     /// Refused before execution.
     Refused(Vec<GraphqlError>),
+    /// Given up, since the service has no room for it now: the same request may succeed later.
+    Overloaded(GraphqlError),
     /// Executed.
     Executed(Answer),
 }
 
-/// What an execution gives.
+/// The result of an execution.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Answer {
     /// JSON text of `data`.
-    pub data: Vec<u8>,
+    pub data: Body,
     /// What went wrong on the way.
     pub errors: Vec<GraphqlError>,
     /// Members of `extensions`, as JSON text.
@@ -32,15 +35,15 @@ pub struct Answer {
 impl Answer {
     /// Creates an answer from the JSON text of `data`.
     #[must_use]
-    pub fn new(data: Vec<u8>, errors: Vec<GraphqlError>) -> Self {
+    pub fn new(data: impl Into<Body>, errors: Vec<GraphqlError>) -> Self {
         Answer {
-            data,
+            data: data.into(),
             errors,
             extensions: Vec::new(),
         }
     }
 
-    /// Creates the answer to a request whose execution failed as a whole: `data` is null.
+    /// Creates the answer to a request that failed as a whole: `data` is null.
     #[must_use]
     pub fn without_data(error: GraphqlError) -> Self {
         Answer::new(b"null".to_vec(), vec![error])
@@ -49,7 +52,7 @@ impl Answer {
     /// Adds a member to `extensions`.
     ///
     /// # Panics
-    /// When the value has no JSON text, such as a map whose keys are no strings.
+    /// When the value cannot be serialized to JSON, such as a map whose keys are not strings.
     #[must_use]
     pub fn with_extension(mut self, name: &'static str, value: &impl Serialize) -> Self {
         let text = serde_json::value::to_raw_value(value).expect("the value has names as keys");
@@ -59,7 +62,7 @@ impl Answer {
 }
 
 impl Reply {
-    /// Creates the reply of a service that is at fault itself; what happened is in the log.
+    /// Creates the reply for an internal error of the service; the details are in the log.
     #[must_use]
     pub fn internal_error() -> Self {
         let error = GraphqlError::new(code::INTERNAL, "the service failed");
@@ -75,8 +78,13 @@ impl Reply {
                 outcome: Outcome::RequestError,
                 status: errors.first().map_or(400, |error| error.code.status()),
             },
+            Reply::Overloaded(error) => Response {
+                status: error.code.status(),
+                body: refused(&[error]).into(),
+                outcome: Outcome::Overloaded,
+            },
             Reply::Executed(answer) => Response {
-                body: executed(&answer).into(),
+                body: executed(answer),
                 outcome: Outcome::Executed,
                 status: 200,
             },
@@ -84,13 +92,15 @@ impl Reply {
     }
 }
 
-/// How far a request came.
+/// How far a request got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Executed; the body has `data`, which may be null, and perhaps `errors`.
     Executed,
-    /// Refused before execution; the body has `errors` alone.
+    /// Refused before execution; the body has only `errors`.
     RequestError,
+    /// Given up, since the service has no room for it now; the body has `errors` alone.
+    Overloaded,
 }
 
 /// The response to a request.
@@ -98,7 +108,7 @@ pub enum Outcome {
 #[non_exhaustive]
 pub struct Response {
     /// JSON text of the response.
-    pub body: Bytes,
+    pub body: Body,
     /// How far the request came.
     pub outcome: Outcome,
     /// HTTP status under the media type `application/graphql-response+json`.
@@ -113,29 +123,58 @@ fn refused(errors: &[GraphqlError]) -> Vec<u8> {
     body
 }
 
-fn executed(answer: &Answer) -> Vec<u8> {
-    let mut body = Vec::with_capacity(answer.data.len() + 64);
-    body.push(b'{');
-    if !answer.errors.is_empty() {
-        body.extend_from_slice(b"\"errors\":");
-        serde_json::to_writer(&mut body, &answer.errors).expect("writing to memory does not fail");
-        body.push(b',');
+/// Length up to which a response is copied into one segment, so that it is sent by one write.
+const ONE_SEGMENT: usize = 16 << 10;
+
+fn executed(answer: Answer) -> Body {
+    let (head, tail) = (head(&answer.errors), tail(&answer.extensions));
+    let (data, memory) = answer.data.into_parts();
+    let length: usize = data.iter().map(Bytes::len).sum();
+    if length <= ONE_SEGMENT {
+        let mut body = head;
+        body.reserve_exact(length + tail.len());
+        for segment in data {
+            body.extend_from_slice(&segment);
+        }
+        body.extend_from_slice(&tail);
+        return Body::new(vec![body.into()], memory);
     }
-    body.extend_from_slice(b"\"data\":");
-    body.extend_from_slice(&answer.data);
-    for (position, (name, value)) in answer.extensions.iter().enumerate() {
+    let mut segments = Vec::with_capacity(data.len() + 2);
+    segments.push(head.into());
+    segments.extend(data);
+    segments.push(tail.into());
+    Body::new(segments, memory)
+}
+
+/// Returns what stands before the text of `data`.
+fn head(errors: &[GraphqlError]) -> Vec<u8> {
+    let mut head = Vec::with_capacity(16);
+    head.push(b'{');
+    if !errors.is_empty() {
+        head.extend_from_slice(b"\"errors\":");
+        serde_json::to_writer(&mut head, errors).expect("writing to memory does not fail");
+        head.push(b',');
+    }
+    head.extend_from_slice(b"\"data\":");
+    head
+}
+
+/// Returns what stands after the text of `data`.
+fn tail(extensions: &[(&'static str, Box<RawValue>)]) -> Vec<u8> {
+    let mut tail = Vec::new();
+    for (position, (name, value)) in extensions.iter().enumerate() {
         let opening: &[u8] = match position {
             0 => b",\"extensions\":{\"",
             _ => b",\"",
         };
-        body.extend_from_slice(opening);
-        body.extend_from_slice(name.as_bytes());
-        body.extend_from_slice(b"\":");
-        body.extend_from_slice(value.get().as_bytes());
+        tail.extend_from_slice(opening);
+        tail.extend_from_slice(name.as_bytes());
+        tail.extend_from_slice(b"\":");
+        tail.extend_from_slice(value.get().as_bytes());
     }
-    if !answer.extensions.is_empty() {
-        body.push(b'}');
+    if !extensions.is_empty() {
+        tail.push(b'}');
     }
-    body.push(b'}');
-    body
+    tail.push(b'}');
+    tail
 }

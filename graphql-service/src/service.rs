@@ -1,4 +1,4 @@
-//! What a GraphQL service is to those who put it on a network.
+//! The interface between a GraphQL service and its transports.
 
 use apollo_compiler::Schema;
 use apollo_compiler::validation::Valid;
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use crate::request::{Request, RequestContext};
 use crate::response::{Reply, Response};
 
-/// A GraphQL service over one schema, free of any transport.
+/// A GraphQL service over one schema, independent of any transport.
 #[async_trait]
 pub trait Service: Send + Sync + 'static {
     /// Returns the schema that clients see.
@@ -15,13 +15,13 @@ pub trait Service: Send + Sync + 'static {
 
     /// Answers a request.
     ///
-    /// Never fails as a call: whatever goes wrong is in the reply. Whoever drops the future should
-    /// cancel the context, so that work that has left the future stops too.
+    /// Never fails as a call: errors are in the reply. A caller that drops the future should also
+    /// cancel the context, which stops work that has moved to other threads.
     async fn reply(&self, request: Request, context: RequestContext) -> Reply;
 
     /// Answers a request with the JSON text of the response.
     ///
-    /// A service that works off the async workers writes the text there too.
+    /// A service that works off the async workers serializes the response there too.
     async fn respond(&self, request: Request, context: RequestContext) -> Response {
         self.reply(request, context).await.into_response()
     }

@@ -1,10 +1,23 @@
 //! Writes the `data` of an answer as JSON bytes, without building a tree of values first.
 
 use std::collections::HashSet;
+use std::mem;
+use std::sync::Arc;
+use std::time::Duration;
 
+use bytes::Bytes;
+
+use crate::body::Body;
 use crate::code;
 use crate::error::{ErrorCode, GraphqlError, Location, PathSegment};
+use crate::memory::MemoryAccount;
 use crate::response::Answer;
+
+/// Length at which a segment of the answer is complete.
+const SEGMENT: usize = 256 << 10;
+
+/// Bytes of the answer that are counted at once, at least and at most.
+const COUNTED: (usize, usize) = (4 << 10, SEGMENT);
 
 /// Greatest number of errors in one answer; one more says that there were others.
 const MAX_ERRORS: usize = 1_000;
@@ -13,10 +26,10 @@ const MAX_ERRORS: usize = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PropagateNull;
 
-/// Whether a value was written, or its null propagates.
+/// Whether a value was written or its null propagates.
 pub type WriteResult = Result<(), PropagateNull>;
 
-/// A point of the answer to come back to.
+/// A position in the output to return to.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     out: usize,
@@ -36,24 +49,37 @@ pub enum PathStep<'a> {
 #[derive(Debug)]
 struct Entry {
     error: GraphqlError,
-    /// Says something of a value that is there; it goes with that value.
+    /// Whether it is about a value that is present; it is dropped together with that value.
     is_warning: bool,
 }
 
-/// Writes one answer: bytes, errors with their paths, and the propagation of nulls.
+/// Writes one answer: bytes, errors with their paths, and null propagation.
 ///
-/// The caller writes values in the order of the selection set straight to [`AnswerWriter::out`].
+/// The caller writes values in the order of the selection set straight to [`AnswerWriter::out`], and
+/// calls [`AnswerWriter::check_size`] between them.
 #[derive(Debug)]
 pub struct AnswerWriter<'a> {
-    /// The JSON text so far.
+    /// The end of the JSON text so far; whatever is appended here is in the answer.
     pub out: Vec<u8>,
+    /// What stands before `out`.
+    complete: Vec<Bytes>,
+    /// Length of `complete`.
+    complete_len: usize,
+    /// Maximum length of the answer.
+    limit: usize,
+    /// Counts the answer, up to `counted` bytes.
+    memory: Option<Arc<MemoryAccount>>,
+    /// How long the writer waits for memory.
+    patience: Duration,
+    counted: usize,
+    out_of_memory: bool,
     path: Vec<PathStep<'a>>,
     errors: Vec<Entry>,
-    /// Errors beyond the greatest number.
+    /// Number of errors beyond the maximum.
     omitted: usize,
-    /// The code of each warning that was given, with the place and key of its field.
+    /// The code of each reported warning, with the location and key of its field.
     warned: HashSet<(ErrorCode, Option<Location>, &'a str)>,
-    /// The answer has become too large, or is not wanted any more: nothing is worth writing.
+    /// The answer has become too large or is no longer wanted: nothing more is written.
     halted: bool,
 }
 
@@ -61,6 +87,13 @@ impl Default for AnswerWriter<'_> {
     fn default() -> Self {
         AnswerWriter {
             out: Vec::with_capacity(1 << 12),
+            complete: Vec::new(),
+            complete_len: 0,
+            limit: usize::MAX,
+            memory: None,
+            patience: Duration::ZERO,
+            counted: 0,
+            out_of_memory: false,
             path: Vec::new(),
             errors: Vec::new(),
             omitted: 0,
@@ -71,25 +104,97 @@ impl Default for AnswerWriter<'_> {
 }
 
 impl<'a> AnswerWriter<'a> {
-    /// Creates a writer of an empty answer.
+    /// Creates a writer of an empty answer without bounds.
     #[must_use]
     pub fn new() -> Self {
         AnswerWriter::default()
+    }
+
+    /// Sets the maximum length of the answer in bytes; see [`AnswerWriter::check_size`].
+    #[must_use]
+    pub fn with_limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Sets the account that counts the answer, and how long the thread may be blocked until there
+    /// is memory.
+    #[must_use]
+    pub fn with_memory(mut self, memory: Arc<MemoryAccount>, patience: Duration) -> Self {
+        self.memory = Some(memory);
+        self.patience = patience;
+        self
     }
 
     /// Ends the answer; what propagated past every field makes `data` null.
     #[must_use]
     pub fn finish(mut self, written: WriteResult) -> Answer {
         if written.is_err() {
-            self.out.clear();
-            self.out.extend_from_slice(b"null");
+            self.truncate(0);
+            self.null();
         }
         if self.omitted > 0 {
             let message = format!("{} more errors are not listed", self.omitted);
             self.push(GraphqlError::new(code::ERRORS_OMITTED, message), false);
         }
+        self.complete_segment();
         let errors = self.errors.into_iter().map(|entry| entry.error);
-        Answer::new(self.out, errors.collect())
+        Answer::new(Body::new(self.complete, self.memory), errors.collect())
+    }
+
+    /// Returns whether the answer was given up for lack of memory.
+    #[must_use]
+    pub fn is_out_of_memory(&self) -> bool {
+        self.out_of_memory
+    }
+
+    /// Returns the length of the answer so far.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.complete_len + self.out.len()
+    }
+
+    /// Writes JSON text that others share, without a copy of it.
+    pub fn shared(&mut self, text: Bytes) {
+        self.complete_segment();
+        self.complete_len += text.len();
+        self.complete.push(text);
+    }
+
+    /// Returns a copy of what was written since `mark`.
+    #[must_use]
+    pub fn since(&self, mark: Mark) -> Bytes {
+        let mut copy = Vec::with_capacity(self.size() - mark.out);
+        let mut start = 0;
+        for segment in self
+            .complete
+            .iter()
+            .map(AsRef::as_ref)
+            .chain([self.out.as_slice()])
+        {
+            let skipped = mark.out.saturating_sub(start).min(segment.len());
+            copy.extend_from_slice(&segment[skipped..]);
+            start += segment.len();
+        }
+        copy.into()
+    }
+
+    fn complete_segment(&mut self) {
+        if !self.out.is_empty() {
+            let segment = mem::take(&mut self.out);
+            self.complete_len += segment.len();
+            self.complete.push(segment.into());
+        }
+    }
+
+    fn truncate(&mut self, length: usize) {
+        while self.complete_len > length
+            && let Some(segment) = self.complete.pop()
+        {
+            self.complete_len -= segment.len();
+            self.out = segment.into();
+        }
+        self.out.truncate(length - self.complete_len);
     }
 
     /// Writes a number.
@@ -97,7 +202,7 @@ impl<'a> AnswerWriter<'a> {
         serde_json::to_writer(&mut self.out, &number).expect("writing to memory does not fail");
     }
 
-    /// Writes a string with its quotes.
+    /// Writes a string in quotes.
     pub fn string(&mut self, text: &str) {
         write_string(&mut self.out, text);
     }
@@ -118,28 +223,28 @@ impl<'a> AnswerWriter<'a> {
         self.out.extend_from_slice(b"\":");
     }
 
-    /// Goes into a field or an element.
+    /// Enters a field or an element.
     pub fn enter(&mut self, step: PathStep<'a>) {
         self.path.push(step);
     }
 
-    /// Comes back out of a field or an element.
+    /// Leaves a field or an element.
     pub fn leave(&mut self) {
         self.path.pop();
     }
 
-    /// Returns how many steps the path has.
+    /// Returns the length of the path.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.path.len()
     }
 
-    /// Comes back to a path of `depth` steps.
+    /// Returns to a path of `depth` steps.
     pub fn leave_to(&mut self, depth: usize) {
         self.path.truncate(depth);
     }
 
-    /// Returns the path to the value at hand.
+    /// Returns the path of the current value.
     #[must_use]
     pub fn path(&self) -> Vec<PathSegment> {
         let segment = |step: &PathStep<'_>| match step {
@@ -149,22 +254,23 @@ impl<'a> AnswerWriter<'a> {
         self.path.iter().map(segment).collect()
     }
 
-    /// Returns the point that the answer has come to.
+    /// Returns the current position in the output.
     #[must_use]
     pub fn mark(&self) -> Mark {
         Mark {
-            out: self.out.len(),
+            out: self.size(),
             errors: self.errors.len(),
         }
     }
 
-    /// Tells whether null, and nothing else, was written since `mark`.
+    /// Returns whether null, and nothing else, was written since `mark`.
     #[must_use]
     pub fn is_null_since(&self, mark: Mark) -> bool {
-        self.out[mark.out..] == *b"null"
+        let in_segment = mark.out.checked_sub(self.complete_len);
+        in_segment.is_some_and(|start| self.out[start..] == *b"null")
     }
 
-    /// Tells whether errors were added since `mark`.
+    /// Returns whether errors were added since `mark`.
     #[must_use]
     pub fn has_errors_since(&self, mark: Mark) -> bool {
         self.errors.len() > mark.errors
@@ -175,7 +281,7 @@ impl<'a> AnswerWriter<'a> {
     /// # Errors
     /// When the null propagates further.
     pub fn null_from(&mut self, mark: Mark, non_null: bool) -> WriteResult {
-        self.out.truncate(mark.out);
+        self.truncate(mark.out);
         if non_null || self.halted {
             return Err(PropagateNull);
         }
@@ -184,7 +290,7 @@ impl<'a> AnswerWriter<'a> {
         Ok(())
     }
 
-    /// Drops warnings of values within one that has become null.
+    /// Drops the warnings of values inside one that has become null.
     fn drop_warnings(&mut self, from: usize) {
         let depth = self.path.len() + 1;
         let warned = &mut self.warned;
@@ -225,17 +331,18 @@ impl<'a> AnswerWriter<'a> {
         self.add(code, message, location, false);
     }
 
-    /// Adds a warning at the current path; it goes when a value around becomes null.
+    /// Adds a warning at the current path; it is dropped when an enclosing value becomes null.
     pub fn warning(&mut self, code: ErrorCode, message: &str, location: Option<Location>) {
         self.add(code, message, location, true);
     }
 
-    /// Adds an error that has its path already, whatever the number of others.
+    /// Adds an error that has its path already, whatever the number of other errors.
     pub fn push_error(&mut self, error: GraphqlError) {
         self.push(error, false);
     }
 
-    /// Tells whether a warning about a field of the document is the first of its code, and remembers it.
+    /// Returns whether a warning about a field of the document is the first with its code, and
+    /// records it.
     pub fn is_first_warning(
         &mut self,
         code: ErrorCode,
@@ -245,19 +352,19 @@ impl<'a> AnswerWriter<'a> {
         self.warned.insert((code, location, key))
     }
 
-    /// Refuses the whole answer with one more error, whatever the number of others.
+    /// Refuses the whole answer with one more error, whatever the number of other errors.
     pub fn refuse(&mut self, error: GraphqlError) -> PropagateNull {
         self.push(error, false);
         self.halt()
     }
 
-    /// Gives the answer up.
+    /// Abandons the answer.
     pub fn halt(&mut self) -> PropagateNull {
         self.halted = true;
         PropagateNull
     }
 
-    /// Checks that the answer was not given up.
+    /// Checks that the answer was not abandoned.
     ///
     /// # Errors
     /// When it was.
@@ -269,20 +376,43 @@ impl<'a> AnswerWriter<'a> {
         }
     }
 
-    /// Checks that the answer has at most `limit` bytes and was not given up.
+    /// Checks that the answer is no longer than its limit, that there is memory for it, and that it
+    /// was not given up. Cheap enough to be called before each value.
     ///
     /// # Errors
-    /// When it has more, with an error of its own, or was given up.
-    pub fn check_size(&mut self, limit: usize) -> WriteResult {
-        if !self.halted && self.out.len() > limit {
-            let error = GraphqlError::new(code::LIMIT_RESPONSE, "the answer is too large");
-            return Err(self.refuse(error.with("limit", limit)));
+    /// When the limit is exceeded, with an error of its own; when there is no memory; or when the
+    /// answer was given up.
+    pub fn check_size(&mut self) -> WriteResult {
+        let size = self.size();
+        if size > self.counted.min(self.limit) && !self.halted {
+            self.count(size)?;
+        }
+        if self.out.len() >= SEGMENT {
+            self.complete_segment();
+            self.out.reserve_exact(SEGMENT + SEGMENT / 8);
         }
         self.check()
     }
+
+    fn count(&mut self, size: usize) -> WriteResult {
+        if size > self.limit {
+            let error = GraphqlError::new(code::LIMIT_RESPONSE, "the answer is too large");
+            return Err(self.refuse(error.with("limit", self.limit)));
+        }
+        let (least, most) = COUNTED;
+        let more = size - self.counted + size.clamp(least, most);
+        if let Some(memory) = &self.memory
+            && memory.grow_blocking(more, self.patience).is_err()
+        {
+            self.out_of_memory = true;
+            return Err(self.halt());
+        }
+        self.counted += more;
+        Ok(())
+    }
 }
 
-/// Writes a JSON string with its quotes.
+/// Writes a JSON string in quotes.
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
     serde_json::to_writer(out, text).expect("writing to memory does not fail");
 }

@@ -1,11 +1,15 @@
-//! From a request to calls of the store, and from its failures to errors that clients see.
+//! Converts request contexts to store contexts, and store failures to errors that clients see.
 
-use graph_store::{CallContext, StoreError};
-use graphql_service::{GraphqlError, RequestContext, code as shared};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use graph_store::{CallContext, ResultMemory, StoreError};
+use graphql_service::{GraphqlError, MemoryAccount, RequestContext, SlotError, code as shared};
 
 use crate::code;
 
-/// Returns what a store is told of a request.
+/// Returns the context of store calls for a request.
 pub(crate) fn call_context(context: &RequestContext) -> CallContext {
     let mut call = CallContext::new()
         .with_cancellation(context.cancellation.clone())
@@ -13,6 +17,72 @@ pub(crate) fn call_context(context: &RequestContext) -> CallContext {
         .with_accept_language(context.accept_language.clone());
     call.deadline = context.deadline;
     call
+}
+
+/// Longest time that a request in a slot waits for memory.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(250);
+
+/// The results of the store, as a part of what the request holds.
+#[derive(Debug)]
+pub(crate) struct StoreMemory {
+    account: Arc<MemoryAccount>,
+    held: AtomicUsize,
+    /// The thread may block.
+    may_wait: bool,
+}
+
+impl StoreMemory {
+    pub(crate) fn new(context: &RequestContext, may_wait: bool) -> Self {
+        StoreMemory {
+            account: Arc::clone(&context.memory),
+            held: AtomicUsize::new(0),
+            may_wait,
+        }
+    }
+}
+
+impl ResultMemory for StoreMemory {
+    fn hold(&self, bytes: usize) -> bool {
+        let grown = match self.may_wait {
+            true => self.account.grow_blocking(bytes, PATIENCE),
+            false => self.account.grow(bytes),
+        };
+        if grown.is_ok() {
+            self.held.fetch_add(bytes, Ordering::Relaxed);
+        }
+        grown.is_ok()
+    }
+
+    fn held(&self) -> usize {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    fn release_to(&self, bytes: usize) {
+        let held = self.held.swap(bytes, Ordering::Relaxed);
+        self.account.shrink(held.saturating_sub(bytes));
+    }
+}
+
+impl Drop for StoreMemory {
+    fn drop(&mut self) {
+        self.release_to(0);
+    }
+}
+
+/// Returns the error of a request that there is no memory for.
+pub(crate) fn out_of_memory() -> GraphqlError {
+    let message = "the requests being served hold all memory that they may";
+    GraphqlError::new(shared::OVERLOADED, message)
+}
+
+/// Returns the error of a request that got no slot.
+pub(crate) fn slot_error(error: SlotError) -> GraphqlError {
+    let code = match error {
+        SlotError::QueueFull => shared::OVERLOADED,
+        SlotError::Deadline => shared::DEADLINE_EXCEEDED,
+        _ => return GraphqlError::new(shared::INTERNAL, "the service failed"),
+    };
+    GraphqlError::new(code, error.to_string())
 }
 
 /// Returns what a client is told of a failure of the store; the rest goes into the log.
@@ -33,11 +103,13 @@ pub(crate) fn store_error(error: &StoreError, request_id: &str) -> GraphqlError 
             "a result of the store is larger than allowed",
         )
         .with("limit", *limit),
+        StoreError::OutOfMemory => out_of_memory(),
         StoreError::Unavailable(_) => {
             failed(code::STORE_UNAVAILABLE, "the store cannot be reached")
         }
         StoreError::Failed(_) => failed(code::STORE_FAILED, "the store failed"),
-        // Such work was to be done again on another thread.
+        // The request is executed again where it may take longer, so nothing went wrong.
+        StoreError::Metered(_) => GraphqlError::new(shared::INTERNAL, "the service failed"),
         _ => failed(shared::INTERNAL, "the service failed"),
     }
 }

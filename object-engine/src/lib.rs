@@ -1,15 +1,23 @@
 #![doc = include_str!("../README.md")]
 
+mod access;
 mod call;
 pub mod code;
 mod execute;
 pub mod explain;
 pub mod limits;
-pub mod plan;
+pub mod options;
+mod plan;
+mod rdf;
+mod run;
 pub mod service;
 
 pub use explain::{Explained, Explanation};
 pub use limits::EngineLimits;
-pub use service::{ObjectService, ServiceOptions};
+pub use options::ServiceOptions;
+/// For the fuzz targets of this repository; no part of the interface.
+#[doc(hidden)]
+pub use plan::CursorCodec;
+pub use service::ObjectService;
 /// The crates whose types stand in this interface.
 pub use {graph_store, graphql_gen, graphql_service, soml_core};

@@ -3,7 +3,7 @@
 use crate::code;
 
 graphql_service::limits! {
-    /// Bounds on the arguments of an operation, and on what it leads to.
+    /// Limits on the arguments of an operation and on what it fetches.
     ///
     /// The defaults never refuse a list without `limit`.
     pub struct EngineLimits {

@@ -6,14 +6,21 @@ use std::time::Instant;
 
 use arc_swap::ArcSwapOption;
 use graph_store::GraphStore;
-use object_engine::ObjectService;
+use graphql_service::{Caller, SlotError, Slots, Weight};
+use object_engine::{ObjectService, ServiceOptions};
 use tokio::sync::Mutex;
 
+use crate::auth::Verifier;
 use crate::config::Settings;
-use crate::first_query::first_query;
+use crate::example_queries::{Example, example_queries};
 use crate::health_record::HealthCache;
-use crate::schema::{Checked, UsableSchema, check_with};
-use crate::schema_store::{SchemaStore, SchemaStoreError, StoredSchema};
+use crate::identity::Provider;
+use crate::loading::LoadProgress;
+use crate::resources::Resources;
+use crate::schema::{Checked, SchemaIdError, UsableSchema, check_id, check_with};
+use crate::schema_rights::{Manager, SchemaRights};
+use crate::schema_store::{Expected, SchemaStore, SchemaStoreError, StoredSchema};
+use crate::sdl::{PrintedSdl, SdlCell};
 
 /// The state behind all requests.
 pub struct App {
@@ -21,7 +28,13 @@ pub struct App {
     pub(crate) store: Arc<dyn GraphStore>,
     pub(crate) schemas: Arc<dyn SchemaStore>,
     pub(crate) health: HealthCache,
+    /// The load of data at the start.
+    pub loading: LoadProgress,
     pub(crate) started: Instant,
+    pub(crate) resources: Resources,
+    pub(crate) provider: Option<Arc<Provider>>,
+    /// Where requests need a token, what verifies it.
+    pub(crate) verifier: Option<Arc<Verifier>>,
     bound: ArcSwapOption<Bound>,
     /// Held while a schema is stored, replaced, removed or bound, so that what is bound is always
     /// what is stored. Requests never wait for it.
@@ -34,7 +47,25 @@ pub(crate) struct Bound {
     pub(crate) id: String,
     pub(crate) label: Option<String>,
     pub(crate) service: Arc<ObjectService>,
-    pub(crate) first_query: String,
+    /// Sample queries in GraphiQL, the one to begin with first.
+    pub(crate) examples: Vec<Example>,
+    sdl: SdlCell,
+}
+
+impl Bound {
+    /// Tells whether the schema lets clients ask for plans.
+    pub(crate) fn may_explain(&self) -> bool {
+        self.service.api().soml().config.enable_graphql_explain
+    }
+
+    /// Returns the API as a document in the GraphQL schema definition language.
+    ///
+    /// # Errors
+    /// When it is asked for the first time and there is no slot for printing it.
+    pub(crate) async fn sdl(&self, slots: &Arc<Slots>) -> Result<PrintedSdl, SlotError> {
+        let service = Arc::clone(&self.service);
+        self.sdl.get(slots, move || service.api().sdl()).await
+    }
 }
 
 /// Why a schema could not be stored or bound.
@@ -52,16 +83,51 @@ pub enum SchemaChangeError {
         /// What the document says.
         found: String,
     },
+    /// The identifier in the document cannot name a stored schema.
+    #[error("{error}; {}", .error.help)]
+    IdInvalid {
+        /// What is wrong with it.
+        error: SchemaIdError,
+    },
+    /// The stored schemas would be more, or larger, than the settings allow.
+    #[error("{bound}; remove a schema that is no longer needed")]
+    Full {
+        /// The bound, for people.
+        bound: String,
+    },
     /// The schema is bound.
     #[error("the schema is bound; unbind it first")]
     Bound,
+    /// Whoever asks has no right to.
+    #[error("the roles of the caller give no right to do that")]
+    Forbidden,
+    /// There is no slot for the work.
+    #[error(transparent)]
+    Busy(#[from] SlotError),
     /// The schema store failed or refused the change.
     #[error(transparent)]
     Store(#[from] SchemaStoreError),
 }
 
+/// Returns what verifies the tokens that the settings ask for.
+fn verifier(settings: &Settings) -> Option<Arc<Verifier>> {
+    let security = &settings.security;
+    let verifier = security.is_on().then(|| {
+        Verifier::of(security).unwrap_or_else(|error| {
+            let cause = std::error::Error::source(&error).map(ToString::to_string);
+            tracing::error!(%error, cause, "no token is accepted");
+            Verifier::without_keys(security)
+        })
+    });
+    verifier.map(Arc::new)
+}
+
 impl App {
     /// Creates a service without any schema.
+    ///
+    /// Where the settings ask for tokens, they are verified by the keys of the settings. Keys that
+    /// cannot be used are an error in the log, and no token is accepted; [`Verifier::of`] says so
+    /// before.
     #[must_use]
     pub fn new(
         settings: Settings,
@@ -70,44 +136,127 @@ impl App {
     ) -> Self {
         App {
             health: HealthCache::new(settings.health_cache),
+            resources: Resources::of(&settings),
+            verifier: verifier(&settings),
             settings,
             store,
             schemas,
+            loading: LoadProgress::default(),
             started: Instant::now(),
+            provider: None,
             bound: ArcSwapOption::empty(),
             changes: Mutex::default(),
             draining: AtomicBool::new(false),
         }
     }
 
+    /// Lets users log in to a provider of tokens at `/api/login`.
+    #[must_use]
+    pub fn with_provider(mut self, provider: Arc<Provider>) -> Self {
+        self.provider = Some(provider);
+        self
+    }
+
+    /// Makes every request need a token that `verifier` accepts.
+    #[must_use]
+    pub fn with_verifier(mut self, verifier: Verifier) -> Self {
+        self.verifier = Some(Arc::new(verifier));
+        self
+    }
+
+    /// Tells whether requests need a token.
+    #[must_use]
+    pub fn requires_tokens(&self) -> bool {
+        self.verifier.is_some()
+    }
+
     /// Checks and stores a new document; returns it with its diagnostics.
     ///
     /// # Errors
     ///
-    /// Fails when the document has errors or its identifier is taken.
+    /// Fails when the document has errors, when its identifier is taken or can name no schema, and
+    /// when there is no room.
     pub async fn store_schema(
         &self,
         text: &str,
     ) -> Result<(StoredSchema, Checked), SchemaChangeError> {
-        let (usable, checked) = self.usable(text)?;
+        self.store_schema_if(text, |_| true).await
+    }
+
+    /// Stores a new document like [`App::store_schema`] if it has an identifier that `may_store` allows.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`App::store_schema`] does, and when the identifier is not allowed.
+    pub async fn store_schema_if(
+        &self,
+        text: &str,
+        may_store: impl Fn(&str) -> bool + Send,
+    ) -> Result<(StoredSchema, Checked), SchemaChangeError> {
+        let text: Arc<str> = text.into();
         let _change = self.changes.lock().await;
+        let (usable, checked) = self.usable(&text).await?;
+        check_id(&usable.id).map_err(|error| SchemaChangeError::IdInvalid { error })?;
+        if !may_store(&usable.id) {
+            return Err(SchemaChangeError::Forbidden);
+        }
+        self.check_room(&usable.id, text.len()).await?;
         Ok((self.schemas.create(&usable.id, text).await?, checked))
+    }
+
+    /// Checks that a document would be within the bounds of what is stored.
+    async fn check_room(&self, id: &str, bytes: usize) -> Result<(), SchemaChangeError> {
+        let entries = self.schemas.list().await?;
+        let others = entries.iter().filter(|entry| entry.id != id);
+        let (count, sum) = others.fold((0_usize, 0_usize), |(count, sum), entry| {
+            (count + 1, sum.saturating_add(entry.bytes))
+        });
+        let (schemas, total) = (
+            self.settings.max_stored_schemas,
+            self.settings.max_stored_bytes,
+        );
+        let bound = if count >= schemas {
+            format!("there can be {schemas} stored schemas (`soml.storage.maxSchemas`)")
+        } else if sum.saturating_add(bytes) > total {
+            format!("stored schemas can take {total} bytes (`soml.storage.maxBytes`)")
+        } else {
+            return Ok(());
+        };
+        Err(SchemaChangeError::Full { bound })
+    }
+
+    /// Returns what the sender of a request may manage.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the schema store does.
+    pub async fn manager(&self, caller: Option<&Caller>) -> Result<Manager, SchemaStoreError> {
+        if !self.requires_tokens() {
+            return Ok(Manager::of_everything());
+        }
+        let rights = self.schemas.rights().await?.and_then(|stored| {
+            // It was read before it was stored.
+            SchemaRights::read(&stored.text).ok().map(Arc::new)
+        });
+        let admin = &self.settings.security.schema_admin_role;
+        Ok(Manager::new(caller, admin, rights))
     }
 
     /// Replaces a stored document; if it is bound, the new version is bound.
     ///
     /// # Errors
     ///
-    /// Fails when the document has errors, has another identifier, or has changed since the
-    /// `expected` revision; nothing changes then.
+    /// Fails when the document has errors, has another identifier, does not fit, or has another
+    /// revision than `expected`; nothing changes then.
     pub async fn replace_schema(
         &self,
         id: &str,
         text: &str,
-        expected: Option<&str>,
+        expected: &Expected,
     ) -> Result<(StoredSchema, Checked), SchemaChangeError> {
-        let (usable, checked) = self.usable(text)?;
+        let text: Arc<str> = text.into();
         let _change = self.changes.lock().await;
+        let (usable, checked) = self.usable(&text).await?;
         if self.schemas.get(id).await?.is_none() {
             return Err(SchemaStoreError::NotFound.into());
         }
@@ -117,8 +266,9 @@ impl App {
                 found: usable.id,
             });
         }
+        self.check_room(id, text.len()).await?;
         let renewed = match self.bound() {
-            Some(bound) if bound.id == id => Some(self.prepare(id, &usable, None).await),
+            Some(bound) if bound.id == id => Some(self.prepare(id, &usable, None).await?),
             _ => None,
         };
         let stored = self.schemas.replace(id, text, expected).await?;
@@ -132,11 +282,11 @@ impl App {
     ///
     /// # Errors
     ///
-    /// Fails when the schema is bound, unknown, or has changed since the `expected` revision.
+    /// Fails when the schema is bound, unknown, or has another revision than `expected`.
     pub async fn remove_schema(
         &self,
         id: &str,
-        expected: Option<&str>,
+        expected: &Expected,
     ) -> Result<(), SchemaChangeError> {
         let _change = self.changes.lock().await;
         if self.is_bound(id) {
@@ -147,7 +297,7 @@ impl App {
 
     /// Binds a stored schema, replacing the bound one.
     ///
-    /// `query` is the sample query in GraphiQL; without one, it is generated.
+    /// `query` is the sample query that GraphiQL begins with, before those that are generated.
     ///
     /// # Errors
     ///
@@ -157,14 +307,24 @@ impl App {
         id: &str,
         query: Option<&str>,
     ) -> Result<(StoredSchema, Checked), SchemaChangeError> {
+        self.bind_revision(id, &Expected::default(), query).await
+    }
+
+    /// Binds a stored schema if it has an `expected` revision; see [`App::bind`].
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`App::bind`] does, and when the schema has another revision.
+    pub async fn bind_revision(
+        &self,
+        id: &str,
+        expected: &Expected,
+        query: Option<&str>,
+    ) -> Result<(StoredSchema, Checked), SchemaChangeError> {
         let _change = self.changes.lock().await;
-        let stored = self
-            .schemas
-            .get(id)
-            .await?
-            .ok_or(SchemaStoreError::NotFound)?;
-        let (usable, checked) = self.usable(&stored.text)?;
-        let bound = self.prepare(id, &usable, query).await;
+        let stored = self.stored(id, expected).await?;
+        let (usable, checked) = self.usable(&stored.text).await?;
+        let bound = self.prepare(id, &usable, query).await?;
         self.swap(Some(bound));
         tracing::info!(
             schema = id,
@@ -178,13 +338,10 @@ impl App {
     ///
     /// # Errors
     ///
-    /// Fails when the schema is unknown.
-    pub async fn unbind(&self, id: &str) -> Result<(), SchemaChangeError> {
+    /// Fails when the schema is unknown, or has another revision than `expected`.
+    pub async fn unbind(&self, id: &str, expected: &Expected) -> Result<(), SchemaChangeError> {
         let _change = self.changes.lock().await;
-        self.schemas
-            .get(id)
-            .await?
-            .ok_or(SchemaStoreError::NotFound)?;
+        self.stored(id, expected).await?;
         if self.is_bound(id) {
             self.swap(None);
             tracing::info!(schema = id, "schema unbound");
@@ -204,6 +361,12 @@ impl App {
         self.bound().is_some()
     }
 
+    /// Ends the load of data, so that requests are answered from now on.
+    pub fn loaded(&self) {
+        self.loading.end();
+        self.health.forget();
+    }
+
     /// Makes the readiness probe fail from now on.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
@@ -217,31 +380,83 @@ impl App {
         self.bound.load_full()
     }
 
-    async fn prepare(&self, id: &str, usable: &UsableSchema, query: Option<&str>) -> Bound {
-        let options = self.settings.service_options();
+    async fn prepare(
+        &self,
+        id: &str,
+        usable: &UsableSchema,
+        query: Option<&str>,
+    ) -> Result<Bound, SlotError> {
+        let options = self.service_options();
         let (soml, store) = (Arc::clone(&usable.soml), Arc::clone(&self.store));
+        let query = query.map(str::to_owned);
         // The store may make an index for it.
-        let made = tokio::task::spawn_blocking(move || ObjectService::new(soml, store, options));
-        let service = made
-            .await
-            .expect("making a service does not panic")
-            .expect("the check made the same API from the same schema");
-        Bound {
+        let make = move || {
+            let service = ObjectService::new(soml, store, options)
+                .expect("the check made the same API from the same schema");
+            let mut examples = example_queries(service.api());
+            if let Some(query) = query {
+                let title = "Start";
+                examples.insert(0, Example { title, query });
+            }
+            (service, examples)
+        };
+        let (service, examples) = self.in_slot(make).await?;
+        Ok(Bound {
             id: id.to_owned(),
             label: usable.soml.metadata.label.clone(),
-            first_query: query.map_or_else(|| first_query(service.api()), str::to_owned),
+            examples,
             service: Arc::new(service),
-        }
+            sdl: SdlCell::default(),
+        })
     }
 
-    /// Checks a document for the API that this service serves.
-    pub(crate) fn check(&self, text: &str) -> Checked {
-        check_with(text, &self.settings.service_options().api)
+    /// Does work with a schema, which may take seconds, once there is a slot for it.
+    async fn in_slot<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, SlotError> {
+        let deadline = Instant::now() + self.settings.request_timeout;
+        let slots = &self.resources.slots;
+        slots
+            .run(Weight::Background, Some(deadline), move |_| work())
+            .await
     }
 
-    fn usable(&self, text: &str) -> Result<(UsableSchema, Checked), SchemaChangeError> {
-        let checked = self.check(text);
-        match checked.schema.clone() {
+    async fn stored(
+        &self,
+        id: &str,
+        expected: &Expected,
+    ) -> Result<StoredSchema, SchemaStoreError> {
+        let stored = self.schemas.get(id).await?;
+        let stored = stored.ok_or(SchemaStoreError::NotFound)?;
+        expected.compare(&stored.revision)?;
+        Ok(stored)
+    }
+
+    /// Returns the options of the object service. It enforces the roles of callers where requests need a
+    /// token.
+    fn service_options(&self) -> ServiceOptions {
+        let options = self.settings.service_options();
+        options
+            .with_slots(Arc::clone(&self.resources.slots))
+            .with_roles_enforced(self.verifier.is_some())
+    }
+
+    /// Checks a document for the API that this service serves, and makes something of the result
+    /// before others have their turn: whoever waits holds no generated API.
+    pub(crate) async fn check<T: Send + 'static>(
+        &self,
+        text: &Arc<str>,
+        then: impl FnOnce(Checked) -> T + Send + 'static,
+    ) -> Result<T, SlotError> {
+        let (text, options) = (Arc::clone(text), self.service_options().api);
+        self.in_slot(move || then(check_with(&text, &options)))
+            .await
+    }
+
+    async fn usable(&self, text: &Arc<str>) -> Result<(UsableSchema, Checked), SchemaChangeError> {
+        let mut checked = self.check(text, |checked| checked).await?;
+        match checked.schema.take() {
             Some(usable) => Ok((usable, checked)),
             None => Err(SchemaChangeError::Invalid(Box::new(checked))),
         }

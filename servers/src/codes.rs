@@ -7,6 +7,8 @@ use graphql_service::ErrorCode;
 use soml_core::codes::{CODES, CodeInfo};
 use soml_data::check::CheckCode;
 
+use crate::auth::code as auth;
+use crate::config::code as config;
 use crate::http::code as http;
 
 /// Edits that a mistyped code may be away from the one that is meant.
@@ -27,6 +29,8 @@ pub enum Area {
     Answer,
     /// Errors of the HTTP layer.
     Http,
+    /// Errors that stop the start.
+    Configuration,
 }
 
 impl Area {
@@ -38,6 +42,7 @@ impl Area {
         Area::Data,
         Area::Answer,
         Area::Http,
+        Area::Configuration,
     ];
 
     /// Returns the heading of its codes.
@@ -50,6 +55,7 @@ impl Area {
             Area::Data => "Findings of data checks",
             Area::Answer => "Errors in GraphQL responses",
             Area::Http => "Errors of the HTTP layer",
+            Area::Configuration => "Errors of the configuration",
         }
     }
 }
@@ -90,12 +96,15 @@ pub fn all() -> impl Iterator<Item = CodeEntry> {
         ..error(code.as_str(), Area::Data, code.meaning())
     });
     let answer = answer_codes().map(|code| error(code.as_str(), Area::Answer, code.meaning()));
-    let http = http::ALL.iter().map(|code| CodeEntry {
+    let http = http_codes().map(|code| CodeEntry {
         level: code.status().to_string(),
         ..error(code.as_str(), Area::Http, code.meaning())
     });
     let before = document.chain(api).chain(change);
-    before.chain(data).chain(answer).chain(http)
+    let config = config::ALL
+        .iter()
+        .map(|code| error(code.as_str(), Area::Configuration, code.meaning()));
+    before.chain(data).chain(answer).chain(http).chain(config)
 }
 
 /// Returns the codes of errors in GraphQL answers.
@@ -103,6 +112,11 @@ fn answer_codes() -> impl Iterator<Item = &'static ErrorCode> {
     graphql_service::code::ALL
         .iter()
         .chain(object_engine::code::ALL)
+}
+
+/// Returns the codes of errors outside of GraphQL.
+fn http_codes() -> impl Iterator<Item = &'static ErrorCode> {
+    http::ALL.iter().chain(auth::ALL)
 }
 
 fn error(name: &'static str, area: Area, meaning: &'static str) -> CodeEntry {
@@ -164,18 +178,22 @@ pub fn diagnostics_markdown() -> String {
     text
 }
 
-/// Returns the tables of `docs/errors.md`: errors of the HTTP layer, then errors in GraphQL
-/// responses.
+/// Returns the tables of `docs/errors.md`: errors of the HTTP layer, errors in GraphQL responses,
+/// then errors of the configuration.
 #[must_use]
 pub fn errors_markdown() -> String {
     let mut text =
         String::from("## Errors of the HTTP layer\n\n| code | status | meaning |\n|---|---|---|\n");
-    for code in http::ALL {
+    for code in http_codes() {
         let status = code.status();
         text.push_str(&format!("| `{code}` | {status} | {} |\n", code.meaning()));
     }
     text.push_str("\n## Errors in GraphQL responses\n\n| code | meaning |\n|---|---|\n");
     for code in answer_codes() {
+        text.push_str(&format!("| `{code}` | {} |\n", code.meaning()));
+    }
+    text.push_str("\n## Errors of the configuration\n\n| code | meaning |\n|---|---|\n");
+    for code in config::ALL {
         text.push_str(&format!("| `{code}` | {} |\n", code.meaning()));
     }
     text

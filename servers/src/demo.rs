@@ -2,6 +2,13 @@
 
 use std::str::FromStr;
 
+use aws_lc_rs::error::Unspecified;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use graph_store::remote::http::Secret;
+
+use crate::provisioning::{Password, Provisioning, Role, User};
+
 /// A demo: a schema, data for it, and a sample query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demo {
@@ -9,6 +16,8 @@ pub struct Demo {
     pub name: &'static str,
     /// The SOML document.
     pub schema: &'static str,
+    /// Further roles of the schema, for when users log in.
+    pub roles: &'static str,
     /// File name of the data; its extension gives the syntax.
     pub data_name: &'static str,
     /// The data.
@@ -21,10 +30,60 @@ pub struct Demo {
 pub const STAR_WARS: Demo = Demo {
     name: "star-wars",
     schema: include_str!("../demo/star-wars/schema.yaml"),
+    roles: include_str!("../demo/star-wars/roles.yaml"),
     data_name: "star-wars.ttl",
     data: include_bytes!("../demo/star-wars/data.ttl"),
     query: include_str!("../demo/star-wars/query.graphql"),
 };
+
+/// Users of a demo, each with the name of their role.
+const USERS: [(&str, &str); 3] = [
+    ("reader", "Reader"),
+    ("editor", "Editor"),
+    ("admin", "Admin"),
+];
+
+/// The role that may everything, whatever the schema says of it.
+const SUPER_ROLE: &str = "Admin";
+
+/// Bytes of a password.
+const PASSWORD: usize = 15;
+
+impl Demo {
+    /// Returns the document with the further roles; `rbac.roles` is the last of its sections.
+    #[must_use]
+    pub fn schema_with_roles(&self) -> String {
+        format!("{}\n{}", self.schema.trim_end(), self.roles)
+    }
+}
+
+/// Returns the roles and users of demos, with new passwords.
+///
+/// # Errors
+/// When the system gives no random bytes.
+pub fn users() -> Result<Provisioning, Unspecified> {
+    let roles = USERS.map(|(_, role)| Role {
+        name: role.to_owned(),
+        super_role: role == SUPER_ROLE,
+        default: false,
+    });
+    let users = USERS.iter().map(|(name, role)| user(name, role));
+    Ok(Provisioning {
+        roles: roles.to_vec(),
+        users: users.collect::<Result<_, _>>()?,
+    })
+}
+
+fn user(name: &str, role: &str) -> Result<User, Unspecified> {
+    let mut random = [0; PASSWORD];
+    aws_lc_rs::rand::fill(&mut random)?;
+    Ok(User {
+        username: name.to_owned(),
+        email: None,
+        password: Password::Plain(Secret::new(URL_SAFE_NO_PAD.encode(random))),
+        roles: vec![role.to_owned()],
+    })
+}
 
 const ALL: &[Demo] = &[STAR_WARS];
 

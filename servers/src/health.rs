@@ -7,7 +7,7 @@ use graphql_service::{Request, RequestContext};
 
 use crate::app::App;
 pub use crate::health_record::{HealthRecord, Status};
-use crate::health_record::{QUERY, SCHEMA, STORE};
+use crate::health_record::{QUERY, SCHEMA, SCHEMA_RIGHTS, STORE};
 
 /// Time for a check; a store that is slower than this is not fit to serve.
 const CHECK_TIME: Duration = Duration::from_secs(5);
@@ -17,15 +17,20 @@ pub(crate) async fn health(app: &App, cached: bool) -> HealthRecord {
     if let Some(record) = cached.then(|| app.health.get()).flatten() {
         return record;
     }
+    // It is soon another one.
+    let is_lasting = app.loading.state().is_none();
     let record = fresh(app).await;
-    app.health.set(Some((Instant::now(), record.clone())));
+    if is_lasting {
+        app.health.set(Some((Instant::now(), record.clone())));
+    }
     record
 }
 
 async fn fresh(app: &App) -> HealthRecord {
     let store = check_store(app).await;
     let schema = check_schema(app);
-    let checks = vec![store, schema, check_query(app).await];
+    let rights = check_schema_rights(app).await;
+    let checks = vec![store, schema, rights, check_query(app).await];
     let status = checks
         .iter()
         .map(|check| check.status)
@@ -45,6 +50,9 @@ async fn fresh(app: &App) -> HealthRecord {
 }
 
 async fn check_store(app: &App) -> HealthRecord {
+    if let Some(state) = app.loading.state() {
+        return STORE.record(Status::Error, state.to_string());
+    }
     let time = CHECK_TIME.max(app.settings.sparql.health_check_timeout);
     let context = CallContext::new().with_timeout(time);
     let (status, message) = match tokio::time::timeout(time, app.store.probe(&context)).await {
@@ -75,10 +83,33 @@ fn check_schema(app: &App) -> HealthRecord {
     }
 }
 
+async fn check_schema_rights(app: &App) -> HealthRecord {
+    let stored = match app.schemas.rights().await {
+        Ok(stored) => stored,
+        Err(error) => {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the rights on schemas cannot be read"
+            );
+            let message = "the schema store does not respond";
+            return SCHEMA_RIGHTS.record(Status::Error, message.to_owned());
+        }
+    };
+    let message = match (app.requires_tokens(), stored) {
+        (false, _) => "security is off: whoever reaches the service manages schemas",
+        (true, None) => "no rights are stored: only administrators manage schemas",
+        (true, Some(_)) => "the stored rights say who manages schemas",
+    };
+    SCHEMA_RIGHTS.record(Status::Ok, message.to_owned())
+}
+
 async fn check_query(app: &App) -> HealthRecord {
     let failed = |message: &str| QUERY.record(Status::Error, message.to_owned());
     if app.is_draining() {
         return failed("the service is shutting down");
+    }
+    if let Some(state) = app.loading.state() {
+        return failed(&state.to_string());
     }
     let Some(bound) = app.bound() else {
         return failed("no schema is bound");
@@ -88,7 +119,7 @@ async fn check_query(app: &App) -> HealthRecord {
         RequestContext::new().with_timeout(CHECK_TIME),
     );
     match tokio::time::timeout(CHECK_TIME, query).await {
-        Ok(response) if response.body.starts_with(br#"{"data""#) => {
+        Ok(response) if response.body.to_bytes().starts_with(br#"{"data""#) => {
             QUERY.record(Status::Ok, "a query was answered".to_owned())
         }
         Ok(_) => failed("a query returned errors"),

@@ -79,6 +79,16 @@ pub(crate) const SCHEMA: Check = Check {
              the service with `--schema FILE`.",
 };
 
+pub(crate) const SCHEMA_RIGHTS: Check = Check {
+    id: "1350",
+    name: "SOML RBAC",
+    kind: "soml-rbac",
+    description: "The rights on schemas can be read.",
+    impact: "Schemas cannot be managed.",
+    remedy: "Look in the log for why the schema store failed. While no rights are stored, only the role of \
+             `security.schemaAdminRole` may manage schemas; store some with `PUT /soml-rbac`.",
+};
+
 pub(crate) const QUERY: Check = Check {
     id: "1400",
     name: "Query service",
@@ -88,7 +98,7 @@ pub(crate) const QUERY: Check = Check {
     remedy: "Checks 1200 and 1300 show the cause in most cases; otherwise look in the log.",
 };
 
-pub(crate) const CHECKS: &[Check] = &[STORE, SCHEMA, QUERY];
+pub(crate) const CHECKS: &[Check] = &[STORE, SCHEMA, SCHEMA_RIGHTS, QUERY];
 
 impl Check {
     pub(crate) fn record(&self, status: Status, message: String) -> HealthRecord {

@@ -3,20 +3,30 @@
 //! The logic is in the libraries below; this crate does the I/O: files, environment, clock and
 //! HTTP. The binaries are thin: they pass their arguments to the modules here and return an exit code.
 
+pub mod allocator;
 pub mod app;
+pub mod auth;
 pub mod changes;
 pub mod cli;
 pub mod codes;
 pub mod config;
 pub mod demo;
-pub mod first_query;
+pub mod example_queries;
 pub mod health;
 mod health_record;
 pub mod http;
+pub mod identity;
+pub mod idp;
 pub mod load;
+pub mod loading;
 pub mod logging;
+mod memory;
 pub mod misfits;
+pub mod provisioning;
 pub mod render;
+pub mod resources;
 pub mod schema;
+pub mod schema_rights;
 pub mod schema_store;
+mod sdl;
 pub mod store;

@@ -116,7 +116,7 @@ fn insert_findings(report: &mut Map<String, Value>, checked: &Checked) {
             .map(|note| serde_json::to_value(note).expect("a note consists of texts and numbers"))
             .collect()
     };
-    report.insert("valid".to_owned(), checked.schema.is_some().into());
+    report.insert("valid".to_owned(), checked.valid.into());
     report.insert("errors".to_owned(), notes(Severity::Error));
     report.insert("warnings".to_owned(), notes(Severity::Warning));
 }

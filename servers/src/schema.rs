@@ -16,8 +16,10 @@ use uuid::Uuid;
 /// A checked SOML document.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// The schema, if there are no errors.
+    /// The schema, if there are no errors, and until somebody takes it: it is large.
     pub schema: Option<UsableSchema>,
+    /// Whether there are no errors.
+    pub valid: bool,
     /// All diagnostics, in document order.
     pub notes: Vec<Note>,
     /// Number of diagnostics beyond the limit, which are not listed.
@@ -43,6 +45,47 @@ impl UsableSchema {
     pub fn iri(&self) -> String {
         schema_iri(&self.id)
     }
+}
+
+/// Greatest length of the name of a stored schema.
+const MAX_ID: usize = 128;
+
+/// A name that no stored schema can have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{shown}` cannot name a schema: the last segment of an `id` has 1 to {MAX_ID} letters, digits, \
+     `_`, `-` and `.` of ASCII, and begins with a letter or digit"
+)]
+pub struct SchemaIdError {
+    /// The name, cut when it is long.
+    pub shown: String,
+    /// How to fix it.
+    pub help: String,
+}
+
+/// Checks that `id` can name a stored schema in paths.
+///
+/// # Errors
+///
+/// Fails on other characters than [`SchemaIdError`] lists, and on names that are too long.
+pub fn check_id(id: &str) -> Result<(), SchemaIdError> {
+    let is_fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let begins_well = id.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if begins_well && id.len() <= MAX_ID && id.chars().all(is_fit) {
+        return Ok(());
+    }
+    let fitted: String = id
+        .chars()
+        .map(|c| if is_fit(c) { c } else { '-' })
+        .skip_while(|c| !c.is_ascii_alphanumeric())
+        .take(MAX_ID)
+        .collect();
+    let fitted = fitted.trim_end_matches('-');
+    let example = if fitted.is_empty() { "films" } else { fitted };
+    Err(SchemaIdError {
+        shown: id.chars().take(40).collect(),
+        help: format!("write an `id` such as `{}`", schema_iri(example)),
+    })
 }
 
 /// Returns the path of the stored schema named `id`.
@@ -155,6 +198,7 @@ pub fn check_with(text: &str, options: &ApiOptions) -> Checked {
         }
     });
     Checked {
+        valid: schema.is_some(),
         schema,
         notes,
         suppressed: loaded.suppressed,
@@ -225,6 +269,31 @@ fn severity_name<S: serde::Serializer>(severity: &Severity, out: S) -> Result<S:
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_schemas_are_short_and_plain() {
+        for id in ["swapi", "a", "7", "A-1_b.c", &"x".repeat(128)] {
+            assert_eq!(check_id(id), Ok(()), "{id}");
+        }
+        for (id, example) in [
+            ("", "films"),
+            ("..", "films"),
+            ("-a", "a"),
+            ("a b", "a-b"),
+            ("übung?x=1", "bung-x-1"),
+            ("a%2Fb", "a-2Fb"),
+            ("<script>", "script"),
+        ] {
+            let help = check_id(id).unwrap_err().help;
+            assert_eq!(
+                help,
+                format!("write an `id` such as `/soml/{example}`"),
+                "{id}"
+            );
+        }
+        let long = check_id(&"x".repeat(129)).unwrap_err();
+        assert_eq!(long.shown, "x".repeat(40));
+    }
 
     #[test]
     fn the_last_segment_names_the_schema_in_paths() {

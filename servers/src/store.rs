@@ -6,6 +6,7 @@ use graph_store::GraphStore;
 use graph_store::oxigraph::OxigraphStore;
 use graph_store::remote::http::{ConnectionOptions, HttpEndpoint, HttpStore, OptionsError};
 use oxigraph::store::{StorageError, Store};
+use soml_data::classes::DataView;
 
 use crate::config::Settings;
 
@@ -15,7 +16,7 @@ pub enum DataStore {
     /// An embedded store, into which data are loaded.
     Embedded(Arc<OxigraphStore>),
     /// A SPARQL server with its data.
-    Remote(Arc<dyn GraphStore>),
+    Remote(Arc<HttpStore>),
 }
 
 /// Why a store cannot be opened.
@@ -62,7 +63,7 @@ impl DataStore {
     pub fn graph_store(&self) -> Arc<dyn GraphStore> {
         match self {
             DataStore::Embedded(store) => Arc::clone(store) as Arc<dyn GraphStore>,
-            DataStore::Remote(store) => Arc::clone(store),
+            DataStore::Remote(store) => Arc::clone(store) as Arc<dyn GraphStore>,
         }
     }
 
@@ -72,6 +73,15 @@ impl DataStore {
         match self {
             DataStore::Embedded(store) => Some(store),
             DataStore::Remote(_) => None,
+        }
+    }
+
+    /// Returns the view of the data that does not depend on a schema.
+    #[must_use]
+    pub fn data_view(&self) -> DataView<'_> {
+        match self {
+            DataStore::Embedded(store) => DataView::Statements(store.as_ref()),
+            DataStore::Remote(store) => DataView::Queries(store.as_ref()),
         }
     }
 }

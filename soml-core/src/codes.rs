@@ -239,9 +239,10 @@ codes! {
         "A subclass cannot turn a list into a single value or the reverse, nor revoke \
          `nonNullable` or `nonNullableElements`: GraphQL does not allow it."
         "objects:\n  Work: {kind: abstract, props: {title: {max: inf}}}\n  Film: {inherits: Work, props: {title: {max: 1}}}\n";
-    PathInheritance "PATH_INHERITANCE" Error "an inherited property with another RDF property"
-        "All subclasses must store an inherited property under the same RDF property. Otherwise, a \
-         query on the superclass would miss values. Give the property another name."
+    PathInheritance "PATH_INHERITANCE" Warning "an inherited property with another RDF property"
+        "Each type reads the RDF property that it declares, and a query on the superclass tests each \
+         object by that of its type. That is slower than one property for all, and an `inverseAlias` \
+         to the property follows that of its range alone."
         "objects:\n  Work: {kind: abstract, props: {title: {}}}\n  Film: {inherits: Work, props: {title: {rdfProp: 'rdfs:label'}}}\n";
     BadLangSpec "BAD_LANG_SPEC" Error "an invalid language specification"
         "`fetch` is a list such as `en~,fr,NONE`, or begins with `ALL`; `validate` is a list such \

@@ -432,7 +432,7 @@ pub(crate) static PROPERTY: Table = Table {
         key(
             "inverseAlias",
             Shape::Text,
-            "Property of the range to be read in inverse direction; nothing is stored for this property.",
+            "Property of the range to be read in inverse direction; nothing is stored for this property. `null` removes an inherited one, as a nearer `rdfProp` does.",
         ),
         key(
             "inverseOf",

@@ -53,6 +53,12 @@ impl LangSpec {
         });
         &ANY
     }
+
+    /// Tells whether the specification says nothing: it is as if absent.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.head == LangHead::Preference && self.items.is_empty()
+    }
 }
 
 /// The head of a [`LangSpec`].

@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+pub mod access;
 mod check;
 pub mod codes;
 pub mod config;
 pub mod datatype;
 pub mod diagnostic;
 mod json_schema;
+mod key_docs;
 mod keys;
 pub mod lang;
 mod load;
@@ -23,6 +25,7 @@ pub mod yaml;
 pub use codes::Code;
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use json_schema::json_schema;
+pub use key_docs::keys_markdown;
 pub use load::{Loaded, Valid, load, load_with};
 pub use options::LoadOptions;
 pub use schema::Schema;

@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod check;
-#[cfg(feature = "oxigraph")]
+pub mod classes;
 pub mod infer;
+mod queries;
+mod rows;

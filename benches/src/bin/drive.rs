@@ -13,6 +13,8 @@ use benches::workload::TEMPLATES;
 use benches::{SCHEMA, embedded, http, measure};
 use clap::Parser;
 use graph_store::oxigraph::OxigraphStore;
+use servers::config::Settings;
+use servers::logging;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
@@ -36,7 +38,7 @@ struct Arguments {
     #[arg(long, default_value_t = 2_000)]
     time: u64,
     /// Numbers of connections.
-    #[arg(long, value_delimiter = ',', default_value = "1,8,32")]
+    #[arg(long, value_delimiter = ',', default_value = "1,2,4,8,16,32,64")]
     connections: Vec<usize>,
     /// Only these templates, such as QT1,QT5.
     #[arg(long, value_delimiter = ',')]
@@ -65,6 +67,8 @@ fn beside(command: &str, config: Config) -> Result<Peer, Box<dyn Error>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
+    // One line of the log for each request, as in operation; `2> FILE` takes them.
+    logging::start(&Settings::default(), false)?;
     let config = Config::new(arguments.universities, arguments.seed)?;
     let store = embedded::load(config)?;
     let graph_store = Arc::new(OxigraphStore::new(store.clone()));

@@ -39,7 +39,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let same = bytes == expected;
         let bytes = measured(by_value, || floor.by_value())?;
         let same = same && bytes == expected;
-        let bytes = measured(service, || runtime.block_on(floor.service())).body;
+        let bytes = measured(service, || runtime.block_on(floor.service()))
+            .body
+            .to_bytes();
         if !same || bytes != expected {
             return Err("the ways do not write the same bytes".into());
         }

@@ -17,7 +17,7 @@ pub use report::{Connections, Report, Row, table};
 use tokio::runtime::Runtime;
 
 use crate::generator::Config;
-use crate::http::{Connection, HttpError};
+use crate::http::{self, Connection, HttpError};
 use crate::measure::{Samples, Summary, cpu_time};
 use crate::workload::{
     Answer, AnswerError, DirectError, Form, Instance, Prepared, Template, instances, prepare,
@@ -112,6 +112,13 @@ struct Turns {
     direct: Samples,
     prepared: Samples,
     http: Samples,
+    direct_http: Samples,
+}
+
+/// Connections to the service, and to the same SPARQL behind HTTP.
+struct Lines {
+    service: Connection,
+    direct: Connection,
 }
 
 impl Driver {
@@ -137,23 +144,24 @@ impl Driver {
             .map_err(failed)?;
         let values = self.values(template, &jobs)?;
         let mut row = Row::new(template, form.name, values);
-        let mut connection = self.runtime.block_on(Connection::open(self.address))?;
+        let mut lines = self.lines(form, &jobs)?;
         let mut out = Vec::new();
-        self.turns(form, &jobs, &mut connection, &mut out)
+        self.turns(form, &jobs, &mut lines, &mut out)
             .map_err(|e| e.of(template, form))?;
         let mut turns = Turns::default();
         let start = Instant::now();
         while start.elapsed() < load.time {
-            let turn = self.turns(form, &jobs, &mut connection, &mut out);
+            let turn = self.turns(form, &jobs, &mut lines, &mut out);
             let turn = turn.map_err(|e| e.of(template, form))?;
             turns.service.merge(turn.service);
             turns.direct.merge(turn.direct);
             turns.prepared.merge(turn.prepared);
             turns.http.merge(turn.http);
+            turns.direct_http.merge(turn.direct_http);
         }
-        row.fill(&turns.service, &turns.direct, &turns.prepared, &turns.http);
+        row.fill(&turns);
         row.peer = self.beside(template, &jobs, load.time)?;
-        drop(connection);
+        drop(lines);
         for &connections in &load.connections {
             let (samples, per_second) = self.connections(&jobs, connections, load.time)?;
             row.loads.push(Connections {
@@ -163,6 +171,30 @@ impl Driver {
             });
         }
         Ok(row)
+    }
+
+    /// Connects to the service, and to an endpoint that answers with a form of SPARQL: all of it in one
+    /// request, also where a client would need several.
+    fn lines(&self, form: &'static Form, jobs: &[Job]) -> Result<Lines, HttpError> {
+        let store = self.store.clone();
+        let instances: Vec<Instance> = jobs.iter().map(|job| job.instance.clone()).collect();
+        let answer = move |number: usize| {
+            let mut out = Vec::new();
+            let written = instances
+                .get(number)
+                .map(|instance| write_json(&store, form, instance, &mut out));
+            match written {
+                Some(Ok(())) => out,
+                _ => Vec::new(),
+            }
+        };
+        self.runtime.block_on(async {
+            let direct = http::serve(answer).await?;
+            Ok(Lines {
+                service: Connection::open(self.address).await?,
+                direct: Connection::open(direct).await?,
+            })
+        })
     }
 
     /// Asks the other program, in turns with the service.
@@ -270,7 +302,7 @@ impl Driver {
     fn answer(&self, job: &Job) -> Bytes {
         let request = job.request.clone();
         let answer = self.service.execute(request, RequestContext::default());
-        self.runtime.block_on(answer).body
+        self.runtime.block_on(answer).body.to_bytes()
     }
 
     /// Runs every instance once by each way.
@@ -278,7 +310,7 @@ impl Driver {
         &self,
         form: &Form,
         jobs: &[Job],
-        connection: &mut Connection,
+        lines: &mut Lines,
         out: &mut Vec<u8>,
     ) -> Result<Turns, TurnError> {
         let mut turns = Turns::default();
@@ -304,7 +336,14 @@ impl Driver {
         charged(&mut turns.http, |samples| {
             for job in jobs {
                 let body = job.body.clone();
-                samples.time(|| self.runtime.block_on(connection.send(body)))?;
+                samples.time(|| self.runtime.block_on(lines.service.send(body)))?;
+            }
+            Ok::<_, TurnError>(())
+        })?;
+        charged(&mut turns.direct_http, |samples| {
+            for number in 0..jobs.len() {
+                let body = Bytes::from(number.to_string());
+                samples.time(|| self.runtime.block_on(lines.direct.send(body)))?;
             }
             Ok::<_, TurnError>(())
         })?;

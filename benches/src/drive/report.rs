@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::measure::{Samples, Summary};
+use super::Turns;
+use crate::measure::Summary;
 use crate::workload::Template;
 
 /// What a run found.
@@ -37,6 +38,10 @@ pub struct Row {
     pub service: Summary,
     /// The service over HTTP, on one connection.
     pub http: Summary,
+    /// The fastest form of SPARQL over HTTP, on one connection and in one request.
+    pub direct_http: Summary,
+    /// Median of the service over HTTP to median of SPARQL over HTTP.
+    pub http_ratio: f64,
     /// The fastest form of SPARQL.
     pub form: &'static str,
     /// That form from its text.
@@ -71,6 +76,8 @@ impl Row {
             values,
             service: Summary::default(),
             http: Summary::default(),
+            direct_http: Summary::default(),
+            http_ratio: 0.0,
             form,
             direct: Summary::default(),
             prepared: Summary::default(),
@@ -80,18 +87,14 @@ impl Row {
         }
     }
 
-    pub(super) fn fill(
-        &mut self,
-        service: &Samples,
-        direct: &Samples,
-        prepared: &Samples,
-        http: &Samples,
-    ) {
-        self.service = service.summary();
-        self.direct = direct.summary();
-        self.prepared = prepared.summary();
-        self.http = http.summary();
+    pub(super) fn fill(&mut self, turns: &Turns) {
+        self.service = turns.service.summary();
+        self.direct = turns.direct.summary();
+        self.prepared = turns.prepared.summary();
+        self.http = turns.http.summary();
+        self.direct_http = turns.direct_http.summary();
         self.ratio = self.service.median / self.direct.median;
+        self.http_ratio = self.http.median / self.direct_http.median;
     }
 }
 
@@ -103,8 +106,8 @@ pub fn table(report: &Report) -> String {
         out,
         "{} universities, {} triples, seed {}; microseconds\n\n\
          | template | values | in process | p95 | p99 | CPU | over HTTP | p95 | p99 | CPU \
-         | SPARQL | p95 | form | parsed before | ratio | peer | p95 |\n\
-         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|---:|---:|---:|",
+         | SPARQL | p95 | form | parsed before | ratio | SPARQL over HTTP | p95 | ratio | peer | p95 |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|",
         report.universities, report.triples, report.seed
     );
     for row in &report.rows {
@@ -139,7 +142,7 @@ fn write_row(out: &mut String, row: &Row) -> std::fmt::Result {
     writeln!(
         out,
         "| {} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} \
-         | {:.0} | {:.0} | {} | {} | {:.2} | {} | {} |",
+         | {:.0} | {:.0} | {} | {} | {:.2} | {} | {:.0} | {:.2} | {} | {} |",
         row.template,
         row.values,
         s.median,
@@ -155,6 +158,9 @@ fn write_row(out: &mut String, row: &Row) -> std::fmt::Result {
         row.form,
         median(&row.prepared),
         row.ratio,
+        median(&row.direct_http),
+        row.direct_http.p95,
+        row.http_ratio,
         median(&row.peer),
         match row.peer.count {
             0 => String::new(),

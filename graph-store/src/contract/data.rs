@@ -1,11 +1,12 @@
-//! The data that behaviours are checked over.
+//! The data that behaviours are checked against.
 
 use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
 
 /// Returns the quads that [`Behaviour::check`](super::Behaviour::check) puts into a store.
 ///
-/// Three things, spread over the default graph and two named graphs; some triples are in two.
+/// Three objects, spread over the default graph and two named graphs; some triples are in two of
+/// them.
 #[must_use]
 pub fn quads() -> Vec<Quad> {
     let blank = BlankNode::new_unchecked("x");
@@ -60,7 +61,7 @@ fn typed(text: &str, datatype: oxrdf::NamedNodeRef<'_>) -> Literal {
     Literal::new_typed_literal(text, datatype)
 }
 
-/// Quads in the making.
+/// A list of quads under construction.
 #[derive(Default)]
 struct Data {
     graph: GraphName,
@@ -68,7 +69,7 @@ struct Data {
 }
 
 impl Data {
-    /// Says where the next quads are.
+    /// Sets the graph of the next quads.
     fn graph(&mut self, graph: GraphName) -> &mut Self {
         self.graph = graph;
         self

@@ -1,4 +1,4 @@
-//! Requests for which nobody waits, and the probe.
+//! Cancelled and expired requests, and the probe.
 
 use std::time::Instant;
 

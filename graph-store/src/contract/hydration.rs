@@ -29,7 +29,7 @@ fn paged(order: Vec<OrderKey>, limit: u64, members: Option<TypeTest>) -> Slot {
     }
 }
 
-/// Returns what the values of each object show, sorted unless a page has an order.
+/// Returns the displayed values of each object, sorted unless a page has an order.
 fn columns(subject: &Subject, nodes: &[&str], slots: &[Slot]) -> Vec<Vec<Vec<String>>> {
     let columns = subject.hydrate(nodes, slots);
     assert_eq!(columns.len(), slots.len());
@@ -105,7 +105,7 @@ pub(super) fn pages_are_cut_per_object(subject: &Subject) {
     ];
     let found = columns(subject, &["a", "b", "c"], &slots);
     assert_eq!(found[0], [["c"], ["c"], ["a"]]);
-    // What has no size comes first.
+    // Objects without a size come first.
     assert_eq!(found[1], [["b"], ["c"], ["d"]]);
     assert_eq!(found[2], [["b"], ["c"], ["a"]]);
 }

@@ -1,6 +1,6 @@
 //! The contract of [`GraphStore`] as a list of behaviours that any store can be checked for.
 //!
-//! A store of your own is tested by one line. It makes one test of each behaviour:
+//! One line tests a store of your own. It makes one test of each behaviour:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -20,9 +20,9 @@
 //! # graph_store::contract::run(&store);
 //! ```
 //!
-//! [`run`] checks all behaviours at once. Behaviours wait on the calling thread; a store that needs
-//! an asynchronous runtime is checked while that runtime is entered. A store whose preset options
-//! leave something out, such as a limit on results, is checked without them.
+//! [`run`] checks all behaviours at once. Behaviours block the calling thread; to check a store
+//! that needs an asynchronous runtime, enter that runtime first. If the default options of a store
+//! restrict it, for example by a limit on results, check it without them.
 
 mod data;
 mod dataset;
@@ -42,10 +42,10 @@ use subject::Subject;
 
 use crate::store::GraphStore;
 
-/// Makes a store that holds exactly some quads.
+/// Makes a store that holds exactly the given quads.
 pub type MakeStore<'m> = dyn Fn(&[Quad]) -> Arc<dyn GraphStore> + 'm;
 
-/// One thing that every store does.
+/// One behaviour that every store has.
 #[derive(Clone, Copy, Debug)]
 pub struct Behaviour {
     /// What the store does, as the name of a test.
@@ -54,19 +54,19 @@ pub struct Behaviour {
 }
 
 impl Behaviour {
-    /// Checks a store that `make` makes.
+    /// Checks a store made by `make`.
     ///
     /// # Panics
-    /// When the store behaves in another way.
+    /// When the store behaves differently.
     pub fn check(&self, make: &MakeStore<'_>) {
         (self.check)(&Subject::new(make(&quads())));
     }
 }
 
-/// Checks every one of the [`BEHAVIOURS`], each over a new store.
+/// Checks all [`BEHAVIOURS`], each against a new store.
 ///
 /// # Panics
-/// When the store behaves in another way, with the names of all behaviours that it lacks.
+/// When the store behaves differently, with the names of all behaviours that fail.
 pub fn run(make: &MakeStore<'_>) {
     let lacks =
         |behaviour: &&Behaviour| catch_unwind(AssertUnwindSafe(|| behaviour.check(make))).is_err();
@@ -84,7 +84,8 @@ pub fn run(make: &MakeStore<'_>) {
     );
 }
 
-/// Returns the behaviour of a name; the macro [`contract_tests!`](crate::contract_tests) knows all.
+/// Returns the behaviour with a name; the macro [`contract_tests!`](crate::contract_tests) knows
+/// all.
 ///
 /// # Panics
 /// When there is none.
@@ -95,7 +96,7 @@ pub fn behaviour(name: &str) -> &'static Behaviour {
         .unwrap_or_else(|| panic!("the contract has no behaviour {name}"))
 }
 
-/// Hands the list of all behaviours to another macro.
+/// Passes the list of all behaviours to another macro.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __each_behaviour {
@@ -116,6 +117,8 @@ macro_rules! __each_behaviour {
             order::numbers_of_many_digits_order_by_value
             order::missing_values_come_first
             order::keys_go_through_the_smallest_object
+            order::guards_choose_the_object_that_a_key_goes_through
+            order::guards_choose_the_way
             order::equal_keys_leave_it_to_the_id
             windows::a_whole_window_is_the_order_with_its_keys
             windows::windows_are_cut_from_either_end
@@ -138,7 +141,7 @@ macro_rules! __each_behaviour {
 
 macro_rules! list {
     ([] $($room:ident::$name:ident)*) => {
-        /// What every store does.
+        /// The behaviours of every store.
         pub const BEHAVIOURS: &[Behaviour] = &[
             $(Behaviour { name: stringify!($name), check: $room::$name }),*
         ];
@@ -147,10 +150,10 @@ macro_rules! list {
 
 __each_behaviour!(list![]);
 
-/// Makes a `#[test]` of each behaviour of the [contract](crate::contract), with its name, over the
-/// stores of a function `fn(&[Quad]) -> Arc<dyn GraphStore>`.
+/// Makes a `#[test]` of each behaviour of the [contract](crate::contract), with its name, against
+/// the stores that a function `fn(&[Quad]) -> Arc<dyn GraphStore>` makes.
 ///
-/// Attributes in front of the function's path are given to each test, such as `#[ignore]`.
+/// Attributes in front of the function's path, such as `#[ignore]`, apply to each test.
 #[macro_export]
 macro_rules! contract_tests {
     ($(#[$attribute:meta])* $store:path) => {

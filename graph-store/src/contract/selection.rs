@@ -105,7 +105,8 @@ pub(super) fn every_value_must_satisfy(subject: &Subject) {
     assert_eq!(every(9), ["a", "b", "c"]);
     let text = NodeCondition::Not(Box::new(NodeCondition::OneOf(vec![e("b")])));
     let nodes = values(next(), Quantifier::Every, ValueCondition::Node(text));
-    // The text and the blank node among the values are no objects, so nothing is asked of them.
+    // The literal and the blank node among the values are not objects, so the condition ignores
+    // them.
     assert_eq!(subject.satisfying(nodes), ["b", "c"]);
 }
 

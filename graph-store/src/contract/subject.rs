@@ -1,4 +1,4 @@
-//! A store that is looked at, and what it is asked for.
+//! A store under test, and requests to it.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::query::{
 };
 use crate::store::{GraphStore, Windowed};
 
-/// A store that is looked at.
+/// A store under test.
 pub(super) struct Subject {
     pub(super) store: Arc<dyn GraphStore>,
     pub(super) context: CallContext,
@@ -46,7 +46,7 @@ impl Subject {
         names
     }
 
-    /// Returns a window over the things in an order.
+    /// Returns a window over the objects in an order.
     pub(super) fn window(&self, order: Vec<OrderKey>, window: &Window) -> Windowed {
         let selection = ordered(order, None, None);
         let windowed = self.store.select_window(&selection, window, &self.context);
@@ -72,7 +72,7 @@ pub(super) fn local(node: &NamedNode) -> String {
     iri.rsplit('/').next().unwrap_or(iri).to_owned()
 }
 
-/// Returns the local name of an IRI, or the text of a literal.
+/// Returns the local name of an IRI, or the lexical form of a literal.
 pub(super) fn shown(term: &Term) -> String {
     match term {
         Term::NamedNode(node) => local(node),
@@ -102,7 +102,7 @@ pub(super) fn selection(condition: NodeCondition) -> Selection {
     }
 }
 
-/// Returns a part of the things in an order.
+/// Returns a page of the objects in an order.
 pub(super) fn ordered(order: Vec<OrderKey>, offset: Option<u64>, limit: Option<u64>) -> Selection {
     Selection {
         order,
@@ -113,18 +113,16 @@ pub(super) fn ordered(order: Vec<OrderKey>, offset: Option<u64>, limit: Option<u
 
 /// Returns the order by a scalar at the end of a path.
 pub(super) fn by(path: Vec<Step>, scalar: Scalar, descending: bool) -> OrderKey {
-    let path = path.into_iter().map(|step| OrderStep {
-        step,
-        tests: Vec::new(),
-    });
-    OrderKey {
-        path: path.collect(),
-        by: SortBy::Scalar {
-            scalar,
-            cast: false,
-            lang: None,
-        },
-        descending,
+    let path = path.into_iter().map(OrderStep::new);
+    OrderKey::new(path.collect(), sort_by(scalar), descending)
+}
+
+/// Returns what compares the values of a scalar.
+pub(super) fn sort_by(scalar: Scalar) -> SortBy {
+    SortBy::Scalar {
+        scalar,
+        cast: false,
+        lang: None,
     }
 }
 

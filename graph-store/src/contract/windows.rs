@@ -1,4 +1,4 @@
-//! What lies between two positions of an order.
+//! The objects between two positions of an order.
 
 use soml_core::datatype::Scalar;
 
@@ -85,7 +85,7 @@ pub(super) fn positions_bound_a_window_whether_they_exist_or_not(subject: &Subje
     assert_eq!(window(None, Some(b)), ("a".to_owned(), false, true));
     assert_eq!(window(Some(a), Some(c)), ("b".to_owned(), true, true));
     assert_eq!(window(Some(c), None), (String::new(), true, false));
-    // Its size is that of b, and its id is behind.
+    // Its size is that of b, and its id sorts after it.
     let gone = Position {
         keys: b.keys.clone(),
         id: e("bb").into(),

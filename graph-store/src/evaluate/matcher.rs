@@ -1,7 +1,7 @@
-//! Conditions on terms, made ready to be applied to many of them.
+//! Compiled conditions on terms.
 //!
-//! Constants are read once and regular expressions compiled once. A term outside of the domain of a
-//! test fails it; a comparison that cannot be decided is false and its negation true.
+//! Constants are parsed once and regular expressions compiled once. A term outside the domain of a
+//! test fails it; a comparison that cannot be decided is false, and its negation true.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -19,7 +19,7 @@ use crate::query::{
 };
 use crate::value::{Number, cast, is_text};
 
-/// Bytes that a compiled regular expression may take.
+/// Maximum memory of a compiled regular expression, in bytes.
 const REGEX_SIZE: usize = 10 << 20;
 
 /// A regular expression that would take too much memory.
@@ -27,25 +27,26 @@ const REGEX_SIZE: usize = 10 << 20;
 #[error("the regular expression needs more than {REGEX_SIZE} bytes")]
 pub struct RegexTooLarge;
 
-/// A [`TermCondition`] that is ready to be applied.
+/// A compiled [`TermCondition`].
 #[derive(Clone, Debug)]
 pub enum TermMatcher<'c> {
-    /// Every one matches.
+    /// All match.
     All(Vec<TermMatcher<'c>>),
-    /// Some one matches.
+    /// At least one matches.
     Any(Vec<TermMatcher<'c>>),
     /// Does not match.
     Not(Box<TermMatcher<'c>>),
     /// The value matches.
     Value(ValueMatcher<'c>),
-    /// A literal whose tag is among the first, if there are any, and not among the second.
+    /// A literal whose tag is in one of the first ranges, if there are any, and in none of the
+    /// second.
     Lang(&'c [TagRange], &'c [TagRange]),
     /// The datatype of a literal without a tag matches.
     Datatype(ValueMatcher<'c>),
 }
 
 impl<'c> TermMatcher<'c> {
-    /// Makes a condition ready.
+    /// Compiles a condition.
     ///
     /// # Errors
     /// When a regular expression is too large.
@@ -63,7 +64,7 @@ impl<'c> TermMatcher<'c> {
         })
     }
 
-    /// Tells whether a term satisfies the condition.
+    /// Returns whether a term satisfies the condition.
     #[must_use]
     pub fn matches(&self, term: &Term) -> bool {
         match self {
@@ -102,7 +103,7 @@ fn covers(range: &TagRange, tag: Option<&str>) -> bool {
     }
 }
 
-/// A [`ValueTest`] that is ready to be applied.
+/// A compiled [`ValueTest`].
 #[derive(Clone, Debug)]
 pub struct ValueMatcher<'c> {
     domain: Domain,
@@ -112,7 +113,7 @@ pub struct ValueMatcher<'c> {
 #[derive(Clone, Debug)]
 enum Operation<'c> {
     Compare(Comparison, Option<Value<'c>>),
-    /// Equals one of these texts; the flag negates.
+    /// Equals one of these strings; the flag negates.
     Texts(HashSet<&'c str>, bool),
     /// Equals one of these values; the flag negates.
     Values(Vec<Value<'c>>, bool),
@@ -120,7 +121,7 @@ enum Operation<'c> {
     Regex(regex::Regex, bool),
 }
 
-/// Something to compare.
+/// A value to compare.
 #[derive(Clone, Debug)]
 enum Value<'v> {
     Text(Cow<'v, str>),
@@ -154,7 +155,7 @@ impl Value<'_> {
 }
 
 impl<'c> ValueMatcher<'c> {
-    /// Makes a test ready.
+    /// Compiles a test.
     ///
     /// # Errors
     /// When its regular expression is too large.
@@ -171,7 +172,7 @@ impl<'c> ValueMatcher<'c> {
         Ok(ValueMatcher { domain, operation })
     }
 
-    /// Tells whether a term passes the test.
+    /// Returns whether a term passes the test.
     #[must_use]
     pub fn matches(&self, term: &Term) -> bool {
         if let Domain::Cast(scalar) = self.domain {

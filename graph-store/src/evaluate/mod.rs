@@ -1,6 +1,6 @@
-//! What a plan says of terms, applied to terms that are at hand: conditions and sort keys.
+//! Conditions and sort keys, evaluated on terms in memory.
 //!
-//! Stores that filter or order by themselves use it; how values compare is said in [`crate::value`].
+//! For stores that filter or sort themselves; [`crate::value`] defines how values compare.
 
 mod matcher;
 mod shown;

@@ -1,4 +1,4 @@
-//! Sort keys: what a single-valued field shows of its stored values.
+//! Sort keys: the value that a single-valued field displays.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,12 @@ use soml_core::lang::LangSpec;
 
 use crate::query::SortBy;
 use crate::value::{
-    LiteralKey, Numbers, SortValue, cast, is_plain, literal_key, of_language, sort_value,
-    write_scalar,
+    Choice, Languages, LiteralKey, Numbers, SortValue, cast, is_plain, is_text, literal_key,
+    sort_value, write_scalar,
 };
 
-/// Returns the sort value of what a single-valued field shows of its stored values; the field
-/// chooses by language, then the smallest of what fits its range.
+/// Returns the sort value of a single-valued field. The field chooses among its stored values by
+/// language, then the smallest of those that fit its range.
 #[must_use]
 pub fn shown(by: &SortBy, values: &[Term], accept_language: &[String]) -> SortValue {
     match by {
@@ -27,12 +27,22 @@ pub fn shown(by: &SortBy, values: &[Term], accept_language: &[String]) -> SortVa
             smallest.map_or(SortValue::Missing, |name| SortValue::Text(name.to_owned()))
         }
         SortBy::Literal { part, lang, types } => {
-            let spec = lang.as_ref().unwrap_or_else(|| LangSpec::any());
-            let chosen = of_language(values, spec, accept_language);
+            let languages = Languages {
+                spec: lang.as_ref(),
+                accepted: accept_language,
+            };
+            let fits =
+                |term: &Term| matches!(term, Term::Literal(literal) if types.accepts(literal));
+            let choice = languages.single(values, fits);
             let parts = [LiteralKey::Value, LiteralKey::Lang, LiteralKey::Datatype];
-            let smallest = literals(chosen)
-                .filter(|literal| types.accepts(literal))
-                .min_by_key(|literal| parts.map(|part| literal_key(part, literal)));
+            let smallest = |terms: &[&Term]| {
+                literals(terms.iter().copied())
+                    .filter(|literal| types.accepts(literal))
+                    .min_by_key(|literal| parts.map(|part| literal_key(part, literal)))
+                    .cloned()
+            };
+            let smallest = smallest(&choice.chosen).or_else(|| smallest(&choice.others));
+            let smallest = smallest.as_ref();
             smallest.map_or(SortValue::Missing, |literal| literal_key(*part, literal))
         }
         SortBy::Iri | SortBy::TypeName(_) | SortBy::Constant(_) => SortValue::Missing,
@@ -57,13 +67,20 @@ fn shown_scalar(
     } else {
         values
     };
-    let chosen = match (scalar, lang, values) {
-        (Scalar::String, Some(spec), _) => of_language(values, spec, accept_language),
-        (Scalar::String, None, [_, _, ..]) => of_language(values, LangSpec::any(), accept_language),
-        _ => values.iter().collect(),
+    let choice = match (scalar, lang, values) {
+        (Scalar::String, None, [] | [_]) => Choice::all(values),
+        (Scalar::String, spec, _) => {
+            let languages = Languages {
+                spec,
+                accepted: accept_language,
+            };
+            let fits = |term: &Term| matches!(term, Term::Literal(literal) if is_text(literal));
+            languages.single(values, fits)
+        }
+        _ => Choice::all(values),
     };
     let mut scratch = Vec::new();
-    let fitting = chosen.into_iter().filter_map(|value| {
+    let fitting = choice.chosen.into_iter().filter_map(|value| {
         scratch.clear();
         write_scalar(&mut scratch, scalar, value, Numbers::Exact).then(|| sort_value(scalar, value))
     });

@@ -1,4 +1,4 @@
-//! Many IRIs in little memory.
+//! A compact table of many IRIs.
 
 use std::hash::BuildHasher;
 
@@ -7,23 +7,23 @@ use hashbrown::HashTable;
 use indexmap::IndexSet;
 use oxrdf::NamedNode;
 
-/// Distinct IRIs, each with a position. What they have in common up to their last separator is kept
-/// once.
+/// Distinct IRIs, each with a position. The part up to the last separator, their namespace, is
+/// stored once for all that share it.
 #[derive(Default)]
 pub(super) struct Iris {
     namespaces: IndexSet<Box<str>, RandomState>,
     /// The namespace of each IRI.
     namespace: Vec<u32>,
-    /// What follows the namespace in each IRI, one after the other.
+    /// The local names of all IRIs, concatenated.
     names: String,
-    /// Where the name of each IRI ends.
+    /// Where the local name of each IRI ends.
     ends: Vec<usize>,
     positions: HashTable<u32>,
     hasher: RandomState,
 }
 
 impl Iris {
-    /// Returns the position of an IRI, which is added when it is new.
+    /// Returns the position of an IRI, which is added if it is new.
     ///
     /// # Panics
     /// When there are more than `u32::MAX` IRIs.
@@ -64,14 +64,14 @@ impl Iris {
         NamedNode::new_unchecked([namespace, name].concat())
     }
 
-    /// Gives back the memory that was kept for more.
+    /// Releases unused capacity.
     pub(super) fn shrink_to_fit(&mut self) {
         self.namespace.shrink_to_fit();
         self.names.shrink_to_fit();
         self.ends.shrink_to_fit();
     }
 
-    /// Returns the hash of an IRI, and its position when it is known.
+    /// Returns the hash of an IRI, and its position if it is known.
     fn look_up(&self, namespace: u32, name: &str) -> (u64, Option<u32>) {
         let hash = self.hasher.hash_one((namespace, name));
         let is_same = |&at: &u32| {
@@ -91,7 +91,7 @@ fn position(place: usize) -> u32 {
     u32::try_from(place).expect("there are fewer IRIs than 2^32")
 }
 
-/// Splits an IRI behind its last separator.
+/// Splits an IRI after its last separator.
 fn split(iri: &str) -> (&str, &str) {
     let end = iri.rfind(['/', '#', ':']).map_or(0, |at| at + 1);
     iri.split_at(end)

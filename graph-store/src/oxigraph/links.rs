@@ -1,10 +1,10 @@
-//! Who leads to an object by a property: an index beside the store.
+//! The subjects that link to an object by a property: an index beside the store.
 //!
-//! The store chains its quads by each of their terms. So what leads to an object by one property is
-//! looked for among all that leads to the object, or among all that the property says, whichever is
-//! shorter; and each quad that is found is decoded whole. Both grow with the data. Properties that an
-//! API reads against their direction are therefore indexed once the data are complete: then such a
-//! read costs what it gives.
+//! The store chains its quads by each of their terms. To find the subjects that link to an object
+//! by one property, it searches either all quads with that object or all quads with that property,
+//! whichever chain is shorter, and decodes every quad in it. The cost of both grows with the data.
+//! Therefore the properties that an API reads in inverse direction are indexed once the data are
+//! complete: such a read then costs only what it returns.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -18,13 +18,13 @@ use oxrdf::{NamedNode, NamedOrBlankNode, Term};
 
 use super::iris::Iris;
 
-/// Greatest number of links that are kept; so the IRIs at their ends have positions of 32 bits.
+/// Maximum number of links in the index; so the IRIs at their ends have 32-bit positions.
 const MAX_LINKS: usize = 50_000_000;
 
-/// Links between objects by some properties, to be read against their direction.
+/// Links between objects by some properties, to be read in inverse direction.
 #[derive(Default)]
 pub(super) struct Links {
-    /// Both ends of all links. A position here stands for its IRI below.
+    /// Both ends of all links. Positions below are positions in this table.
     iris: Iris,
     properties: HashMap<NamedNode, Property>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Links {
 /// The links of one property.
 #[derive(Default)]
 struct Property {
-    /// For each end of a link, where in `starts` are those that lead there.
+    /// For each object, the range in `starts` of the subjects that link to it.
     ends: HashMap<u32, Range<u32>>,
     starts: Vec<u32>,
 }
@@ -40,7 +40,7 @@ struct Property {
 impl Links {
     /// Reads the links of some properties, in all graphs.
     ///
-    /// A property that has too many of them is left out.
+    /// A property with too many of them is skipped.
     pub(super) fn read(
         store: &Store,
         properties: &BTreeSet<NamedNode>,
@@ -60,8 +60,8 @@ impl Links {
         Ok(links)
     }
 
-    /// Returns the ends and starts of the links of a property, by end and as they are read; `None` when
-    /// there are more than `most`.
+    /// Returns the objects and subjects of the links of a property, ordered by object and then as
+    /// they are read; `None` when there are more than `most`.
     fn pairs(
         &mut self,
         store: &Store,
@@ -80,12 +80,13 @@ impl Links {
                 pairs.push((self.iris.insert(&end), self.iris.insert(&start)));
             }
         }
-        // What leads to one end stays in the order of the store.
+        // Subjects of the same object stay in the order of the store.
         pairs.sort_by_key(|&(end, _)| end);
         Ok(Some(pairs))
     }
 
-    /// Returns what leads to an object by a property; `None` when the property is not indexed.
+    /// Returns the subjects that link to an object by a property; `None` when the property is not
+    /// indexed.
     pub(super) fn to<'l>(
         &'l self,
         object: &NamedNode,
@@ -101,7 +102,7 @@ impl Links {
 }
 
 impl Property {
-    /// Makes the index of pairs that are in the order of their ends; a pair may occur once per graph.
+    /// Builds the index from pairs sorted by object; a pair may occur once per graph.
     fn new(pairs: &[(u32, u32)]) -> Self {
         let mut property = Property {
             ends: HashMap::default(),
@@ -123,7 +124,7 @@ impl Property {
     }
 }
 
-/// What is wanted of the index, and the index.
+/// The requested properties, and the index.
 #[derive(Default)]
 pub(super) struct LinkIndex {
     plan: Mutex<Plan>,
@@ -132,19 +133,19 @@ pub(super) struct LinkIndex {
 
 #[derive(Default)]
 struct Plan {
-    /// Nobody writes to the store any more.
+    /// The store is no longer written to.
     sealed: bool,
     wanted: BTreeSet<NamedNode>,
 }
 
 impl LinkIndex {
-    /// Returns the index, when there is one.
+    /// Returns the index, if there is one.
     pub(super) fn current(&self) -> Option<Arc<Links>> {
         let current = self.current.read();
         current.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes note that nobody writes to the store any more, and makes the index.
+    /// Records that the store is no longer written to, and builds the index.
     pub(super) fn seal(&self, store: &Store) -> Result<(), StorageError> {
         let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         if plan.sealed {
@@ -154,14 +155,14 @@ impl LinkIndex {
         self.make(store, &plan)
     }
 
-    /// Forgets the index, until it may be made again.
+    /// Drops the index until the store is sealed again.
     pub(super) fn unseal(&self) {
         let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         plan.sealed = false;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Takes note of further properties, and makes the index again where that is allowed.
+    /// Records further properties, and rebuilds the index if the store is sealed.
     pub(super) fn want(&self, store: &Store, properties: &[NamedNode]) -> Result<(), StorageError> {
         let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         let before = plan.wanted.len();
@@ -209,7 +210,7 @@ mod tests {
         NamedNode::new_unchecked(format!("http://e/{name}"))
     }
 
-    /// Returns the names of what leads to an object, in their order.
+    /// Returns the names of the subjects that link to an object, in their order.
     fn to(links: &Links, object: &str, property: &str) -> Option<Vec<String>> {
         let starts = links.to(&node(object), &node(property))?;
         Some(starts.map(|start| start.as_str()[9..].to_owned()).collect())

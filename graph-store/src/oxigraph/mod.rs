@@ -1,7 +1,7 @@
 //! The embedded store: Oxigraph, in memory, or on disk with the feature `rocksdb`.
 //!
-//! Objects are found, filtered, ordered and read by walking the index, without SPARQL: that saves
-//! parsing and planning a query, and values compare exactly as answers show them.
+//! Objects are found, filtered, ordered and read by index scans, without SPARQL: that saves parsing
+//! and planning a query, and values compare exactly as answers show them.
 
 mod iris;
 mod links;
@@ -28,7 +28,7 @@ pub struct OxigraphStore {
 }
 
 impl OxigraphStore {
-    /// Wraps a store, whatever is loaded into it.
+    /// Wraps a store, with whatever is loaded into it.
     #[must_use]
     pub fn new(store: Store) -> Self {
         OxigraphStore {
@@ -38,9 +38,9 @@ impl OxigraphStore {
         }
     }
 
-    /// Opens a store on disk, and creates it when the folder has none yet.
+    /// Opens a store on disk, and creates it if the folder does not contain one yet.
     ///
-    /// One process at a time can have it open.
+    /// Only one process at a time can open it.
     ///
     /// # Errors
     /// When the folder cannot be read or written, holds something else, or is in use.
@@ -65,25 +65,24 @@ impl OxigraphStore {
         &self.store
     }
 
-    /// Says that the data are complete: nobody writes to the store, through this handle or another
-    /// one, until [`OxigraphStore::unseal`].
+    /// Declares that the data are complete: nobody writes to the store, through this handle or
+    /// another one, until [`OxigraphStore::unseal`] is called.
     ///
-    /// A store in memory then keeps an index beside it of the properties that services over it read
-    /// against their direction, those with an `inverseAlias`. It is made before this returns, and
-    /// again when a further service needs more of it. What is written nevertheless can be missing in
-    /// answers.
+    /// A store in memory then keeps an additional index of the properties that services over it read
+    /// in inverse direction, those with an `inverseAlias`. It is built before this method returns, and
+    /// rebuilt when a further service needs more of it. Answers may miss data written nevertheless.
     ///
     /// # Errors
     /// When the data cannot be read.
     pub fn seal(&self) -> Result<(), StorageError> {
         match self.provider {
-            // It finds links by property and object itself.
+            // RocksDB finds links by property and object itself.
             "rocksdb" => Ok(()),
             _ => self.links.seal(&self.store),
         }
     }
 
-    /// Takes [`OxigraphStore::seal`] back and forgets the index: the store can be written to.
+    /// Reverts [`OxigraphStore::seal`] and drops the index: the store can be written to.
     pub fn unseal(&self) {
         self.links.unseal();
     }
@@ -95,7 +94,7 @@ impl OxigraphStore {
     ) -> Walker<'a, Embedded<'a>> {
         let source = Embedded {
             store: &self.store,
-            // It is one of all graphs.
+            // The index covers all graphs.
             links: match dataset.graphs {
                 None => self.links.current(),
                 Some(_) => None,
@@ -134,7 +133,7 @@ impl GraphStore for OxigraphStore {
     }
 
     async fn probe(&self, _context: &CallContext) -> Result<StoreInfo, StoreError> {
-        // Counting costs a walk over everything; whether there is anything costs nothing.
+        // Counting requires a full scan; checking for emptiness is free.
         let is_empty = self.store.is_empty().map_err(failed)?;
         Ok(StoreInfo {
             provider: self.provider.to_owned(),

@@ -1,4 +1,4 @@
-//! The quads of the embedded store, and its shorter ways to some of them.
+//! The quads of the embedded store, and its shortcuts to some of them.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl<'s> QuadSource for Embedded<'s> {
         self.store.named_graphs().next().is_some()
     }
 
-    /// A look-up, which reads no chain and decodes nothing.
+    /// A point lookup, which reads no chain and decodes nothing.
     fn contains(
         &self,
         subject: &NamedNode,

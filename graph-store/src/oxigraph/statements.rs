@@ -41,7 +41,8 @@ impl Statements for OxigraphStore {
                 Err(error) => return Some(Err(error)),
             };
             if may_repeat {
-                // In several graphs it counts where it is met first; that takes no memory.
+                // A triple in several graphs counts in the first one only; checking that takes no
+                // memory.
                 let (subject, predicate) = (quad.subject.as_ref(), quad.predicate.as_ref());
                 let object = Some(quad.object.as_ref());
                 let mut same =

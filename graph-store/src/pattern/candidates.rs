@@ -1,10 +1,10 @@
 //! Finds the objects that satisfy a condition.
 //!
-//! Every part of a condition that must hold may tell where objects can come from: a list of ids, the
-//! instances of a type, the objects that lead to a known value, or those with a fitting value of a
-//! property. Such sources are read in turns, the promising ones in larger steps; the first that
-//! comes to its end gives the candidates. So the cost is in proportion to the smallest source, without
-//! statistics. Then the whole condition is decided for each candidate.
+//! Each part of a conjunction may offer a source of candidates: a list of ids, the instances of a
+//! type, the objects that link to a known value, or those with a matching value of a property. The
+//! sources are read in turns, the promising ones in larger steps; the first that is exhausted
+//! provides the candidates. So the cost is proportional to the smallest source, without statistics.
+//! Then the whole condition is evaluated for each candidate.
 
 use oxrdf::{NamedNode, Term};
 
@@ -19,11 +19,11 @@ use crate::query::{
 };
 use crate::store::order::{drop_repeated, named_nodes};
 
-/// Quads that a source of weight 1 gives in its first turn; each further turn gives twice as many.
+/// Quads that a source of weight 1 reads in its first turn; each further turn reads twice as many.
 const FIRST_TURN: usize = 32;
-/// Greatest number of steps between a candidate and the value that it is found by.
+/// Maximum number of steps between a candidate and the value by which it is found.
 const MAX_STEPS: usize = 4;
-/// Greatest number of sources that are read in turns.
+/// Maximum number of sources that are read in turns.
 const MAX_SOURCES: usize = 6;
 
 /// Returns the distinct IRIs that satisfy a condition.
@@ -68,7 +68,7 @@ pub(super) fn select<S: QuadSource>(
     Ok(selected)
 }
 
-/// Reads sources in turns until one of them comes to its end.
+/// Reads sources in turns until one of them is exhausted.
 fn first_to_end<'s, S: QuadSource>(
     walker: &Walker<'_, S>,
     mut sources: Vec<Source<'s, S>>,
@@ -98,11 +98,11 @@ fn first_to_end<'s, S: QuadSource>(
 /// How promising a source is, the most promising first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Weight {
-    /// Objects that lead to known values: usually few, and nothing is left to look at.
+    /// Objects that link to known values: usually few, with nothing left to check.
     KnownValues,
-    /// A scan of a property, which looks at the values too.
+    /// A scan of a property, which also checks the values.
     Property,
-    /// Instances, whose values are still to be looked at.
+    /// Instances, whose values remain to be checked.
     Instances,
 }
 
@@ -116,18 +116,18 @@ impl Weight {
     }
 }
 
-/// Where candidates can come from.
+/// A source of candidates.
 struct Source<'s, S: QuadSource> {
     weight: Weight,
     /// The quads that are being read.
     current: Option<Quads<'s, S>>,
     /// Quads that are still to be read.
     rest: Box<dyn Iterator<Item = Quads<'s, S>> + 's>,
-    /// Objects that an index knows, before all quads.
+    /// Objects from an index, read before all quads.
     indexed: Starts<'s>,
-    /// Quads start at their objects rather than at their subjects.
+    /// The objects of the quads are wanted rather than their subjects.
     inverse: bool,
-    /// What the ends of the step satisfy.
+    /// The condition on the other ends of the quads.
     matcher: Option<TermMatcher<'s>>,
     /// The objects so far.
     found: Vec<NamedNode>,
@@ -140,10 +140,11 @@ struct Source<'s, S: QuadSource> {
 }
 
 impl<S: QuadSource> Source<'_, S> {
-    /// Reads up to `limit` quads; tells whether that was all.
+    /// Reads up to `limit` quads; returns whether the source is exhausted.
     fn read(&mut self, walker: &Walker<'_, S>, mut limit: usize) -> Result<bool, StoreError> {
         for start in self.indexed.by_ref().take(limit) {
             walker.tick()?;
+            walker.keep(start.as_ref().into());
             self.found.push(start);
             limit -= 1;
         }
@@ -167,6 +168,7 @@ impl<S: QuadSource> Source<'_, S> {
                 if let Term::NamedNode(node) = start
                     && self.matcher.as_ref().is_none_or(matches)
                 {
+                    walker.keep(node.as_ref().into());
                     self.found.push(node);
                 }
                 limit -= 1;
@@ -178,7 +180,7 @@ impl<S: QuadSource> Source<'_, S> {
         }
     }
 
-    /// Returns the candidates, each once.
+    /// Returns the distinct candidates.
     fn candidates(self, walker: &Walker<'_, S>) -> Result<Vec<NamedNode>, StoreError> {
         let mut nodes = self.found;
         if self.may_repeat {
@@ -200,7 +202,7 @@ impl<S: QuadSource> Source<'_, S> {
     }
 }
 
-/// Adds the sources that a conjunction offers, for objects at the end of `way`.
+/// Adds the sources that a conjunction offers, for objects at the end of the path `way`.
 fn add_sources<'s, S: QuadSource>(
     walker: &'s Walker<'_, S>,
     parts: &'s [NodeCondition],
@@ -224,7 +226,7 @@ fn add_sources<'s, S: QuadSource>(
                 ValueCondition::Term(condition) => {
                     let source = by_value(walker, step, condition, way)?;
                     sources.extend(source.map(|source| Source {
-                        // Known values may satisfy one test of several.
+                        // The known values may satisfy only one of several tests.
                         decides: (is_first && source.matcher.is_some()).then_some(position),
                         ..source
                     }));
@@ -293,7 +295,7 @@ fn instances<'s, S: QuadSource>(walker: &'s Walker<'_, S>, test: &'s TypeTest) -
     }
 }
 
-/// Returns the objects that lead to one of some known values.
+/// Returns the objects that link to one of some known values.
 fn known_values<'s, S: QuadSource>(
     walker: &'s Walker<'_, S>,
     step: &'s Step,
@@ -335,7 +337,7 @@ fn known_values<'s, S: QuadSource>(
     }
 }
 
-/// Returns the objects with a value that satisfies a condition, where that may be of use.
+/// Returns the objects with a value that satisfies a condition, where that may help.
 fn by_value<'s, S: QuadSource>(
     walker: &'s Walker<'_, S>,
     step: &'s Step,
@@ -353,7 +355,7 @@ fn by_value<'s, S: QuadSource>(
     if let Some(terms) = tests.clone().find_map(exact_terms) {
         return Ok(Some(known_values(walker, step, terms, way)));
     }
-    // Far from the candidates, only what few values satisfy is worth a scan.
+    // Far from the candidates, a scan pays off only for a selective test.
     if !way.is_empty() && !tests.any(is_selective) || parts.is_empty() {
         return Ok(None);
     }
@@ -369,7 +371,7 @@ fn by_value<'s, S: QuadSource>(
     }))
 }
 
-/// Returns all terms that pass a test, when only these very terms can.
+/// Returns all terms that pass a test, if the test fixes them exactly.
 fn exact_terms(test: &ValueTest) -> Option<Vec<Term>> {
     use soml_core::datatype::Scalar;
     if !matches!(test.domain, Domain::Iri | Domain::Typed(Scalar::String)) {
@@ -387,7 +389,7 @@ fn exact_terms(test: &ValueTest) -> Option<Vec<Term>> {
     Some(terms.collect())
 }
 
-/// Tells whether few values are likely to pass a test.
+/// Returns whether few values are likely to pass a test.
 fn is_selective(test: &ValueTest) -> bool {
     matches!(
         test.operator,

@@ -1,7 +1,7 @@
-//! Decides conditions on objects by looking at the quads around them.
+//! Evaluates conditions on objects by reading the quads around them.
 //!
-//! A condition is made ready once per call: parts in the order of their cost, constants read,
-//! regular expressions compiled. What a condition says of objects further away is decided once for
+//! A condition is compiled once per call: its parts ordered by cost, constants parsed, regular
+//! expressions compiled. What a condition requires of objects further away is evaluated once for
 //! each of them.
 
 use std::cell::RefCell;
@@ -15,10 +15,10 @@ use crate::error::StoreError;
 use crate::evaluate::{RegexTooLarge, TermMatcher, ValueMatcher};
 use crate::query::{NodeCondition, Quantifier, Step, TypeTest, ValueCondition};
 
-/// Up to so many ids are looked up beside an object, rather than found among its values.
+/// Up to this many ids are looked up one by one, rather than found among the values of an object.
 const FEW_IDS: usize = 2;
 
-/// A condition on objects that is ready to be decided.
+/// A compiled condition on objects.
 pub(super) enum Ready<'c> {
     All(Vec<Ready<'c>>),
     Any(Vec<Ready<'c>>),
@@ -33,18 +33,18 @@ pub(super) enum Ready<'c> {
     },
 }
 
-/// A condition on values that is ready to be decided.
+/// A compiled condition on values.
 pub(super) enum ReadyValue<'c> {
     /// The value is one of these objects.
     OneOf(&'c [NamedNode]),
-    /// The value is an object that satisfies a condition; what is decided is remembered where that
-    /// costs less than to decide it again.
+    /// The value is an object that satisfies a condition; results are cached where that costs less
+    /// than evaluating the condition again.
     Node(Box<Ready<'c>>, Option<Decided>),
     /// The value is a term that satisfies a condition.
     Term(TermMatcher<'c>),
 }
 
-/// What is decided already.
+/// Cached results.
 type Decided = RefCell<HashMap<NamedNode, bool>>;
 
 impl From<RegexTooLarge> for StoreError {
@@ -74,14 +74,14 @@ impl<'c> Ready<'c> {
         })
     }
 
-    /// Makes a conjunction ready.
+    /// Compiles a conjunction.
     pub(super) fn all(
         parts: impl IntoIterator<Item = &'c NodeCondition>,
     ) -> Result<Self, StoreError> {
         Ok(Ready::All(Ready::each(parts)?))
     }
 
-    /// Makes conditions ready, the cheapest first.
+    /// Compiles conditions, the cheapest first.
     fn each(parts: impl IntoIterator<Item = &'c NodeCondition>) -> Result<Vec<Self>, StoreError> {
         let ready: Result<Vec<_>, _> = parts.into_iter().map(Ready::new).collect();
         let mut parts = ready?;
@@ -89,12 +89,12 @@ impl<'c> Ready<'c> {
         Ok(parts)
     }
 
-    /// Tells whether every object satisfies the condition, as far as its form shows.
+    /// Returns whether the condition is trivially true.
     pub(super) fn is_true(&self) -> bool {
         matches!(self, Ready::All(parts) if parts.is_empty())
     }
 
-    /// Ranks conditions by what they cost to decide.
+    /// Returns the estimated cost of evaluating a condition, as a rank.
     fn cost(&self) -> u32 {
         match self {
             Ready::OneOf(_) => 0,
@@ -112,7 +112,7 @@ impl<'c> Ready<'c> {
         }
     }
 
-    /// Tells whether one look-up at most decides the condition.
+    /// Returns whether a single lookup at most decides the condition.
     fn is_look_up(&self) -> bool {
         match self {
             Ready::OneOf(_) | Ready::Iri(_) => true,
@@ -134,7 +134,7 @@ impl<'c> Ready<'c> {
         }
     }
 
-    /// Tells whether an object satisfies the condition.
+    /// Returns whether an object satisfies the condition.
     pub(super) fn holds<S: QuadSource>(
         &self,
         walker: &Walker<'_, S>,
@@ -178,7 +178,7 @@ impl<'c> Ready<'c> {
                 quantifier,
                 of,
             } => {
-                // A value of another kind is none: it neither satisfies nor violates.
+                // A value of another kind does not count: it neither satisfies nor violates.
                 let decisive = *quantifier == Quantifier::Some;
                 let found = walker.any_value(node, step, |value| {
                     Ok(of.holds(walker, &value)? == Some(decisive))
@@ -202,7 +202,7 @@ impl<'c> ReadyValue<'c> {
         })
     }
 
-    /// Tells whether a value satisfies the condition; `None` when it is not of the right kind.
+    /// Returns whether a value satisfies the condition; `None` when it is of another kind.
     pub(super) fn holds<S: QuadSource>(
         &self,
         walker: &Walker<'_, S>,

@@ -1,9 +1,9 @@
 //! Reads the values of many objects.
 //!
-//! The values of an object lie in one chain of quads, whatever their properties. So one pass over the
-//! chain serves all properties at once; but it decodes every quad, wanted or not. Where objects have
-//! many more quads than are wanted, a look-up per property is better. What the objects so far have
-//! cost decides how the next ones are read.
+//! The values of an object lie in one chain of quads, whatever their properties. One scan of the
+//! chain serves all properties at once, but decodes every quad, wanted or not. For objects with
+//! many more quads than are wanted, one lookup per property is cheaper. The measured cost of the
+//! objects so far decides how the next ones are read.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -16,16 +16,17 @@ use crate::error::StoreError;
 use crate::query::{Column, ObjectRef, Slot};
 use crate::store::order::drop_repeated;
 
-/// How many objects are read before it is first decided how to read the next ones; each further
-/// decision comes after twice as many.
+/// How many objects are read before the first decision on how to read the next ones; the number
+/// doubles for each further decision.
 const FIRST_DECISION: usize = 2;
-/// So many quads for each wanted property are read of one object before look-ups take over.
+/// Maximum number of quads per wanted property that are scanned of one object before switching to
+/// lookups.
 const QUADS_PER_SLOT: usize = 32;
 
 // Costs relative to decoding one quad, as measured in `benches`.
-/// To begin reading a chain.
+/// Starting to read a chain.
 const BEGIN: f64 = 1.5;
-/// To pass a quad of a chain that a look-up does not want.
+/// Skipping a quad of a chain that a lookup does not want.
 const PASS: f64 = 0.2;
 
 /// Reads the values of all slots, without their conditions and pages.
@@ -40,7 +41,7 @@ pub(super) fn columns<S: QuadSource>(
         .collect();
     let forward = Forward::new(slots);
     let mut cost = Cost::default();
-    // Two look-ups cost less than a pass over all but the smallest objects.
+    // Two lookups are cheaper than a scan for all but the smallest objects.
     let mut scans = forward.properties.len() > 2;
     let mut decision = FIRST_DECISION;
     for (position, node) in nodes.iter().enumerate() {
@@ -53,7 +54,11 @@ pub(super) fn columns<S: QuadSource>(
         let scanned = scans && forward.scan(walker, node, &mut columns, &mut cost)?;
         for (slot, column) in slots.iter().zip(&mut columns) {
             if slot.step.inverse || !scanned {
+                let start = column.values.len();
                 walker.walk(node, &slot.step, &mut column.values)?;
+                for value in &column.values[start..] {
+                    walker.keep(value.as_ref());
+                }
             }
             column.end_node();
         }
@@ -61,18 +66,18 @@ pub(super) fn columns<S: QuadSource>(
     Ok(columns)
 }
 
-/// What objects have cost so far.
+/// The cost of the objects so far.
 #[derive(Default)]
 struct Cost {
     objects: f64,
-    /// Quads that were read.
+    /// Number of quads read.
     quads: f64,
-    /// Quads among them that were wanted.
+    /// Number of wanted quads among them.
     wanted: f64,
 }
 
 impl Cost {
-    /// Tells whether a pass over all quads costs less than a look-up for each property.
+    /// Returns whether a scan of all quads is cheaper than a lookup for each property.
     fn favours_scans(&self, properties: usize) -> bool {
         let chain = BEGIN * self.objects + PASS * self.quads;
         let scans = chain + self.quads;
@@ -81,10 +86,10 @@ impl Cost {
     }
 }
 
-/// The slots that read objects of quads, by property.
+/// The slots in forward direction, by property.
 struct Forward<'s> {
     properties: Vec<(&'s str, Vec<usize>)>,
-    /// Positions in `properties`, where there are too many to compare one by one.
+    /// Positions in `properties`, when there are too many for a linear search.
     index: Option<HashMap<&'s str, usize>>,
 }
 
@@ -120,7 +125,8 @@ impl<'s> Forward<'s> {
         }
     }
 
-    /// Reads the values of one object in one pass; gives up, without a trace, when there are too many quads.
+    /// Reads the values of one object in one scan; gives up, leaving nothing behind, after too many
+    /// quads.
     fn scan<S: QuadSource>(
         &self,
         walker: &Walker<'_, S>,
@@ -151,8 +157,10 @@ impl<'s> Forward<'s> {
                 .split_last()
                 .expect("a property has a slot");
             for &slot in others {
+                walker.keep(quad.object.as_ref());
                 columns[slot].values.push(quad.object.clone());
             }
+            walker.keep(quad.object.as_ref());
             columns[*last].values.push(quad.object);
             Ok(ControlFlow::Continue(()))
         })?;

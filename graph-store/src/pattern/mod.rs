@@ -1,8 +1,9 @@
-//! Stores made of nothing but quads found by a pattern: selections, windows and values by walks.
+//! Stores made of nothing but quads found by a pattern: selections, windows and values by index
+//! scans.
 //!
-//! [`PatternSource`] is the shortest way to a store of one's own, and [`PatternStore`] the store over
-//! it. The embedded store walks in the same way over its own index. A walk compares values exactly as
-//! answers show them, and needs no query language.
+//! [`PatternSource`] is the shortest way to a store of one's own, and [`PatternStore`] is the store
+//! over it. The embedded store scans its own index in the same way. Index scans compare values
+//! exactly as answers show them, and need no query language.
 
 mod candidates;
 mod condition;

@@ -1,4 +1,4 @@
-//! Answers what a store is asked, by walks.
+//! Answers the calls to a store by index scans.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Where walks find quads.
+//! The sources of quads for index scans.
 
 use oxrdf::{GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
 
@@ -6,8 +6,8 @@ use crate::error::StoreError;
 
 /// Something that finds quads by a pattern: all that a [`PatternStore`](super::PatternStore) needs.
 ///
-/// Each quad that exists comes exactly once. Many patterns are asked for one request, most of them
-/// with subject and predicate, or with predicate and object; a source should find these by an index.
+/// Each existing quad is returned exactly once. A request queries many patterns, most of them with
+/// subject and predicate, or with predicate and object; a source should find these by an index.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -33,7 +33,7 @@ use crate::error::StoreError;
 ///                 && object.is_none_or(|object| quad.object.as_ref() == object)
 ///                 && graph.is_none_or(|graph| quad.graph_name.as_ref() == graph)
 ///         });
-///         // What is found no longer borrows the pattern.
+///         // The matches must not borrow the pattern.
 ///         let found: Vec<_> = found.cloned().map(Ok).collect();
 ///         Box::new(found.into_iter())
 ///     }
@@ -45,10 +45,10 @@ use crate::error::StoreError;
 /// graph_store::contract::run(&store);
 /// ```
 pub trait PatternSource: Send + Sync + 'static {
-    /// Returns the quads whose terms are those given; an absent term stands for any.
+    /// Returns the quads that match the given terms; an absent term matches any.
     ///
-    /// Without `graph` that is the quads of all graphs, those of the default graph included: a triple
-    /// in two graphs is two quads.
+    /// Without `graph`, these are the quads of all graphs, including the default graph: a triple in
+    /// two graphs is two quads.
     fn quads_for_pattern(
         &self,
         subject: Option<NamedOrBlankNodeRef<'_>>,
@@ -58,10 +58,10 @@ pub trait PatternSource: Send + Sync + 'static {
     ) -> Quads<'_>;
 }
 
-/// The quads of a pattern, as they are read; an error ends the request.
+/// The quads that match a pattern, read lazily; an error ends the request.
 pub type Quads<'s> = Box<dyn Iterator<Item = Result<Quad, StoreError>> + 's>;
 
-/// What the quads of a walk have in common.
+/// The terms that the quads of a scan have in common.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Pattern<'p> {
     pub(crate) subject: Option<&'p NamedNode>,
@@ -69,27 +69,27 @@ pub(crate) struct Pattern<'p> {
     pub(crate) object: Option<TermRef<'p>>,
 }
 
-/// A source of quads during one request, with the shorter ways that it knows.
+/// A source of quads during one request, with the shortcuts that it knows.
 ///
-/// Walks are compiled for each source, so that the embedded store pays for no indirection.
+/// Scans are monomorphized for each source, so the embedded store pays for no indirection.
 pub(crate) trait QuadSource {
-    /// How reading fails.
+    /// The error type of reads.
     type Error;
-    /// The quads of a pattern.
+    /// The quads that match a pattern.
     type Quads: Iterator<Item = Result<Quad, Self::Error>>;
 
-    /// Returns the quads of a pattern, in one graph or in all.
+    /// Returns the quads that match a pattern, in one graph or in all.
     fn quads(&self, pattern: Pattern<'_>, graph: Option<GraphNameRef<'_>>) -> Self::Quads;
 
-    /// Returns the failure of the store that an error is.
+    /// Converts a read error to an error of the store.
     fn failed(error: Self::Error) -> StoreError;
 
-    /// Tells whether there may be quads outside of the default graph.
+    /// Returns whether there may be quads outside the default graph.
     fn may_have_named_graphs(&self) -> bool {
         true
     }
 
-    /// Tells whether there is such a quad.
+    /// Returns whether a quad exists.
     fn contains(
         &self,
         subject: &NamedNode,
@@ -106,7 +106,7 @@ pub(crate) trait QuadSource {
         Ok(found.map_err(Self::failed)?.is_some())
     }
 
-    /// Returns what leads to an object by a property, each once, where that is indexed.
+    /// Returns the distinct subjects that link to an object by a property, where that is indexed.
     fn links_to<'l>(
         &'l self,
         object: &NamedNode,
@@ -139,7 +139,7 @@ impl<'a, P: PatternSource> QuadSource for Plain<'a, P> {
         _object: &NamedNode,
         _property: &NamedNode,
     ) -> Option<impl Iterator<Item = NamedNode> + use<'l, 'a, P>> {
-        // A public source finds them as any other quads.
+        // A public source finds them like any other quads.
         None::<std::iter::Empty<NamedNode>>
     }
 }

@@ -11,8 +11,8 @@ use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed};
 
 /// A store over anything that finds quads by a pattern.
 ///
-/// Selections, windows and values are found by walks over the quads of the [`PatternSource`], as in
-/// the embedded store. Calls do their work on the calling thread.
+/// Selections, windows and values are found by index scans over the quads of the [`PatternSource`],
+/// as in the embedded store. Calls do their work on the calling thread.
 #[derive(Clone, Debug)]
 pub struct PatternStore<S> {
     source: S,

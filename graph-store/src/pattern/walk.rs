@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use oxrdf::{GraphName, GraphNameRef, NamedNode, NamedNodeRef, Quad, Term};
+use oxrdf::{GraphName, GraphNameRef, NamedNode, NamedNodeRef, Quad, Term, TermRef};
 
 use super::source::{Pattern, QuadSource};
 use crate::context::CallContext;
@@ -11,10 +11,10 @@ use crate::error::StoreError;
 use crate::query::{Dataset, Step, TypeTest};
 use crate::store::order::drop_repeated;
 
-/// Objects at the beginning of links.
+/// Subjects of links.
 pub(super) type Starts<'w> = Box<dyn Iterator<Item = NamedNode> + 'w>;
 
-/// How many quads are read between two looks at the deadline.
+/// How many quads are read between two checks of the deadline.
 const CHECK_EVERY: u32 = 128;
 
 /// Reads one dataset for one request.
@@ -27,8 +27,10 @@ pub(crate) struct Walker<'a, S> {
     pub(super) may_repeat: bool,
     /// All triples are in the default graph.
     default_only: bool,
-    /// Quads read since the last look at the deadline.
+    /// Quads read since the last check of the deadline.
     read: std::cell::Cell<u32>,
+    /// Bytes of results since then.
+    kept: std::cell::Cell<usize>,
 }
 
 impl<'a, S: QuadSource> Walker<'a, S> {
@@ -52,15 +54,16 @@ impl<'a, S: QuadSource> Walker<'a, S> {
             may_repeat,
             default_only,
             read: std::cell::Cell::new(0),
+            kept: std::cell::Cell::new(0),
         }
     }
 
-    /// Looks at the deadline now.
+    /// Checks the deadline now.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         self.context.check()
     }
 
-    /// Looks at the deadline every so many quads.
+    /// Checks the deadline every `CHECK_EVERY` quads.
     pub(super) fn tick(&self) -> Result<(), StoreError> {
         let read = self.read.get() + 1;
         self.read.set(read);
@@ -70,19 +73,25 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         self.settle()
     }
 
-    /// Counts what was read since the last look at the deadline.
+    /// Counts the quads read since the last check of the deadline.
     pub(super) fn settle(&self) -> Result<(), StoreError> {
+        self.context.hold(self.kept.take())?;
         self.context.spend(self.read.take())
     }
 
-    /// Adds a step to the trace of the request, when somebody wants it.
+    /// Counts a term that is kept for the result, at the next check of the deadline.
+    pub(super) fn keep(&self, term: TermRef<'_>) {
+        self.kept.set(self.kept.get() + footprint(term));
+    }
+
+    /// Adds a step to the trace of the request, if there is one.
     pub(super) fn record(&self, work: &'static str, rows: usize, started: Instant) {
         if let Some(trace) = &self.context.trace {
             trace.record(work, None, rows, started);
         }
     }
 
-    /// Returns the quads of a pattern, one graph after the other.
+    /// Returns the quads that match a pattern, one graph after the other.
     pub(super) fn quads<'w>(&'w self, pattern: Pattern<'_>) -> Quads<'w, S> {
         let in_graph =
             |graph: Option<&GraphName>| self.source.quads(pattern, graph.map(GraphName::as_ref));
@@ -107,9 +116,9 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         }
     }
 
-    /// Hands the quads of a pattern over until `take` wants no more.
+    /// Passes the quads that match a pattern to `take` until it breaks.
     ///
-    /// Quads are large, and are moved less here than through [`Walker::quads`].
+    /// Quads are large, and are moved less often here than through [`Walker::quads`].
     #[inline]
     pub(super) fn each_quad(
         &self,
@@ -137,7 +146,7 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         Ok(())
     }
 
-    /// Returns the pattern of the quads that a step leads along from `node`.
+    /// Returns the pattern of the quads that a step from `node` follows.
     fn along<'p>(node: &'p NamedNode, step: &'p Step) -> Pattern<'p> {
         let predicate = Some(step.predicate.as_ref());
         if step.inverse {
@@ -155,7 +164,7 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         }
     }
 
-    /// Returns what leads to `node` by the property of a step against its direction, where that is
+    /// Returns the subjects that link to `node` by the property of an inverse step, where that is
     /// indexed.
     fn led_by<'w>(
         &'w self,
@@ -168,7 +177,8 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         }
     }
 
-    /// Returns what leads to some objects by a property, where that is indexed; literals have no index.
+    /// Returns the subjects that link to some objects by a property, where that is indexed;
+    /// literals are not.
     pub(super) fn leading_to(&self, objects: &[Term], property: &NamedNode) -> Option<Starts<'_>> {
         let mut found = Vec::with_capacity(objects.len());
         for object in objects {
@@ -180,7 +190,7 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         Some(Box::new(found.into_iter().flatten()))
     }
 
-    /// Appends the distinct values of one step, blank nodes left out.
+    /// Appends the distinct values of one step, without blank nodes.
     pub(super) fn walk(
         &self,
         node: &NamedNode,
@@ -208,7 +218,7 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         Ok(())
     }
 
-    /// Tells whether some value of a step, blank nodes left out, passes a test.
+    /// Returns whether some value of a step, blank nodes excluded, passes a test.
     pub(super) fn any_value(
         &self,
         node: &NamedNode,
@@ -236,7 +246,7 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         Ok(found)
     }
 
-    /// Tells whether a step leads from one object to another.
+    /// Returns whether a step leads from one object to another.
     pub(super) fn leads_to(
         &self,
         node: &NamedNode,
@@ -247,9 +257,10 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         self.contains(subject, step.predicate.as_ref(), object)
     }
 
-    /// Tells whether there is such a triple.
+    /// Returns whether a triple exists.
     ///
-    /// Where the graphs are known that is a look-up, which reads no chain and decodes nothing.
+    /// Where the graphs are known, this is a point lookup, which reads no chain and decodes
+    /// nothing.
     fn contains(
         &self,
         subject: &NamedNode,
@@ -311,11 +322,11 @@ pub(super) fn end(quad: Quad, step: &Step) -> Term {
     }
 }
 
-/// The quads of a pattern.
+/// The quads that match a pattern.
 pub(super) struct Quads<'w, S: QuadSource> {
     walker: &'w Walker<'w, S>,
     current: Option<S::Quads>,
-    /// Graphs that are still to be read, the next one last.
+    /// Graphs that remain to be read, the next one last.
     rest: Vec<S::Quads>,
 }
 
@@ -333,4 +344,17 @@ impl<S: QuadSource> Iterator for Quads<'_, S> {
             self.current = self.rest.pop();
         }
     }
+}
+
+/// About how many bytes a term takes in a result.
+fn footprint(term: TermRef<'_>) -> usize {
+    let text = match term {
+        TermRef::NamedNode(node) => node.as_str().len(),
+        TermRef::Literal(literal) => {
+            let tag = literal.language().map_or(0, str::len);
+            literal.value().len() + literal.datatype().as_str().len() + tag
+        }
+        _ => 0,
+    };
+    size_of::<Term>() + text
 }

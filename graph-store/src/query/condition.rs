@@ -1,7 +1,7 @@
-//! Conditions on objects and values: a filter after all names are resolved.
+//! Conditions on objects and values: filters with all names resolved.
 //!
-//! A condition is two-valued: comparing a value with something it cannot be compared with is false,
-//! and its negation true. Back ends keep that, whatever their own logic of errors is.
+//! A condition is two-valued: comparing a value with something incomparable is false, and its
+//! negation true. Stores guarantee this, whatever their own treatment of errors.
 
 use oxrdf::{Literal, NamedNode};
 use soml_core::datatype::Scalar;
@@ -14,7 +14,7 @@ use super::regex::Regex;
 pub struct Step {
     /// The RDF property.
     pub predicate: NamedNode,
-    /// Walks from the object of the triple to its subject.
+    /// Goes from the object of the triple to its subject.
     pub inverse: bool,
 }
 
@@ -30,7 +30,7 @@ impl Step {
 }
 
 impl From<&Path> for Step {
-    /// Returns the step that a property of a schema takes.
+    /// Returns the step of a property of a schema.
     fn from(path: &Path) -> Self {
         Step {
             predicate: NamedNode::new_unchecked(path.iri()),
@@ -39,10 +39,10 @@ impl From<&Path> for Step {
     }
 }
 
-/// Which nodes are instances: some type of some alternative.
+/// Which nodes are instances: those with some type of some alternative.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TypeTest {
-    /// The type property, and the types of which any one suffices, sorted. Each property occurs once.
+    /// The type properties, each once, with the types of which any one suffices, sorted.
     pub alternatives: Vec<(NamedNode, Vec<NamedNode>)>,
 }
 
@@ -58,18 +58,66 @@ impl TypeTest {
     }
 }
 
+/// Which of some objects are meant, where types overlap: the first test that an object passes decides.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TypeGuard {
+    /// Tests, and whether an object that passes is meant.
+    pub tests: Vec<(TypeTest, bool)>,
+    /// Whether objects that pass no test are meant.
+    pub otherwise: bool,
+}
+
+impl TypeGuard {
+    /// Tells whether an object is meant, given what tests it passes.
+    ///
+    /// # Errors
+    /// When a test fails to be made.
+    pub fn admits<E>(
+        &self,
+        mut passes: impl FnMut(&TypeTest) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        for (test, meant) in &self.tests {
+            if passes(test)? {
+                return Ok(*meant);
+            }
+        }
+        Ok(self.otherwise)
+    }
+
+    /// Returns the condition that an object is meant.
+    #[must_use]
+    pub fn condition(&self) -> NodeCondition {
+        let last = match self.otherwise {
+            true => NodeCondition::TRUE,
+            false => NodeCondition::Any(Vec::new()),
+        };
+        self.tests.iter().rev().fold(last, |rest, (test, meant)| {
+            let test = NodeCondition::Instance(test.clone());
+            match (meant, rest) {
+                (true, NodeCondition::Any(parts)) => {
+                    NodeCondition::Any([vec![test], parts].concat())
+                }
+                (true, rest) if rest.is_true() => rest,
+                (true, rest) => NodeCondition::Any(vec![test, rest]),
+                (false, NodeCondition::Any(parts)) if parts.is_empty() => NodeCondition::Any(parts),
+                (false, rest) => NodeCondition::all([NodeCondition::Not(Box::new(test)), rest]),
+            }
+        })
+    }
+}
+
 /// A condition on one object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum NodeCondition {
-    /// Every one holds; of nothing: true.
+    /// All hold; true when empty.
     All(Vec<NodeCondition>),
-    /// Some one holds; of nothing: false.
+    /// At least one holds; false when empty.
     Any(Vec<NodeCondition>),
     /// Does not hold.
     Not(Box<NodeCondition>),
     /// The object is one of these, which are sorted and distinct.
     OneOf(Vec<NamedNode>),
-    /// The IRI, as a term or a text, satisfies a test.
+    /// The IRI, as a term or a string, satisfies a test.
     Iri(ValueTest),
     /// The object is an instance.
     Instance(TypeTest),
@@ -89,7 +137,7 @@ pub enum NodeCondition {
 pub enum Quantifier {
     /// At least one.
     Some,
-    /// Every one; true when there is none.
+    /// All of them; true when there are none.
     Every,
 }
 
@@ -98,33 +146,33 @@ pub enum Quantifier {
 pub enum ValueCondition {
     /// The value is an object.
     Node(NodeCondition),
-    /// The value is a literal, or an IRI taken as a value.
+    /// The value is a literal, or an IRI used as a value.
     Term(TermCondition),
 }
 
-/// A condition on one term that is a value.
+/// A condition on a term that is a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TermCondition {
-    /// Every one holds; of nothing: true.
+    /// All hold; true when empty.
     All(Vec<TermCondition>),
-    /// Some one holds; of nothing: false.
+    /// At least one holds; false when empty.
     Any(Vec<TermCondition>),
     /// Does not hold.
     Not(Box<TermCondition>),
     /// The value itself satisfies a test.
     Value(ValueTest),
-    /// The language tag is covered by one of the first and none of the second.
+    /// The language tag is covered by one of the first ranges and none of the second.
     Lang {
-        /// Wanted tags; empty wants every one.
+        /// Included tags; empty includes all.
         include: Vec<TagRange>,
-        /// Unwanted tags.
+        /// Excluded tags.
         exclude: Vec<TagRange>,
     },
     /// The datatype satisfies a test on IRIs.
     Datatype(ValueTest),
 }
 
-/// A stretch of language tags.
+/// A range of language tags.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TagRange {
     /// Exactly this tag, in lower case.
@@ -140,15 +188,15 @@ pub enum TagRange {
 pub enum Domain {
     /// As an IRI.
     Iri,
-    /// As the text of a string, tagged or not.
+    /// As the lexical form of a string, tagged or not.
     Text,
-    /// As the text of any literal.
+    /// As the lexical form of any literal.
     Lexical,
     /// As a number, across numeric datatypes.
     Number,
     /// As a value of exactly this datatype.
     Typed(Scalar),
-    /// As a value of this datatype, from the text where the datatype does not fit.
+    /// As a value of this datatype, cast from the lexical form if the datatype differs.
     Cast(Scalar),
 }
 
@@ -165,12 +213,12 @@ impl Domain {
     }
 }
 
-/// A test of one value.
+/// A test of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ValueTest {
-    /// How the value is compared. A value outside of the domain fails every test.
+    /// How the value is compared. A value outside the domain fails every test.
     pub domain: Domain,
-    /// What it is compared with.
+    /// The comparison.
     pub operator: Operator,
 }
 
@@ -241,10 +289,49 @@ impl NodeCondition {
         }
     }
 
-    /// Tells whether every object satisfies the condition, as far as its form shows.
+    /// Returns whether the condition is trivially true.
     #[must_use]
     pub fn is_true(&self) -> bool {
         matches!(self, NodeCondition::All(parts) if parts.is_empty())
+    }
+
+    /// Tells whether no object satisfies the condition, as far as its form shows.
+    #[must_use]
+    pub fn is_false(&self) -> bool {
+        match self {
+            NodeCondition::All(parts) => parts.iter().any(NodeCondition::is_false),
+            NodeCondition::Any(parts) => parts.iter().all(NodeCondition::is_false),
+            NodeCondition::Not(inner) => inner.is_true(),
+            NodeCondition::OneOf(ids) => ids.is_empty(),
+            NodeCondition::Iri(test) => test.is_false(),
+            NodeCondition::Instance(test) => {
+                test.alternatives.iter().all(|(_, types)| types.is_empty())
+            }
+            NodeCondition::Values {
+                quantifier,
+                condition,
+                ..
+            } => *quantifier == Quantifier::Some && condition.is_false(),
+        }
+    }
+}
+
+impl ValueCondition {
+    /// Tells whether no value satisfies the condition, as far as its form shows.
+    #[must_use]
+    pub fn is_false(&self) -> bool {
+        match self {
+            ValueCondition::Node(condition) => condition.is_false(),
+            ValueCondition::Term(condition) => condition.is_false(),
+        }
+    }
+}
+
+impl ValueTest {
+    /// Tells whether no value passes the test, as far as its form shows.
+    #[must_use]
+    pub fn is_false(&self) -> bool {
+        matches!(&self.operator, Operator::In(constants) if constants.is_empty())
     }
 }
 
@@ -268,9 +355,21 @@ impl TermCondition {
         }
     }
 
-    /// Tells whether every value satisfies the condition, as far as its form shows.
+    /// Returns whether the condition is trivially true.
     #[must_use]
     pub fn is_true(&self) -> bool {
         matches!(self, TermCondition::All(parts) if parts.is_empty())
+    }
+
+    /// Tells whether no value satisfies the condition, as far as its form shows.
+    #[must_use]
+    pub fn is_false(&self) -> bool {
+        match self {
+            TermCondition::All(parts) => parts.iter().any(TermCondition::is_false),
+            TermCondition::Any(parts) => parts.iter().all(TermCondition::is_false),
+            TermCondition::Not(inner) => inner.is_true(),
+            TermCondition::Value(test) | TermCondition::Datatype(test) => test.is_false(),
+            TermCondition::Lang { .. } => false,
+        }
     }
 }

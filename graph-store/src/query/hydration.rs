@@ -10,31 +10,31 @@ use super::{Dataset, OrderKey, Page, Step, TypeTest, ValueCondition};
 pub struct HydrationRequest<'a> {
     /// The objects, each once.
     pub nodes: &'a [ObjectRef],
-    /// What is wanted of each.
+    /// The values to read of each object.
     pub slots: &'a [Slot],
     /// The graphs to read.
     pub dataset: &'a Dataset,
 }
 
-/// The values of one property, for every object of a request.
+/// The values of one property to read, for every object of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slot {
     /// From the object to its values.
     pub step: Step,
-    /// What each value satisfies.
+    /// Condition on each value.
     pub condition: Option<ValueCondition>,
-    /// The order and part of the values of each object; `None` gives all values in any order.
+    /// The order and page of the values of each object; `None` returns all values in any order.
     ///
-    /// Only for values that are objects: values of scalars are ordered after conversion.
+    /// Only for values that are objects: scalar values are ordered after conversion.
     pub page: Option<SlotPage>,
 }
 
-/// Order and part of the values of each object.
+/// Order and page of the values of each object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlotPage {
-    /// Keys of the order; the IRI decides between equals.
+    /// Sort keys; the IRI breaks ties.
     pub order: Vec<OrderKey>,
-    /// The part that is wanted.
+    /// The page to return.
     pub page: Page,
     /// Objects that fail this test do not count. Literals among them do, and come last.
     pub members: Option<TypeTest>,
@@ -49,17 +49,17 @@ pub struct Hydrated {
 
 /// The values of one slot.
 ///
-/// Blank nodes are left out, and a value occurs once per object.
+/// Blank nodes are skipped, and a value occurs once per object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Where the values of each object end in [`Column::values`]; one entry more than objects, from 0.
+    /// Offset in [`Column::values`] where each object's values end, preceded by 0.
     pub offsets: Vec<u32>,
     /// Values of all objects, one object after the other.
     pub values: Vec<Term>,
 }
 
 impl Column {
-    /// Creates an empty column for `nodes` objects to come.
+    /// Creates an empty column with room for `nodes` objects.
     #[must_use]
     pub fn with_capacity(nodes: usize) -> Self {
         let mut offsets = Vec::with_capacity(nodes + 1);
@@ -91,7 +91,7 @@ impl Column {
             .extend(ends.map(|end| start.checked_add(*end).expect("a column below 2^32 values")));
     }
 
-    /// Returns the places of the values of object `node` in [`Column::values`].
+    /// Returns the range of the values of object `node` in [`Column::values`].
     #[must_use]
     pub fn range(&self, node: usize) -> std::ops::Range<usize> {
         self.offsets[node] as usize..self.offsets[node + 1] as usize

@@ -1,4 +1,4 @@
-//! What is asked of a store: which objects, in which order, which part of them, and which of their
+//! What to read from a store: which objects, in which order, which page of them, and which of their
 //! values; all names are resolved to IRIs.
 
 mod condition;
@@ -11,12 +11,12 @@ mod window;
 
 pub use condition::{
     Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, Step, TagRange,
-    TermCondition, TypeTest, ValueCondition, ValueTest,
+    TermCondition, TypeGuard, TypeTest, ValueCondition, ValueTest,
 };
 pub use hydration::{Column, Hydrated, HydrationRequest, Slot, SlotPage};
 pub use object_ref::ObjectRef;
 pub(crate) use object_ref::object_refs;
 pub use regex::{Regex, RegexError};
-pub use selection::{Dataset, OrderKey, OrderStep, Page, Selection, SortBy};
+pub use selection::{Dataset, OrderKey, OrderStep, OrderWay, Page, Selection, SortBy};
 pub use type_index::TypeIndex;
 pub use window::{Position, Take, Window};

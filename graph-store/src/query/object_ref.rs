@@ -1,13 +1,13 @@
-//! References to objects, as stores hand them out.
+//! References to objects, as returned by stores.
 
 use std::fmt;
 
 use oxrdf::NamedNode;
 
-/// A reference to an object of a store: the same for the same object, in the order of IRIs.
+/// A reference to an object of a store: equal for the same object, and ordered by IRI.
 ///
-/// Whoever asks a store only compares, hashes and hands back references, and writes their IRI. What is
-/// inside is a matter between this crate and the store.
+/// Callers of a store only compare and hash references, pass them back, and write their IRI. Their
+/// content is private to this crate and the store.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectRef(NamedNode);
 
@@ -37,7 +37,7 @@ impl From<ObjectRef> for NamedNode {
     }
 }
 
-/// Hands nodes out as references; the list keeps its memory.
+/// Converts nodes to references, reusing the memory of the list.
 pub(crate) fn object_refs(nodes: Vec<NamedNode>) -> Vec<ObjectRef> {
     nodes.into_iter().map(ObjectRef).collect()
 }

@@ -1,16 +1,16 @@
-//! Regular expressions that every store understands alike.
+//! Regular expressions that every store interprets alike.
 //!
-//! SPARQL takes XPath regular expressions, and stores hand them to engines that differ. So a
-//! pattern is parsed here against the subset that they share, and written out again in one
-//! canonical form: `\d`, `\w` and `\s` become explicit classes, groups never capture, and laziness,
-//! which cannot change whether something matches, is dropped. Anything else is refused.
+//! SPARQL uses XPath regular expressions, and stores pass them to engines that differ. So a pattern
+//! is parsed here against the subset that they share, and printed in one canonical form: `\d`, `\w`
+//! and `\s` become explicit classes, groups never capture, and laziness, which cannot change
+//! whether something matches, is dropped. Anything else is refused.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Greatest nesting of groups.
+/// Maximum nesting of groups.
 const MAX_DEPTH: usize = 50;
-/// Greatest number of repetitions that counted quantifiers may ask for, nested ones multiplied.
+/// Maximum number of repetitions that counted quantifiers may require, nested ones multiplied.
 const MAX_WEIGHT: u64 = 5_000;
 
 /// A checked regular expression in canonical form.
@@ -25,7 +25,7 @@ pub struct Regex {
 /// Why a pattern is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegexError {
-    /// Not a regular expression.
+    /// Not a valid regular expression.
     #[error("{message} at character {position}")]
     Invalid {
         /// What is wrong.
@@ -33,15 +33,15 @@ pub enum RegexError {
         /// Character, from 1.
         position: usize,
     },
-    /// Outside of the subset.
+    /// Outside the subset.
     #[error("{what} at character {position} is not supported")]
     Unsupported {
-        /// What is used.
+        /// The unsupported feature.
         what: String,
         /// Character, from 1.
         position: usize,
     },
-    /// Too long or too heavy.
+    /// Too long or too complex.
     #[error("{0}")]
     TooLarge(String),
 }
@@ -50,8 +50,8 @@ impl Regex {
     /// Checks `pattern` and writes it in canonical form.
     ///
     /// # Errors
-    /// When the pattern is malformed, uses something outside of the subset, or is longer than
-    /// `max_length` characters or too heavy.
+    /// When the pattern is malformed, uses a feature outside the subset, is longer than
+    /// `max_length` characters, or is too complex.
     pub fn new(
         pattern: &str,
         case_insensitive: bool,
@@ -176,7 +176,7 @@ impl Parser<'_> {
         Ok(weight)
     }
 
-    /// Parses `{n}`, `{n,}` or `{n,m}`; returns the greater number.
+    /// Parses `{n}`, `{n,}` or `{n,m}`; returns the larger number.
     fn counted(&mut self) -> Result<u64, RegexError> {
         self.next();
         let least = self
@@ -382,7 +382,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Parses `-c` after `low`, when it is a range.
+    /// Parses `-c` after `low`, if it is a range.
     fn range_end(&mut self, low: char) -> Result<char, RegexError> {
         if self.peek() != Some('-') {
             return Ok(low);
@@ -425,7 +425,7 @@ enum Escaped {
     Set { items: String, negated: bool },
 }
 
-/// Merges ranges that overlap, so that none of the set operators of some engines can arise.
+/// Merges overlapping ranges, so that none of the set operators of some engines can arise.
 fn merged(mut ranges: Vec<(char, char)>) -> Vec<(char, char)> {
     ranges.sort_unstable();
     let mut out: Vec<(char, char)> = Vec::new();

@@ -5,20 +5,22 @@ use std::collections::HashMap;
 use oxrdf::NamedNode;
 use soml_core::schema::{ObjectId, Schema};
 
-use super::condition::TypeTest;
+use super::condition::{TypeGuard, TypeTest};
 
-/// The types that tell a node's concrete object type, among some candidates.
+/// The types that determine a node's concrete object type, among some candidates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypeIndex {
-    /// Type properties and, under each, the candidates of each type.
+    /// Type properties, and for each the candidates of each type.
     properties: Vec<(NamedNode, HashMap<NamedNode, Vec<ObjectId>>)>,
     /// Rank of each candidate: the most derived first, then in schema order.
     ranks: HashMap<ObjectId, Rank>,
+    /// What objects are of whose types tell nothing.
+    fallback: Option<ObjectId>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 struct Rank {
-    /// Number of superclasses, so that a subclass always has a greater one.
+    /// Number of superclasses, so a subclass always has a larger depth.
     depth: usize,
     /// The GraphQL type name.
     name: String,
@@ -34,6 +36,7 @@ impl TypeIndex {
         let mut index = TypeIndex {
             properties: Vec::new(),
             ranks: HashMap::new(),
+            fallback: None,
         };
         for (id, name) in candidates {
             let object = &schema[id];
@@ -62,10 +65,38 @@ impl TypeIndex {
         index
     }
 
-    /// Creates an index that only tells which nodes are instances of some of `objects`.
+    /// Creates an index that only determines which nodes are instances of some of `objects`.
     #[must_use]
     pub fn without_names(schema: &Schema, objects: &[ObjectId]) -> Self {
         TypeIndex::new(schema, objects.iter().map(|&object| (object, "")))
+    }
+
+    /// Takes nodes whose types tell nothing for instances of `object`, which is a candidate.
+    #[must_use]
+    pub fn with_fallback(mut self, object: ObjectId) -> Self {
+        self.fallback = Some(object);
+        self
+    }
+
+    /// Returns the guard of the nodes that [`TypeIndex::resolve`] takes for one of the objects that
+    /// `is_meant` tells, and of those that it takes for none where `or_none`.
+    #[must_use]
+    pub fn guard(&self, or_none: bool, is_meant: impl Fn(ObjectId) -> bool) -> TypeGuard {
+        let mut ranked: Vec<(ObjectId, bool)> =
+            self.ranks.keys().map(|id| (*id, is_meant(*id))).collect();
+        ranked.sort_unstable_by_key(|(id, _)| self.rank(*id));
+        let otherwise = self.fallback.map_or(or_none, &is_meant);
+        // What comes last decides as if there were no test.
+        while ranked.pop_if(|(_, meant)| *meant == otherwise).is_some() {}
+        let runs = ranked.chunk_by(|(_, a), (_, b)| a == b);
+        let tests = runs.map(|run| {
+            let of_run = |id: &ObjectId| run.iter().any(|(known, _)| known == id);
+            (self.test_of(of_run), run[0].1)
+        });
+        TypeGuard {
+            tests: tests.collect(),
+            otherwise,
+        }
     }
 
     /// Returns the type properties, in the order that [`TypeIndex::resolve`] expects.
@@ -73,22 +104,34 @@ impl TypeIndex {
         self.properties.iter().map(|(property, _)| property)
     }
 
-    /// Returns the test that some candidate's types pass.
+    /// Returns the test that instances of any candidate pass.
     #[must_use]
     pub fn test(&self) -> TypeTest {
-        let alternatives = self.properties.iter().map(|(property, types)| {
-            let mut types: Vec<_> = types.keys().cloned().collect();
+        self.test_of(|_| true)
+    }
+
+    /// Returns the test that the types of some of the meant candidates pass.
+    fn test_of(&self, is_meant: impl Fn(&ObjectId) -> bool) -> TypeTest {
+        let alternatives = self.properties.iter().filter_map(|(property, types)| {
+            let meant = types.iter().filter(|(_, ids)| ids.iter().any(&is_meant));
+            let mut types: Vec<_> = meant.map(|(ty, _)| ty.clone()).collect();
             types.sort_unstable();
-            (property.clone(), types)
+            (!types.is_empty()).then(|| (property.clone(), types))
         });
         TypeTest {
             alternatives: alternatives.collect(),
         }
     }
 
+    /// Returns what candidates are ordered by: the most derived first.
+    fn rank(&self, id: ObjectId) -> (std::cmp::Reverse<usize>, ObjectId) {
+        let depth = self.ranks.get(&id).map_or(0, |rank| rank.depth);
+        (std::cmp::Reverse(depth), id)
+    }
+
     /// Returns the object type of a node from its types: (position of the type property, type).
     ///
-    /// Among several the most derived wins, then the first of the schema.
+    /// Among several the most derived wins, then the first of the schema; of none it is the fallback.
     pub fn resolve<'t>(
         &self,
         types: impl IntoIterator<Item = (usize, &'t NamedNode)>,
@@ -98,12 +141,7 @@ impl TypeIndex {
             .filter_map(|(position, iri)| self.properties.get(position)?.1.get(iri))
             .flatten()
             .copied();
-        candidates.min_by_key(|id| {
-            (
-                std::cmp::Reverse(self.ranks.get(id).map_or(0, |rank| rank.depth)),
-                *id,
-            )
-        })
+        candidates.min_by_key(|id| self.rank(*id)).or(self.fallback)
     }
 
     /// Returns the GraphQL type name of a candidate.

@@ -1,27 +1,27 @@
-//! Parts of an order between two places, as connections ask for them.
+//! Ranges between two positions of an order, for connections.
 
 use super::object_ref::ObjectRef;
 use crate::value::SortValue;
 
-/// A place in the order of a [`Selection`](super::Selection): the sort keys and the id of an object.
+/// A position in the order of a [`Selection`](super::Selection): the sort keys and id of an object.
 ///
-/// The object need not exist any more; the place stays where it was.
+/// The object need not exist any more; the position remains valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// One value for each key of the order.
+    /// One value for each sort key.
     pub keys: Vec<SortValue>,
-    /// Decides between equal keys.
+    /// Breaks ties between equal keys.
     pub id: ObjectRef,
 }
 
-/// A part of the ordered objects of a selection.
+/// A range of the ordered objects of a selection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// Only objects behind this place.
+    /// Only objects after this position.
     pub after: Option<Position>,
-    /// Only objects in front of this place.
+    /// Only objects before this position.
     pub before: Option<Position>,
-    /// How many of those.
+    /// How many of them to return.
     pub take: Take,
 }
 
@@ -31,14 +31,14 @@ pub enum Take {
     /// All of them.
     #[default]
     All,
-    /// At most so many from its start.
+    /// At most this many from its start.
     First(usize),
-    /// At most so many from its end.
+    /// At most this many from its end.
     Last(usize),
 }
 
 impl Take {
-    /// Returns the greatest number of objects.
+    /// Returns the maximum number of objects.
     #[must_use]
     pub fn limit(self) -> Option<usize> {
         match self {

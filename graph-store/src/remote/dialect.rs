@@ -1,4 +1,4 @@
-//! How servers differ, and what is sent to each.
+//! Differences between servers, and the queries sent to each.
 
 use oxrdf::NamedNode;
 use spargebra::Query;
@@ -12,13 +12,13 @@ use crate::store::{Inference, StoreFeatures};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// RDF4J Server: its default graph is the union of all; `infer` is an argument of its protocol.
+    /// RDF4J Server: its default graph is the union of all; `infer` is a protocol parameter.
     Rdf4j,
-    /// GraphDB: as RDF4J, and `sameAs` is an argument too.
+    /// GraphDB: like RDF4J, with `sameAs` as a further parameter.
     GraphDb,
-    /// Apache Jena Fuseki: names stand for its default graph and for the union of the others.
+    /// Apache Jena Fuseki: its default graph and the union of its named graphs have reserved names.
     Fuseki,
-    /// The server of Oxigraph: the default graph stands apart, and nothing is inferred.
+    /// Oxigraph's own server: the default graph is separate, and nothing is inferred.
     Oxigraph,
     /// Any other server that answers SPARQL 1.1 queries.
     Sparql11,
@@ -34,7 +34,7 @@ pub enum DefaultGraph {
 }
 
 impl Dialect {
-    /// Returns what the default graph of such a server holds when nothing else is said.
+    /// Returns what the default graph of such a server holds in its default configuration.
     #[must_use]
     pub fn default_graph(self) -> DefaultGraph {
         match self {
@@ -43,9 +43,9 @@ impl Dialect {
         }
     }
 
-    /// Returns what such a server lets a request choose, when nothing else is said.
+    /// Returns what a request to such a server can choose, in its default configuration.
     ///
-    /// A server of unknown kind may infer, and has no argument to prevent it.
+    /// A server of unknown kind may infer, and has no parameter to prevent it.
     #[must_use]
     pub fn features(self) -> StoreFeatures {
         let (inference, same_as) = match self {
@@ -61,13 +61,13 @@ impl Dialect {
         }
     }
 
-    /// Tells whether such a server counts one solution where a join with `VALUES` has none, as
-    /// RDF4J 3.7.7 does where it sees before that nothing can match.
+    /// Returns whether such a server counts one solution where a join with `VALUES` has none, as
+    /// RDF4J 3.7.7 does when it detects early that nothing can match.
     pub(super) fn miscounts_values(self) -> bool {
         matches!(self, Dialect::Rdf4j | Dialect::GraphDb)
     }
 
-    /// Makes a query of a pattern that reads a dataset.
+    /// Builds a query that evaluates a pattern over a dataset.
     pub(super) fn query(
         self,
         default_graph: DefaultGraph,
@@ -96,7 +96,7 @@ impl Dialect {
     }
 }
 
-/// The names by which Fuseki knows its default graph and the union of its named graphs.
+/// The reserved names of Fuseki for its default graph and for the union of its named graphs.
 fn all_of_fuseki() -> Vec<NamedNode> {
     ["urn:x-arq:DefaultGraph", "urn:x-arq:UnionGraph"]
         .map(NamedNode::new_unchecked)

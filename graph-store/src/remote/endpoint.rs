@@ -1,4 +1,4 @@
-//! What a remote store needs of the transport below it.
+//! The transport interface of a remote store.
 
 use async_trait::async_trait;
 use oxrdf::Term;
@@ -9,19 +9,19 @@ use crate::error::StoreError;
 use crate::query::Dataset;
 use crate::store::StoreInfo;
 
-/// A query for an endpoint, and what it reads.
+/// A query for an endpoint, and the dataset that it reads.
 #[derive(Clone, Copy, Debug)]
 pub struct EndpointQuery<'a> {
-    /// A SELECT query. Its dataset clause, if any, is already what the endpoint's dialect wants.
+    /// A SELECT query. Its dataset clause, if any, is already in the endpoint's dialect.
     pub query: &'a Query,
-    /// What the request reads; for arguments of the protocol such as inference.
+    /// The dataset of the request, for protocol parameters such as inference.
     pub dataset: &'a Dataset,
 }
 
 /// The solutions of a SELECT query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
-    /// Number of terms in a row: the variables of the query, in the order of its projection.
+    /// Number of terms in a row, one per variable in the order of the projection.
     pub width: usize,
     /// Terms of all rows, one row after the other; `None` where a variable is unbound.
     pub terms: Vec<Option<Term>>,
@@ -29,11 +29,12 @@ pub struct Rows {
 
 /// A SPARQL endpoint: queries in, complete results out.
 ///
-/// Implementations own connections, retries, fail-over, authentication and result formats. A result
-/// is complete or an error: a result that breaks off is never returned as if it were the whole.
+/// Implementations are responsible for connections, retries, fail-over, authentication and result
+/// formats. A result is complete or an error: a truncated result is never returned as a complete
+/// one.
 #[async_trait]
 pub trait SparqlEndpoint: Send + Sync + 'static {
-    /// Runs a SELECT query; gives up when the deadline of `context` passes or it is cancelled.
+    /// Runs a SELECT query; stops when the deadline of `context` passes or it is cancelled.
     ///
     /// # Errors
     /// When the endpoint cannot be reached, refuses the query, or its result is not complete.

@@ -1,4 +1,4 @@
-//! What orders need to know of nodes, fetched before it is looked at.
+//! Values that an order compares, fetched before sorting.
 
 use std::collections::HashMap;
 
@@ -6,34 +6,44 @@ use oxrdf::{NamedNode, Term};
 
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{OrderKey, SortBy, Step, TypeTest};
+use crate::query::{OrderKey, SortBy, Step, TypeGuard, TypeTest};
 use crate::sparql::Fact;
 use crate::store::order::{Neighbours, drop_repeated, split};
 
-/// Returns what the keys of an order and a test of the nodes themselves need to know.
+/// Returns the facts that the keys of an order and a test of the nodes need.
 pub(super) fn wanted(order: &[OrderKey], members: Option<&TypeTest>) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(test) = members {
         want_types(&mut facts, &[], test);
     }
-    for key in order {
+    for way in order.iter().flat_map(|key| &key.ways) {
         let mut chain = Vec::new();
-        let (way, last) = split(key);
-        for step in way {
+        let (steps, last) = split(way);
+        for step in steps {
+            want_guard(&mut facts, &chain, step.of.as_ref());
             want(&mut facts, &chain, &step.step, None);
             chain.push(step.step.clone());
             for test in &step.tests {
                 want_types(&mut facts, &chain, test);
             }
+            want_guard(&mut facts, &chain, step.displayed.as_ref());
         }
         if let Some(last) = last {
+            want_guard(&mut facts, &chain, last.of.as_ref());
             want(&mut facts, &chain, &last.step, None);
         }
-        if let SortBy::TypeName(index) = &key.by {
+        if let SortBy::TypeName(index) = &way.by {
             want_types(&mut facts, &chain, &index.test());
         }
     }
     facts
+}
+
+/// Wants what tells whether a guard admits the nodes at the end of a chain.
+fn want_guard(facts: &mut Vec<Fact>, chain: &[Step], guard: Option<&TypeGuard>) {
+    for (test, _) in guard.iter().flat_map(|guard| &guard.tests) {
+        want_types(facts, chain, test);
+    }
 }
 
 fn want_types(facts: &mut Vec<Fact>, chain: &[Step], test: &TypeTest) {
@@ -58,7 +68,7 @@ fn want(facts: &mut Vec<Fact>, chain: &[Step], step: &Step, only: Option<Vec<Nam
 pub(super) struct Facts<'a> {
     context: &'a CallContext,
     steps: Vec<Step>,
-    /// For each node the values that are known, each with the position of its step.
+    /// The known values of each node, each with the index of its step.
     values: HashMap<NamedNode, Vec<(usize, Term)>>,
 }
 
@@ -71,7 +81,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Adds a value; blank nodes have none and are none.
+    /// Adds a value; blank nodes are ignored on both sides.
     pub(super) fn add(&mut self, node: Term, step: &Step, value: Term) {
         let Term::NamedNode(node) = node else {
             return;

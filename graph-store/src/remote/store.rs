@@ -13,11 +13,12 @@ use spargebra::algebra::GraphPattern;
 use super::dialect::{DefaultGraph, Dialect};
 use super::endpoint::{EndpointQuery, Rows, SparqlEndpoint};
 use super::facts::{Facts, wanted};
+use super::solutions::{Solutions, width};
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{
     Column, Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Page, Position,
-    Selection, ValueCondition, Window, object_refs,
+    Selection, Slot, ValueCondition, Window, object_refs,
 };
 use crate::sparql::{self, Fact, SlotQuery};
 use crate::store::order::{
@@ -25,23 +26,23 @@ use crate::store::order::{
 };
 use crate::store::{GraphStore, StoreFeatures, StoreInfo, WindowBuilder, Windowed};
 
-/// How a remote store is asked.
+/// Options of a remote store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteOptions {
     /// The kind of server.
     pub dialect: Dialect,
     /// What the default graph of the server holds.
     pub default_graph: DefaultGraph,
-    /// What a request can choose; the name of the repository is here.
+    /// What a request can choose; includes the name of the repository.
     pub features: StoreFeatures,
-    /// Greatest number of nodes whose values one query asks for; at least 1.
+    /// Maximum number of nodes whose values one query fetches; at least 1.
     pub batch: usize,
-    /// Greatest number of queries for one level that are under way at once; at least 1.
+    /// Maximum number of concurrent queries for one level; at least 1.
     pub concurrency: usize,
 }
 
 impl RemoteOptions {
-    /// Returns the options that fit a kind of server as it comes.
+    /// Returns the options for a kind of server in its default configuration.
     #[must_use]
     pub fn new(dialect: Dialect) -> Self {
         RemoteOptions {
@@ -56,7 +57,8 @@ impl RemoteOptions {
 
 /// A store behind a SPARQL endpoint.
 ///
-/// A selection is one query. Values of a level are one query per [`RemoteOptions::batch`] nodes.
+/// A selection is one query. The values of a level take one query per [`RemoteOptions::batch`]
+/// nodes.
 pub struct RemoteStore {
     endpoint: Arc<dyn SparqlEndpoint>,
     options: RemoteOptions,
@@ -99,7 +101,7 @@ impl RemoteStore {
         Ok(rows)
     }
 
-    /// Fetches the objects with what their order needs, and orders them here.
+    /// Fetches the objects with the values that their order compares, and sorts them locally.
     async fn select_ordered(
         &self,
         selection: &Selection,
@@ -110,7 +112,7 @@ impl RemoteStore {
         sorted_page(&facts, nodes, &selection.order, selection.page, &mut cache)
     }
 
-    /// Fetches all objects, each once, with what their order needs.
+    /// Fetches all distinct objects with the values that their order compares.
     async fn nodes_with_facts<'c>(
         &self,
         selection: &Selection,
@@ -135,16 +137,16 @@ impl RemoteStore {
         Ok((nodes, facts))
     }
 
-    /// Fetches the values of one batch of nodes.
+    /// Fetches the values of one batch of nodes for some of the slots, each with its facts.
     async fn hydrate_batch(
         &self,
         nodes: &[ObjectRef],
-        request: &HydrationRequest<'_>,
-        facts: &[Vec<Fact>],
+        slots: &[(&Slot, Vec<Fact>)],
+        dataset: &Dataset,
         context: &CallContext,
     ) -> Result<Vec<Column>, StoreError> {
-        let slots = request.slots.iter().zip(facts);
         let queries: Vec<SlotQuery<'_>> = slots
+            .iter()
             .map(|(slot, facts)| SlotQuery {
                 step: &slot.step,
                 condition: slot.condition.as_ref(),
@@ -152,10 +154,10 @@ impl RemoteStore {
             })
             .collect();
         let pattern = sparql::values_of(nodes, &queries);
-        let rows = self.rows(pattern, 3, request.dataset, context).await?;
+        let rows = self.rows(pattern, 3, dataset, context).await?;
         let mut known = Facts::new(context);
         let values = sorted_out(rows, nodes, &queries, &mut known)?;
-        let columns = request.slots.iter().zip(values).map(|(slot, values)| {
+        let columns = slots.iter().zip(values).map(|((slot, _), values)| {
             let mut column = Column::with_capacity(nodes.len());
             let mut cache = KeyCache::default();
             for mut values in values {
@@ -172,7 +174,7 @@ impl RemoteStore {
     }
 }
 
-/// Puts the values of rows to their slots and nodes, and facts about values into `known`.
+/// Assigns the values in rows to their slots and nodes, and adds facts about values to `known`.
 fn sorted_out(
     rows: Rows,
     nodes: &[ObjectRef],
@@ -214,7 +216,7 @@ impl GraphStore for RemoteStore {
         selection: &Selection,
         context: &CallContext,
     ) -> Result<Vec<ObjectRef>, StoreError> {
-        if reads_nothing(&selection.dataset) || takes_nothing(selection.page) {
+        if selects_nothing(selection) || takes_nothing(selection.page) {
             return Ok(Vec::new());
         }
         if !selection.order.is_empty() {
@@ -224,14 +226,14 @@ impl GraphStore for RemoteStore {
         let pattern = sparql::nodes_page(&selection.condition, selection.page);
         let rows = self.rows(pattern, 1, &selection.dataset, context).await?;
         let mut nodes: Vec<NamedNode> = named_nodes(rows.terms.into_iter().flatten()).collect();
-        // Not every store orders texts by code point within a page; and a list in the same order
-        // every time is worth more than the time it takes.
+        // Not every store sorts strings by code point within a page, and a stable order of lists is
+        // worth the sorting time.
         nodes.sort_unstable();
         Ok(object_refs(nodes))
     }
 
     async fn count(&self, selection: &Selection, context: &CallContext) -> Result<u64, StoreError> {
-        if reads_nothing(&selection.dataset) {
+        if selects_nothing(selection) {
             return Ok(0);
         }
         if self.options.dialect.miscounts_values() && joins_values(&selection.condition) {
@@ -246,7 +248,7 @@ impl GraphStore for RemoteStore {
                 .value()
                 .parse()
                 .map_err(|_| malformed("a count is no number")),
-            // RDF4J has no row where it sees before that nothing can match.
+            // RDF4J returns no row when it detects early that nothing can match.
             [] => Ok(0),
             _ => Err(malformed("a count is not one number")),
         }
@@ -260,7 +262,7 @@ impl GraphStore for RemoteStore {
     ) -> Result<Windowed, StoreError> {
         let order = &selection.order;
         let mut builder = WindowBuilder::new(order, window);
-        if reads_nothing(&selection.dataset) {
+        if selects_nothing(selection) {
             return Ok(builder.finish());
         }
         let (nodes, facts) = self.nodes_with_facts(selection, context).await?;
@@ -280,18 +282,19 @@ impl GraphStore for RemoteStore {
         request: &HydrationRequest<'_>,
         context: &CallContext,
     ) -> Result<Hydrated, StoreError> {
-        let facts: Vec<Vec<Fact>> = request
-            .slots
-            .iter()
+        let asked = request.slots.iter().filter(|slot| can_have_values(slot));
+        let asked: Vec<(&Slot, Vec<Fact>)> = asked
             .map(|slot| match &slot.page {
-                None => Vec::new(),
-                Some(page) => wanted(&page.order, page.members.as_ref()),
+                None => (slot, Vec::new()),
+                Some(page) => (slot, wanted(&page.order, page.members.as_ref())),
             })
             .collect();
         let mut fetches = Vec::new();
-        for nodes in request.nodes.chunks(self.options.batch.max(1)) {
-            let fetch = self.hydrate_batch(nodes, request, &facts, context);
-            fetches.push(fetch.boxed());
+        if !asked.is_empty() {
+            for nodes in request.nodes.chunks(self.options.batch.max(1)) {
+                let fetch = self.hydrate_batch(nodes, &asked, request.dataset, context);
+                fetches.push(fetch.boxed());
+            }
         }
         let fetched: Vec<Vec<Column>> = stream::iter(fetches)
             .buffered(self.options.concurrency.max(1))
@@ -303,9 +306,15 @@ impl GraphStore for RemoteStore {
             .map(|_| Column::with_capacity(request.nodes.len()))
             .collect();
         for batch in fetched {
-            for (column, part) in columns.iter_mut().zip(batch) {
+            let filled = columns.iter_mut().zip(request.slots);
+            let filled = filled.filter(|(_, slot)| can_have_values(slot));
+            for ((column, _), part) in filled.zip(batch) {
                 column.append(part);
             }
+        }
+        let unasked = columns.iter_mut().zip(request.slots);
+        for (column, _) in unasked.filter(|(_, slot)| !can_have_values(slot)) {
+            request.nodes.iter().for_each(|_| column.end_node());
         }
         Ok(Hydrated { columns })
     }
@@ -319,12 +328,35 @@ impl GraphStore for RemoteStore {
     }
 }
 
-/// Tells whether a dataset lists no graph at all, which no dataset clause can say.
-fn reads_nothing(dataset: &Dataset) -> bool {
-    dataset.graphs.as_ref().is_some_and(Vec::is_empty)
+#[async_trait]
+impl Solutions for RemoteStore {
+    async fn solutions(
+        &self,
+        pattern: GraphPattern,
+        context: &CallContext,
+    ) -> Result<Rows, StoreError> {
+        let width = width(&pattern).ok_or_else(|| malformed("a pattern projects nothing"))?;
+        self.rows(pattern, width, &Dataset::default(), context)
+            .await
+    }
 }
 
-/// Tells whether the query of a condition joins a list of terms.
+/// Tells whether no object can be selected, so that no server needs to be asked: the condition is
+/// false by its form, as a list of no ids is, or the dataset lists no graph at all, which no dataset
+/// clause can say.
+fn selects_nothing(selection: &Selection) -> bool {
+    selection.condition.is_false() || selection.dataset.graphs.as_ref().is_some_and(Vec::is_empty)
+}
+
+/// Tells whether some value can be in a slot.
+fn can_have_values(slot: &Slot) -> bool {
+    !slot
+        .condition
+        .as_ref()
+        .is_some_and(ValueCondition::is_false)
+}
+
+/// Returns whether the query of a condition joins a list of terms.
 fn joins_values(condition: &NodeCondition) -> bool {
     match condition {
         NodeCondition::OneOf(_) | NodeCondition::Iri(_) => true,
@@ -336,7 +368,7 @@ fn joins_values(condition: &NodeCondition) -> bool {
             ValueCondition::Node(inner) => joins_values(inner),
             ValueCondition::Term(_) => false,
         },
-        // These filter.
+        // These become filters.
         NodeCondition::Any(_) | NodeCondition::Not(_) => false,
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn if_else(condition: Expression, yes: Expression, no: Expression) ->
     Expression::If(Box::new(condition), Box::new(yes), Box::new(no))
 }
 
-/// Joins conditions; what is known is left out, since RDF4J fails where it has to find that out.
+/// Joins conditions; constants are folded, since RDF4J fails where it has to do so itself.
 pub(super) fn and(left: Expression, right: Expression) -> Expression {
     match (constant_of(&left), constant_of(&right)) {
         (Some(false), _) | (_, Some(false)) => boolean(false),
@@ -55,7 +55,7 @@ fn or(left: Expression, right: Expression) -> Expression {
     }
 }
 
-/// Returns the truth value of an expression that is one.
+/// Returns the truth value of a constant expression.
 fn constant_of(expression: &Expression) -> Option<bool> {
     match expression {
         Expression::Literal(literal) if literal.datatype() == xsd::BOOLEAN => {
@@ -65,9 +65,9 @@ fn constant_of(expression: &Expression) -> Option<bool> {
     }
 }
 
-/// Negates; an error counts as false before the negation, so as true after it.
+/// Negates; an error counts as false, so its negation is true.
 ///
-/// The negation is inside of COALESCE, since RDF4J fails where it simplifies an argument of COALESCE
+/// The negation is inside COALESCE, since RDF4J fails where it simplifies an argument of COALESCE
 /// itself.
 pub(super) fn not(expression: Expression) -> Expression {
     match expression {
@@ -110,7 +110,7 @@ pub(super) fn value_condition(
     }
 }
 
-/// Tests for what fields can show: blank nodes are neither objects nor values.
+/// Tests for what fields can display: blank nodes are neither objects nor values.
 fn is_value(variable: &Variable) -> Expression {
     let blank = call(Function::IsBlank, [variable.clone().into()]);
     Expression::Not(Box::new(blank))
@@ -184,7 +184,7 @@ pub(super) fn is_one_of(subject: Expression, ids: &[NamedNode]) -> Expression {
     Expression::In(Box::new(subject), ids)
 }
 
-/// Tests whether a variable stands for one of some IRIs.
+/// Tests whether a variable is bound to one of some IRIs.
 pub(super) fn is_one_node(builder: &Builder, variable: &Variable, ids: &[NamedNode]) -> Expression {
     if ids.is_empty() {
         return boolean(false);
@@ -195,8 +195,8 @@ pub(super) fn is_one_node(builder: &Builder, variable: &Variable, ids: &[NamedNo
 
 /// Tests whether a term is one of some constants.
 ///
-/// RDF4J puts the IRI that a filter equals a variable with in place of the variable, and then finds
-/// nothing where the filter has an `EXISTS` too. It does not do so with a list of two.
+/// RDF4J substitutes an IRI that a filter compares with a variable for the variable, and then finds
+/// nothing if the filter also has an `EXISTS`. It does not do so with a list of two.
 fn is_listed(builder: &Builder, subject: Expression, mut listed: Vec<Expression>) -> Expression {
     if builder.portable
         && let [single @ Expression::NamedNode(_)] = listed.as_slice()
@@ -244,7 +244,7 @@ fn term_condition(
             return all([literal].into_iter().chain(wanted).chain(unwanted));
         }
         TermCondition::Datatype(test) => {
-            // A literal with a language tag shows no datatype.
+            // A literal with a language tag has no datatype in answers.
             let untagged = equal(call(Function::Lang, [subject()]), text(""));
             and(
                 untagged,
@@ -273,7 +273,7 @@ fn value_test(builder: &Builder, subject: Expression, test: &ValueTest) -> Expre
         _ => None,
     };
     let subject = match test.domain {
-        // The comparison takes the text itself.
+        // The comparison uses the lexical form itself.
         Domain::Cast(scalar) if builder.portable && is_temporal(scalar) => trimmed(subject),
         Domain::Cast(scalar) => cast(builder, subject, scalar),
         _ => subject,
@@ -289,7 +289,7 @@ fn value_test(builder: &Builder, subject: Expression, test: &ValueTest) -> Expre
         domain => guard(&subject, domain),
     };
     let guard = match &test.operator {
-        // A few servers take NaN for the greatest number.
+        // A few servers sort NaN after every other number.
         Operator::Compare(comparison, _) if builder.portable && is_order(*comparison) => {
             let name = call(Function::Str, [subject.clone()]);
             and(guard, not(equal(name, text("NaN"))))
@@ -319,22 +319,22 @@ fn value_test(builder: &Builder, subject: Expression, test: &ValueTest) -> Expre
     and(guard, operation)
 }
 
-/// What an IRI with its scheme looks like.
+/// The form of an absolute IRI.
 const IRI: &str = r#"^[A-Za-z][A-Za-z0-9+.-]*:([^\s<>"{}|^`\\%]|%[0-9A-Fa-f]{2})*$"#;
 
-/// Casts a term; an error where its text does not fit.
+/// Casts a term; an error if its lexical form does not fit.
 fn cast(builder: &Builder, subject: Expression, scalar: Scalar) -> Expression {
     let stored = trimmed(subject.clone());
     let to = |datatype: NamedNode, text| call(Function::Custom(datatype), [text]);
     if scalar == Scalar::Iri {
-        // Fuseki makes an IRI of any text, within its own address.
+        // Fuseki makes an IRI of any string, resolved against its own address.
         let is_iri = call(Function::Regex, [stored.clone(), text(IRI)]);
         let absolute = call(Function::Iri, [stored]);
         let none = to(xsd::INTEGER.into_owned(), text("none"));
         return if_else(is_iri, absolute, none);
     }
     let from_text = if scalar.is_integer() {
-        // RDF4J casts to `xsd:integer` what fits into 32 bits alone.
+        // RDF4J casts only what fits into 32 bits to `xsd:integer`.
         let whole = call(Function::Regex, [stored.clone(), text("^[+-]?[0-9]+$")]);
         let digits = if_else(whole, stored, text("none"));
         to(xsd::DECIMAL.into_owned(), digits)
@@ -354,12 +354,12 @@ fn cast(builder: &Builder, subject: Expression, scalar: Scalar) -> Expression {
     if_else(is_number, subject, from_text)
 }
 
-/// Tells whether a comparison asks which of two is greater.
+/// Returns whether a comparison is an order comparison.
 fn is_order(comparison: Comparison) -> bool {
     !matches!(comparison, Comparison::Equal | Comparison::NotEqual)
 }
 
-/// Tests whether a number has a text that its datatype knows; RDF4J takes any text for a number.
+/// Tests whether a number is in the lexical space of its datatype; RDF4J accepts any string.
 fn is_well_formed_number(subject: &Expression) -> Expression {
     let matches = |pattern: &str| {
         let stored = call(Function::Str, [subject.clone()]);
@@ -381,14 +381,14 @@ fn is_well_formed_number(subject: &Expression) -> Expression {
     )
 }
 
-/// Returns the text of a term without spaces around it; not every store trims where a cast should.
+/// Returns the trimmed lexical form of a term; not every store trims when casting.
 fn trimmed(subject: Expression) -> Expression {
     let around = text("^[ \t\n\r]+|[ \t\n\r]+$");
     let stored = call(Function::Str, [subject]);
     call(Function::Replace, [stored, around, text("")])
 }
 
-/// Tests whether a term belongs to a domain at all.
+/// Tests whether a term belongs to a domain.
 fn guard(subject: &Expression, domain: Domain) -> Expression {
     let datatype = || call(Function::Datatype, [subject.clone()]);
     match domain {
@@ -414,7 +414,7 @@ fn equals_some(
     subject: &Expression,
     constants: &[Constant],
 ) -> Expression {
-    // Most constants can stand in one list; the others need an expression each.
+    // Most constants fit into one list; the others need an expression each.
     let (mut listed, mut others) = (Vec::new(), Vec::new());
     for constant in constants {
         match constant {
@@ -441,7 +441,7 @@ fn equals_some(
     any(others)
 }
 
-/// Compares with a constant; `moments` tells that dates and times are compared by their text.
+/// Compares with a constant; `moments` says whether dates and times are compared by lexical form.
 fn compare(
     builder: &Builder,
     moments: Option<Scalar>,
@@ -462,8 +462,8 @@ fn compare(
         Constant::Literal(literal) if is_single(literal) => {
             operation(subject.clone(), comparison, literal.clone().into())
         }
-        // A stored `xsd:float` shows as the shortest number that names it. Compared as it is, either
-        // it or the constant would be rounded first.
+        // A stored `xsd:float` is displayed as the shortest decimal that identifies it. Compared
+        // directly, either it or the constant would be rounded first.
         Constant::Literal(literal) => {
             let shown = call(Function::Str, [subject.clone()]);
             let shown = call(Function::Custom(xsd::DOUBLE.into_owned()), [shown]);
@@ -484,7 +484,7 @@ fn compare(
     }
 }
 
-/// Tells whether a literal is no number, or one that an `xsd:float` holds exactly.
+/// Returns whether a literal is not a number, or one that an `xsd:float` represents exactly.
 fn is_single(literal: &Literal) -> bool {
     let datatype = literal.datatype();
     let text = literal.value();

@@ -1,8 +1,8 @@
 //! Conditions to SPARQL algebra.
 //!
-//! Nothing here pastes text: patterns and expressions are built as algebra, so an operand can never
-//! become syntax. What must hold is a join; everything else is a filter whose `EXISTS` hold one
-//! triple pattern each and nest along paths, a form that stores evaluate well.
+//! No query text is concatenated: patterns and expressions are built as algebra, so an operand can
+//! never become syntax. Mandatory parts are joins; everything else is a filter whose `EXISTS`
+//! contain one triple pattern each and nest along paths, a form that stores evaluate well.
 
 mod expression;
 mod moment;
@@ -12,75 +12,36 @@ mod union;
 use expression::{and, is_iri, value_condition};
 use oxrdf::{NamedNode, Variable};
 pub(crate) use rows::{Fact, SlotQuery, count_of, nodes_page, nodes_with_facts, values_of};
-use spargebra::Query;
-use spargebra::algebra::{Expression, GraphPattern, QueryDataset};
+use spargebra::algebra::{Expression, GraphPattern};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 pub(crate) use union::over_all_graphs;
 
 use crate::query::{
-    Dataset, NodeCondition, Operator, Quantifier, Step, TypeTest, ValueCondition, ValueTest,
+    NodeCondition, Operator, Quantifier, Step, TypeTest, ValueCondition, ValueTest,
 };
 
-/// Name of the variable that holds what a query selects.
-pub const RESULT: &str = "id";
+/// Name of the variable for the selected objects.
+pub(crate) const RESULT: &str = "id";
 
-/// Returns the query for the objects that satisfy a condition.
-///
-/// The condition must tell where objects come from, as a type test or a list of ids does.
-#[must_use]
-pub fn select_nodes(condition: &NodeCondition, dataset: &Dataset) -> Query {
-    let mut builder = Builder::default();
-    let id = Variable::new_unchecked(RESULT);
-    let mut parts = Parts::default();
-    builder.require(&id, condition, &mut parts);
-    parts.filters.push(is_iri(&id));
-    query(parts.into_pattern(), &id, dataset)
-}
-
-/// Returns the text of a condition on a value, for people.
-#[must_use]
-pub fn filter_text(condition: &ValueCondition) -> String {
-    let value = Variable::new_unchecked(RESULT);
-    value_condition(&mut Builder::default(), &value, condition)
-        .map_or_else(|| "true".to_owned(), |expression| expression.to_string())
-}
-
-fn query(pattern: GraphPattern, id: &Variable, dataset: &Dataset) -> Query {
-    let project = GraphPattern::Project {
-        inner: Box::new(pattern),
-        variables: vec![id.clone()],
-    };
-    Query::Select {
-        dataset: dataset.graphs.as_ref().map(|graphs| QueryDataset {
-            default: graphs.clone(),
-            named: None,
-        }),
-        pattern: GraphPattern::Distinct {
-            inner: Box::new(project),
-        },
-        base_iri: None,
-    }
-}
-
-/// Hands out variables.
+/// Creates variables.
 #[derive(Default)]
 struct Builder {
     variables: usize,
-    /// Says what servers answer differently in a form that they answer alike, at a price.
+    /// Avoids what servers evaluate differently, at some cost.
     portable: bool,
 }
 
-/// Greatest number of conditions on values that are joined; further ones filter.
+/// Maximum number of joined conditions on values; further ones become filters.
 ///
-/// A join multiplies: each condition has as many solutions as values that satisfy it.
+/// Joins multiply: each condition has as many solutions as values that satisfy it.
 const MAX_JOINED: usize = 4;
 
-/// What is joined, and what filters the join.
+/// The joined patterns, and the filters over them.
 #[derive(Default)]
 struct Parts {
     patterns: Vec<GraphPattern>,
     filters: Vec<Expression>,
-    /// Conditions on values among the patterns.
+    /// Number of conditions on values among the patterns.
     joined: usize,
 }
 
@@ -111,7 +72,7 @@ impl Parts {
     }
 }
 
-/// Combines operands into a tree whose depth is logarithmic, so that no evaluator runs out of stack.
+/// Combines operands into a tree of logarithmic depth, so that no evaluator overflows its stack.
 fn balanced<T>(operands: Vec<T>, combine: impl Fn(T, T) -> T + Copy) -> Option<T> {
     let mut layer = operands;
     while layer.len() > 1 {
@@ -142,7 +103,7 @@ impl Builder {
         Variable::new_unchecked(format!("v{}", self.variables))
     }
 
-    /// Adds what the node in `node` must satisfy: joins where the condition is positive.
+    /// Adds the condition on the variable `node`: joins where it is positive.
     fn require(&mut self, node: &Variable, condition: &NodeCondition, parts: &mut Parts) {
         match condition {
             NodeCondition::All(inner) => {

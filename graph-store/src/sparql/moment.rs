@@ -1,9 +1,10 @@
-//! Comparisons of dates and times that every server answers alike.
+//! Portable comparisons of dates and times.
 //!
-//! Servers differ on values of which one has a zone and the other has none, and on those of other
-//! datatypes than `xsd:dateTime`. So the text of a value is made that of an `xsd:dateTime` with a
-//! zone. A value without zone is compared with one that has a zone after XML Schema: it may be in
-//! any zone between +14:00 and -14:00, and is less only when it is less in all of them.
+//! Servers differ on values of which only one has a time zone, and on datatypes other than
+//! `xsd:dateTime`. So the lexical form of a value is converted to that of an `xsd:dateTime` with a
+//! time zone. Comparisons between values with and without a time zone follow XML Schema: a value
+//! without one may be in any time zone between +14:00 and -14:00, and is less only if it is less in
+//! all of them.
 
 use oxrdf::Literal;
 use oxrdf::vocab::xsd;
@@ -13,16 +14,16 @@ use spargebra::algebra::{Expression, Function};
 use super::expression::{and, boolean, call, if_else, operation, text};
 use crate::query::Comparison;
 
-/// The end of a text that has a zone.
+/// A time zone at the end of a lexical form.
 const ZONE: &str = "(Z|[+-][0-9][0-9]:[0-9][0-9])";
 
-/// How the text of a date or time becomes that of an `xsd:dateTime`.
+/// How the lexical form of a date or time becomes that of an `xsd:dateTime`.
 struct Shape {
-    /// What stands before the text.
+    /// Prefix of the lexical form.
     before: &'static str,
-    /// A regular expression for the text without its zone.
+    /// A regular expression for the lexical form without its time zone.
     body: &'static str,
-    /// What stands between the text and its zone.
+    /// Inserted before the time zone.
     after: &'static str,
 }
 
@@ -42,12 +43,12 @@ fn shape(scalar: Scalar) -> Option<Shape> {
     })
 }
 
-/// Tells whether values of a scalar are dates or times.
+/// Returns whether values of a scalar are dates or times.
 pub(super) fn is_temporal(scalar: Scalar) -> bool {
     shape(scalar).is_some()
 }
 
-/// Tests whether a text is that of a date or time; an error is no.
+/// Tests whether a string is the lexical form of a date or time; an error counts as false.
 pub(super) fn is_moment(scalar: Scalar, subject: &Expression) -> Expression {
     let Some(shape) = shape(scalar) else {
         return boolean(false);
@@ -61,7 +62,7 @@ pub(super) fn is_moment(scalar: Scalar, subject: &Expression) -> Expression {
     )
 }
 
-/// Returns the comparison of a term by its text; `None` when the scalar is no date or time.
+/// Returns the comparison of a term by its lexical form; `None` when the scalar is no date or time.
 pub(super) fn compare_moment(
     scalar: Scalar,
     subject: &Expression,
@@ -84,7 +85,7 @@ pub(super) fn compare_moment(
         let text = format!("{}{body}{}{zone}", shape.before, shape.after);
         Expression::Literal(Literal::new_typed_literal(text, xsd::DATE_TIME))
     };
-    // At the earlier and the later end of where a value without zone may be.
+    // The earliest and the latest instants of a value without a time zone.
     let (earliest, latest) = ("+14:00", "-14:00");
     let (of_zoned, of_unzoned) = match (zone, comparison) {
         (Some(zone), Comparison::Equal) => (
@@ -117,7 +118,7 @@ pub(super) fn compare_moment(
 }
 
 impl Shape {
-    /// Returns the `xsd:dateTime` of a text of this shape, `zone` added at its end.
+    /// Returns the `xsd:dateTime` of a lexical form of this shape, with `zone` appended.
     fn moment(&self, stored: Expression, zone: &str) -> Expression {
         let without = |pattern: String| {
             call(
@@ -125,7 +126,7 @@ impl Shape {
                 [stored.clone(), text(&pattern), text("")],
             )
         };
-        // Servers differ on what a group is called that letters follow, so no group is used.
+        // Servers differ on the name of a group that letters follow, so no group is used.
         let parts = if self.after.is_empty() {
             vec![text(self.before), stored, text(zone)]
         } else {
@@ -146,7 +147,7 @@ impl Shape {
     }
 }
 
-/// Splits a well-formed date or time into what stands before its zone, and the zone.
+/// Splits a well-formed date or time into the part before its time zone, and the time zone.
 fn split_zone(value: &str) -> (&str, Option<&str>) {
     if let Some(body) = value.strip_suffix('Z') {
         return (body, Some("Z"));

@@ -1,8 +1,8 @@
-//! Queries that bring many things at once, each row with a number that tells what it is.
+//! Queries for many results at once, with a number in each row that identifies its kind.
 //!
-//! Every part stands in a UNION branch of its own that starts from the nodes, so that no store is
-//! led to join a branch with the others: some evaluate a join with a UNION or a subquery by reading
-//! all that the other side could match.
+//! Every part is a UNION branch of its own that starts from the nodes, so that no store joins a
+//! branch with the others: some evaluate a join with a UNION or a subquery by reading everything
+//! that the other side could match.
 
 use oxrdf::{Literal, NamedNode, Variable};
 use spargebra::algebra::{
@@ -13,25 +13,25 @@ use super::expression::{is_iri, is_one_node, value_condition};
 use super::{Builder, Parts, RESULT, one_of, triple, union_of};
 use crate::query::{NodeCondition, ObjectRef, Page, Step, ValueCondition};
 
-/// Values that are wanted of nodes at the end of a chain of steps.
+/// Values of nodes at the end of a chain of steps.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fact {
     /// The steps to the nodes.
     pub(crate) chain: Vec<Step>,
     /// From these nodes to the values.
     pub(crate) step: Step,
-    /// Only these values, which are sorted; `None` for all.
+    /// Restricts the values to these, which are sorted; `None` for all.
     pub(crate) only: Option<Vec<NamedNode>>,
 }
 
-/// The values of one property that are wanted of given nodes.
+/// The values of one property of given nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlotQuery<'a> {
     /// From the nodes to the values.
     pub(crate) step: &'a Step,
-    /// What the values satisfy.
+    /// Condition on the values.
     pub(crate) condition: Option<&'a ValueCondition>,
-    /// What is wanted of the values themselves.
+    /// Facts about the values themselves.
     pub(crate) facts: &'a [Fact],
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn values_of(nodes: &[ObjectRef], slots: &[SlotQuery<'_>]) -> GraphPa
     }
     let rows = union_of(branches).unwrap_or_else(|| one_of(&node, []));
     if has_facts {
-        // Parents share values, about which every fact would come once per parent.
+        // Nodes share values, so every fact would be returned once per node.
         return distinct(rows, row_variables().to_vec());
     }
     GraphPattern::Project {

@@ -1,4 +1,4 @@
-//! Reads the default graph and all named graphs where a store keeps them apart.
+//! Reads the default graph and all named graphs in stores that keep them apart.
 
 use oxrdf::Variable;
 use spargebra::algebra::{Expression, GraphPattern};
@@ -6,13 +6,12 @@ use spargebra::term::TriplePattern;
 
 /// Lets every triple pattern of a query match in the default graph and in every named graph.
 ///
-/// This is the only way that SPARQL 1.1 itself has. A triple that is in several graphs matches
-/// several times.
+/// SPARQL 1.1 itself has no other way. A triple that is in several graphs matches several times.
 pub(crate) fn over_all_graphs(pattern: GraphPattern) -> GraphPattern {
     Widener::default().pattern(pattern)
 }
 
-/// Hands out a variable for the graph of each triple pattern.
+/// Creates a variable for the graph of each triple pattern.
 #[derive(Default)]
 struct Widener {
     graphs: usize,
@@ -147,7 +146,7 @@ impl Widener {
                     .map(|option| self.expression(option))
                     .collect(),
             ),
-            // Comparisons and calls hold terms, variables and other calls, and no patterns.
+            // Comparisons and calls contain terms, variables and other calls, but no patterns.
             leaf => leaf,
         }
     }

@@ -1,24 +1,26 @@
-//! Sort keys of objects by hydration alone, for stores that have no shorter way to them.
+//! Sort keys of objects by hydration alone, for stores without a shortcut.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 
 use indexmap::IndexSet;
-use oxrdf::Term;
+use oxrdf::{NamedNode, Term};
 
 use super::GraphStore;
+use super::order::split;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::evaluate::shown;
 use crate::query::{
-    Column, Dataset, HydrationRequest, NodeCondition, ObjectRef, OrderKey, OrderStep, Slot, SortBy,
-    Step, TypeIndex, ValueCondition,
+    Column, Dataset, HydrationRequest, NodeCondition, ObjectRef, OrderKey, OrderStep, OrderWay,
+    Slot, SortBy, Step, TypeGuard, TypeIndex, TypeTest, ValueCondition,
 };
 use crate::value::SortValue;
 
 /// Returns the sort keys of each object, in the order of `order`.
 ///
-/// Costs one call of [`GraphStore::hydrate`] for each step of each key, whatever the number of
-/// objects.
+/// Costs one call of [`GraphStore::hydrate`] for each step of each way of each key, and one more for
+/// a step that has a guard, whatever the number of objects.
 ///
 /// # Errors
 /// When the store fails.
@@ -52,46 +54,117 @@ struct KeyReader<'a, S: ?Sized> {
 
 impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
     async fn key(&self, nodes: &[ObjectRef], key: &OrderKey) -> Result<Vec<SortValue>, StoreError> {
-        let of_node = matches!(
-            key.by,
-            SortBy::Iri | SortBy::TypeName(_) | SortBy::Constant(_)
-        );
-        let (last, way) = match key.path.split_last() {
-            Some((last, way)) if !of_node => (Some(last), way),
-            _ => (None, key.path.as_slice()),
-        };
+        let mut keys = vec![SortValue::Missing; nodes.len()];
+        // Positions of the nodes that no way was for so far.
+        let mut open: Vec<usize> = (0..nodes.len()).collect();
+        for way in &key.ways {
+            if open.is_empty() {
+                break;
+            }
+            let of_open: Vec<ObjectRef> = open.iter().map(|&node| nodes[node].clone()).collect();
+            let values = self.along(&of_open, way).await?;
+            let mut left = Vec::new();
+            for (node, value) in open.into_iter().zip(values) {
+                match value {
+                    Some(value) => keys[node] = value,
+                    None => left.push(node),
+                }
+            }
+            open = left;
+        }
+        Ok(keys)
+    }
+
+    /// Returns the values at the end of a way; `None` for the nodes that it is not for.
+    async fn along(
+        &self,
+        nodes: &[ObjectRef],
+        way: &OrderWay,
+    ) -> Result<Vec<Option<SortValue>>, StoreError> {
+        let (steps, last) = split(way);
         let mut at: Vec<Option<ObjectRef>> = nodes.iter().cloned().map(Some).collect();
-        for step in way {
+        let mut is_for = vec![true; nodes.len()];
+        for step in steps {
+            self.keep_meant(&mut at, &mut is_for, step).await?;
             at = self.shown_objects(&at, step).await?;
         }
-        match (&key.by, last) {
-            (SortBy::Iri, _) => Ok(each(&at, |node| SortValue::Text(node.iri().to_owned()))),
-            (SortBy::Constant(text), _) => Ok(each(&at, |_| SortValue::Text(text.clone()))),
-            (SortBy::TypeName(index), _) => self.type_names(&at, index).await,
+        if let Some(last) = last {
+            self.keep_meant(&mut at, &mut is_for, last).await?;
+        }
+        let values = match (&way.by, last) {
+            (SortBy::Iri, _) => each(&at, |node| SortValue::Text(node.iri().to_owned())),
+            (SortBy::Constant(text), _) => each(&at, |_| SortValue::Text(text.clone())),
+            (SortBy::TypeName(index), _) => self.type_names(&at, index).await?,
             (by, last) => {
                 let slots: Vec<Slot> = last
                     .map(|last| slot(&last.step, None))
                     .into_iter()
                     .collect();
                 let (places, columns) = self.values(&at, slots).await?;
-                Ok(each(&at, |node| {
+                each(&at, |node| {
                     let values = columns
                         .first()
                         .map_or(&[][..], |column| column.of(places[node]));
                     shown(by, values, &self.context.accept_language)
-                }))
+                })
             }
-        }
+        };
+        let values = values.into_iter().zip(is_for);
+        Ok(values
+            .map(|(value, is_for)| is_for.then_some(value))
+            .collect())
     }
 
-    /// Returns the object that a single-valued field shows of each.
+    /// Drops the nodes that a step is not for, and notes that the way is not for them.
+    async fn keep_meant(
+        &self,
+        at: &mut [Option<ObjectRef>],
+        is_for: &mut [bool],
+        step: &OrderStep,
+    ) -> Result<(), StoreError> {
+        let Some(guard) = &step.of else {
+            return Ok(());
+        };
+        let tests = guard.tests.iter().flat_map(|(test, _)| &test.alternatives);
+        let properties: IndexSet<&NamedNode> = tests.map(|(property, _)| property).collect();
+        let slots = properties.iter();
+        let slots = slots.map(|property| slot(&Step::forward((*property).clone()), None));
+        let (places, columns) = self.values(at, slots.collect()).await?;
+        let is_meant = |node: &ObjectRef| {
+            let passes = |test: &TypeTest| {
+                Ok::<bool, Infallible>(test.alternatives.iter().any(|(property, types)| {
+                    let column = properties.get_index_of(property).map(|at| &columns[at]);
+                    let stored = column.map_or(&[][..], |column| column.of(places[node]));
+                    stored
+                        .iter()
+                        .any(|ty| matches!(ty, Term::NamedNode(ty) if types.contains(ty)))
+                }))
+            };
+            let Ok(meant) = guard.admits(passes);
+            meant
+        };
+        let meant: Vec<bool> = at
+            .iter()
+            .map(|node| node.as_ref().is_none_or(is_meant))
+            .collect();
+        for (position, meant) in meant.into_iter().enumerate() {
+            if !meant {
+                at[position] = None;
+                is_for[position] = false;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the object that a single-valued field of each node displays.
     async fn shown_objects(
         &self,
         at: &[Option<ObjectRef>],
         step: &OrderStep,
     ) -> Result<Vec<Option<ObjectRef>>, StoreError> {
         let tests = step.tests.iter().cloned().map(NodeCondition::Instance);
-        let tests = NodeCondition::all(tests);
+        let displayed = step.displayed.as_ref().map(TypeGuard::condition);
+        let tests = NodeCondition::all(tests.chain(displayed));
         let condition = (!tests.is_true()).then_some(ValueCondition::Node(tests));
         let slots = vec![slot(&step.step, condition)];
         let (places, columns) = self.values(at, slots).await?;
@@ -128,7 +201,7 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
         }))
     }
 
-    /// Hydrates the distinct nodes; returns the place of each in the columns.
+    /// Hydrates the distinct nodes; returns the position of each in the columns.
     async fn values<'n>(
         &self,
         at: &'n [Option<ObjectRef>],
@@ -159,7 +232,7 @@ fn slot(step: &Step, condition: Option<ValueCondition>) -> Slot {
     }
 }
 
-/// Returns a value for each node, missing where the way to it broke off.
+/// Returns a value for each node, missing where the path to it ended early.
 fn each(at: &[Option<ObjectRef>], value: impl Fn(&ObjectRef) -> SortValue) -> Vec<SortValue> {
     let values = at.iter();
     values

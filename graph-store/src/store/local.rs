@@ -1,4 +1,4 @@
-//! What only a store can do that works on the calling thread.
+//! The view of a store that works on the calling thread.
 
 use oxrdf::NamedNode;
 
@@ -6,12 +6,12 @@ use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{Hydrated, HydrationRequest};
 
-/// A store whose calls block the thread, since they do all their work on it.
+/// A store whose calls do all their work on the calling thread, and so block it.
 pub trait LocalStore: Send + Sync {
-    /// Does what [`GraphStore::hydrate`](crate::GraphStore::hydrate) does without waiting for
-    /// anything; `None` where the store cannot, which is then the same for every request.
+    /// Does the work of [`GraphStore::hydrate`](crate::GraphStore::hydrate) synchronously; `None`
+    /// if the store cannot, which must then hold for every request.
     ///
-    /// Values that decide nothing else are then read while the answer is written, up to 1,000
+    /// Values that nothing else depends on are then read while the answer is written, up to 1,000
     /// objects at a time, so that they are never all in memory.
     fn hydrate_now(
         &self,
@@ -22,14 +22,14 @@ pub trait LocalStore: Send + Sync {
         None
     }
 
-    /// Told, when a service starts over the store, of the properties that it reads against their
-    /// direction, for a store that can make itself ready for them.
+    /// Called when a service starts over the store, with the properties that it reads in inverse
+    /// direction, so that the store can prepare for them.
     fn expect_inverse(&self, properties: &[NamedNode]) {
         let _ = properties;
     }
 
-    /// Tells whether calls count their work by [`CallContext::spend`], so that short requests may
-    /// stay on the thread that they came on.
+    /// Returns whether calls count their work by [`CallContext::spend`], so that short requests may
+    /// stay on their original thread.
     fn is_metered(&self) -> bool {
         false
     }

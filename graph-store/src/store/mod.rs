@@ -1,4 +1,4 @@
-//! The graph store: where objects and their values come from.
+//! The graph store: the source of objects and their values.
 
 mod keys;
 mod local;
@@ -17,20 +17,20 @@ use crate::query::{Hydrated, HydrationRequest, ObjectRef, Page, Position, Select
 /// A store of RDF data.
 ///
 /// Implementations decide how a selection becomes queries and how values are fetched; the contract
-/// is the same for all of them: IRIs only, each once, in the order asked for. Each step that a store
-/// takes, a query or a walk, is counted by [`CallContext::count_call`].
+/// is the same for all of them: IRIs only, each once, in the requested order. Each step of a store,
+/// a query or an index scan, is counted by [`CallContext::count_call`].
 ///
-/// A store selects, hydrates and answers a probe; the rest has defaults.
+/// A store must select, hydrate and answer a probe; the rest has defaults.
 #[async_trait]
 pub trait GraphStore: Send + Sync + 'static {
-    /// Returns the objects that `selection` asks for: distinct IRIs, ordered and paged.
+    /// Returns the objects of `selection`: distinct IRIs, ordered and paged.
     async fn select(
         &self,
         selection: &Selection,
         context: &CallContext,
     ) -> Result<Vec<ObjectRef>, StoreError>;
 
-    /// Returns how many objects `selection` would give without its page.
+    /// Returns how many objects `selection` would return without its page.
     async fn count(&self, selection: &Selection, context: &CallContext) -> Result<u64, StoreError> {
         let whole = Selection {
             order: Vec::new(),
@@ -41,13 +41,14 @@ pub trait GraphStore: Send + Sync + 'static {
     }
 
     /// Returns the objects of a window over the ordered objects of `selection`, whose page is the
-    /// whole, with the sort keys of each: one [`Position`] per object, ascending in
+    /// whole list, with the sort keys of each: one [`Position`] per object, ascending in
     /// [`compare_positions`] with [`Selection::order`].
     ///
-    /// The keys are what [`crate::evaluate::shown`] says of the stored values, so that they can be
-    /// compared with those of a cursor from any time before. A window far behind must not cost more
-    /// than the first one. The default selects all objects and reads their keys by hydration; a
-    /// store that knows a shorter way offers its candidates to a [`WindowBuilder`] of its own.
+    /// The keys are those that [`crate::evaluate::shown`] returns for the stored values, so they
+    /// can be compared with those of a cursor created at any earlier time. A window far down the
+    /// order must not cost more than the first one. The default implementation selects all objects
+    /// and reads their keys by hydration; a store with a shorter way passes its candidates to a
+    /// [`WindowBuilder`] of its own.
     async fn select_window(
         &self,
         selection: &Selection,
@@ -69,14 +70,14 @@ pub trait GraphStore: Send + Sync + 'static {
         Ok(builder.finish())
     }
 
-    /// Returns, for each node and slot of `request`, the values that the slot asks for.
+    /// Returns the values for each node and slot of `request`.
     async fn hydrate(
         &self,
         request: &HydrationRequest<'_>,
         context: &CallContext,
     ) -> Result<Hydrated, StoreError>;
 
-    /// Checks that the store answers; returns what it is for health records.
+    /// Checks that the store answers; returns its description for health checks.
     async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError>;
 
     /// Returns what a request can choose of the store.
@@ -87,7 +88,7 @@ pub trait GraphStore: Send + Sync + 'static {
     /// Returns the local view of a store whose calls do their work on the calling thread.
     ///
     /// Requests then run off the async workers. The default, `None`, is right for every store that
-    /// waits for somebody else.
+    /// waits on something else, such as a network.
     fn local(&self) -> Option<&dyn LocalStore> {
         None
     }
@@ -98,29 +99,29 @@ pub trait GraphStore: Send + Sync + 'static {
 pub struct StoreFeatures {
     /// The repository that the store reads, when it has a name.
     pub repository: Option<String>,
-    /// Statements that follow from others.
+    /// Inference of statements.
     pub inference: Inference,
-    /// Statements that follow from `owl:sameAs`.
+    /// Inference by `owl:sameAs`.
     pub same_as: Inference,
 }
 
-/// Whether a store answers what is not stated but follows.
+/// Whether a store also answers from inferred statements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inference {
-    /// Nothing follows: whatever a request asks for, it gets what is stated.
+    /// Never: only stated triples are returned, whatever a request asks for.
     #[default]
     None,
     /// A request can choose.
     Switchable,
-    /// What follows cannot be left out.
+    /// Inferred statements cannot be excluded.
     Always,
 }
 
-/// What a store says of itself.
+/// The description of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreInfo {
     /// Kind of store, such as `in-memory`.
     pub provider: String,
-    /// Number of statements, when the store can tell at no cost.
+    /// Number of statements, if the store knows it at no cost.
     pub statements: Option<u64>,
 }

@@ -1,7 +1,7 @@
-//! The order of objects by what fields show of them, for every store that orders by itself.
+//! The order of objects by the values that fields display, for every store that sorts by itself.
 //!
-//! A store says how values and types of a node are read; which value a key takes, how keys compare
-//! and what a page holds is the same for all.
+//! A store reads the values and types of a node; the value of a key, the comparison of keys and the
+//! content of a page are the same for all stores.
 
 use std::cmp::Ordering;
 use std::hash::Hash;
@@ -16,29 +16,31 @@ use super::compare_keys;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::evaluate::shown;
-use crate::query::{OrderKey, OrderStep, Page, SlotPage, SortBy, Step, TypeIndex, TypeTest};
+use crate::query::{
+    OrderKey, OrderStep, OrderWay, Page, SlotPage, SortBy, Step, TypeIndex, TypeTest,
+};
 use crate::value::SortValue;
 
-/// How many objects are read between two looks at the deadline.
+/// How many objects are read between two checks of the deadline.
 pub(crate) const CHECK_EVERY: usize = 256;
 
 /// Sort keys that are known already.
 pub(crate) type KeyCache = HashMap<NamedNode, Vec<SortValue>>;
 
-/// What orders need to know of nodes.
+/// The access to nodes that sorting needs.
 pub(crate) trait Neighbours {
-    /// Returns what surrounds the request.
+    /// Returns the context of the request.
     fn context(&self) -> &CallContext;
 
-    /// Appends the distinct values of one step, blank nodes left out.
+    /// Appends the distinct values of one step, without blank nodes.
     fn walk(&self, node: &NamedNode, step: &Step, values: &mut Vec<Term>)
     -> Result<(), StoreError>;
 
-    /// Tells whether a node passes a type test.
+    /// Returns whether a node passes a type test.
     fn is_instance(&self, node: &NamedNode, test: &TypeTest) -> Result<bool, StoreError>;
 }
 
-/// Sorts objects by keys, then by IRI, and cuts a page out.
+/// Sorts objects by keys, then by IRI, and returns one page.
 pub(crate) fn sorted_page(
     source: &impl Neighbours,
     nodes: Vec<NamedNode>,
@@ -69,7 +71,7 @@ pub(crate) fn sorted_page(
 
 /// Orders and pages the values of one object.
 ///
-/// Literals where objects should be come last; the executor reports them.
+/// Literals in place of objects come last; the executor reports them.
 pub(crate) fn sorted_values(
     source: &impl Neighbours,
     values: Vec<Term>,
@@ -105,7 +107,7 @@ pub(crate) fn sorted_values(
         .collect())
 }
 
-/// Drops repeated values from `start` on; the first of each stays.
+/// Removes repeated values from `start` on; the first of each stays.
 pub(crate) fn drop_repeated<T: Eq + Hash>(values: &mut Vec<T>, start: usize) {
     match &values[start..] {
         [] | [_] => return,
@@ -135,40 +137,64 @@ fn key_of(
     node: &NamedNode,
     key: &OrderKey,
 ) -> Result<SortValue, StoreError> {
-    let (way, last) = split(key);
+    for way in &key.ways {
+        if let Some(value) = value_along(source, node, way)? {
+            return Ok(value);
+        }
+    }
+    Ok(SortValue::Missing)
+}
+
+/// Returns the value at the end of a way; `None` when the way is not for the object.
+fn value_along(
+    source: &impl Neighbours,
+    node: &NamedNode,
+    way: &OrderWay,
+) -> Result<Option<SortValue>, StoreError> {
+    let (steps, last) = split(way);
+    let is_for = |node: &NamedNode, step: &OrderStep| match &step.of {
+        None => Ok(true),
+        Some(guard) => guard.admits(|test| source.is_instance(node, test)),
+    };
     let mut at = node.clone();
-    for step in way {
+    for step in steps {
+        if !is_for(&at, step)? {
+            return Ok(None);
+        }
         match shown_object(source, &at, step)? {
             Some(next) => at = next,
-            None => return Ok(SortValue::Missing),
+            None => return Ok(Some(SortValue::Missing)),
         }
     }
     let mut values = Vec::new();
     if let Some(last) = last {
+        if !is_for(&at, last)? {
+            return Ok(None);
+        }
         source.walk(&at, &last.step, &mut values)?;
     }
-    Ok(match &key.by {
+    Ok(Some(match &way.by {
         SortBy::Iri => SortValue::Text(at.into_string()),
         SortBy::Constant(text) => SortValue::Text(text.clone()),
         SortBy::TypeName(index) => type_name(source, &at, index)?,
         by => shown(by, &values, &source.context().accept_language),
-    })
+    }))
 }
 
-/// Splits the path of a key: the way to the node, and the step to the values that are compared, when
-/// it is not the node itself that is.
-pub(crate) fn split(key: &OrderKey) -> (&[OrderStep], Option<&OrderStep>) {
+/// Splits the path of a way: the steps to the node, and the step to the values that are compared,
+/// when it is not the node itself that is.
+pub(crate) fn split(way: &OrderWay) -> (&[OrderStep], Option<&OrderStep>) {
     let of_node = matches!(
-        key.by,
+        way.by,
         SortBy::Iri | SortBy::TypeName(_) | SortBy::Constant(_)
     );
-    match key.path.split_last() {
-        Some((last, way)) if !of_node => (way, Some(last)),
-        _ => (key.path.as_slice(), None),
+    match way.path.split_last() {
+        Some((last, steps)) if !of_node => (steps, Some(last)),
+        _ => (way.path.as_slice(), None),
     }
 }
 
-/// Returns the object that a single-valued field shows.
+/// Returns the object that a single-valued field displays.
 fn shown_object(
     source: &impl Neighbours,
     node: &NamedNode,
@@ -185,6 +211,11 @@ fn shown_object(
             if !source.is_instance(&next, test)? {
                 continue 'values;
             }
+        }
+        if let Some(guard) = &step.displayed
+            && !guard.admits(|test| source.is_instance(&next, test))?
+        {
+            continue;
         }
         smallest = Some(next);
     }
@@ -219,7 +250,7 @@ pub(crate) fn named_nodes(
     })
 }
 
-/// Returns the elements of `range` as if all were sorted.
+/// Returns the elements of `range` in sorted order, without sorting the rest.
 fn page_of(
     mut nodes: Vec<NamedNode>,
     range: Range<usize>,

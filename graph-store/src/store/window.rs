@@ -1,27 +1,27 @@
-//! Windows over candidates that come in any order: the logic that every store can use.
+//! Windows over unordered candidates: the logic that every store can use.
 //!
-//! Candidates pass by once. Only as many as the window takes, and one more that tells whether there
-//! are others, are kept; so neither memory nor work grows with the place of the window.
+//! Candidates are read once. Only as many as the window takes are kept, plus one that shows whether
+//! there are more; so neither memory nor work depends on the position of the window.
 
 use std::cmp::Ordering;
 
 use crate::query::{OrderKey, Position, Take, Window};
 use crate::value::SortValue;
 
-/// The objects of a [`Window`], in order, with the place of each.
+/// The objects of a [`Window`], in order, with the position of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Windowed {
     /// The objects, each once.
     pub objects: Vec<Position>,
-    /// Its range has objects beyond the ones taken.
+    /// Whether the range has objects beyond the returned ones.
     pub more: bool,
-    /// Some object of the selection is at `after` or in front of it.
+    /// Whether some object of the selection is at `after` or before it.
     pub precedes: bool,
-    /// Some object of the selection is at `before` or behind it.
+    /// Whether some object of the selection is at `before` or after it.
     pub follows: bool,
 }
 
-/// Compares two places in an order: key by key, then by id.
+/// Compares two positions in an order: key by key, then by id.
 #[must_use]
 pub fn compare_positions(order: &[OrderKey], a: &Position, b: &Position) -> Ordering {
     compare_keys(order, &a.keys, &b.keys).then_with(|| a.id.cmp(&b.id))
@@ -39,7 +39,7 @@ pub fn compare_keys(order: &[OrderKey], a: &[SortValue], b: &[SortValue]) -> Ord
     Ordering::Equal
 }
 
-/// Cuts a window out of the candidates that it is offered.
+/// Builds a window from the candidates that it is offered.
 ///
 /// An object may be offered several times, with the same keys each time; it counts once.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub struct WindowBuilder<'a> {
     order: &'a [OrderKey],
     window: &'a Window,
     kept: Vec<Position>,
-    /// The worst of those kept when they were cut last: what is not better is not wanted.
+    /// The last of the candidates kept by the latest cut: any that is not better is skipped.
     bound: Option<Position>,
     precedes: bool,
     follows: bool,
@@ -117,19 +117,20 @@ impl<'a> WindowBuilder<'a> {
         }
     }
 
-    /// Returns how often two places were compared so far, sorting included.
+    /// Returns how many comparisons of positions were made so far, including those of sorting.
     #[must_use]
     pub fn comparisons(&self) -> u64 {
         self.comparisons
     }
 
-    /// Returns how many candidates are worth keeping: the window, and one that tells of others.
+    /// Returns how many candidates to keep: the window, and one more that shows whether there are
+    /// others.
     fn room(&self) -> usize {
         let limit = self.window.take.limit();
         limit.map_or(usize::MAX, |limit| limit.saturating_add(1))
     }
 
-    /// Orders candidates by how much the window wants them, best first.
+    /// Orders candidates by preference of the window, best first.
     fn quality(&self, a: &Position, b: &Position) -> Ordering {
         match self.window.take {
             Take::Last(_) => compare_positions(self.order, b, a),
@@ -137,7 +138,7 @@ impl<'a> WindowBuilder<'a> {
         }
     }
 
-    /// Keeps the best.
+    /// Keeps the best candidates.
     fn cut(&mut self) {
         let room = self.room();
         let mut kept = std::mem::take(&mut self.kept);
@@ -166,11 +167,7 @@ mod tests {
     use crate::value::SortValue;
 
     fn order(descending: bool) -> Vec<OrderKey> {
-        vec![OrderKey {
-            path: Vec::new(),
-            by: SortBy::Iri,
-            descending,
-        }]
+        vec![OrderKey::new(Vec::new(), SortBy::Iri, descending)]
     }
 
     fn position((key, id): (u8, u8)) -> Position {
@@ -180,7 +177,7 @@ mod tests {
         }
     }
 
-    /// What a window is, without any thought of cost.
+    /// Naive reference implementation of a window.
     fn by_definition(order: &[OrderKey], window: &Window, candidates: &[Position]) -> Windowed {
         let mut all = candidates.to_vec();
         all.sort_by(|a, b| compare_positions(order, a, b));
@@ -262,7 +259,7 @@ mod tests {
                 take: Take::First(20),
             };
             let mut builder = WindowBuilder::new(&[], &window);
-            // Every number once, in an order without order: the total is prime.
+            // Every number once, in a scrambled order: the total is prime.
             for step in 0..total {
                 builder.offer(at(step * 7_919 % total));
                 assert!(builder.kept.len() <= 42, "only the window is kept");
@@ -279,7 +276,8 @@ mod tests {
             panic!("three costs");
         };
         println!("comparisons at positions 10, 1,000 and 100,000: {costs:?}");
-        // Far behind, half of the candidates fall out after one comparison instead of two.
+        // Far down the order, half of the candidates are skipped after one comparison instead of
+        // two.
         assert!(most <= 2 * total + 2 * total / 10, "{costs:?}");
         assert!(costs[2] * 10 <= costs[0] * 13 && least > 0, "{costs:?}");
     }

@@ -1,6 +1,7 @@
-//! Canonical values: equal for stored values that answers show equal, ordered as answers are.
+//! Canonical values: equal if and only if answers show stored values as equal, in the order of
+//! answers.
 //!
-//! Aggregates count, compare and add canonical values; no text is made on the way.
+//! Aggregates count, compare and add canonical values without converting them to strings.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -16,31 +17,31 @@ use super::json::{Numbers, date_time, is_text, write_decimal, write_float, write
 use super::number::{Number, is_integer_of};
 use super::sort::instant;
 
-/// A stored value among the values of one field, whatever its lexical form.
+/// A stored value of a field, independent of its lexical form.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CanonicalValue<'t> {
-    /// A truth value.
+    /// A Boolean.
     Boolean(bool),
-    /// A whole or decimal number.
+    /// An integer or decimal number.
     Decimal(DecimalNumber),
-    /// A binary number.
+    /// A floating-point number.
     Float(Float),
     /// A date or time.
     Temporal(Temporal<'t>),
-    /// A text, the name of an enumeration, or an IRI.
+    /// A string, the name of an enumeration value, or an IRI.
     Text(Cow<'t, str>),
-    /// A literal as a value of its own kind.
+    /// A literal as a value in its own right.
     Literal {
-        /// Its text.
+        /// Its lexical form.
         text: &'t str,
-        /// Its language tag in lower case; empty without one.
+        /// Its language tag in lower case; empty if there is none.
         tag: String,
         /// Its datatype.
         datatype: &'t str,
     },
 }
 
-/// A finite binary number; zero has one value, whatever its sign.
+/// A finite floating-point number; zero has no sign.
 #[derive(Clone, Copy, Debug)]
 pub struct Float(f64);
 
@@ -84,7 +85,7 @@ impl Ord for Float {
     }
 }
 
-/// A date or time. A `dateTime` with a zone is its instant; all else is shown as it is stored.
+/// A date or time. A `dateTime` with a time zone is compared as an instant; all others as stored.
 #[derive(Clone, Debug)]
 pub struct Temporal<'t> {
     at: Decimal,
@@ -125,7 +126,7 @@ impl Ord for Temporal<'_> {
     }
 }
 
-/// Returns the canonical value of a stored term as a value of `scalar`; `None` when it is none.
+/// Returns the canonical value of a stored term as a value of `scalar`; `None` if it is ill-typed.
 pub fn canonical_value(scalar: Scalar, term: &Term) -> Option<CanonicalValue<'_>> {
     let literal = match term {
         Term::NamedNode(node) if scalar == Scalar::Iri => {
@@ -173,7 +174,7 @@ fn float<'t>(scalar: Scalar, value: f64) -> Option<CanonicalValue<'t>> {
 }
 
 impl<'t> CanonicalValue<'t> {
-    /// Returns the canonical value of a literal as a value of its own kind.
+    /// Returns the canonical value of a literal in its own right.
     pub fn of_literal(literal: &'t Literal) -> CanonicalValue<'t> {
         let tag = literal.language().unwrap_or_default().to_ascii_lowercase();
         CanonicalValue::Literal {
@@ -183,7 +184,7 @@ impl<'t> CanonicalValue<'t> {
         }
     }
 
-    /// Returns what stands for an object among other values; `None` when the term is none.
+    /// Returns the canonical value of an object; `None` if the term is not one.
     #[must_use]
     pub fn of_object(term: &'t Term) -> Option<CanonicalValue<'t>> {
         match term {
@@ -192,9 +193,9 @@ impl<'t> CanonicalValue<'t> {
         }
     }
 
-    /// Takes the texts along, so that the term is not needed any more.
+    /// Copies borrowed strings, so that the value outlives its term.
     ///
-    /// `None` for a literal of its own kind, which is never made from another term.
+    /// `None` for a literal in its own right, which is never converted from another term.
     pub fn into_owned(self) -> Option<CanonicalValue<'static>> {
         Some(match self {
             CanonicalValue::Boolean(value) => CanonicalValue::Boolean(value),
@@ -210,7 +211,7 @@ impl<'t> CanonicalValue<'t> {
         })
     }
 
-    /// Writes the value as one of `scalar`, for which it was read; enumerations are strings.
+    /// Writes the value as one of `scalar`, as which it was read; enumeration values are strings.
     pub fn write(&self, out: &mut Vec<u8>, scalar: Scalar, numbers: Numbers) {
         match self {
             CanonicalValue::Boolean(value) => {
@@ -349,7 +350,8 @@ mod tests {
                     assert_eq!(x == y, shown(a) == shown(b), "{scalar:?} {a} {b}");
                     equal += usize::from(x == y && a != b);
                     let sorted = sort_value(scalar, a).cmp(&sort_value(scalar, b));
-                    // Different numbers may have the same nearest float, which is what is shown.
+                    // Different numbers may have the same nearest float, which is what answers
+                    // show.
                     let is_rounded = scalar.is_float() && x == y;
                     if sorted.is_ne() && !is_rounded {
                         assert_eq!(x.cmp(&y), sorted, "{scalar:?} {a} {b}");

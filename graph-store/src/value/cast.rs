@@ -1,4 +1,4 @@
-//! `typeCast`: stored values as if they were of the declared datatype.
+//! `typeCast`: converts stored values to the declared datatype.
 
 use std::borrow::Cow;
 
@@ -6,12 +6,14 @@ use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term};
 use soml_core::datatype::Scalar;
 
+use super::json::{is_plain, is_text};
 use super::lexical::is_lexical;
 use super::number::Number;
 
-/// Returns a term as a value of `scalar`, from its text where its datatype does not fit already.
+/// Returns a term as a value of `scalar`, cast from its lexical form if its datatype differs.
 ///
-/// `None` when the text is not in the lexical space of the scalar: such values are as if absent.
+/// `None` if the lexical form is not in the lexical space of the scalar: such values count as
+/// absent.
 #[must_use]
 pub fn cast(scalar: Scalar, term: &Term) -> Option<Cow<'_, Term>> {
     let Term::Literal(literal) = term else {
@@ -20,6 +22,9 @@ pub fn cast(scalar: Scalar, term: &Term) -> Option<Cow<'_, Term>> {
     let text = literal.value().trim_matches([' ', '\t', '\r', '\n']);
     let fits = if scalar.is_numeric() {
         Number::from_literal(literal).is_some()
+    } else if scalar == Scalar::String {
+        // A tag stays, since languages choose by it.
+        is_text(literal)
     } else {
         literal.datatype().as_str() == scalar.datatype_iri()
     };
@@ -51,6 +56,19 @@ pub fn cast(scalar: Scalar, term: &Term) -> Option<Cow<'_, Term>> {
             .into(),
     };
     Some(Cow::Owned(value))
+}
+
+/// Returns a term as the name of a value of an enumeration: the text of any literal, without a tag.
+#[must_use]
+pub fn cast_name(term: &Term) -> Option<Cow<'_, Term>> {
+    match term {
+        Term::Literal(literal) if is_plain(literal) => Some(Cow::Borrowed(term)),
+        Term::Literal(literal) => {
+            let name = Literal::new_simple_literal(literal.value());
+            Some(Cow::Owned(name.into()))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -98,6 +116,11 @@ mod tests {
                 Scalar::String,
                 Literal::from(5).into(),
                 Some("\"5\"".to_owned()),
+            ),
+            (
+                Scalar::String,
+                Literal::new_language_tagged_literal_unchecked("a", "en").into(),
+                Some("\"a\"@en".to_owned()),
             ),
             (
                 Scalar::Integer,

@@ -1,8 +1,8 @@
 //! Decimal numbers of any length, compared exactly.
 //!
-//! Stored literals are as long as whoever wrote them likes: all that is done here takes time and
-//! memory in proportion to the digits that are given. Numbers are read from digits without exponents,
-//! so none takes more memory than its text.
+//! Stored literals can be of any length, so everything here takes time and memory proportional to
+//! the number of digits. Numbers are parsed from digits without exponents, so none takes more
+//! memory than its lexical form.
 
 use std::cmp::Ordering;
 use std::fmt::{self, Write as _};
@@ -11,32 +11,32 @@ use super::exact::Exact;
 
 /// A decimal number of any length.
 ///
-/// A number that fits is always a short one, so equal numbers have equal members.
+/// Every number that fits is a `Short` one, so equal numbers have equal fields.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DecimalNumber {
-    /// Up to 38 digits in front of the point and 18 behind it, as arithmetic holds them.
+    /// Up to 38 digits before the decimal point and 18 after it, the range of arithmetic.
     Short(Exact),
-    /// More digits, which take no part in arithmetic.
+    /// More digits, excluded from arithmetic.
     Long(LongDecimal),
 }
 
-/// The digits of a number that [`Exact`] does not hold: the first in front of the point is no zero, nor
-/// is the last behind it.
+/// The digits of a number that [`Exact`] cannot represent: without leading zeros before the decimal
+/// point and trailing zeros after it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LongDecimal {
     negative: bool,
-    /// How many of the digits stand in front of the point.
+    /// Number of digits before the decimal point.
     point: usize,
     digits: Box<[u8]>,
 }
 
 impl DecimalNumber {
-    /// Reads a number in the lexical space of `xsd:decimal`.
+    /// Parses the lexical form of an `xsd:decimal`.
     pub fn parse(text: &str) -> Option<DecimalNumber> {
         Digits::parse(text).map(DecimalNumber::from)
     }
 
-    /// Reads a number in the lexical space of `xsd:integer`.
+    /// Parses the lexical form of an `xsd:integer`.
     pub fn parse_integer(text: &str) -> Option<DecimalNumber> {
         if text.contains('.') {
             return None;
@@ -44,13 +44,14 @@ impl DecimalNumber {
         DecimalNumber::parse(text)
     }
 
-    /// Returns the shortest decimal number that names a binary one; `None` for infinities and NaN.
+    /// Returns the shortest decimal that identifies a floating-point number; `None` for infinities
+    /// and NaN.
     pub fn from_double(value: f64) -> Option<DecimalNumber> {
         let mut text = TextBuffer::default();
         text.digits_of_double(value).map(DecimalNumber::from)
     }
 
-    /// Tells whether there are no fraction digits.
+    /// Returns whether there are no fraction digits.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         match self {
@@ -59,7 +60,7 @@ impl DecimalNumber {
         }
     }
 
-    /// Tells whether the number is below zero.
+    /// Returns whether the number is below zero.
     #[must_use]
     pub fn is_negative(&self) -> bool {
         match self {
@@ -68,11 +69,11 @@ impl DecimalNumber {
         }
     }
 
-    /// Returns the nearest binary number; what is beyond all of them is infinite.
+    /// Returns the nearest floating-point number; infinite if the number is out of range.
     pub fn to_double(&self) -> f64 {
         match self {
             DecimalNumber::Short(number) => match number.to_integer() {
-                // Up to 2^53 whole numbers are binary ones.
+                // Integers up to 2^53 are exact floating-point numbers.
                 Some(whole) if whole.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS => whole as f64,
                 _ => {
                     let mut text = TextBuffer::default();
@@ -87,8 +88,8 @@ impl DecimalNumber {
         }
     }
 
-    /// Compares with a binary number, which counts as the shortest decimal that names it; `None`
-    /// with NaN.
+    /// Compares with a floating-point number, taken as the shortest decimal that identifies it;
+    /// `None` for NaN.
     pub fn compare_double(&self, double: f64) -> Option<Ordering> {
         if let DecimalNumber::Short(number) = self
             && let Some(ordering) = by_approximation(*number, double)
@@ -159,7 +160,7 @@ impl PartialOrd for DecimalNumber {
 }
 
 impl fmt::Display for DecimalNumber {
-    /// Writes the digits, without an exponent and without zeros that change nothing.
+    /// Writes the digits, without an exponent and redundant zeros.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DecimalNumber::Short(number) => number.fmt(f),
@@ -193,32 +194,33 @@ impl fmt::Display for LongDecimal {
     }
 }
 
-/// Decides between a decimal and a binary number that are not so close that rounding could.
+/// Compares a decimal and a floating-point number by approximation, if they differ by more than
+/// rounding errors.
 fn by_approximation(decimal: Exact, double: f64) -> Option<Ordering> {
-    /// How far apart approximations are, in proportion, when they decide.
+    /// Relative difference from which approximations decide.
     const CLOSE: f64 = 1e-14;
     let near = decimal.approximation();
     if (near - double).abs() > near.abs().max(double.abs()) * CLOSE && double.is_finite() {
         return near.partial_cmp(&double);
     }
-    // Whole numbers of up to 15 digits name themselves.
+    // Integers of up to 15 digits are their own shortest decimals.
     (near == double && near.abs() < 1e15 && decimal.is_whole() && double.fract() == 0.0)
         .then_some(Ordering::Equal)
 }
 
-/// The ASCII digits of a number: the first in front of the point is no zero, nor is the last behind it.
-/// Zero has none and is not negative.
+/// The ASCII digits of a number, without leading zeros before the decimal point and trailing zeros
+/// after it. Zero has no digits and is not negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Digits<'d> {
     negative: bool,
-    /// In front of the point.
+    /// Before the decimal point.
     whole: &'d [u8],
-    /// Behind the point.
+    /// After the decimal point.
     fraction: &'d [u8],
 }
 
 impl<'d> Digits<'d> {
-    /// Reads `(+|-)?([0-9]+(.[0-9]*)?|.[0-9]+)`.
+    /// Parses `(+|-)?([0-9]+(.[0-9]*)?|.[0-9]+)`.
     fn parse(text: &'d str) -> Option<Digits<'d>> {
         let (negative, text) = match text.as_bytes() {
             [b'-', digits @ ..] => (true, digits),
@@ -243,7 +245,7 @@ impl<'d> Digits<'d> {
         let last = fraction.iter().rposition(is_significant);
         let fraction = &fraction[..last.map_or(0, |last| last + 1)];
         Some(Digits {
-            // Zero has one value, whatever its sign.
+            // Zero has no sign.
             negative: negative && !(whole.is_empty() && fraction.is_empty()),
             whole,
             fraction,
@@ -274,24 +276,26 @@ impl PartialOrd for Digits<'_> {
     }
 }
 
-/// Room for the digits of a binary number, or of an [`Exact`], that needs no allocation.
+/// A buffer for the digits of a floating-point number, or of an [`Exact`], without allocation.
 pub(super) struct TextBuffer {
     bytes: [u8; TextBuffer::SIZE],
     length: usize,
 }
 
 impl TextBuffer {
-    /// The smallest binary number has 324 digits behind the point, and others up to 17 from there.
+    /// The smallest positive number has 324 digits after the decimal point, and others up to 17
+    /// more.
     const SIZE: usize = 352;
 
-    /// Writes a number in place of what was there.
+    /// Writes a number, replacing the previous content.
     pub(super) fn print(&mut self, number: impl fmt::Display) -> &str {
         self.length = 0;
         write!(self, "{number}").expect("the buffer has room for every number");
         std::str::from_utf8(&self.bytes[..self.length]).expect("numbers are written in ASCII")
     }
 
-    /// Returns the shortest digits that name a binary number; `None` for infinities and NaN.
+    /// Returns the shortest digits that identify a floating-point number; `None` for infinities and
+    /// NaN.
     fn digits_of_double(&mut self, value: f64) -> Option<Digits<'_>> {
         value.is_finite().then(|| {
             Digits::parse(self.print(value)).expect("a finite number is written as digits")

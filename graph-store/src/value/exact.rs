@@ -1,45 +1,45 @@
-//! Numbers without rounding, for sums over many values.
+//! Exact fixed-point numbers, for sums over many values.
 
 use std::fmt;
 
-/// One, in units of the last place.
+/// One, in units of the last decimal place.
 const ONE: u64 = 1_000_000_000_000_000_000;
-/// Digits behind the point.
+/// Digits after the decimal point.
 const PLACES: usize = 18;
-/// Digits of the greatest whole number.
+/// Digits of the maximum whole part.
 const WHOLE_DIGITS: usize = 39;
-/// As many digits as 64 bits hold, whatever they are.
+/// Number of digits that always fit into 64 bits.
 const SHORT_DIGITS: usize = 19;
-/// One more than the greatest number of so many digits.
+/// One more than the maximum number of that many digits.
 const SHORT_LIMIT: u128 = 10_000_000_000_000_000_000;
 
-/// A number of up to 38 digits in front of the point and 18 behind it.
+/// A number of up to 38 digits before the decimal point and 18 after it.
 ///
-/// What is behind the point is never negative: -0.5 is -1 and a half. So the order of the members is
-/// that of the numbers.
+/// The fraction is never negative: -0.5 is -1 and a half. So the order of the fields is that of the
+/// numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Exact {
-    /// The greatest whole number that is not greater.
+    /// The floor of the number.
     whole: i128,
-    /// What is behind the point, in units of the last place.
+    /// The fraction, in units of the last decimal place.
     rest: u64,
 }
 
 impl Exact {
-    /// Returns the number with the value of an integer.
+    /// Converts an integer.
     #[must_use]
     pub fn from_integer(whole: i128) -> Exact {
         Exact { whole, rest: 0 }
     }
 
-    /// Reads ASCII digits in front of the point and behind it; `None` when there are too many.
+    /// Parses the ASCII digits before and after the decimal point; `None` if there are too many.
     ///
-    /// The first in front of the point must be no zero, nor the last behind it.
+    /// There must be no leading zeros before the decimal point and no trailing zeros after it.
     pub(super) fn from_digits(negative: bool, whole: &[u8], fraction: &[u8]) -> Option<Exact> {
         if whole.len() > WHOLE_DIGITS || fraction.len() > PLACES {
             return None;
         }
-        // Few digits need no arithmetic of 128 bits.
+        // Short numbers need no 128-bit arithmetic.
         let (rest, whole) = whole.split_at(whole.len().saturating_sub(SHORT_DIGITS));
         let low = read_short(whole);
         let whole = if rest.is_empty() {
@@ -55,7 +55,7 @@ impl Exact {
         Exact::from_magnitude(negative, whole, read_short(fraction) * scale)
     }
 
-    /// Creates a number of a sign, a whole part and units of the last place.
+    /// Creates a number from its sign, whole part and units of the last decimal place.
     fn from_magnitude(negative: bool, whole: u128, rest: u64) -> Option<Exact> {
         Some(match (negative, rest) {
             (false, _) => Exact {
@@ -64,14 +64,14 @@ impl Exact {
             },
             (true, 0) => Exact::from_integer(0_i128.checked_sub_unsigned(whole)?),
             (true, _) => Exact {
-                // One below the negative: what is behind the point leads back up.
+                // The floor of a negative number is one lower; the fraction makes up for it.
                 whole: !i128::try_from(whole).ok()?,
                 rest: ONE - rest,
             },
         })
     }
 
-    /// Returns the sign, the whole part and the units of the last place.
+    /// Returns the sign, the whole part and the units of the last decimal place.
     fn to_magnitude(self) -> (bool, u128, u64) {
         let magnitude = self.whole.unsigned_abs();
         match (self.whole < 0, self.rest) {
@@ -81,20 +81,20 @@ impl Exact {
         }
     }
 
-    /// Returns a binary number within a few units in the last place, at no cost.
+    /// Returns a floating-point number within a few units in the last place, cheaply.
     pub(super) fn approximation(self) -> f64 {
         let (negative, whole, rest) = self.to_magnitude();
         let value = whole as f64 + rest as f64 / ONE as f64;
         if negative { -value } else { value }
     }
 
-    /// Tells whether there are no fraction digits.
+    /// Returns whether there are no fraction digits.
     #[must_use]
     pub fn is_whole(self) -> bool {
         self.rest == 0
     }
 
-    /// Returns the number when it is a whole one.
+    /// Returns the number if it is an integer.
     pub fn to_integer(self) -> Option<i128> {
         self.is_whole().then_some(self.whole)
     }
@@ -110,14 +110,15 @@ impl Exact {
         })
     }
 
-    /// Divides by a number of values; what is behind the last place is cut off, towards zero.
+    /// Divides by a number of values; digits beyond the last decimal place are truncated towards
+    /// zero.
     ///
-    /// `None` when there is nothing to divide by.
+    /// `None` if `count` is zero.
     pub fn divided_by(self, count: u64) -> Option<Exact> {
         let (negative, magnitude, rest) = self.to_magnitude();
         let count = u128::from(count);
         let whole = magnitude.checked_div(count)?;
-        // The remainder is below 2^64 and one is below 2^60.
+        // The remainder is less than 2^64, and `ONE` is less than 2^60.
         let units = (magnitude % count) * u128::from(ONE) + u128::from(rest);
         let rest = u64::try_from(units / count).expect("a remainder makes less than one");
         Exact::from_magnitude(negative, whole, rest)
@@ -125,7 +126,7 @@ impl Exact {
 }
 
 impl fmt::Display for Exact {
-    /// Writes the decimal digits, without zeros at the end.
+    /// Writes the decimal digits, without trailing zeros.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (negative, whole, mut rest) = self.to_magnitude();
         if negative {
@@ -143,7 +144,7 @@ impl fmt::Display for Exact {
     }
 }
 
-/// Reads up to 19 ASCII digits.
+/// Parses up to 19 ASCII digits.
 fn read_short(digits: &[u8]) -> u64 {
     digits
         .iter()

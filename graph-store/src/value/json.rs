@@ -13,27 +13,28 @@ use super::decimal::DecimalNumber;
 use super::lexical::is_lexical;
 use super::number::{Number, integer_in_bounds, is_integer_of, short_integer};
 
-/// How numbers look that JSON readers may not hold exactly.
+/// How numbers are written that JSON parsers may not represent exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbers {
     /// As strings, so that no digit is ever lost.
     #[default]
     Exact,
-    /// As numbers where a reader with 64-bit binary numbers loses no digit, else as strings.
+    /// As numbers where 64-bit floating point loses no digit, otherwise as strings.
     Number,
 }
 
-/// Whole numbers up to this one are exact in 64-bit binary.
+/// Integers up to this one are exact in 64-bit floating point.
 const MAX_SAFE_INTEGER: u64 = 9_007_199_254_740_991;
-/// Decimal numbers of up to this many digits survive a way through 64-bit binary.
+/// Decimal numbers of up to this many digits survive a round trip through 64-bit floating point.
 const MAX_SAFE_DIGITS: usize = 15;
 
-/// Writes a string with its quotes.
+/// Writes a string in quotes.
 pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
     serde_json::to_writer(out, text).expect("writing to memory does not fail");
 }
 
-/// Writes a stored term as a value of `scalar`; writes nothing and returns false when it is none.
+/// Writes a stored term as a value of `scalar`; writes nothing and returns false if it is
+/// ill-typed.
 pub fn write_scalar(out: &mut Vec<u8>, scalar: Scalar, term: &Term, numbers: Numbers) -> bool {
     match (scalar, term) {
         (Scalar::Iri, Term::NamedNode(node)) => {
@@ -45,7 +46,7 @@ pub fn write_scalar(out: &mut Vec<u8>, scalar: Scalar, term: &Term, numbers: Num
     }
 }
 
-/// Writes a stored term as a value of an enumeration; false when it is none.
+/// Writes a stored term as a value of an enumeration; returns false if it is not one.
 #[must_use]
 pub fn write_enum(out: &mut Vec<u8>, ty: &EnumType, term: &Term) -> bool {
     let Term::Literal(literal) = term else {
@@ -58,13 +59,13 @@ pub fn write_enum(out: &mut Vec<u8>, ty: &EnumType, term: &Term) -> bool {
     known
 }
 
-/// Tells whether a literal is a string, with or without a language tag.
+/// Returns whether a literal is a string, with or without a language tag.
 #[must_use]
 pub fn is_text(literal: &Literal) -> bool {
     literal.language().is_some() || literal.datatype() == xsd::STRING
 }
 
-/// Tells whether a literal is a string without a language tag.
+/// Returns whether a literal is a string without a language tag.
 #[must_use]
 pub fn is_plain(literal: &Literal) -> bool {
     literal.datatype() == xsd::STRING
@@ -95,7 +96,7 @@ enum Text<'t> {
 }
 
 fn number_text(scalar: Scalar, literal: &Literal, numbers: Numbers) -> Option<Text<'_>> {
-    // What is written as it is shown needs no copy.
+    // Values whose lexical form is also their JSON text need no copy.
     if scalar.is_integer()
         && let Some(value) = short_integer(literal)
     {
@@ -114,7 +115,7 @@ fn number_text(scalar: Scalar, literal: &Literal, numbers: Numbers) -> Option<Te
     is_integer_of(scalar, &number).then(|| decimal_text(scalar, &number, numbers))
 }
 
-/// Returns a number that fits a whole-number scalar, or `Decimal`.
+/// Returns the text of a number that fits an integer scalar or `Decimal`.
 fn decimal_text(scalar: Scalar, number: &DecimalNumber, numbers: Numbers) -> Text<'static> {
     let text = number.to_string();
     if !scalar.is_integer() {
@@ -136,7 +137,7 @@ fn decimal_json(text: String, numbers: Numbers) -> Text<'static> {
     }
 }
 
-/// `value` is `None` when it is beyond 128 bits.
+/// `value` is `None` if it exceeds 128 bits.
 fn integer_json<'t>(
     scalar: Scalar,
     text: Cow<'t, str>,
@@ -157,7 +158,7 @@ fn integer_json<'t>(
     }
 }
 
-/// Writes a number as a value of a whole-number scalar or of `Decimal`, which it fits.
+/// Writes a number that fits an integer scalar or `Decimal` as a value of it.
 pub(super) fn write_decimal(
     out: &mut Vec<u8>,
     scalar: Scalar,
@@ -167,7 +168,7 @@ pub(super) fn write_decimal(
     write_text(out, &decimal_text(scalar, number, numbers));
 }
 
-/// Writes a binary number as a value of a scalar; false when it is none.
+/// Writes a floating-point number as a value of a scalar; returns false if it is ill-typed.
 pub(super) fn write_float(out: &mut Vec<u8>, scalar: Scalar, value: f64, numbers: Numbers) -> bool {
     let text = float_text(scalar, value, numbers);
     text.inspect(|text| write_text(out, text)).is_some()
@@ -184,7 +185,7 @@ fn float_text(scalar: Scalar, value: f64, numbers: Numbers) -> Option<Text<'stat
     if !value.is_finite() || !scalar.float_in_bounds(value) {
         return None;
     }
-    // Zero has one value, whatever its sign.
+    // Zero has no sign.
     let value = value + 0.0;
     let text = serde_json::to_string(&value).ok()?;
     let bare = scalar == Scalar::Double || numbers == Numbers::Number;
@@ -207,7 +208,7 @@ fn other_text(scalar: Scalar, text: &str) -> Option<Text<'_>> {
     }
 }
 
-/// Brings a `dateTime` with a zone to UTC with at least three digits of fraction.
+/// Converts a `dateTime` with a time zone to UTC with at least three fraction digits.
 pub(super) fn date_time(text: &str) -> Option<String> {
     let value = DateTime::from_str(text).ok()?;
     if value.timezone_offset().is_none() {
@@ -229,7 +230,7 @@ pub enum LiteralTypes {
     Any,
     /// Some of them.
     Some {
-        /// Texts with a language tag.
+        /// Strings with a language tag.
         tagged: bool,
         /// Literals of these datatypes, without a language tag.
         scalars: Vec<Scalar>,
@@ -262,7 +263,7 @@ impl LiteralTypes {
         LiteralTypes::Some { tagged, scalars }
     }
 
-    /// Tells whether a literal is one of them.
+    /// Returns whether a literal belongs to the range.
     #[must_use]
     pub fn accepts(&self, literal: &Literal) -> bool {
         let LiteralTypes::Some { tagged, scalars } = self else {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use oxsdatatypes::{Date, DateTime, GYear, GYearMonth, Time};
 use soml_core::datatype::Scalar;
 
-/// Tells whether `text` is in the lexical space of a date or time scalar.
+/// Returns whether `text` is in the lexical space of a date or time scalar.
 pub fn is_lexical(scalar: Scalar, text: &str) -> bool {
     match scalar {
         Scalar::DateTime => DateTime::from_str(text).is_ok(),

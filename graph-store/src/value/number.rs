@@ -1,4 +1,4 @@
-//! Numbers of all RDF datatypes: what stored numbers are, and the one order of them.
+//! Numbers of all RDF datatypes, and their one order.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -12,22 +12,22 @@ use super::decimal::{DecimalNumber, TextBuffer};
 /// A stored number of any numeric datatype.
 ///
 /// Numbers are equal and ordered by value, exactly: `007` equals `7.0`, and integers of any length
-/// keep their order. A binary number counts as the shortest decimal that names it, so the
-/// `xsd:float` 0.1 equals the `xsd:decimal` 0.1. Infinities are beyond every other number. Filters,
-/// sort keys, aggregates and cursors all compare by this order.
+/// keep their order. A floating-point number counts as the shortest decimal that identifies it, so
+/// the `xsd:float` 0.1 equals the `xsd:decimal` 0.1. Infinities are beyond every other number.
+/// Filters, sort keys, aggregates and cursors all use this order.
 #[derive(Clone, Debug)]
 pub struct Number(Value);
 
 #[derive(Clone, Debug)]
 enum Value {
-    /// A whole or decimal number.
+    /// An integer or decimal number.
     Decimal(DecimalNumber),
-    /// A binary number; neither zero nor NaN has a sign.
+    /// A floating-point number; neither zero nor NaN has a sign.
     Double(f64),
 }
 
 impl Number {
-    /// Reads a literal of a numeric datatype; `None` when it is none or ill-formed.
+    /// Parses a literal of a numeric datatype; `None` if it is of another datatype or ill-formed.
     #[must_use]
     pub fn from_literal(literal: &Literal) -> Option<Number> {
         let text = literal.value().trim_matches([' ', '\t', '\r', '\n']);
@@ -46,12 +46,12 @@ impl Number {
         Some(Number(value))
     }
 
-    /// Reads a number in decimal digits.
+    /// Parses a number in decimal notation.
     pub fn from_decimal_text(text: &str) -> Option<Number> {
         Some(Number(Value::Decimal(DecimalNumber::parse(text)?)))
     }
 
-    /// Returns the number with the value of a double.
+    /// Converts a floating-point number.
     #[must_use]
     pub fn from_double(value: f64) -> Number {
         // Neither zero nor NaN has a sign.
@@ -63,7 +63,7 @@ impl Number {
         Number(Value::Double(value))
     }
 
-    /// Returns a binary number as it is.
+    /// Returns the number if it is a floating-point one.
     pub fn as_double(&self) -> Option<f64> {
         match self.0 {
             Value::Decimal(_) => None,
@@ -71,7 +71,7 @@ impl Number {
         }
     }
 
-    /// Returns the nearest binary number.
+    /// Returns the nearest floating-point number.
     pub(crate) fn to_double(&self) -> f64 {
         match &self.0 {
             Value::Decimal(value) => value.to_double(),
@@ -100,7 +100,7 @@ impl Number {
             (Value::Decimal(a), Value::Decimal(b)) => Some(a.cmp(b)),
             (Value::Decimal(a), Value::Double(b)) => a.compare_double(*b),
             (Value::Double(a), Value::Decimal(b)) => b.compare_double(*a).map(Ordering::reverse),
-            // Different binary numbers have shortest digits in the same order.
+            // The shortest decimals of different floating-point numbers are in the same order.
             (Value::Double(a), Value::Double(b)) => a.partial_cmp(b),
         }
     }
@@ -124,7 +124,7 @@ impl Ord for Number {
     /// Compares by value; NaN equals itself and comes last.
     fn cmp(&self, other: &Self) -> Ordering {
         match (&self.0, &other.0) {
-            // By far the most numbers are short and meet their like.
+            // Most numbers are short and are compared with short ones.
             (Value::Decimal(DecimalNumber::Short(a)), Value::Decimal(DecimalNumber::Short(b))) => {
                 a.cmp(b)
             }
@@ -151,7 +151,7 @@ impl PartialEq for Number {
 
 impl Eq for Number {}
 
-/// Brings the special values of XSD into the form that Rust reads, and refuses what XSD does not know.
+/// Converts the special values of XSD to the notation of Rust, and rejects those unknown to XSD.
 fn float_text(text: &str) -> Option<&str> {
     match text {
         "INF" | "+INF" => Some("inf"),
@@ -164,11 +164,11 @@ fn float_text(text: &str) -> Option<&str> {
     }
 }
 
-/// Reads a binary number of 32 bits, as the one of 64 that has the same shortest digits.
+/// Parses a 32-bit floating-point number, as the 64-bit one with the same shortest decimal.
 fn single(text: &str) -> Option<f64> {
     let digits = text.split(['e', 'E']).next().unwrap_or_default();
     let digits = digits.bytes().filter(u8::is_ascii_digit).count();
-    // No two numbers of so few digits have the same nearest number of 32 bits.
+    // No two numbers with so few digits have the same nearest 32-bit number.
     if digits <= f32::DIGITS as usize {
         let value: f64 = text.parse().ok()?;
         let normal = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
@@ -182,8 +182,8 @@ fn single(text: &str) -> Option<f64> {
     Some(double.expect("a number is read as it is written"))
 }
 
-/// Returns what the finite numbers of one kind that differ in their text alone have in common: whole
-/// numbers of whatever datatype, decimal numbers, binary ones of 64 bits, and of 32.
+/// Returns a key that finite numbers share if they differ only in their lexical forms: equal
+/// integers of any datatypes, or equal numbers of the same other datatype.
 #[must_use]
 pub fn number_identity(literal: &Literal) -> Option<String> {
     let number = Number::from_literal(literal)?.to_decimal_text()?;
@@ -194,8 +194,7 @@ pub fn number_identity(literal: &Literal) -> Option<String> {
     Some(format!("{number}\0{}", datatype.as_str()))
 }
 
-/// Returns the value of a whole number of few digits that is written in its canonical form, as by far
-/// the most numbers are.
+/// Returns the value of a short integer in canonical form, as most numbers are.
 pub(super) fn short_integer(literal: &Literal) -> Option<i128> {
     let text = literal.value();
     let digits = text.strip_prefix('-').unwrap_or(text);
@@ -208,7 +207,7 @@ pub(super) fn short_integer(literal: &Literal) -> Option<i128> {
     is_short.then(|| text.parse().ok())?
 }
 
-/// Tells whether a value is within the bounds of a whole-number scalar; false for any other scalar.
+/// Returns whether a value is within the range of an integer scalar; false for any other scalar.
 #[must_use]
 pub fn integer_in_bounds(scalar: Scalar, value: i128) -> bool {
     scalar.integer_bounds().is_some_and(|(least, greatest)| {
@@ -216,13 +215,13 @@ pub fn integer_in_bounds(scalar: Scalar, value: i128) -> bool {
     })
 }
 
-/// Tells whether a number is a value of a whole-number scalar; false for any other scalar.
+/// Returns whether a number is a value of an integer scalar; false for any other scalar.
 pub(super) fn is_integer_of(scalar: Scalar, number: &DecimalNumber) -> bool {
     match number {
         DecimalNumber::Short(number) => number
             .to_integer()
             .is_some_and(|value| integer_in_bounds(scalar, value)),
-        // Beyond 128 bits only an open bound lets it through.
+        // Beyond 128 bits, only an unbounded range contains it.
         long => scalar.integer_bounds().is_some_and(|(least, greatest)| {
             let bound = if long.is_negative() { least } else { greatest };
             long.is_whole() && bound.is_none()
@@ -391,7 +390,7 @@ mod tests {
         );
     }
 
-    /// A number of many digits is compared, and written, in time in proportion to them.
+    /// A number of many digits is compared and written in time proportional to its length.
     #[test]
     fn very_long_numbers_take_linear_time() {
         let digits = "7".repeat(2_000_000);
@@ -403,16 +402,16 @@ mod tests {
         assert_eq!(number(&format!("000{digits}.000"), "decimal"), long);
         assert!(long.to_double().is_infinite());
         assert_eq!(long.to_string().len(), digits.len());
-        // Arithmetic on so many digits takes minutes.
+        // Naive arithmetic on so many digits takes minutes.
         assert!(started.elapsed() < Duration::from_secs(20));
     }
 
-    /// What a number is without any thought of cost: a whole number and its power of ten.
+    /// A naive reference model of a number: an integer and its power of ten.
     #[derive(Clone, Debug)]
     struct Model(BigInt, u32);
 
     impl Model {
-        /// Reads decimal digits.
+        /// Parses decimal digits.
         fn read(text: &str) -> Model {
             let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
             let digits = format!("{whole}{fraction}").parse().expect("digits");
@@ -429,7 +428,7 @@ mod tests {
     fn literal() -> impl Strategy<Value = (Number, Model)> {
         let integer = "[+-]?0{0,2}[0-9]{1,45}".prop_map(|text| (text, "integer"));
         let decimal = "[+-]?[0-9]{1,40}\\.[0-9]{0,25}0{0,2}".prop_map(|text| (text, "decimal"));
-        // Few digits, so that different forms are equal now and then.
+        // Few digits, so that different lexical forms are sometimes equal.
         let small = prop_oneof![
             "[+-]?0{0,2}[0-2]".prop_map(|text| (text, "integer")),
             "-?[0-2]?\\.[0-2]0{0,2}".prop_map(|text| (text, "decimal")),
@@ -459,7 +458,7 @@ mod tests {
         prop_oneof![3 => exact, 2 => binary]
     }
 
-    /// A number, and another that is often equal to it or close.
+    /// A number, and another that is often equal or close to it.
     fn pair() -> impl Strategy<Value = [(Number, Model); 2]> {
         (literal(), literal(), 0..4_u8, 1..30_usize).prop_map(|(a, b, way, places)| {
             let text = a.0.to_string();

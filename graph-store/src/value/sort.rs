@@ -1,4 +1,4 @@
-//! The order of values: numbers by value, times by instant, texts by code point.
+//! The order of values: numbers by value, times by instant, strings by code point.
 
 use std::cmp::Ordering;
 use std::str::FromStr;
@@ -6,7 +6,6 @@ use std::str::FromStr;
 use oxrdf::{Literal, Term};
 use oxsdatatypes::{Date, DateTime, Decimal, GYear, GYearMonth, Time};
 use soml_core::datatype::Scalar;
-use soml_core::lang::LangSpec;
 
 use super::number::Number;
 
@@ -15,15 +14,15 @@ use super::number::Number;
 pub enum SortValue {
     /// No value.
     Missing,
-    /// A value that does not belong to the scalar, by its text.
+    /// A value that does not belong to the scalar, by its lexical form.
     IllTyped(String),
-    /// A truth value.
+    /// A Boolean.
     Boolean(bool),
     /// A number.
     Number(Number),
-    /// An instant in seconds; a time without a zone counts as UTC.
+    /// An instant in seconds; a time without a time zone counts as UTC.
     Instant(Decimal),
-    /// A text.
+    /// A string.
     Text(String),
 }
 
@@ -102,7 +101,7 @@ fn of_literal(scalar: Scalar, literal: &Literal) -> Option<SortValue> {
 /// The part of a literal that an order compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LiteralKey {
-    /// The text.
+    /// The lexical form.
     Value,
     /// The language tag.
     Lang,
@@ -123,26 +122,9 @@ pub fn literal_key(part: LiteralKey, literal: &Literal) -> SortValue {
     }
 }
 
-/// Returns the values that a language specification wants, in its order.
-#[must_use]
-pub fn of_language<'v>(
-    values: &'v [Term],
-    spec: &LangSpec,
-    accept_language: &[String],
-) -> Vec<&'v Term> {
-    let tags = values.iter().map(|value| match value {
-        Term::Literal(literal) => literal.language(),
-        _ => None,
-    });
-    spec.pick(tags, accept_language)
-        .into_iter()
-        .map(|wanted| &values[wanted])
-        .collect()
-}
-
-/// Returns the place of a date or time on the time line.
+/// Returns a date or time as a position on the time line.
 pub(super) fn instant(scalar: Scalar, text: &str) -> Option<Decimal> {
-    // The first sixteen bytes of the serialized form are the instant, the rest is the zone.
+    // The first sixteen bytes of the serialized form are the instant, the rest is the time zone.
     let bytes: [u8; 18] = match scalar {
         Scalar::DateTime => DateTime::from_str(text).ok()?.to_be_bytes(),
         Scalar::Date => Date::from_str(text).ok()?.to_be_bytes(),

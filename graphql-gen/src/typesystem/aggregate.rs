@@ -12,6 +12,7 @@ use soml_core::datatype::Scalar;
 use soml_core::schema::{EnumId, ObjectId, Property, PropertyId, Range, Schema};
 
 use super::api::Field;
+use super::arguments::{Arguments, described};
 use super::error::{Problem, ProblemKind};
 use super::fields::{ObjectShape, field_description};
 use super::nodes::{
@@ -21,7 +22,7 @@ use super::nodes::{
 use super::origin::{Origin, Source};
 use super::setting::Setting;
 use super::table::TypeTable;
-use super::targets::{Arguments, Target, Targets};
+use super::targets::{Target, Targets};
 
 /// The arguments of a list that an aggregate does without.
 const LIST_ARGUMENTS: [&str; 3] = ["orderBy", "limit", "offset"];
@@ -52,7 +53,7 @@ pub(super) fn root_field(list: &FieldDefinition, target: &Target) -> FieldNode {
         list.name
     ));
     let ty = named(&aggregate_name(&target.ty));
-    field(&name, description, arguments.cloned().collect(), ty)
+    field(&name, description, arguments.map(described).collect(), ty)
 }
 
 /// Returns `<property>_aggregate` beside the list field of a property.
@@ -79,7 +80,7 @@ fn arguments(target: &Target, args: &Arguments) -> Vec<Argument> {
     let mut arguments = target.count_args(args);
     let is_object = arguments.iter().any(|a| a.name == "ID");
     if is_object && target.list_args.iter().any(|a| a.name == "lang") {
-        arguments.push(args.lang.clone());
+        arguments.push(described(&args.lang));
     }
     arguments
 }
@@ -214,7 +215,8 @@ impl Aggregated {
 
     /// Returns an input field of the property.
     fn input(&self, ty: &Name) -> Member<Argument> {
-        Member::of(self.origin, input(&self.name, None, named(ty)))
+        let input = input(&self.name, self.description.clone(), named(ty));
+        Member::of(self.origin, input)
     }
 }
 
@@ -408,15 +410,22 @@ impl ObjectAggregate {
     /// Adds `T_GroupKeyOrderBy` and `T_GroupOrderBy`.
     fn add_order(&self, table: &mut TypeTable<'_>, keys: &[GroupKey]) {
         let ty = &self.names.of;
-        let direction = |name: &Name| input(name, None, named(&name!("_OrderBy")));
-        let by_key = keys.iter().map(|key| key.member(direction(&key.name)));
+        let direction =
+            |name: &Name, description: Text| input(name, description, named(&name!("_OrderBy")));
+        let by_key = keys
+            .iter()
+            .map(|key| key.member(direction(&key.name, key.description.clone())));
         let description = text(&format!("Order of groups of {ty} by their keys"));
         let name = self.names.key_order.clone();
         table.add(self.origin, input_type(name, description, by_key));
 
         let own = [
-            input(&name!("key"), None, named(&self.names.key_order)),
-            direction(&name!("count")),
+            input(
+                &name!("key"),
+                text("What the objects of a group have in common"),
+                named(&self.names.key_order),
+            ),
+            direction(&name!("count"), text("Number of objects")),
         ];
         let properties = self.properties.iter();
         let by_values = properties.map(|property| property.input(&property.types.order));
@@ -484,6 +493,7 @@ impl GroupNames {
 
     fn groups_field(&self) -> FieldNode {
         let by = Type::NonNullList(Box::new(required(&self.field)));
+        let (limit, offset) = (name!("PositiveInteger"), name!("NonNegativeInteger"));
         let arguments = vec![
             input(
                 &name!("by"),
@@ -500,8 +510,8 @@ impl GroupNames {
                 text("By key without it"),
                 named(&self.order),
             ),
-            input(&name!("limit"), None, named(&name!("PositiveInteger"))),
-            input(&name!("offset"), None, named(&name!("NonNegativeInteger"))),
+            described(&input(&name!("limit"), None, named(&limit))),
+            described(&input(&name!("offset"), None, named(&offset))),
         ];
         let ty = Type::NonNullList(Box::new(required(&self.group)));
         field(
@@ -538,15 +548,21 @@ fn add_leaf(table: &mut TypeTable<'_>, leaf: Leaf, targets: &Targets) {
         origin,
         object_type(names.aggregate, description, none, measured),
     );
-    let conditions = measures().map(|((name, _), ty)| {
-        let compare = Name::new_unchecked(&format!("{ty}_Compare"));
-        input(&Name::new_static_unchecked(name), None, named(&compare))
+    let conditions = measures().map(|((name, description), ty)| {
+        let compare = named(&Name::new_unchecked(&format!("{ty}_Compare")));
+        input(
+            &Name::new_static_unchecked(name),
+            text(description),
+            compare,
+        )
     });
     let description = text(&format!("Conditions on aggregates of {of}"));
     table.add(origin, input_type(names.having, description, conditions));
     let order = name!("_OrderBy");
-    let directions = measures()
-        .map(|((name, _), _)| input(&Name::new_static_unchecked(name), None, named(&order)));
+    let directions = measures().map(|((name, description), _)| {
+        let name = Name::new_static_unchecked(name);
+        input(&name, text(description), named(&order))
+    });
     let description = text(&format!("Order by aggregates of {of}"));
     table.add(origin, input_type(names.order, description, directions));
 }

@@ -21,9 +21,11 @@ pub(super) struct Annotator<'a> {
 impl Annotator<'_> {
     /// Adds `@descr`, `@nameAlias`, `@constraints` and, with roles in the document, `@hasRole`.
     pub(super) fn describe(&self, schema: &mut Schema) {
-        let roles = Roles::new(self.soml);
+        let definition = directives::has_role();
+        // The API may say it already.
+        let is_said = schema.directive_definitions.contains_key(&definition.name);
+        let roles = Roles::new(self.soml).filter(|_| !is_said);
         if roles.is_some() {
-            let definition = directives::has_role();
             schema
                 .directive_definitions
                 .insert(definition.name.clone(), definition);
@@ -35,7 +37,7 @@ impl Annotator<'_> {
                 .as_deref()
                 .or(object.label.as_deref())
                 .map(applied_descr);
-            let roles = roles.as_ref().map(|r| r.on_object(object));
+            let roles = roles.as_ref().map(|r| r.on_object(id));
             descr.into_iter().chain(roles).collect()
         };
         let on_property = |id: PropertyId| {
@@ -48,7 +50,7 @@ impl Annotator<'_> {
                 .map(applied_descr);
             let alias = owner.name_property == Some(id);
             let alias = alias.then(|| Applied::new(name!("nameAlias")).build());
-            let roles = roles.as_ref().map(|r| r.on_property(owner, property));
+            let roles = roles.as_ref().map(|r| r.on_property(property, id));
             descr
                 .into_iter()
                 .chain(alias)
@@ -56,6 +58,20 @@ impl Annotator<'_> {
                 .chain(roles)
                 .collect()
         };
+        self.annotate(schema, on_object, on_property);
+    }
+
+    /// Adds `@hasRole`, where the document declares roles.
+    pub(super) fn expose_roles(&self, schema: &mut Schema) {
+        let Some(roles) = Roles::new(self.soml) else {
+            return;
+        };
+        let definition = directives::has_role();
+        schema
+            .directive_definitions
+            .insert(definition.name.clone(), definition);
+        let on_object = |id: ObjectId| vec![roles.on_object(id)];
+        let on_property = |id: PropertyId| vec![roles.on_property(&self.soml[id], id)];
         self.annotate(schema, on_object, on_property);
     }
 

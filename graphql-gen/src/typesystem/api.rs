@@ -5,6 +5,7 @@ use std::sync::Arc;
 use apollo_compiler::collections::{HashMap, HashSet, IndexMap};
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Schema};
+use soml_core::access::Access;
 use soml_core::schema::{ObjectId, PropertyId};
 
 use super::annotate::Annotator;
@@ -127,6 +128,9 @@ impl Api {
         soml: Arc<soml_core::Valid<soml_core::schema::Schema>>,
         options: &ApiOptions,
     ) -> Result<Api, ApiError> {
+        if options.refuse_row_rules {
+            super::roles::refuse_row_rules(&soml)?;
+        }
         let generated = Generated::new(&soml, options)?;
         Ok(Api {
             soml,
@@ -241,6 +245,13 @@ impl Api {
     #[must_use]
     pub fn sdl(&self) -> String {
         self.schema.to_string()
+    }
+
+    /// Prints the part of the API that `access` lets read, in the GraphQL schema definition language.
+    /// Operations are validated against the whole API nevertheless.
+    #[must_use]
+    pub fn sdl_for(&self, access: &Access) -> String {
+        super::readable::readable(self, access).to_string()
     }
 
     /// Prints the API as a federated service answers it in `_service { sdl }`, in the given form;

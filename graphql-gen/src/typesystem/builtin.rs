@@ -40,6 +40,7 @@ impl CommonFields {
             named(&name!("String")),
             Some(Value::String(name_lang.to_owned())),
         );
+        let lang = args.shown(lang);
         CommonFields {
             id: field(&name!("id"), text("IRI"), Vec::new(), required(&id)),
             ty: field(&name!("type"), text("Type"), type_args, list(&id)),

@@ -7,6 +7,7 @@ use apollo_compiler::schema::Type;
 use apollo_compiler::{Name, name};
 use soml_core::schema::Schema;
 
+use super::arguments::described;
 use super::nodes::{FieldNode, field, input, named, object_type, required, text};
 use super::origin::{Origin, Source};
 use super::setting::Setting;
@@ -21,7 +22,7 @@ pub(super) fn root_field(list: &FieldDefinition, target: &Target) -> FieldNode {
     let of_list = list.arguments.iter();
     let mut arguments: Vec<_> = of_list
         .filter(|argument| !PAGE_ARGUMENTS.contains(&argument.name.as_str()))
-        .cloned()
+        .map(described)
         .collect();
     let (int, string) = (name!("Int"), name!("String"));
     let window = [

@@ -63,6 +63,8 @@ pub enum ProblemKind {
     NameInvalid,
     /// A subclass redefines a property in a way that its interface forbids.
     NotCovariant,
+    /// A role has row rules, which the service cannot enforce.
+    RowRules,
     /// The generated schema is not valid GraphQL; a fault of this crate.
     SchemaInvalid,
 }
@@ -94,6 +96,7 @@ kinds! {
     RootFieldTaken "API_ROOT_FIELD_TAKEN" "Two root fields would have the same name.";
     NameInvalid "API_NAME_INVALID" "A name in the document cannot be converted to a GraphQL name.";
     NotCovariant "API_NOT_COVARIANT" "A subclass redefines a property in a way that its interface does not allow.";
+    RowRules "API_ROW_RULES" "A role has `filters` or `presets`; they cannot be enforced yet, so a service that enforces roles refuses the schema.";
     SchemaInvalid "API_SCHEMA_INVALID" "The generated schema is not valid; this is a bug in the generator.";
 }
 

@@ -72,7 +72,8 @@ fn add_entities(table: &mut TypeTable<'_>, query: &mut QueryType, targets: &Targ
     let description = text("Representation of an object: `__typename` and `id`");
     table.add(origin, scalar_type(name!("_Any"), description));
     let each = Type::NonNullList(Box::new(required(&name!("_Any"))));
-    let representations = input(&name!("representations"), None, each);
+    let representation = text("`__typename` and `id` of each object");
+    let representations = input(&name!("representations"), representation, each);
     let ty = Type::NonNullList(Box::new(named(&name!("_Entity"))));
     let description = text("Objects by their representations");
     let arguments = vec![representations];

@@ -23,7 +23,7 @@ use super::query::{Beside, QueryType};
 use super::reserved::{self, FilterKeys};
 use super::table::TypeTable;
 use super::targets::Targets;
-use super::{connection, federation, leaf, subscription};
+use super::{connection, federation, leaf, prune, subscription};
 
 /// Everything that [`super::Api`] keeps.
 pub(super) struct Generated {
@@ -95,15 +95,25 @@ impl Generated {
         let writable = generator.add_mutations(&mut table);
         let mutation_types = table.names_from(read_only).cloned().collect();
 
-        let type_refs = type_refs(soml, targets);
+        let mut type_refs = type_refs(soml, targets);
         let shapes = generator.shapes.into_iter();
         let fields: Vec<_> = shapes.map(|shape| shape.meaning).collect();
-        let annotator = soml.config.expose_soml_in_graphql.then_some(Annotator {
-            soml,
-            type_refs: &type_refs,
-            fields: &fields,
-        });
-        let (schema, origins) = assemble(table, writable, annotator.as_ref())?;
+        let exposed = Exposed {
+            soml: soml.config.expose_soml_in_graphql,
+            roles: options.expose_roles,
+            annotator: Annotator {
+                soml,
+                type_refs: &type_refs,
+                fields: &fields,
+            },
+        };
+        let form = Form {
+            writable,
+            prune: options.prune,
+            exposed: &exposed,
+        };
+        let (schema, origins) = assemble(table, &form)?;
+        type_refs.retain(|name, _| schema.types.contains_key(name));
         Ok(Generated {
             schema,
             origins,
@@ -126,7 +136,8 @@ impl<'a> Generator<'a> {
         let parts = Parts::new(&soml.config, options);
         let hierarchy = Hierarchy::new(soml);
         problems.extend(reserved::check_objects(soml, parts.mutations));
-        let targets = Targets::new(soml, &hierarchy, problems);
+        let describe = options.argument_descriptions;
+        let targets = Targets::new(soml, &hierarchy, describe, problems);
         let name_language = soml.config.lang.default_name_fetch.to_string();
         let common = CommonFields::new(&targets, &name_language);
         let mut builder = ShapeBuilder {
@@ -203,10 +214,26 @@ fn build_shapes(builder: &mut ShapeBuilder<'_>, hierarchy: &Hierarchy) -> Vec<Ob
         .collect()
 }
 
+/// What becomes of the types when they are put together.
+struct Form<'a> {
+    /// Whether there is a type `Mutation`.
+    writable: bool,
+    /// Whether types that nothing reaches are left out.
+    prune: bool,
+    /// Exposes what the document says, as directives.
+    exposed: &'a Exposed<'a>,
+}
+
+/// What the schema says of the document, as directives.
+struct Exposed<'a> {
+    soml: bool,
+    roles: bool,
+    annotator: Annotator<'a>,
+}
+
 fn assemble(
     mut table: TypeTable<'_>,
-    writable: bool,
-    exposed: Option<&Annotator<'_>>,
+    form: &Form<'_>,
 ) -> Result<(Valid<Schema>, Origins), ApiError> {
     if !table.problems.is_empty() {
         let mut problems = std::mem::take(&mut table.problems);
@@ -215,13 +242,21 @@ fn assemble(
     }
     let mut schema = Schema::new();
     builtin::prepare(&mut schema);
-    let (types, origins) = table.finish(std::mem::take(&mut schema.types));
+    let (types, mut origins) = table.finish(std::mem::take(&mut schema.types));
     schema.types = types;
     let roots = schema.schema_definition.make_mut();
     roots.query = Some(ComponentName::from(name!("Query")));
-    roots.mutation = writable.then(|| ComponentName::from(name!("Mutation")));
-    if let Some(annotator) = exposed {
-        annotator.expose_soml(&mut schema);
+    roots.mutation = form
+        .writable
+        .then(|| ComponentName::from(name!("Mutation")));
+    if form.exposed.soml {
+        form.exposed.annotator.expose_soml(&mut schema);
+    }
+    if form.exposed.roles {
+        form.exposed.annotator.expose_roles(&mut schema);
+    }
+    if form.prune {
+        prune::prune(&mut schema, &mut origins);
     }
     let schema = schema.validate().map_err(|invalid| {
         let message = format!("the generated schema is not valid: {}", invalid.errors);

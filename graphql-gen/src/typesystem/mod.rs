@@ -10,6 +10,7 @@
 mod aggregate;
 mod annotate;
 mod api;
+mod arguments;
 mod builtin;
 mod connection;
 mod directives;
@@ -25,7 +26,9 @@ mod nodes;
 mod objects;
 mod options;
 mod origin;
+mod prune;
 mod query;
+mod readable;
 mod reserved;
 mod roles;
 mod setting;

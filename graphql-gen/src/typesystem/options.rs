@@ -28,6 +28,18 @@ pub struct ApiOptions {
     pub connections: bool,
     /// Generates `Query._service` with the printed schema, also without federation.
     pub service: bool,
+    /// Leaves out types that no operation can name, such as filters of scalars without a property.
+    /// Off by default: clients of the original product may know them.
+    pub prune: bool,
+    /// Describes all arguments, also those that have no description in the schema of the original
+    /// product. Off by default: the schema is compared with that one.
+    pub argument_descriptions: bool,
+    /// Refuses schemas whose roles have `filters` or `presets`, which cannot be enforced yet; for
+    /// services that enforce roles. Off by default.
+    pub refuse_row_rules: bool,
+    /// Says in `@hasRole` who may read, write and delete what, as [`Api::full_sdl`](super::Api::full_sdl)
+    /// does. Off by default.
+    pub expose_roles: bool,
 }
 
 impl Default for ApiOptions {
@@ -55,6 +67,10 @@ impl ApiOptions {
             aggregates: false,
             connections: false,
             service: false,
+            prune: false,
+            argument_descriptions: false,
+            refuse_row_rules: false,
+            expose_roles: false,
         }
     }
 
@@ -97,6 +113,28 @@ impl ApiOptions {
     #[must_use]
     pub const fn with_service(mut self, service: bool) -> Self {
         self.service = service;
+        self
+    }
+
+    /// Leaves out types that nothing reaches, or keeps them; see [`ApiOptions::prune`].
+    #[must_use]
+    pub const fn with_prune(mut self, prune: bool) -> Self {
+        self.prune = prune;
+        self
+    }
+
+    /// Describes all arguments, or only those of its own; see
+    /// [`ApiOptions::argument_descriptions`].
+    #[must_use]
+    pub const fn with_argument_descriptions(mut self, descriptions: bool) -> Self {
+        self.argument_descriptions = descriptions;
+        self
+    }
+
+    /// Says in `@hasRole` who may do what, or leaves that out; see [`ApiOptions::expose_roles`].
+    #[must_use]
+    pub const fn with_roles_exposed(mut self, exposed: bool) -> Self {
+        self.expose_roles = exposed;
         self
     }
 }

@@ -6,6 +6,7 @@ use apollo_compiler::{Name, name};
 use soml_core::schema::{ObjectId, ObjectKind, Schema};
 
 use super::api::{RootField, RootKind, TypeRef};
+use super::arguments::Arguments;
 use super::error::{Problem, ProblemKind};
 use super::hierarchy::Hierarchy;
 use super::nodes::{
@@ -64,7 +65,7 @@ impl QueryType {
             roots: IndexMap::with_capacity_and_hasher(soml.objects.len() + 1, Default::default()),
             problems: Vec::new(),
         };
-        let tail = tail_arguments();
+        let tail = tail_arguments(&targets.args);
         let prefix = soml.config.query_pfx.as_str();
         let field = root_field(prefix, "Object", &targets.any_object, targets, &tail);
         let all = ListField {
@@ -222,7 +223,7 @@ fn count_field(list: &FieldDefinition, target: &Target, targets: &Targets) -> Fi
 }
 
 /// Arguments that say how the store is read.
-fn tail_arguments() -> [Argument; 4] {
+fn tail_arguments(args: &Arguments) -> [Argument; 4] {
     let boolean = name!("Boolean");
     let string = name!("String");
     let inferred = text("Include inferred data in results");
@@ -235,6 +236,6 @@ fn tail_arguments() -> [Argument; 4] {
             text("Overrides the default repository"),
             named(&string),
         ),
-        input(&name!("from"), None, list_of_required(&string)),
+        args.shown(input(&name!("from"), None, list_of_required(&string))),
     ]
 }

@@ -6,9 +6,10 @@ use apollo_compiler::{Name, Node, name};
 use soml_core::datatype::Scalar;
 use soml_core::schema::{LiteralRange, ObjectId, ObjectKind, Range, Schema};
 
+use super::arguments::{Arguments, described};
 use super::error::{Problem, ProblemKind};
 use super::hierarchy::{Hierarchy, index};
-use super::nodes::{Argument, input, list_of_required, named};
+use super::nodes::{Argument, input, named};
 
 /// A range, or anything else that lists and filters are made of.
 pub(super) struct Target {
@@ -37,11 +38,11 @@ impl Target {
     /// Arguments of the count beside a list field: what decides which values are in the list.
     pub(super) fn count_args(&self, args: &Arguments) -> Vec<Argument> {
         let of_list = |name: &str| self.list_args.iter().any(|a| a.name == name);
-        let mut count = vec![self.where_arg.clone()];
+        let mut count = vec![described(&self.where_arg)];
         if of_list("ID") {
-            count.push(args.ids.clone());
+            count.push(described(&args.ids));
         } else if of_list("lang") {
-            count.push(args.lang.clone());
+            count.push(described(&args.lang));
         }
         count
     }
@@ -53,15 +54,6 @@ pub(super) struct ObjectTargets {
     pub(super) concrete: Option<Target>,
     /// The interface of an abstract object or a concrete superclass.
     pub(super) interface: Option<Target>,
-}
-
-/// Arguments that are the same wherever they stand.
-pub(super) struct Arguments {
-    pub(super) ids: Argument,
-    pub(super) lang: Argument,
-    pub(super) limit: Argument,
-    pub(super) offset: Argument,
-    pub(super) scalar_order: Argument,
 }
 
 /// All targets of a schema.
@@ -78,8 +70,15 @@ pub(super) struct Targets {
 
 impl Targets {
     /// Names everything; names that are no GraphQL names are added to `problems`.
-    pub(super) fn new(soml: &Schema, hierarchy: &Hierarchy, problems: &mut Vec<Problem>) -> Self {
-        let args = Arguments::new();
+    ///
+    /// `describe` gives all arguments a description.
+    pub(super) fn new(
+        soml: &Schema,
+        hierarchy: &Hierarchy,
+        describe: bool,
+        problems: &mut Vec<Problem>,
+    ) -> Self {
+        let args = Arguments::new(describe);
         let mut namer = Namer { problems };
         let leaf = |ty: Name| Target::leaf(ty, &args);
         let scalars = Scalar::ALL
@@ -182,25 +181,8 @@ fn dual_name(ty: &Name, taken: &HashSet<&str>) -> String {
     }
 }
 
-impl Arguments {
-    fn new() -> Self {
-        let id = Scalar::Iri.graphql_name();
-        Arguments {
-            ids: input(
-                &name!("ID"),
-                None,
-                list_of_required(&Name::new_static_unchecked(id)),
-            ),
-            lang: input(&name!("lang"), None, named(&name!("String"))),
-            limit: input(&name!("limit"), None, named(&name!("PositiveInteger"))),
-            offset: input(&name!("offset"), None, named(&name!("NonNegativeInteger"))),
-            scalar_order: input(&name!("orderBy"), None, named(&name!("_OrderBy"))),
-        }
-    }
-}
-
 impl Target {
-    fn new(ty: Name, order: Name) -> Self {
+    fn new(ty: Name, order: Name, args: &Arguments) -> Self {
         let suffixed = |suffix: &str| {
             let mut text = String::with_capacity(ty.len() + suffix.len());
             text.push_str(&ty);
@@ -211,8 +193,8 @@ impl Target {
         let where_multi = suffixed("_Where_Multi");
         let order_by = Node::new(Type::Named(order));
         Target {
-            order_arg: input(&name!("orderBy"), None, order_by.clone()),
-            where_arg: input(&name!("where"), None, where_multi.clone()),
+            order_arg: args.shown(input(&name!("orderBy"), None, order_by.clone())),
+            where_arg: args.shown(input(&name!("where"), None, where_multi.clone())),
             ty,
             where_single,
             where_multi,
@@ -223,7 +205,7 @@ impl Target {
     }
 
     fn leaf(ty: Name, args: &Arguments) -> Self {
-        let mut target = Target::new(ty, name!("_OrderBy"));
+        let mut target = Target::new(ty, name!("_OrderBy"), args);
         target.order_arg = args.scalar_order.clone();
         target.list_args = vec![
             target.order_arg.clone(),
@@ -235,10 +217,11 @@ impl Target {
     }
 
     fn literal(order: Name, args: &Arguments) -> Self {
-        let mut target = Target::new(name!("Literal"), order);
-        target.order_arg = input(&name!("orderBy"), None, named(&name!("Literal_OrderBy")));
+        let mut target = Target::new(name!("Literal"), order, args);
+        let order = input(&name!("orderBy"), None, named(&name!("Literal_OrderBy")));
+        target.order_arg = args.shown(order);
         target.single_args = vec![
-            input(&name!("value"), None, named(&name!("String_Where"))),
+            args.shown(input(&name!("value"), None, named(&name!("String_Where")))),
             args.lang.clone(),
         ];
         target.list_args = vec![
@@ -253,7 +236,7 @@ impl Target {
 
     fn object(ty: Name, args: &Arguments) -> Self {
         let order = Name::new_unchecked(&format!("{ty}_OrderBy"));
-        let mut target = Target::new(ty, order);
+        let mut target = Target::new(ty, order, args);
         target.single_args = vec![args.lang.clone()];
         target.list_args = vec![
             args.lang.clone(),

@@ -1,7 +1,10 @@
 //! Generated schemas, and what changes between them.
 
+mod descriptions;
 mod diff;
 mod federation_check;
 mod golden;
 mod golden_types;
 mod origins;
+mod prune;
+mod readable;

@@ -1,9 +1,9 @@
 //! The known name that an unknown one was probably meant to be.
 
-/// Longest name for which a nearer one is looked for, in bytes; no generated name is longer.
+/// Longest name that gets a suggestion, in bytes; no generated name is longer.
 const MAX_BYTES: usize = 300;
 
-/// Returns the name that differs least, if it differs little; case hardly counts.
+/// Returns the name at the smallest edit distance, if that is small; case is ignored.
 pub(crate) fn nearest<'n>(
     unknown: &str,
     known: impl IntoIterator<Item = &'n str>,
@@ -18,7 +18,7 @@ pub(crate) fn nearest<'n>(
         .into_iter()
         .filter_map(|name| {
             let other = name.to_lowercase();
-            // The distance is no less than the difference in length, which costs far less to find.
+            // The distance is at least the difference in length, which is much cheaper to compute.
             let is_near = other.chars().count().abs_diff(length) <= allowed;
             is_near.then(|| (strsim::osa_distance(&folded, &other), name))
         })

@@ -1,4 +1,4 @@
-//! The pass over a document that meets its unknown names.
+//! The pass over a document that finds its unknown names.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,12 +13,12 @@ use apollo_compiler::{Name, Node, Schema};
 use super::nearest::nearest;
 use super::unknown::{Kind, Unknown};
 
-/// The nearest known names, each as it is written in a document.
+/// The nearest known names, each as written in a document.
 #[derive(Debug, Default)]
 pub(crate) struct Suggestions(HashMap<Unknown, String>);
 
 impl Suggestions {
-    /// Looks the names up that `unknown` lists.
+    /// Looks up the names that `unknown` lists.
     pub(crate) fn new(
         schema: &Schema,
         document: &ast::Document,
@@ -35,7 +35,7 @@ impl Suggestions {
         search.found
     }
 
-    /// Returns the name that is nearest to an unknown one.
+    /// Returns the nearest name to an unknown one.
     pub(crate) fn get(&self, unknown: Unknown) -> Option<&str> {
         self.0.get(&unknown).map(String::as_str)
     }
@@ -43,7 +43,7 @@ impl Suggestions {
 
 /// A pass over a document that looks for unknown names.
 ///
-/// Depth is bounded by the parser, and what is below an unknown name is passed by.
+/// Depth is bounded by the parser, and everything below an unknown name is skipped.
 struct Search<'d> {
     schema: &'d Schema,
     document: &'d ast::Document,
@@ -68,7 +68,7 @@ impl<'d> Search<'d> {
         }
     }
 
-    /// Returns the variables that fragments can name: with several operations, which ones differs.
+    /// Returns the variables that fragments can use; with several operations, these differ.
     fn fragment_variables(&self) -> &'d [Node<VariableDefinition>] {
         let definitions = self.document.definitions.iter();
         let mut operations = definitions.filter_map(|definition| match definition {
@@ -178,7 +178,7 @@ impl<'d> Search<'d> {
         }
     }
 
-    /// Searches a value whose type, lists and non-null taken off, is `ty`.
+    /// Searches a value of type `ty`, with list and non-null wrappers removed.
     fn value(&mut self, value: &'d Node<Value>, ty: Option<&'d ExtendedType>) {
         match (&**value, ty) {
             (Value::Variable(name), _) => {
@@ -202,7 +202,7 @@ impl<'d> Search<'d> {
         }
     }
 
-    /// Remembers which name out of `known` is nearest, if the one at `span` is looked for.
+    /// Records which of the `known` names is nearest, if the one at `span` is wanted.
     fn meet(
         &mut self,
         kind: Kind,

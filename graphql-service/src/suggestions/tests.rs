@@ -1,4 +1,4 @@
-//! Hints for every kind of unknown name, as a client gets them.
+//! Hints for every kind of unknown name, as a client sees them.
 
 use apollo_compiler::Schema;
 use apollo_compiler::validation::Valid;
@@ -27,11 +27,13 @@ fn schema() -> Valid<Schema> {
     Schema::parse_and_validate(SCHEMA, "schema.graphql").unwrap()
 }
 
-/// Returns line, column and message of what refuses a document.
+/// Returns line, column and message of the errors that refuse a document.
 fn refused(text: &str) -> Vec<(usize, usize, String)> {
     let schema = schema();
     let documents = Documents::new(&schema, Limits::default(), 1 << 16);
-    let errors = documents.get(&schema, text).unwrap_err();
+    let errors = documents
+        .get(&schema, text, |_| Ok::<_, Vec<_>>(()))
+        .unwrap_err();
     let place = |error: &crate::GraphqlError| error.locations.first().map(|l| (l.line, l.column));
     errors
         .into_iter()
@@ -42,7 +44,7 @@ fn refused(text: &str) -> Vec<(usize, usize, String)> {
         .collect()
 }
 
-/// Returns the hints of what refuses a document; empty where there is none.
+/// Returns the hints in the errors that refuse a document; empty where there is none.
 fn hints(text: &str) -> Vec<String> {
     let messages = refused(text).into_iter();
     let hint = |message: String| match message.split_once(" Did you mean ") {
@@ -122,7 +124,7 @@ fn only_names_that_would_fit_are_hints() {
         // An input type as a condition, and an output type of a variable.
         "{ place { ... on PlanetFiltr { name } } }",
         "query ($p: Persn) { planet(id: $p) { name } }",
-        // A directive that stands elsewhere.
+        // A directive in the wrong location.
         "{ planets @seald { name } }",
     ] {
         assert_eq!(hints(text)[0], "", "{text}");

@@ -54,7 +54,7 @@ impl Kind {
         })
     }
 
-    /// Returns what stands before such a name.
+    /// Returns the prefix of such a name.
     pub(super) fn sigil(self) -> &'static str {
         match self {
             Kind::Directive => "@",

@@ -1,8 +1,8 @@
-//! Values that are read while the answer is written, a chunk at a time.
+//! Values that are read in chunks while the answer is written.
 //!
-//! The values of a level that leads to no other decide nothing but what is written. Where the store
-//! gives them at once, and the answer shows the objects in the order of the level, a chunk is read
-//! when its first object is written and dropped after its last one.
+//! The values of a level that leads to no other level are only needed for writing. If the store
+//! returns them synchronously and the answer shows the objects in the order of the level, a chunk
+//! is read when its first object is written and dropped after its last one.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use super::Execution;
 use super::fetch::request;
 use crate::plan::{LevelId, Output, Plan, RootValue, Typing};
 
-/// Greatest number of objects in a chunk: as many as a store takes in one step.
+/// Maximum number of objects in a chunk: as many as a store reads in one step.
 pub(super) const CHUNK: usize = 1_000;
 
 /// The values of one object.
@@ -31,28 +31,48 @@ impl<'d> Values<'d> {
         self.hydrated.columns[slot].of(self.node)
     }
 
-    /// Returns the places of the values in their column.
+    /// Returns the range of the values in their column.
     pub(super) fn range(self, slot: usize) -> Range<usize> {
         self.hydrated.columns[slot].range(self.node)
     }
 }
 
-/// The values of some objects of a level that follow one another.
+/// The values of a range of objects of a level.
 pub(super) struct Chunk {
     /// The position of the first object in the level.
     pub(super) start: usize,
     pub(super) hydrated: Hydrated,
 }
 
+/// Returns the bytes that results of the store hold.
+fn held(execution: &Execution<'_>) -> usize {
+    let memory = execution.context.memory.as_ref();
+    memory.map_or(0, |memory| memory.held())
+}
+
+/// Releases what was held beyond `bytes`.
+fn release_to(execution: &Execution<'_>, bytes: usize) {
+    if let Some(memory) = &execution.context.memory {
+        memory.release_to(bytes);
+    }
+}
+
 /// The chunk that is being written of each level, where there is one.
-pub(super) struct Chunks(Vec<Option<Rc<Chunk>>>);
+pub(super) struct Chunks {
+    chunks: Vec<Option<Rc<Chunk>>>,
+    /// What results of the store hold beside the chunks, while there is one chunk at most.
+    held: Option<usize>,
+}
 
 impl Chunks {
     pub(super) fn new(levels: usize) -> Self {
-        Chunks((0..levels).map(|_| None).collect())
+        Chunks {
+            chunks: (0..levels).map(|_| None).collect(),
+            held: None,
+        }
     }
 
-    /// Returns the chunk of an object, which is read when it is not the one being written.
+    /// Returns the chunk of an object; reads it unless it is the current one.
     pub(super) fn of(
         &mut self,
         execution: &Execution<'_>,
@@ -61,15 +81,20 @@ impl Chunks {
         node: usize,
     ) -> Result<Rc<Chunk>, StoreError> {
         let position = level.0 as usize;
-        let current = &mut self.0[position];
+        let current = &mut self.chunks[position];
         let start = node - node % CHUNK;
         if let Some(chunk) = current
             && chunk.start == start
         {
             return Ok(Rc::clone(chunk));
         }
-        // Its memory serves the next one.
+        // Its memory serves the next one. Chunks of several levels may be there at once; then all of
+        // them are counted as long as the longest.
         *current = None;
+        if self.chunks.iter().all(Option::is_none) {
+            release_to(execution, *self.held.get_or_insert_with(|| held(execution)));
+        }
+        let current = &mut self.chunks[position];
         let end = nodes.len().min(start + CHUNK);
         let hydrated = read_chunk(execution, position, &nodes[start..end])
             .expect("a store that gave the first chunk at once gives all")?;
@@ -79,7 +104,7 @@ impl Chunks {
     }
 }
 
-/// Reads values of a level at once, where the store can.
+/// Reads values of a level synchronously, if the store can.
 pub(super) fn read_chunk(
     execution: &Execution<'_>,
     level: usize,
@@ -90,9 +115,9 @@ pub(super) fn read_chunk(
     local.hydrate_now(&request, execution.context)
 }
 
-/// Tells whether the values of a level may be read in chunks while they are written.
+/// Returns whether the values of a level may be read in chunks while they are written.
 ///
-/// `reached_once` tells of each level up to this one whether each of its objects was reached once.
+/// `reached_once` says for each level up to this one whether each of its objects was reached once.
 pub(super) fn can_wait(plan: &Plan, level: usize, reached_once: &[bool]) -> bool {
     let this = &plan.levels[level];
     let by_values_alone = !this.slots.is_empty()
@@ -105,8 +130,8 @@ pub(super) fn can_wait(plan: &Plan, level: usize, reached_once: &[bool]) -> bool
     by_values_alone && is_shown_in_order(plan, level, reached_once)
 }
 
-/// Tells whether the answer shows the objects of a level in their order: one list of objects leads
-/// to it, from a level that is shown in order itself.
+/// Returns whether the answer shows the objects of a level in their order: a single list of objects
+/// leads to it, from a level that is itself shown in order.
 fn is_shown_in_order(plan: &Plan, level: usize, reached_once: &[bool]) -> bool {
     if !reached_once[level] {
         return false;

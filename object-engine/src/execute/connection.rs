@@ -1,4 +1,4 @@
-//! Writes connections: edges, nodes, and what a page says of its neighbours.
+//! Writes connections: edges, nodes and page information.
 
 use graph_store::query::{Position, Take};
 use graphql_service::writer::{PathStep, PropagateNull, WriteResult, write_string};
@@ -16,6 +16,7 @@ impl<'a> Writer<'a> {
     ) -> WriteResult {
         self.answer.out.push(b'{');
         for (position, field) in plan.fields.iter().enumerate() {
+            self.answer.check_size()?;
             self.answer.key(position, &field.key);
             self.answer.enter(PathStep::Key(&field.key));
             match &field.part {
@@ -53,6 +54,7 @@ impl<'a> Writer<'a> {
             self.answer.enter(PathStep::Index(index));
             self.answer.out.push(b'{');
             for (position, field) in fields.iter().enumerate() {
+                self.answer.check_size()?;
                 self.answer.key(position, &field.key);
                 let (mark, depth) = (self.answer.mark(), self.answer.depth());
                 let mut written = Ok(());
@@ -130,8 +132,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Follows the rules of the cursor connections specification: `first` tells whether its range has
-/// more; else `before` tells whether something is there.
+/// Follows the GraphQL Cursor Connections Specification: with `first`, whether the range has more
+/// objects; otherwise, with `before`, whether there are objects from that cursor on.
 fn has_next_page(plan: &RootConnection, fetched: &FetchedConnection) -> bool {
     match take(plan) {
         Take::First(_) => fetched.windowed.more,
@@ -139,7 +141,7 @@ fn has_next_page(plan: &RootConnection, fetched: &FetchedConnection) -> bool {
     }
 }
 
-/// As [`has_next_page`], with `last` and `after`.
+/// Like [`has_next_page`], with `last` and `after`.
 fn has_previous_page(plan: &RootConnection, fetched: &FetchedConnection) -> bool {
     match take(plan) {
         Take::Last(_) => fetched.windowed.more,

@@ -15,16 +15,16 @@ use super::chunks::{CHUNK, can_wait, read_chunk};
 use crate::plan::{Level, LevelId, Output, RootConnection, RootEntities, RootValue, Typing};
 
 /// Everything that a plan needs from the store.
-pub(super) struct Fetched {
+pub(crate) struct Fetched {
     /// What each root field gives.
     pub(super) roots: Vec<FetchedRoot>,
     /// Levels in the order of the plan.
     pub(super) levels: Vec<FetchedLevel>,
 }
 
-/// What a root field gives.
+/// The result of a root field.
 pub(super) enum FetchedRoot {
-    /// Nothing that is stored.
+    /// No stored data.
     Nothing,
     /// Objects, as positions in their level.
     Objects(Vec<u32>),
@@ -32,7 +32,7 @@ pub(super) enum FetchedRoot {
     Count(u64),
     /// The objects of a window.
     Connection(Box<FetchedConnection>),
-    /// For each representation its level and its position there, when there is such an object.
+    /// For each representation, its level and position there, if the object exists.
     Entities(Vec<Option<(LevelId, u32)>>),
 }
 
@@ -41,7 +41,7 @@ pub(super) struct FetchedConnection {
     pub(super) windowed: Windowed,
     /// For each level of the connection, the positions of the objects in it.
     pub(super) positions: Vec<Vec<u32>>,
-    /// Number of objects, whatever the window; counted when it is wanted.
+    /// Number of objects, whatever the window; counted only if requested.
     pub(super) count: u64,
 }
 
@@ -49,20 +49,20 @@ pub(super) struct FetchedConnection {
 #[derive(Default)]
 pub(super) struct FetchedLevel {
     pub(super) nodes: Vec<ObjectRef>,
-    /// Concrete type of each object; empty when it is the same for all.
+    /// Concrete type of each object; empty if it is the same for all.
     pub(super) objects: Vec<Option<ObjectId>>,
     /// The values of all objects, or of the first chunk.
     pub(super) hydrated: Hydrated,
-    /// Further chunks are read while they are written.
+    /// Whether further chunks are read while they are written.
     pub(super) in_chunks: bool,
-    /// For each edge and each value of its slot: the position of the object in the further level.
+    /// For each edge and each value of its slot: the position of the object in the next level.
     pub(super) targets: Vec<Vec<u32>>,
 }
 
-/// Stands in [`FetchedLevel::targets`] for a value that is no object.
+/// Marks a value in [`FetchedLevel::targets`] that is not an object.
 pub(super) const NOT_AN_OBJECT: u32 = u32::MAX;
 
-/// Objects of a level that are still being collected.
+/// Objects of a level under construction.
 #[derive(Default)]
 struct Nodes {
     distinct: IndexSet<ObjectRef, RandomState>,
@@ -84,7 +84,7 @@ pub(super) async fn fetch(execution: &Execution<'_>) -> Result<Fetched, StoreErr
     let mut pending: Vec<Nodes> = plan.levels.iter().map(|_| Nodes::default()).collect();
     let roots = select_roots(execution, &mut pending).await?;
     let mut levels: Vec<FetchedLevel> = Vec::with_capacity(plan.levels.len());
-    // Of each level, whether each of its objects was reached once.
+    // For each level, whether each of its objects was reached once.
     let mut reached_once = Vec::with_capacity(plan.levels.len());
     while levels.len() < plan.levels.len() {
         let first = levels.len();
@@ -184,7 +184,7 @@ async fn select_roots(
     Ok(roots.collect())
 }
 
-/// Fetches the objects of a connection and their number, as far as they are wanted.
+/// Fetches the objects of a connection and their number, as far as requested.
 async fn window(
     execution: &Execution<'_>,
     connection: &RootConnection,
@@ -206,7 +206,7 @@ async fn window(
     try_join(windowed, count).await
 }
 
-/// Hands the objects of a connection on to its levels.
+/// Adds the objects of a connection to its levels.
 fn placed(
     connection: &RootConnection,
     windowed: Windowed,
@@ -228,7 +228,7 @@ fn placed(
     }
 }
 
-/// What the store gives for a root field.
+/// The result of the store for a root field.
 enum Selected<'p> {
     Nothing,
     Count(u64),
@@ -237,7 +237,7 @@ enum Selected<'p> {
     Entities(&'p RootEntities, Vec<Vec<ObjectRef>>),
 }
 
-/// Returns where the object of each representation is.
+/// Returns the position of the object of each representation.
 fn found(
     entities: &RootEntities,
     nodes: Vec<Vec<ObjectRef>>,
@@ -305,7 +305,7 @@ fn concrete_types(level: &Level, nodes: usize, hydrated: &Hydrated) -> Vec<Optio
         .collect()
 }
 
-/// Hands the objects that the edges of a level lead to on to their levels.
+/// Adds the objects that the edges of a level lead to, to their levels.
 fn follow_edges(
     level: &Level,
     objects: &[Option<ObjectId>],

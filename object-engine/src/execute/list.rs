@@ -1,4 +1,4 @@
-//! Values of one field of one object: which of them, in which order, each once.
+//! Selects, orders and deduplicates the values of one field of one object.
 
 use std::collections::HashSet;
 
@@ -8,24 +8,24 @@ use soml_core::datatype::Scalar;
 
 use crate::plan::{ListOutput, ScalarKind};
 
-/// A value with its place in the order and its text in the answer.
+/// A value with its sort key and its text in the answer.
 pub(super) struct Candidate {
     pub(super) sort: Vec<SortValue>,
-    /// JSON text; `None` when the value is ill typed.
+    /// JSON text; `None` if the value is ill-typed.
     pub(super) json: Option<Vec<u8>>,
-    /// What equal values have in common; `None` when that is their JSON text.
+    /// Identifies equal values; `None` if their JSON text does.
     pub(super) identity: Option<String>,
     /// The stored term, for errors.
     pub(super) term: String,
 }
 
-/// Returns what values that do not fit and are equal have in common.
+/// Returns a string that identifies equal ill-typed values.
 pub(super) fn ill_typed_identity(term: &Term) -> String {
     let number = match term {
         Term::Literal(literal) => number_identity(literal),
         _ => None,
     };
-    // No JSON text begins like that.
+    // No JSON text starts like this.
     format!("\0{}", number.unwrap_or_else(|| term.to_string()))
 }
 
@@ -47,7 +47,7 @@ pub(super) fn literal_sort(order: &[(LiteralKey, bool)], term: &Term) -> Vec<Sor
     keys.map(|part| literal_key(part, literal)).collect()
 }
 
-/// Drops values that equal one before.
+/// Removes values that equal an earlier one.
 pub(super) fn drop_equal(candidates: &mut Vec<Candidate>) {
     if candidates.len() < 2 {
         return;
@@ -60,12 +60,12 @@ pub(super) fn drop_equal(candidates: &mut Vec<Candidate>) {
     });
 }
 
-/// Orders the candidates for a single value: the first is the one to show.
+/// Orders the candidates for a single value: the first is displayed.
 pub(super) fn smallest_first(candidates: &mut [Candidate]) {
     candidates.sort_by(|a, b| a.sort.cmp(&b.sort).then_with(|| a.json.cmp(&b.json)));
 }
 
-/// Sorts where an order or a page asks for it, and cuts the page out.
+/// Sorts if an order or a page requires it, and cuts out the page.
 pub(super) fn sort_and_cut(candidates: &mut Vec<Candidate>, list: &ListOutput) {
     if !list.order.is_empty() || !list.page.is_whole() {
         candidates.sort_by(|a, b| {

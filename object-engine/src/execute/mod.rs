@@ -8,16 +8,21 @@ mod list;
 mod values;
 mod write;
 
-use apollo_compiler::response::JsonMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use apollo_compiler::Schema as TypeSystem;
+use apollo_compiler::validation::Valid;
+pub(crate) use fetch::Fetched;
 use graph_store::value::Numbers;
 use graph_store::{CallContext, GraphStore, StoreError};
-use graphql_service::{Answer, Limits};
+use graphql_service::{Answer, Documents, Limits, MemoryAccount, Prepared};
 use soml_core::schema::Schema;
 
 use crate::limits::EngineLimits;
 use crate::plan::Plan;
 
-/// What an execution works with.
+/// The input of an execution.
 pub(crate) struct Execution<'a> {
     pub(crate) schema: &'a Schema,
     pub(crate) plan: &'a Plan,
@@ -26,27 +31,41 @@ pub(crate) struct Execution<'a> {
     pub(crate) limits: &'a Limits,
     pub(crate) engine_limits: &'a EngineLimits,
     pub(crate) numbers: Numbers,
-    /// The printed schema; filled when the plan asks for it.
+    /// The printed schema, if the plan needs it.
     pub(crate) service: Option<&'a ServiceSdl>,
-    /// The introspection part of the answer.
-    pub(crate) introspection: JsonMap,
+    /// What answers introspection: the documents of a schema, and the one of the request.
+    pub(crate) documents: &'a Documents,
+    pub(crate) type_system: &'a Valid<TypeSystem>,
+    pub(crate) prepared: &'a Prepared,
+    /// Counts the answer.
+    pub(crate) memory: &'a Arc<MemoryAccount>,
+    /// How long the thread may be blocked until there is memory for it.
+    pub(crate) patience: Duration,
 }
 
 /// The printed schema of a service.
 pub(crate) struct ServiceSdl {
-    /// For federation; `None` when the service takes part in none.
+    /// For federation; `None` if the service is not a subgraph.
     pub(crate) sdl: Option<String>,
     /// With all directives.
     pub(crate) full_sdl: String,
 }
 
 impl Execution<'_> {
-    /// Fetches and writes.
+    /// Fetches what the plan needs from the store.
     ///
     /// # Errors
     /// When the store fails or nobody waits any more: then there is no data at all.
-    pub(crate) async fn run(&self) -> Result<Answer, StoreError> {
-        let fetched = fetch::fetch(self).await?;
-        write::write(self, &fetched)
+    pub(crate) async fn fetch(&self) -> Result<Fetched, StoreError> {
+        fetch::fetch(self).await
+    }
+
+    /// Writes the answer.
+    ///
+    /// # Errors
+    /// When a chunk of values cannot be read, there is no memory, or nobody waits any more: then
+    /// there is no data at all.
+    pub(crate) fn write(&self, fetched: &Fetched) -> Result<Answer, StoreError> {
+        write::write(self, fetched)
     }
 }

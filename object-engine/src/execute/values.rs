@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use graph_store::value::{LiteralKey, SortValue, cast, of_language, write_enum, write_scalar};
+use graph_store::value::{
+    Choice, Languages, LiteralKey, SortValue, cast, cast_name, is_text, write_enum, write_scalar,
+};
 use graphql_service::writer::{PathStep, WriteResult, write_string};
 use oxrdf::{Literal, Term};
 use soml_core::datatype::Scalar;
@@ -19,16 +21,11 @@ use crate::plan::{
 };
 
 impl<'a> Writer<'a> {
-    /// Returns how many values a list field would give.
+    /// Returns how many values a list field would return.
     pub(super) fn value_count(&self, counted: &Output, values: Values<'_>) -> usize {
         let mut candidates = match counted {
-            Output::Scalar(scalar) => {
-                self.candidates(scalar, &scalar_values(scalar, values), false)
-            }
-            Output::Literal(literal) => {
-                let values = values.of(literal.slot);
-                self.literal_candidates(literal, values, literal.lang.as_ref(), &[])
-            }
+            Output::Scalar(scalar) => self.listed(scalar, &scalar_values(scalar, values)),
+            Output::Literal(literal) => self.listed_literals(literal, values.of(literal.slot), &[]),
             _ => Vec::new(),
         };
         drop_equal(&mut candidates);
@@ -55,7 +52,7 @@ impl<'a> Writer<'a> {
     ) -> WriteResult {
         match values {
             [] => self.answer.out.extend_from_slice(b"null"),
-            // By far the most frequent case costs no copy.
+            // The most frequent case needs no copy.
             [single] if self.is_wanted(scalar, single) => {
                 if !self.write_value(scalar.kind, single) {
                     self.ill_typed(field, &single.to_string());
@@ -63,28 +60,40 @@ impl<'a> Writer<'a> {
                 }
             }
             several => {
-                let mut candidates = self.candidates(scalar, several, true);
-                drop_equal(&mut candidates);
+                let choice = self.choice(scalar, several);
+                let mut candidates = self.candidates(scalar, choice.chosen);
                 smallest_first(&mut candidates);
+                candidates.extend(self.candidates(scalar, choice.others));
+                drop_equal(&mut candidates);
                 self.first(field, candidates);
             }
         }
         Ok(())
     }
 
-    /// Tells whether the language specification has nothing against the only value.
+    /// Returns whether the language specification accepts the only value.
     fn is_wanted(&self, scalar: &ScalarOutput, value: &Term) -> bool {
         scalar.lang.is_none()
             || !self
-                .of_language(std::slice::from_ref(value), scalar.lang.as_ref())
+                .choice(scalar, std::slice::from_ref(value))
+                .chosen
                 .is_empty()
     }
 
-    /// Returns the values that a language specification wants; all without one.
-    fn of_language<'v>(&self, values: &'v [Term], spec: Option<&LangSpec>) -> Vec<&'v Term> {
-        match spec {
-            None => values.iter().collect(),
-            Some(spec) => of_language(values, spec, &self.execution.context.accept_language),
+    /// Returns the values among which a single scalar field decides.
+    fn choice<'v>(&self, scalar: &ScalarOutput, values: &'v [Term]) -> Choice<'v> {
+        match scalar.kind {
+            ScalarKind::Scalar(Scalar::String) => self
+                .languages(scalar.lang.as_ref())
+                .single(values, fits_text),
+            _ => Choice::all(values),
+        }
+    }
+
+    fn languages<'s>(&'s self, spec: Option<&'s LangSpec>) -> Languages<'s> {
+        Languages {
+            spec,
+            accepted: &self.execution.context.accept_language,
         }
     }
 
@@ -118,18 +127,20 @@ impl<'a> Writer<'a> {
         list: &ListOutput,
         values: &[Term],
     ) -> WriteResult {
-        let mut candidates = self.candidates(scalar, values, false);
+        let mut candidates = self.listed(scalar, values);
         drop_equal(&mut candidates);
         sort_and_cut(&mut candidates, list);
         self.list(field, list, candidates)
     }
 
-    fn candidates(&self, scalar: &ScalarOutput, values: &[Term], single: bool) -> Vec<Candidate> {
-        let spec = match &scalar.lang {
-            None if single => Some(LangSpec::any()),
-            spec => spec.as_ref(),
-        };
-        self.of_language(values, spec)
+    /// Returns the values that a list of scalars shows.
+    fn listed(&self, scalar: &ScalarOutput, values: &[Term]) -> Vec<Candidate> {
+        let languages = self.languages(scalar.lang.as_ref());
+        self.candidates(scalar, languages.list(values, fits_text))
+    }
+
+    fn candidates(&self, scalar: &ScalarOutput, values: Vec<&Term>) -> Vec<Candidate> {
+        values
             .into_iter()
             .map(|term| {
                 let mut json = Vec::new();
@@ -167,6 +178,7 @@ impl<'a> Writer<'a> {
             if index > 0 {
                 self.answer.out.push(b',');
             }
+            self.answer.check_size()?;
             match candidate.json {
                 Some(json) => self.answer.out.extend_from_slice(&json),
                 None => {
@@ -188,14 +200,12 @@ impl<'a> Writer<'a> {
         out: &LiteralOutput,
         values: &[Term],
     ) -> WriteResult {
-        let mut candidates = self.literal_candidates(
-            out,
-            values,
-            out.lang.as_ref().or(Some(LangSpec::any())),
-            &[],
-        );
-        drop_equal(&mut candidates);
+        let languages = self.languages(out.lang.as_ref());
+        let choice = languages.single(values, |term| fits_literal(out, term));
+        let mut candidates = literal_candidates(out, choice.chosen, &[]);
         smallest_first(&mut candidates);
+        candidates.extend(literal_candidates(out, choice.others, &[]));
+        drop_equal(&mut candidates);
         self.first(field, candidates);
         Ok(())
     }
@@ -207,36 +217,52 @@ impl<'a> Writer<'a> {
         list: &ListOutput,
         values: &[Term],
     ) -> WriteResult {
-        let mut candidates = self.literal_candidates(out, values, out.lang.as_ref(), &list.order);
+        let mut candidates = self.listed_literals(out, values, &list.order);
         drop_equal(&mut candidates);
         sort_and_cut(&mut candidates, list);
         self.list(field, list, candidates)
     }
 
-    fn literal_candidates(
+    /// Returns the literals that a list shows.
+    fn listed_literals(
         &self,
         out: &LiteralOutput,
         values: &[Term],
-        spec: Option<&LangSpec>,
         order: &[(LiteralKey, bool)],
     ) -> Vec<Candidate> {
-        self.of_language(values, spec)
-            .into_iter()
-            .map(|term| match term {
-                Term::Literal(literal) if out.types.accepts(literal) => {
-                    let tag = literal.language().unwrap_or_default().to_ascii_lowercase();
-                    let identity = format!("{}\0{tag}\0{}", literal.datatype(), literal.value());
-                    Candidate {
-                        sort: literal_sort(order, term),
-                        json: Some(literal_object(out, literal)),
-                        identity: Some(identity),
-                        term: String::new(),
-                    }
-                }
-                _ => ill_typed(vec![SortValue::Missing; order.len() + 3], term),
-            })
-            .collect()
+        let languages = self.languages(out.lang.as_ref());
+        let listed = languages.list(values, |term| fits_literal(out, term));
+        literal_candidates(out, listed, order)
     }
+}
+
+fn literal_candidates(
+    out: &LiteralOutput,
+    values: Vec<&Term>,
+    order: &[(LiteralKey, bool)],
+) -> Vec<Candidate> {
+    let candidates = values.into_iter().map(|term| match term {
+        Term::Literal(literal) if out.types.accepts(literal) => {
+            let tag = literal.language().unwrap_or_default().to_ascii_lowercase();
+            let identity = format!("{}\0{tag}\0{}", literal.datatype(), literal.value());
+            Candidate {
+                sort: literal_sort(order, term),
+                json: Some(literal_object(out, literal)),
+                identity: Some(identity),
+                term: String::new(),
+            }
+        }
+        _ => ill_typed(vec![SortValue::Missing; order.len() + 3], term),
+    });
+    candidates.collect()
+}
+
+fn fits_text(term: &Term) -> bool {
+    matches!(term, Term::Literal(literal) if is_text(literal))
+}
+
+fn fits_literal(out: &LiteralOutput, term: &Term) -> bool {
+    matches!(term, Term::Literal(literal) if out.types.accepts(literal))
 }
 
 /// Returns the stored values of a scalar field, cast where the schema asks for it.
@@ -245,15 +271,14 @@ pub(super) fn scalar_values<'d>(scalar: &ScalarOutput, values: Values<'d>) -> Co
     if !scalar.cast {
         return Cow::Borrowed(values);
     }
-    let cast_to = match scalar.kind {
-        ScalarKind::Scalar(scalar) => scalar,
-        ScalarKind::Enum(_) => Scalar::String,
-    };
-    let values = values.iter().filter_map(|value| cast(cast_to, value));
+    let values = values.iter().filter_map(|value| match scalar.kind {
+        ScalarKind::Scalar(scalar) => cast(scalar, value),
+        ScalarKind::Enum(_) => cast_name(value),
+    });
     Cow::Owned(values.map(Cow::into_owned).collect())
 }
 
-/// Returns a value that does not fit: it is shown as null, and sorts as what is missing.
+/// Returns an ill-typed value: displayed as null, and sorted as a missing value.
 fn ill_typed(sort: Vec<SortValue>, term: &Term) -> Candidate {
     Candidate {
         sort,

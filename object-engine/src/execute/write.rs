@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use graph_store::StoreError;
 use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult, write_string};
@@ -18,22 +19,28 @@ use crate::plan::{
     Edge, Level, LevelId, ListOutput, Output, ResponseField, RootValue, ServicePart, Typing,
 };
 
-/// How many objects are written between two looks at the deadline.
+/// How many objects are written between two checks of the deadline.
 const CHECK_EVERY: u32 = 256;
 
 pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Result<Answer, StoreError> {
     let mut writer = Writer {
         execution,
         fetched,
-        answer: AnswerWriter::new(),
+        answer: AnswerWriter::new()
+            .with_limit(execution.limits.response_bytes)
+            .with_memory(Arc::clone(execution.memory), execution.patience),
         objects: 0,
         columns: HashMap::new(),
         chunks: Chunks::new(fetched.levels.len()),
         stopped: None,
     };
+    for warning in &execution.plan.warnings {
+        writer.answer.push_error(warning.clone());
+    }
     let written = writer.roots();
     match writer.stopped {
         Some(error) => Err(error),
+        None if writer.answer.is_out_of_memory() => Err(StoreError::OutOfMemory),
         None => Ok(writer.answer.finish(written)),
     }
 }
@@ -49,7 +56,7 @@ pub(super) struct Writer<'a> {
     pub(super) columns: HashMap<LevelId, Rc<Columns<'a>>>,
     /// Values of levels that are read while they are written.
     chunks: Chunks,
-    /// Nobody waits for the answer any more.
+    /// Why writing stopped: the request has expired or was cancelled.
     stopped: Option<StoreError>,
 }
 
@@ -65,7 +72,7 @@ impl<'a> Writer<'a> {
         )
     }
 
-    /// Tells whether the concrete type of an object is known.
+    /// Returns whether the concrete type of an object is known.
     pub(super) fn is_known(&self, level: LevelId, node: u32) -> bool {
         let (plan, data) = self.level(level);
         variant(plan, data, node).is_some()
@@ -105,16 +112,20 @@ impl<'a> Writer<'a> {
                     self.entities(found)?;
                     self.answer.leave();
                 }
-                (RootValue::Service(parts), _) => self.service(parts),
-                _ => {
-                    let value = self.execution.introspection.get(root.key.as_str());
-                    serde_json::to_writer(&mut self.answer.out, &value)
-                        .expect("writing to memory does not fail");
-                }
+                (RootValue::Service(parts), _) => self.service(parts)?,
+                _ => self.introspection(&root.key)?,
             }
         }
         self.answer.out.push(b'}');
-        Ok(())
+        self.answer.check_size()
+    }
+
+    fn introspection(&mut self, key: &str) -> WriteResult {
+        let execution = self.execution;
+        let (type_system, prepared) = (execution.type_system, execution.prepared);
+        execution
+            .documents
+            .introspect(type_system, prepared, key, &mut self.answer)
     }
 
     /// Writes the object of each representation, or null.
@@ -140,13 +151,14 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the printed schema.
-    fn service(&mut self, parts: &[(String, ServicePart)]) {
+    fn service(&mut self, parts: &[(String, ServicePart)]) -> WriteResult {
         let printed = self
             .execution
             .service
             .expect("printed when the plan asks for it");
         self.answer.out.push(b'{');
         for (position, (key, part)) in parts.iter().enumerate() {
+            self.answer.check_size()?;
             self.answer.key(position, key);
             let text = match part {
                 ServicePart::Sdl => printed.sdl.as_deref(),
@@ -155,13 +167,14 @@ impl<'a> Writer<'a> {
             };
             match text {
                 Some(text) => write_string(&mut self.answer.out, text),
-                None => self.answer.out.extend_from_slice(b"null"),
+                None => self.answer.null(),
             }
         }
         self.answer.out.push(b'}');
+        Ok(())
     }
 
-    /// Refuses the whole answer when a list is longer than a page may be.
+    /// Refuses the whole answer if a list is longer than the maximum page.
     pub(super) fn check_page(&mut self, length: usize) -> WriteResult {
         match self.execution.engine_limits.page {
             Some(greatest) if length as u64 > greatest => {
@@ -174,7 +187,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes a list of objects; those of no known type are left out.
+    /// Writes a list of objects, without those of unknown type.
     pub(super) fn objects(
         &mut self,
         level: LevelId,
@@ -244,6 +257,7 @@ impl<'a> Writer<'a> {
     ) -> WriteResult {
         self.answer.out.push(b'{');
         for (position, field) in fields.iter().enumerate() {
+            self.answer.check_size()?;
             self.answer.key(position, &field.key);
             self.answer.enter(PathStep::Key(&field.key));
             let mark = self.answer.mark();
@@ -265,12 +279,11 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn check_size_and_time(&mut self) -> WriteResult {
-        self.answer
-            .check_size(self.execution.limits.response_bytes)?;
+        self.answer.check_size()?;
         self.check_time()
     }
 
-    /// Looks now and then whether somebody still waits for the answer.
+    /// Checks from time to time that the request is still live.
     pub(super) fn check_time(&mut self) -> WriteResult {
         self.objects = self.objects.wrapping_add(1);
         if self.objects.is_multiple_of(CHECK_EVERY)
@@ -281,7 +294,7 @@ impl<'a> Writer<'a> {
         self.answer.check()
     }
 
-    /// Gives up: there is no answer.
+    /// Abandons the answer.
     fn stop(&mut self, error: StoreError) -> PropagateNull {
         self.stopped = Some(error);
         self.answer.halt()
@@ -329,7 +342,7 @@ impl<'a> Writer<'a> {
                 return written;
             }
             Output::ValueAggregate(aggregate) => {
-                // Such a level is read whole.
+                // Such a level is read as a whole.
                 let values = data.hydrated.columns[aggregate.values.slot].of(node);
                 self.value_aggregate(field, aggregate, values);
             }
@@ -349,7 +362,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Tells whether a list of objects would show any.
+    /// Returns whether a list of objects would have any elements.
     fn has_elements(&self, level: LevelId, targets: &[u32]) -> bool {
         targets
             .iter()
@@ -436,7 +449,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Returns the fields of an object; `None` when its type is not known.
+/// Returns the fields of an object; `None` if its type is unknown.
 fn variant<'a>(plan: &'a Level, data: &FetchedLevel, node: u32) -> Option<&'a [ResponseField]> {
     let variant = match &plan.typing {
         Typing::Static { .. } => 0,

@@ -1,25 +1,30 @@
-//! The arguments of a field, read and translated.
+//! Reads and translates the arguments of a field.
 
-use graph_store::query::{Dataset, NodeCondition, OrderKey, Page, TermCondition};
+use graph_store::query::{
+    Constant, Dataset, Domain, NodeCondition, Operator, OrderKey, Page, TermCondition, ValueTest,
+};
 use graph_store::value::LiteralKey;
 use graph_store::{Inference, StoreFeatures};
-use graphql_gen::typesystem::{Api, TypeRef};
+use graphql_gen::typesystem::TypeRef;
 use graphql_service::error::{GraphqlError, Location};
 use oxrdf::NamedNode;
+use soml_core::access::Part;
 use soml_core::lang::LangSpec;
 
 use super::filter::FilterBuilder;
 use super::input::{Arguments, Input, lang_spec};
 use super::order::{OrderBuilder, descending, literal_keys};
 use super::{ListOutput, ScalarKind};
+use crate::access::View;
 use crate::code;
 use crate::limits::EngineLimits;
+use crate::rdf::classes;
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 
 /// The arguments of one field.
 pub(super) struct FieldArguments<'a> {
-    pub(super) api: &'a Api,
+    pub(super) view: View<'a>,
     pub(super) limits: &'a EngineLimits,
     pub(super) features: &'a StoreFeatures,
     pub(super) values: Arguments<'a>,
@@ -37,15 +42,23 @@ impl FieldArguments<'_> {
     /// Translates `ID` and `where`.
     pub(super) fn object_conditions(&self, target: TypeRef) -> Result<Vec<NodeCondition>> {
         let mut conditions = Vec::new();
-        conditions.extend(self.ids()?.map(NodeCondition::one_of));
+        if let Some(ids) = self.ids()? {
+            let (_, location) = self.values.get("ID").expect("`ids` has read it");
+            let readable = self.view.readable(target, Part::Id);
+            if readable.is_nothing() {
+                return Err(self.view.denied("ID", "id").at(location));
+            }
+            conditions.extend(readable.condition());
+            conditions.push(NodeCondition::one_of(ids));
+        }
         if let Some((filter, location)) = self.values.get("where") {
-            let mut builder = FilterBuilder::new(self.api, self.limits, location);
+            let mut builder = FilterBuilder::new(self.view, self.limits, location);
             conditions.push(builder.objects(target, &filter)?);
         }
         Ok(conditions)
     }
 
-    /// Tells whether `where` says something of objects, be it only that they are there.
+    /// Returns whether `where` filters objects, even if only by existence.
     pub(super) fn filters(&self) -> bool {
         self.values
             .get("where")
@@ -63,7 +76,7 @@ impl FieldArguments<'_> {
             .at(location)
             .with("limit", self.limits.list_length));
         }
-        // A text that no IRI can have is the id of nothing.
+        // A string that cannot be an IRI is the id of no object.
         Ok(ids
             .iter()
             .filter_map(|id| NamedNode::new(id.as_text()?).ok())
@@ -79,15 +92,15 @@ impl FieldArguments<'_> {
         match self.values.get("orderBy") {
             None => Ok(Vec::new()),
             Some((order, location)) => {
-                let mut builder = OrderBuilder::new(self.api, self.limits, lang, location);
+                let mut builder = OrderBuilder::new(self.view, self.limits, lang, location);
                 builder.objects(target, &order)
             }
         }
     }
 
-    /// Reads what a request reads: `from`, `includeInferred`, `expandOwlSameAs` and `repository`.
+    /// Reads the dataset arguments: `from`, `includeInferred`, `expandOwlSameAs` and `repository`.
     pub(super) fn dataset(&self) -> Result<Dataset> {
-        let config = &self.api.soml().config;
+        let config = &self.view.api.soml().config;
         self.check_repository(config.repository.as_deref())?;
         Ok(Dataset {
             graphs: self.graphs()?,
@@ -104,7 +117,7 @@ impl FieldArguments<'_> {
         })
     }
 
-    /// Refuses to read another repository than that of the store.
+    /// Refuses any repository other than that of the store.
     fn check_repository(&self, configured: Option<&str>) -> Result<()> {
         let (given, location) = match self.values.get("repository") {
             None => (None, None),
@@ -118,7 +131,7 @@ impl FieldArguments<'_> {
         Err(GraphqlError::new(code::STORE_UNSUPPORTED, message).at(location))
     }
 
-    /// Reads whether what follows from other statements is wanted.
+    /// Reads whether inferred statements are wanted.
     fn inference(&self, name: &str, configured: bool, offered: Inference) -> Result<bool> {
         let given = self.values.get(name);
         let (wanted, location, asked_by) = match given {
@@ -170,7 +183,7 @@ impl FieldArguments<'_> {
         };
         let text = spec.as_text().unwrap_or_default();
         lang_spec(text, self.limits)
-            .map(Some)
+            .map(|spec| Some(spec).filter(|spec| !spec.is_empty()))
             .map_err(|error| error.at(location))
     }
 
@@ -215,28 +228,46 @@ impl FieldArguments<'_> {
         let Some((filter, location)) = self.values.get("where") else {
             return Ok(None);
         };
-        let mut builder = FilterBuilder::new(self.api, self.limits, location);
+        let mut builder = FilterBuilder::new(self.view, self.limits, location);
         Ok(Some(match kind {
             ScalarKind::Scalar(scalar) => builder.scalars(scalar, cast, &filter)?,
             ScalarKind::Enum(id) => builder.enums(id, cast, &filter)?,
         }))
     }
 
+    /// Translates `where` and `ID` on the classes of an object.
+    pub(super) fn class_conditions(&self) -> Result<Vec<TermCondition>> {
+        let mut conditions = Vec::new();
+        if let Some(ids) = self.ids()? {
+            let meant = ids.iter().flat_map(|id| classes(self.view.api.soml(), id));
+            let operator = Operator::In(meant.map(Constant::Iri).collect());
+            conditions.push(TermCondition::Value(ValueTest {
+                domain: Domain::Iri,
+                operator,
+            }));
+        }
+        if let Some((filter, location)) = self.values.get("where") {
+            let mut builder = FilterBuilder::new(self.view, self.limits, location);
+            conditions.push(builder.classes_where(&filter)?);
+        }
+        Ok(conditions)
+    }
+
     /// Translates `where` and `value` on literals.
     pub(super) fn literal_condition(&self) -> Result<Vec<TermCondition>> {
         let mut conditions = Vec::new();
         if let Some((filter, location)) = self.values.get("where") {
-            let mut builder = FilterBuilder::new(self.api, self.limits, location);
+            let mut builder = FilterBuilder::new(self.view, self.limits, location);
             conditions.push(builder.literals(&filter)?);
         }
         if let Some((filter, location)) = self.values.get("value") {
-            let mut builder = FilterBuilder::new(self.api, self.limits, location);
+            let mut builder = FilterBuilder::new(self.view, self.limits, location);
             conditions.push(builder.literal_value(&filter)?);
         }
         Ok(conditions)
     }
 
-    /// Reads how a list of scalars is put together.
+    /// Reads how a list of scalars is built.
     pub(super) fn scalar_list(&self, non_null_elements: bool) -> Result<ListOutput> {
         let order = match self.values.get("orderBy") {
             None => Vec::new(),
@@ -255,7 +286,7 @@ impl FieldArguments<'_> {
         })
     }
 
-    /// Reads how a list of literals is put together.
+    /// Reads how a list of literals is built.
     pub(super) fn literal_list(&self, non_null_elements: bool) -> Result<ListOutput> {
         let mut order = Vec::new();
         if let Some((input, location)) = self.values.get("orderBy") {

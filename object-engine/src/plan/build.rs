@@ -1,4 +1,4 @@
-//! Operations to plans.
+//! Plans operations.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,35 +8,40 @@ use apollo_compiler::response::JsonMap;
 use apollo_compiler::{ExecutableDocument, Node};
 use graph_store::StoreFeatures;
 use graph_store::query::{
-    Constant, Dataset, Domain, NodeCondition, Operator, Selection, SlotPage, Step, TermCondition,
-    ValueCondition, ValueTest,
+    Dataset, NodeCondition, Selection, SlotPage, Step, TermCondition, TypeIndex, ValueCondition,
 };
 use graph_store::value::LiteralTypes;
 use graphql_gen::typesystem::{Api, Field, RootField as ApiRoot, RootKind, TypeRef};
 use graphql_service::code as shared;
 use graphql_service::error::{GraphqlError, Location};
+use oxrdf::NamedNode;
+use soml_core::access::{Access, ServicePart as ServiceRight};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
-use soml_core::schema::{ObjectId, Property, Range, Schema};
+use soml_core::schema::{ObjectId, Property, PropertyId, Range, Schema};
 
 use super::arguments::FieldArguments;
-use super::collect::{Fields, Parent, collect, literal_fields, service_fields};
+use super::collect::{Fields, Parent, collect, literal_fields};
 use super::input::Arguments;
+use super::left_out::{LeftOut, LeftOutOfLevel};
 use super::levels::{LevelBuilder, LevelKey, order_levels};
 use super::order::{for_single, name_spec};
-use super::rdf::{type_index, type_property, type_test};
 use super::{
     Aggregation, Edge, Level, LevelId, ListOutput, LiteralOutput, Output, Plan, ResponseField,
-    RootField, RootObjects, RootValue, ScalarKind, ScalarOutput, Typing,
+    RootField, RootObjects, RootValue, ScalarKind, ScalarOutput, ServicePart, Typing,
 };
+use crate::access::View;
 use crate::code;
 use crate::limits::EngineLimits;
+use crate::rdf::{takes_any, type_index, type_test};
 
-type Result<T> = std::result::Result<T, GraphqlError>;
+pub(super) type Result<T> = std::result::Result<T, GraphqlError>;
 
-/// What a plan is made from.
+/// The input of planning.
 pub(crate) struct PlanInput<'a> {
     pub(crate) api: &'a Api,
+    /// What the sender may do; `None` for everything.
+    pub(crate) access: Option<&'a Access>,
     pub(crate) limits: &'a EngineLimits,
     /// What a request can choose of the store.
     pub(crate) features: &'a StoreFeatures,
@@ -45,16 +50,24 @@ pub(crate) struct PlanInput<'a> {
     pub(crate) variables: &'a JsonMap,
 }
 
+impl<'a> PlanInput<'a> {
+    pub(super) fn view(&self) -> View<'a> {
+        View::new(self.api, self.access)
+    }
+}
+
 /// Plans a validated query.
 ///
 /// # Errors
-/// When an argument has a value that validation cannot check, or a limit is exceeded.
+/// When an argument has a value that validation cannot check or that is not allowed, or a limit is
+/// exceeded.
 pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
     let mut planner = Planner {
         input,
         levels: Vec::new(),
         known: HashMap::new(),
         aggregations: HashMap::new(),
+        left_out: LeftOut::default(),
     };
     let mut roots = Vec::new();
     let mut fields = Fields::default();
@@ -66,31 +79,27 @@ pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
     );
     for (key, nodes) in fields.entries {
         let field = nodes[0];
+        planner.left_out.path.push(field.response_key());
         let root = match input.api.root_field(&field.name) {
-            None if field.name == "_service" => RootValue::Service(service_fields(input, &nodes)),
-            None if field.name == "_entities" => {
-                RootValue::Entities(Box::new(planner.entities(field, &nodes)?))
-            }
-            None => RootValue::Introspection,
+            None if field.name == "_service" => planner.service(&nodes),
+            None if field.name == "_entities" => planner.entities(field, &nodes)?,
+            None => Some(RootValue::Introspection),
             Some(root) => planner.root(&key, &nodes, root)?,
         };
-        let location = Location::of(field.name.location(), &input.document.sources);
-        roots.push(RootField {
-            key,
-            location,
-            value: root,
-        });
+        planner.left_out.path.pop();
+        roots.extend(root.map(|value| RootField { key, value }));
     }
     planner.finish(roots)
 }
 
-/// Plans one operation.
+/// The planner of one operation.
 pub(super) struct Planner<'p, 'a> {
     pub(super) input: &'p PlanInput<'a>,
     levels: Vec<Option<Level>>,
     known: HashMap<LevelKey, LevelId>,
     /// Aggregations of lists, with the level of their values.
     pub(super) aggregations: HashMap<LevelKey, (LevelId, Arc<Aggregation>)>,
+    pub(super) left_out: LeftOut<'a>,
 }
 
 /// What a level inherits from the fields that lead to it.
@@ -116,7 +125,7 @@ impl<'p, 'a> Planner<'p, 'a> {
     pub(super) fn arguments(&self, field: &'a executable::Field) -> FieldArguments<'a> {
         let (variables, document) = (self.input.variables, self.input.document);
         FieldArguments {
-            api: self.input.api,
+            view: self.input.view(),
             limits: self.input.limits,
             features: self.input.features,
             values: Arguments::new(&field.arguments, variables, &document.sources),
@@ -128,10 +137,16 @@ impl<'p, 'a> Planner<'p, 'a> {
         key: &str,
         nodes: &[&'a Node<executable::Field>],
         root: ApiRoot,
-    ) -> Result<RootValue> {
+    ) -> Result<Option<RootValue>> {
         let target = root.target;
+        let shown = self.input.view().shown(target);
+        if shown.is_nothing() {
+            self.leave_out(key, nodes[0]);
+            return Ok(None);
+        }
         let arguments = self.arguments(nodes[0]);
         let mut conditions = vec![NodeCondition::Instance(type_test(self.api(), target))];
+        conditions.extend(shown.condition());
         if self.is_open(target) {
             conditions.push(self.known_type(target));
         }
@@ -147,7 +162,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         let scope = Scope { lang, dataset };
         match root.kind {
             RootKind::Objects => {}
-            RootKind::Count => return Ok(RootValue::Count(Box::new(selection))),
+            RootKind::Count => return Ok(Some(RootValue::Count(Box::new(selection)))),
             RootKind::Aggregate => {
                 return self.root_aggregate(nodes, (target, selection, scope));
             }
@@ -157,10 +172,37 @@ impl<'p, 'a> Planner<'p, 'a> {
         }
         let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
         let level = self.level(target, &sets, &scope)?;
-        Ok(RootValue::Objects(Box::new(RootObjects {
-            selection,
-            level,
-        })))
+        let root = RootValue::Objects(Box::new(RootObjects { selection, level }));
+        Ok((!self.left_out.is_empty(level)).then_some(root))
+    }
+
+    /// Warns that a field at the end of the current path is left out.
+    pub(super) fn leave_out(&mut self, key: &str, node: &'a Node<executable::Field>) {
+        let at = self.left_out.path.pop();
+        self.left_out.field(self.input, key, node);
+        self.left_out.path.extend(at);
+    }
+
+    /// Plans `_service`: the parts that can be read.
+    fn service(&mut self, nodes: &[&'a Node<executable::Field>]) -> Option<RootValue> {
+        let view = self.input.view();
+        let mut parts = Vec::new();
+        let mut left_out = false;
+        for (key, nodes) in self.sub_fields(nodes) {
+            let (part, right) = match nodes[0].name.as_str() {
+                "sdl" => (ServicePart::Sdl, Some(ServiceRight::Sdl)),
+                "full_sdl" => (ServicePart::FullSdl, Some(ServiceRight::FullSdl)),
+                _ => (ServicePart::TypeName, None),
+            };
+            if right.is_some_and(|right| !view.reads_service(right)) {
+                left_out = true;
+                self.left_out.field(self.input, &key, nodes[0]);
+            } else {
+                parts.push((key, part));
+            }
+        }
+        let is_left = !left_out || parts.iter().any(|(_, part)| *part != ServicePart::TypeName);
+        is_left.then_some(RootValue::Service(parts))
     }
 
     /// Returns the condition that the concrete type of an object is known.
@@ -168,7 +210,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         NodeCondition::Instance(type_index(self.api(), target).test())
     }
 
-    /// Tells whether the own test of a type lets through objects of no known concrete type.
+    /// Returns whether the type's own test accepts objects of no known concrete type.
     fn is_open(&self, target: TypeRef) -> bool {
         matches!(target, TypeRef::Interface(object)
             if !self.api().possible_types(target).contains(&object)
@@ -189,18 +231,26 @@ impl<'p, 'a> Planner<'p, 'a> {
         self.known.insert(key, id);
 
         let mut builder = LevelBuilder::default();
+        let mut left_out = LeftOutOfLevel::new(matches!(target, TypeRef::Concrete(_)));
         let typing = match target {
             TypeRef::Concrete(object) => {
-                let fields = self.variant(object, sets, scope, &mut builder)?;
+                let fields = self.variant(object, sets, scope, (&mut builder, &mut left_out))?;
                 builder.variants.push(fields);
                 Typing::Static {
                     name: self.api().type_name(object).to_string(),
                 }
             }
             TypeRef::Interface(_) | TypeRef::AnyObject | TypeRef::Nameable => {
-                self.stored_types(target, sets, scope, &mut builder)?
+                self.stored_types(target, sets, scope, (&mut builder, &mut left_out))?
             }
         };
+        let (input, api) = (self.input, self.input.api);
+        self.left_out
+            .level(input, &left_out, |object| api.type_name(object).to_string());
+        let mut fields = builder.variants.iter().flatten();
+        if left_out.leaves_any_out() && fields.all(|field| field.value == Output::TypeName) {
+            self.left_out.empty(id);
+        }
         self.levels[id.0 as usize] = Some(Level {
             dataset: Arc::clone(&scope.dataset),
             slots: builder.slots,
@@ -212,7 +262,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         Ok(id)
     }
 
-    /// Adds a level that is still to be built.
+    /// Adds a level to be built later.
     fn new_level(&mut self) -> Result<LevelId> {
         let limit = self.input.limits.plan_levels;
         if self.levels.len() >= limit {
@@ -224,12 +274,12 @@ impl<'p, 'a> Planner<'p, 'a> {
         Ok(LevelId(id))
     }
 
-    /// Adds a level whose objects are not shown, only some of their values are fetched.
+    /// Adds a level whose objects are not displayed; only some of their values are fetched.
     pub(super) fn aggregate_level(
         &mut self,
         target: TypeRef,
         scope: &Scope,
-        slots: LevelBuilder,
+        (mut slots, typed): (LevelBuilder, bool),
     ) -> Result<LevelId> {
         let id = self.new_level()?;
         let name = match target {
@@ -239,10 +289,21 @@ impl<'p, 'a> Planner<'p, 'a> {
             TypeRef::AnyObject => "Object".to_owned(),
             TypeRef::Nameable => "Nameable".to_owned(),
         };
+        let typing = if typed {
+            let index = type_index(self.api(), target);
+            let possible = self.api().possible_types(target).iter();
+            Typing::Stored {
+                slots: type_slots(&index, &mut slots),
+                index: Arc::new(index),
+                variants: possible.map(|object| (*object, 0)).collect(),
+            }
+        } else {
+            Typing::Static { name }
+        };
         self.levels[id.0 as usize] = Some(Level {
             dataset: Arc::clone(&scope.dataset),
             slots: slots.slots,
-            typing: Typing::Static { name },
+            typing,
             variants: vec![Vec::new()],
             edges: Vec::new(),
             depth: 0,
@@ -255,16 +316,15 @@ impl<'p, 'a> Planner<'p, 'a> {
         target: TypeRef,
         sets: &[&'a SelectionSet],
         scope: &Scope,
-        builder: &mut LevelBuilder,
+        (builder, left_out): (&mut LevelBuilder, &mut LeftOutOfLevel<'a>),
     ) -> Result<Typing> {
         let index = type_index(self.api(), target);
-        let slots = index
-            .properties()
-            .map(|property| builder.slot(Step::forward(property.clone()), None, None))
-            .collect();
+        let slots = type_slots(&index, builder);
         let mut variants = HashMap::new();
-        for &object in self.api().possible_types(target) {
-            let fields = self.variant(object, sets, scope, builder)?;
+        let view = self.input.view();
+        let shown = self.api().possible_types(target).iter();
+        for &object in shown.filter(|object| view.sees(**object)) {
+            let fields = self.variant(object, sets, scope, (builder, left_out))?;
             let position = builder.variants.iter().position(|known| *known == fields);
             let position = position.unwrap_or_else(|| {
                 builder.variants.push(fields);
@@ -284,15 +344,29 @@ impl<'p, 'a> Planner<'p, 'a> {
         object: ObjectId,
         sets: &[&'a SelectionSet],
         scope: &Scope,
-        builder: &mut LevelBuilder,
+        (builder, left_out): (&mut LevelBuilder, &mut LeftOutOfLevel<'a>),
     ) -> Result<Vec<ResponseField>> {
         let mut fields = Fields::default();
         collect(self.input, &Parent::Object(object), sets, &mut fields);
         let mut out = Vec::with_capacity(fields.entries.len());
         for (key, nodes) in fields.entries {
             let field = nodes[0];
+            let view = self.input.view();
+            if view.is_limited() {
+                let readable = view.reads_field(object, &field.name);
+                left_out.note(object, field, !readable);
+                if !readable {
+                    continue;
+                }
+            }
             let location = Location::of(field.name.location(), &self.input.document.sources);
+            self.left_out.path.push(field.response_key());
             let value = self.output(object, field, &nodes, scope, builder)?;
+            self.left_out.path.pop();
+            let Some(value) = value else {
+                left_out.emptied();
+                continue;
+            };
             let non_null = field.definition.ty.is_non_null();
             out.push(ResponseField {
                 key,
@@ -312,15 +386,21 @@ impl<'p, 'a> Planner<'p, 'a> {
         nodes: &[&'a Node<executable::Field>],
         scope: &Scope,
         builder: &mut LevelBuilder,
-    ) -> Result<Output> {
+    ) -> Result<Option<Output>> {
         if field.name == "__typename" {
-            return Ok(Output::TypeName);
+            return Ok(Some(Output::TypeName));
         }
         let arguments = self.arguments(field);
         match self.api().field(TypeRef::Concrete(object), &field.name) {
-            Some(Field::Id) => Ok(Output::Id),
-            Some(Field::Type) => self.types(object, &arguments, builder),
-            Some(Field::Name) => self.name(object, &arguments, scope, builder),
+            Some(Field::Id) => Ok(Some(Output::Id)),
+            Some(Field::Type) => self.types(object, &arguments, builder).map(Some),
+            Some(Field::Name) => self.name(object, &arguments, scope, builder).map(Some),
+            Some(Field::Property(id) | Field::Count(id) | Field::Aggregate(id))
+                if self.leads_nowhere(id) =>
+            {
+                self.leave_out(field.response_key(), field);
+                Ok(None)
+            }
             Some(Field::Property(property)) => {
                 let property = &self.schema()[property];
                 self.property(property, field, nodes, scope, builder)
@@ -340,23 +420,26 @@ impl<'p, 'a> Planner<'p, 'a> {
         }
     }
 
+    /// Tells whether a property leads to objects none of which is shown.
+    pub(super) fn leads_nowhere(&self, property: PropertyId) -> bool {
+        match self.schema()[property].range {
+            Range::Object(object) => {
+                let target = self.api().range_type(object);
+                self.input.view().shown(target).is_nothing()
+            }
+            _ => false,
+        }
+    }
+
     fn types(
         &mut self,
         object: ObjectId,
         arguments: &FieldArguments<'_>,
         builder: &mut LevelBuilder,
     ) -> Result<Output> {
-        let property = type_property(self.api(), TypeRef::Concrete(object));
-        let mut conditions = Vec::new();
-        if let Some(ids) = arguments.ids()? {
-            let operator = Operator::In(ids.into_iter().map(Constant::Iri).collect());
-            conditions.push(TermCondition::Value(ValueTest {
-                domain: Domain::Iri,
-                operator,
-            }));
-        }
+        let property = NamedNode::new_unchecked(self.schema()[object].type_prop.as_str());
+        let conditions = arguments.class_conditions()?;
         let kind = ScalarKind::Scalar(Scalar::Iri);
-        conditions.extend(arguments.scalar_condition(kind, false)?);
         let slot = builder.slot(Step::forward(property), terms(conditions), None);
         let list = Some(arguments.scalar_list(false)?);
         Ok(Output::Scalar(ScalarOutput {
@@ -400,7 +483,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         nodes: &[&'a Node<executable::Field>],
         scope: &Scope,
         builder: &mut LevelBuilder,
-    ) -> Result<Output> {
+    ) -> Result<Option<Output>> {
         let arguments = self.arguments(field);
         let non_null_elements = property.non_nullable_elements;
         let multiple = property.max.is_multiple();
@@ -422,13 +505,13 @@ impl<'p, 'a> Planner<'p, 'a> {
                 let list = multiple.then(|| arguments.literal_list(non_null_elements));
                 let fields = literal_fields(self.input, nodes);
                 let list = list.transpose()?;
-                return Ok(Output::Literal(LiteralOutput {
+                return Ok(Some(Output::Literal(LiteralOutput {
                     slot,
                     types: LiteralTypes::new(self.schema(), range),
                     lang: lang(),
                     list,
                     fields,
-                }));
+                })));
             }
             Range::Object(object) => {
                 let target = self.api().range_type(object);
@@ -437,15 +520,18 @@ impl<'p, 'a> Planner<'p, 'a> {
                     dataset: Arc::clone(&scope.dataset),
                 };
                 let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
+                let level = self.level(target, &sets, &scope)?;
+                if self.left_out.is_empty(level) {
+                    return Ok(None);
+                }
                 let slot =
                     self.objects_slot(property, target, &arguments, scope.lang.as_ref(), builder)?;
-                let level = self.level(target, &sets, &scope)?;
                 let edge = builder.edge(Edge { slot, level });
                 let list = multiple.then(|| ListOutput {
                     non_null_elements,
                     ..ListOutput::default()
                 });
-                return Ok(Output::Objects { edge, list });
+                return Ok(Some(Output::Objects { edge, list }));
             }
         };
         let cast = property.type_cast;
@@ -454,13 +540,13 @@ impl<'p, 'a> Planner<'p, 'a> {
         let is_text = kind == ScalarKind::Scalar(Scalar::String);
         let lang = if is_text { lang() } else { None };
         let list = multiple.then(|| arguments.scalar_list(non_null_elements));
-        Ok(Output::Scalar(ScalarOutput {
+        Ok(Some(Output::Scalar(ScalarOutput {
             slot,
             kind,
             cast,
             lang,
             list: list.transpose()?,
-        }))
+        })))
     }
 
     fn count(
@@ -470,17 +556,17 @@ impl<'p, 'a> Planner<'p, 'a> {
         nodes: &[&'a Node<executable::Field>],
         scope: &Scope,
         builder: &mut LevelBuilder,
-    ) -> Result<Output> {
+    ) -> Result<Option<Output>> {
         let Range::Object(object) = property.range else {
             let values = self.property(property, field, nodes, scope, builder)?;
-            return Ok(Output::ValueCount(Box::new(values)));
+            return Ok(values.map(|values| Output::ValueCount(Box::new(values))));
         };
         let target = self.api().range_type(object);
         let slot = self.counted_objects(property, target, &self.arguments(field), builder)?;
-        Ok(Output::ObjectCount { slot })
+        Ok(Some(Output::ObjectCount { slot }))
     }
 
-    /// Returns the slot of the objects that a list shows, whatever its page.
+    /// Returns the slot of the objects that a list displays, whatever its page.
     pub(super) fn counted_objects(
         &self,
         property: &Property,
@@ -489,14 +575,14 @@ impl<'p, 'a> Planner<'p, 'a> {
         builder: &mut LevelBuilder,
     ) -> Result<usize> {
         let mut conditions = self.target_conditions(property, target, arguments)?;
-        if !matches!(target, TypeRef::Concrete(_)) {
+        if !takes_any(self.api(), target) {
             conditions.push(self.known_type(target));
         }
         let condition = Some(ValueCondition::Node(NodeCondition::all(conditions)));
         Ok(builder.slot(Step::from(&property.path), condition, None))
     }
 
-    /// Returns what the objects that a property leads to satisfy.
+    /// Returns the conditions on the objects that a property leads to.
     fn target_conditions(
         &self,
         property: &Property,
@@ -507,6 +593,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         if property.range_check {
             conditions.push(NodeCondition::Instance(type_test(self.api(), target)));
         }
+        conditions.extend(self.input.view().shown(target).condition());
         conditions.extend(arguments.object_conditions(target)?);
         Ok(conditions)
     }
@@ -527,10 +614,10 @@ impl<'p, 'a> Planner<'p, 'a> {
         };
         let paged = !page.page.is_whole();
         // Objects of no known type are left out of lists, so pages must not count them.
-        let open = paged && !matches!(target, TypeRef::Concrete(_));
+        let open = paged && !takes_any(self.api(), target);
         let members = open.then(|| type_index(self.api(), target).test());
         let condition = NodeCondition::all(conditions);
-        // A condition that every object satisfies still leaves out what is no object.
+        // Even a trivially true condition excludes values that are not objects.
         let filters = !condition.is_true() || arguments.filters();
         let condition = filters.then_some(ValueCondition::Node(condition));
         let page = (paged || !page.order.is_empty()).then_some(SlotPage { members, ..page });
@@ -548,8 +635,17 @@ impl<'p, 'a> Planner<'p, 'a> {
             roots,
             levels,
             null_empty_lists,
+            warnings: self.left_out.warnings(),
         })
     }
+}
+
+/// Adds the slots of the type properties of an index, in its order.
+fn type_slots(index: &TypeIndex, builder: &mut LevelBuilder) -> Vec<usize> {
+    let properties = index.properties();
+    properties
+        .map(|property| builder.slot(Step::forward(property.clone()), None, None))
+        .collect()
 }
 
 /// Joins conditions on values into that of a slot.

@@ -1,23 +1,52 @@
-//! Fields of selection sets, fragments put in.
+//! Collects the fields of selection sets, with fragments expanded.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use apollo_compiler::Node;
+use apollo_compiler::ast::Argument;
 use apollo_compiler::executable::{self, SelectionSet};
 use apollo_compiler::response::JsonMap;
-use graphql_gen::typesystem::Api;
+use graphql_gen::typesystem::{Api, TypeRef};
 use soml_core::schema::ObjectId;
 
 use super::build::PlanInput;
 use super::input::Input;
-use super::{LiteralField, LiteralPart, ServicePart};
+use super::{LiteralField, LiteralPart};
 
-/// Fields of a selection set after fragments are put in, by response key.
+/// Fields of a selection set with fragments expanded, by response key.
 #[derive(Default)]
 pub(super) struct Fields<'a> {
     pub(super) entries: Vec<(String, Vec<&'a Node<executable::Field>>)>,
     positions: HashMap<&'a str, usize>,
-    visited: HashSet<&'a str>,
+    /// How far each field of each entry comes from, in the order of the entries.
+    distances: Vec<Vec<usize>>,
+    /// Fragments, and how far from the object they were met.
+    visited: HashMap<&'a str, usize>,
+}
+
+impl<'a> Fields<'a> {
+    /// Adds a field behind those that come from as near.
+    fn add(&mut self, field: &'a Node<executable::Field>, distance: usize) {
+        let key = field.response_key().as_str();
+        let position = *self.positions.entry(key).or_insert_with(|| {
+            self.entries.push((key.to_owned(), Vec::new()));
+            self.distances.push(Vec::new());
+            self.entries.len() - 1
+        });
+        let distances = &mut self.distances[position];
+        let at = distances.partition_point(|known| *known <= distance);
+        distances.insert(at, distance);
+        self.entries[position].1.insert(at, field);
+    }
+
+    /// Notes a visit of a fragment; tells whether there is something new to see.
+    fn visit(&mut self, name: &'a str, distance: usize) -> bool {
+        let known = self.visited.get(name).is_some_and(|met| *met <= distance);
+        if !known {
+            self.visited.insert(name, distance);
+        }
+        !known
+    }
 }
 
 /// The type whose fields are collected.
@@ -27,54 +56,78 @@ pub(super) enum Parent {
 }
 
 /// Collects the fields that apply to an object of a concrete type, in the order of the specification.
+///
+/// A fragment on a concrete superclass applies to its subclasses too. A document may give one key to
+/// different fields of a class and its superclass, since fragments on object types exclude each
+/// other elsewhere: then the nearer class decides.
 pub(super) fn collect<'a>(
     input: &PlanInput<'a>,
     parent: &Parent,
     sets: &[&'a SelectionSet],
     fields: &mut Fields<'a>,
 ) {
+    gather(input, parent, sets, fields, 0);
+    for (_, nodes) in &mut fields.entries {
+        let first = nodes[0];
+        nodes.retain(|node| asks_the_same(first, node));
+    }
+}
+
+/// Tells whether two fields have the same name and arguments.
+fn asks_the_same(a: &executable::Field, b: &executable::Field) -> bool {
+    let known = |argument: &Node<Argument>| {
+        let others = &mut b.arguments.iter();
+        others.any(|other| other.name == argument.name && other.value == argument.value)
+    };
+    a.name == b.name && a.arguments.len() == b.arguments.len() && a.arguments.iter().all(known)
+}
+
+fn gather<'a>(
+    input: &PlanInput<'a>,
+    parent: &Parent,
+    sets: &[&'a SelectionSet],
+    fields: &mut Fields<'a>,
+    distance: usize,
+) {
     for selection in sets.iter().flat_map(|set| &set.selections) {
         if !is_included(selection.directives(), input.variables) {
             continue;
         }
         match selection {
-            executable::Selection::Field(field) => {
-                let key = field.response_key().as_str();
-                match fields.positions.get(key) {
-                    Some(&position) => fields.entries[position].1.push(field),
-                    None => {
-                        fields.positions.insert(key, fields.entries.len());
-                        fields.entries.push((key.to_owned(), vec![field]));
-                    }
-                }
-            }
+            executable::Selection::Field(field) => fields.add(field, distance),
             executable::Selection::FragmentSpread(spread) => {
                 let name = spread.fragment_name.as_str();
                 let Some(fragment) = input.document.fragments.get(name) else {
                     continue;
                 };
-                if fields.visited.insert(name)
-                    && applies(input.api, parent, Some(fragment.type_condition().as_str()))
+                let condition = Some(fragment.type_condition().as_str());
+                if let Some(far) = distance_to(input.api, parent, condition)
+                    && fields.visit(name, distance.max(far))
                 {
-                    collect(input, parent, &[&fragment.selection_set], fields);
+                    let far = distance.max(far);
+                    gather(input, parent, &[&fragment.selection_set], fields, far);
                 }
             }
             executable::Selection::InlineFragment(inline) => {
                 let condition = inline.type_condition.as_ref().map(|name| name.as_str());
-                if applies(input.api, parent, condition) {
-                    collect(input, parent, &[&inline.selection_set], fields);
+                if let Some(far) = distance_to(input.api, parent, condition) {
+                    let far = distance.max(far);
+                    gather(input, parent, &[&inline.selection_set], fields, far);
                 }
             }
         }
     }
 }
 
-fn applies(api: &Api, parent: &Parent, condition: Option<&str>) -> bool {
-    match (parent, condition) {
-        (Parent::Root, _) | (_, None) => true,
-        (Parent::Object(object), Some(name)) => api
-            .type_ref(name)
-            .is_some_and(|ty| api.possible_types(ty).contains(object)),
+/// Returns how many classes the object type of a fragment is above that of an object, 0 for
+/// interfaces; `None` when the fragment does not apply.
+fn distance_to(api: &Api, parent: &Parent, condition: Option<&str>) -> Option<usize> {
+    let (Parent::Object(object), Some(name)) = (parent, condition) else {
+        return Some(0);
+    };
+    match api.type_ref(name)? {
+        TypeRef::Concrete(class) => api.soml().lineage(*object).position(|id| id == class),
+        ty => api.possible_types(ty).contains(object).then_some(0),
     }
 }
 
@@ -109,22 +162,7 @@ pub(super) fn literal_fields<'a>(
         .collect()
 }
 
-/// Collects the fields of `_Service`.
-pub(super) fn service_fields<'a>(
-    input: &PlanInput<'a>,
-    nodes: &[&'a Node<executable::Field>],
-) -> Vec<(String, ServicePart)> {
-    let part = |name: &str| match name {
-        "sdl" => ServicePart::Sdl,
-        "full_sdl" => ServicePart::FullSdl,
-        _ => ServicePart::TypeName,
-    };
-    keys_and_names(input, nodes)
-        .map(|(key, name)| (key, part(name)))
-        .collect()
-}
-
-/// Returns key and name of the fields of a type that has no subtypes.
+/// Returns response key and name of the fields of a type without subtypes.
 fn keys_and_names<'a>(
     input: &PlanInput<'a>,
     nodes: &[&'a Node<executable::Field>],

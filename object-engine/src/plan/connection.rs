@@ -5,6 +5,7 @@ use apollo_compiler::executable::{self, SelectionSet};
 use graph_store::query::{Position, Selection, Take, Window};
 use graphql_gen::typesystem::TypeRef;
 use graphql_service::error::{GraphqlError, PathSegment};
+use soml_core::access::Part;
 
 use super::build::{Planner, Scope};
 use super::collect::{Fields, Parent, collect};
@@ -16,13 +17,15 @@ use crate::code;
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 
-/// A connection that is being planned.
+/// A connection under construction.
 struct ConnectionBuilder {
     target: TypeRef,
     scope: Scope,
     connection: RootConnection,
-    /// Something beside the number of objects is wanted.
+    /// Whether more than the number of objects is requested.
     windowed: bool,
+    /// Whether cursors can be read.
+    cursors: bool,
 }
 
 impl<'a> Planner<'_, 'a> {
@@ -32,11 +35,17 @@ impl<'a> Planner<'_, 'a> {
         key: &str,
         nodes: &[&'a Node<executable::Field>],
         (target, selection, scope): (TypeRef, Selection, Scope),
-    ) -> Result<RootValue> {
+    ) -> Result<Option<RootValue>> {
         let field = nodes[0];
         let on_field = |error: GraphqlError| error.on(vec![PathSegment::Key(key.to_owned())]);
         let ty = type_of(field);
         let codec = CursorCodec::new(&ty, &selection.order, self.input.limits.cursor_bytes);
+        // A cursor holds the id of an object.
+        let cursors = self.input.view().reads_wherever_shown(target, Part::Id);
+        if !cursors && let Some(argument) = self.cursor_argument(field) {
+            let error = self.input.view().denied(argument, "id");
+            return Err(error.at(self.location(field)));
+        }
         let window = self.window(field, &codec).map_err(on_field)?;
         let mut builder = ConnectionBuilder {
             target,
@@ -50,21 +59,25 @@ impl<'a> Planner<'_, 'a> {
                 fields: Vec::new(),
             },
             windowed: false,
+            cursors,
         };
         let mut parts = Vec::new();
+        let mut left_out = false;
         for (key, nodes) in self.sub_fields(nodes) {
-            let location = self.location(nodes[0]);
+            self.left_out.path.push(nodes[0].response_key());
             let part = self.connection_part(&ty, &nodes, &mut builder)?;
-            parts.push(ConnectionField {
-                key,
-                location,
-                part,
-            });
+            self.left_out.path.pop();
+            left_out |= part.is_none();
+            parts.extend(part.map(|part| ConnectionField { key, part }));
+        }
+        let is_name = |field: &ConnectionField| matches!(field.part, ConnectionPart::TypeName(_));
+        if left_out && parts.iter().all(is_name) {
+            return Ok(None);
         }
         let mut connection = builder.connection;
         connection.fields = parts;
         connection.window = builder.windowed.then_some(window);
-        Ok(RootValue::Connection(Box::new(connection)))
+        Ok(Some(RootValue::Connection(Box::new(connection))))
     }
 
     /// Returns the fields below `nodes`, whose type has no subtypes.
@@ -78,59 +91,105 @@ impl<'a> Planner<'_, 'a> {
         fields.entries
     }
 
+    /// Plans a field of a connection; `None` when nothing of it can be read.
     fn connection_part(
         &mut self,
         of: &str,
         nodes: &[&'a Node<executable::Field>],
         builder: &mut ConnectionBuilder,
-    ) -> Result<ConnectionPart> {
+    ) -> Result<Option<ConnectionPart>> {
         let name = nodes[0].name.as_str();
-        builder.windowed |= matches!(name, "edges" | "nodes" | "pageInfo");
-        Ok(match name {
-            "edges" => {
-                let edge = type_of(nodes[0]);
-                let mut fields = Vec::new();
-                for (key, nodes) in self.sub_fields(nodes) {
-                    let part = match nodes[0].name.as_str() {
-                        "node" => EdgePart::Node(self.connection_level(&nodes, builder)?),
-                        "cursor" => EdgePart::Cursor,
-                        _ => EdgePart::TypeName(edge.clone()),
-                    };
-                    fields.push(EdgeField { key, part });
-                }
-                ConnectionPart::Edges(fields)
+        let part = match name {
+            "edges" => self.edges(nodes, builder)?.map(ConnectionPart::Edges),
+            "nodes" => {
+                let level = self.connection_level(nodes, builder)?;
+                level.map(ConnectionPart::Nodes)
             }
-            "nodes" => ConnectionPart::Nodes(self.connection_level(nodes, builder)?),
-            "pageInfo" => {
-                let fields = self.sub_fields(nodes).into_iter();
-                ConnectionPart::PageInfo(
-                    fields
-                        .map(|(key, nodes)| (key, page_part(nodes[0].name.as_str())))
-                        .collect(),
-                )
-            }
+            "pageInfo" => self.page_info(nodes, builder).map(ConnectionPart::PageInfo),
             "totalCount" => {
                 builder.connection.count = true;
-                ConnectionPart::TotalCount
+                Some(ConnectionPart::TotalCount)
             }
-            _ => ConnectionPart::TypeName(of.to_owned()),
-        })
+            _ => Some(ConnectionPart::TypeName(of.to_owned())),
+        };
+        builder.windowed |= part.is_some() && matches!(name, "edges" | "nodes" | "pageInfo");
+        Ok(part)
     }
 
-    /// Returns the place of the level in [`RootConnection::levels`].
+    fn edges(
+        &mut self,
+        nodes: &[&'a Node<executable::Field>],
+        builder: &mut ConnectionBuilder,
+    ) -> Result<Option<Vec<EdgeField>>> {
+        let edge = type_of(nodes[0]);
+        let mut fields = Vec::new();
+        let mut left_out = false;
+        for (key, nodes) in self.sub_fields(nodes) {
+            let part = match nodes[0].name.as_str() {
+                "node" => {
+                    self.left_out.path.push(nodes[0].response_key());
+                    let level = self.connection_level(&nodes, builder)?;
+                    self.left_out.path.pop();
+                    level.map(EdgePart::Node)
+                }
+                "cursor" if !builder.cursors => {
+                    self.left_out.field(self.input, &key, nodes[0]);
+                    None
+                }
+                "cursor" => Some(EdgePart::Cursor),
+                _ => Some(EdgePart::TypeName(edge.clone())),
+            };
+            left_out |= part.is_none();
+            fields.extend(part.map(|part| EdgeField { key, part }));
+        }
+        let is_name = |field: &EdgeField| matches!(field.part, EdgePart::TypeName(_));
+        Ok((!left_out || !fields.iter().all(is_name)).then_some(fields))
+    }
+
+    fn page_info(
+        &mut self,
+        nodes: &[&'a Node<executable::Field>],
+        builder: &ConnectionBuilder,
+    ) -> Option<Vec<(String, PagePart)>> {
+        let mut fields = Vec::new();
+        let mut left_out = false;
+        for (key, nodes) in self.sub_fields(nodes) {
+            let part = page_part(nodes[0].name.as_str());
+            if !builder.cursors && matches!(part, PagePart::StartCursor | PagePart::EndCursor) {
+                self.left_out.field(self.input, &key, nodes[0]);
+                left_out = true;
+            } else {
+                fields.push((key, part));
+            }
+        }
+        let is_left = fields.iter().any(|(_, part)| *part != PagePart::TypeName);
+        (!left_out || is_left).then_some(fields)
+    }
+
+    /// Returns the position of the level in [`RootConnection::levels`].
     fn connection_level(
         &mut self,
         nodes: &[&'a Node<executable::Field>],
         builder: &mut ConnectionBuilder,
-    ) -> Result<usize> {
+    ) -> Result<Option<usize>> {
         let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
         let level = self.level(builder.target, &sets, &builder.scope)?;
+        if self.left_out.is_empty(level) {
+            return Ok(None);
+        }
         let levels = &mut builder.connection.levels;
         let known = levels.iter().position(|known| *known == level);
-        Ok(known.unwrap_or_else(|| {
+        Ok(Some(known.unwrap_or_else(|| {
             levels.push(level);
             levels.len() - 1
-        }))
+        })))
+    }
+
+    /// Returns the name of an argument that gives a cursor.
+    fn cursor_argument(&self, field: &'a Node<executable::Field>) -> Option<&'static str> {
+        let arguments = self.arguments(field);
+        let mut cursors = ["after", "before"].into_iter();
+        cursors.find(|name| arguments.values.get(name).is_some())
     }
 
     /// Reads `first`, `last`, `after` and `before`.
@@ -190,7 +249,7 @@ impl<'a> Planner<'_, 'a> {
     }
 }
 
-/// Returns the name of the type that a field gives.
+/// Returns the name of a field's type.
 pub(super) fn type_of(field: &executable::Field) -> String {
     field.definition.ty.inner_named_type().to_string()
 }

@@ -1,4 +1,4 @@
-//! Operands of conditions: from the value that a client sends to an RDF term.
+//! Converts operands from the values that clients send to RDF terms.
 
 use std::str::FromStr;
 
@@ -20,9 +20,9 @@ pub(crate) enum OperandError {
     Unsupported(String),
 }
 
-/// Turns an operand into a constant.
+/// Converts an operand to a constant.
 ///
-/// `Ok(None)` is a text that no IRI can have, so that nothing equals it.
+/// `Ok(None)` is a string that cannot be an IRI, so nothing equals it.
 pub(crate) fn constant(scalar: Scalar, input: &Input) -> Result<Option<Constant>, OperandError> {
     let invalid = || {
         OperandError::Invalid(format!(
@@ -65,7 +65,7 @@ fn integer(
     is_number: bool,
     invalid: impl Fn() -> OperandError,
 ) -> Result<Literal, OperandError> {
-    // A JSON number such as 1e3 or 2.0 is a whole number too.
+    // A JSON number such as 1e3 or 2.0 is an integer too.
     let value = match i128::from_str(text) {
         Ok(value) => value,
         Err(_) if is_whole_number_text(text) => return Err(too_large(text)),
@@ -94,7 +94,7 @@ fn is_whole_number_text(text: &str) -> bool {
 
 fn whole_float(text: &str) -> Option<i128> {
     let value = f64::from_str(text).ok()?;
-    // Beyond 2^53 a float no longer names one whole number.
+    // Beyond 2^53 a float no longer identifies a single integer.
     (value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0).then_some(value as i128)
 }
 

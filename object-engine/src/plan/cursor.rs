@@ -1,31 +1,32 @@
-//! Cursors: places in an order, as text that only this service reads.
+//! Cursors: positions in an order, as opaque strings.
 //!
-//! A cursor holds the sort keys exactly and the id of its object, so it stays valid when objects come
-//! and go, its own included. A fingerprint of the order sees to it that a cursor of one order is
-//! never taken for a place in another.
+//! A cursor contains the exact sort keys and the id of its object, so it stays valid when objects
+//! are added or removed, its own included. A fingerprint of the order ensures that a cursor of one
+//! order is never accepted as a position in another.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use graph_store::query::{OrderKey, Position, SortBy, Step, TypeTest};
+use graph_store::query::{OrderKey, Position, SortBy, Step, TypeGuard, TypeTest};
 use graph_store::value::{LiteralKey, LiteralTypes, Number, SortValue};
 use oxrdf::NamedNode;
 use oxsdatatypes::Decimal;
 
-/// First byte of every cursor; another form of cursors would have another.
+/// First byte of every cursor; changes with the format.
 const VERSION: u8 = 1;
 
-/// What the cursors of one field with one order have in common.
+/// The codec of cursors for one field with one order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CursorCodec {
     fingerprint: u64,
     /// Number of sort keys.
     keys: usize,
-    /// Greatest size of what a cursor holds.
+    /// Maximum size of the content of a cursor.
     limit: usize,
 }
 
 impl CursorCodec {
-    /// Creates the codec of an order of objects of a GraphQL type; cursors hold at most `limit` bytes.
+    /// Creates the codec for an order of objects of a GraphQL type; cursors hold at most `limit`
+    /// bytes.
     #[must_use]
     pub fn new(type_name: &str, order: &[OrderKey], limit: usize) -> Self {
         let mut print = Fingerprint::default();
@@ -40,7 +41,7 @@ impl CursorCodec {
         }
     }
 
-    /// Returns the text of a place; `None` when it does not fit into the limit.
+    /// Encodes a position; `None` if it exceeds the limit.
     #[must_use]
     pub fn encode(&self, position: &Position) -> Option<String> {
         let mut bytes = vec![VERSION];
@@ -52,10 +53,10 @@ impl CursorCodec {
         (bytes.len() <= self.limit).then(|| URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// Reads a text; `None` when it is no cursor of this order.
+    /// Decodes a cursor; `None` if it is not a cursor of this order.
     #[must_use]
     pub fn decode(&self, text: &str) -> Option<Position> {
-        // Four characters stand for three bytes.
+        // Four characters encode three bytes.
         if text.len() / 4 > self.limit / 3 {
             return None;
         }
@@ -87,7 +88,8 @@ fn write_key(out: &mut Vec<u8>, key: &SortValue) {
                 out.push(3);
                 out.extend_from_slice(&value.to_bits().to_be_bytes());
             }
-            // Digits are exact, and what is read from them is never larger than they are.
+            // Decimal digits are exact, and a number parsed from them is never larger than they
+            // are.
             None => write_text(out, 7, &number.to_string()),
         },
         SortValue::Instant(instant) => {
@@ -121,7 +123,7 @@ fn read_key(input: &mut Reader<'_>) -> Option<SortValue> {
     })
 }
 
-/// Bytes that are still to be read.
+/// The remaining bytes.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -139,7 +141,7 @@ impl Reader<'_> {
     }
 }
 
-/// A hash that is the same in every process and every release: FNV-1a.
+/// A hash that is stable across processes and releases: FNV-1a.
 struct Fingerprint(u64);
 
 impl Default for Fingerprint {
@@ -155,7 +157,7 @@ impl Fingerprint {
         }
     }
 
-    /// Adds a text and its end, so that parts of texts cannot move from one to the next.
+    /// Adds a string after its length, so that different lists of strings differ as bytes.
     fn text(&mut self, text: &str) {
         self.bytes(&(text.len() as u64).to_be_bytes());
         self.bytes(text.as_bytes());
@@ -167,13 +169,30 @@ impl Fingerprint {
         } else {
             "ascending"
         });
-        for step in &key.path {
-            self.step(&step.step);
-            for test in &step.tests {
-                self.test(test);
+        for way in &key.ways {
+            for step in &way.path {
+                if let Some(guard) = &step.of {
+                    self.guard(guard);
+                }
+                self.step(&step.step);
+                for test in &step.tests {
+                    self.test(test);
+                }
+                if let Some(guard) = &step.displayed {
+                    self.guard(guard);
+                }
             }
+            self.sort_by(&way.by);
         }
-        self.sort_by(&key.by);
+    }
+
+    fn guard(&mut self, guard: &TypeGuard) {
+        let word = |meant| if meant { "for" } else { "not for" };
+        for (test, meant) in &guard.tests {
+            self.text(word(*meant));
+            self.test(test);
+        }
+        self.text(word(guard.otherwise));
     }
 
     fn step(&mut self, step: &Step) {
@@ -251,11 +270,7 @@ mod tests {
             cast: false,
             lang: None,
         };
-        let key = || OrderKey {
-            path: Vec::new(),
-            by: by(),
-            descending: false,
-        };
+        let key = || OrderKey::new(Vec::new(), by(), false);
         std::iter::repeat_with(key).take(keys).collect()
     }
 
@@ -308,7 +323,7 @@ mod tests {
             let codec = CursorCodec::new("T", &order(position.keys.len()), 8192);
             let text = codec.encode(&position).expect("a cursor");
             let cut = cut.index(text.len());
-            // What is cut off takes the id, or a part of it, away.
+            // Truncation removes the id, or a part of it.
             prop_assert_ne!(codec.decode(&text[..cut]), Some(position));
             let mut bytes = text.into_bytes();
             bytes[cut] = byte % 128;

@@ -1,4 +1,4 @@
-//! `_entities`: objects by type and id, as a federation gateway asks for them.
+//! `_entities`: objects by type and id, as requested by a federation gateway.
 
 use std::sync::Arc;
 
@@ -7,16 +7,17 @@ use graph_store::query::{NodeCondition, Page, Selection};
 use graphql_gen::typesystem::TypeRef;
 use graphql_service::error::{GraphqlError, Location};
 use oxrdf::NamedNode;
+use soml_core::access::Part;
 
 use super::build::{Planner, Scope};
 use super::input::Input;
-use super::rdf::type_test;
-use super::{RootEntities, RootObjects};
+use super::{RootEntities, RootObjects, RootValue};
 use crate::code;
+use crate::rdf::{type_test, with_subclasses};
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 
-/// A representation after it is read.
+/// A parsed representation.
 struct Representation {
     target: TypeRef,
     id: Option<NamedNode>,
@@ -28,7 +29,8 @@ impl<'a> Planner<'_, 'a> {
         &mut self,
         field: &'a Node<executable::Field>,
         nodes: &[&'a Node<executable::Field>],
-    ) -> Result<RootEntities> {
+    ) -> Result<Option<RootValue>> {
+        let view = self.input.view();
         let arguments = self.arguments(field);
         let (input, location) = arguments
             .values
@@ -43,8 +45,15 @@ impl<'a> Planner<'_, 'a> {
         }
         let mut targets: Vec<(TypeRef, Vec<NamedNode>)> = Vec::new();
         let mut representations = Vec::with_capacity(list.len());
+        let mut denied = false;
         for input in list {
             let Representation { target, id } = self.representation(input, location)?;
+            // The id is the key that the object is found by.
+            if view.shown(target).is_nothing() || view.readable(target, Part::Id).is_nothing() {
+                denied = true;
+                representations.push(None);
+                continue;
+            }
             let position = targets.iter().position(|(known, _)| *known == target);
             let position = position.unwrap_or_else(|| {
                 targets.push((target, Vec::new()));
@@ -62,8 +71,11 @@ impl<'a> Planner<'_, 'a> {
         let mut types = Vec::with_capacity(targets.len());
         for (target, ids) in targets {
             let test = NodeCondition::Instance(type_test(self.input.api, target));
+            let shown = view.shown(target).condition().into_iter();
+            let shown = shown.chain(view.readable(target, Part::Id).condition());
+            let conditions = shown.chain([test, NodeCondition::one_of(ids)]);
             let selection = Selection {
-                condition: NodeCondition::all([test, NodeCondition::one_of(ids)]),
+                condition: NodeCondition::all(conditions),
                 order: Vec::new(),
                 page: Page::default(),
                 dataset: (*dataset).clone(),
@@ -73,10 +85,17 @@ impl<'a> Planner<'_, 'a> {
                 level: self.level(target, &sets, &scope)?,
             });
         }
-        Ok(RootEntities {
+        let is_left = types.iter().any(|ty| !self.left_out.is_empty(ty.level));
+        if denied {
+            self.leave_out(field.response_key(), field);
+        }
+        if !is_left && (denied || !types.is_empty()) {
+            return Ok(None);
+        }
+        Ok(Some(RootValue::Entities(Box::new(RootEntities {
             types,
             representations,
-        })
+        }))))
     }
 
     fn representation(&self, input: &Input, location: Option<Location>) -> Result<Representation> {
@@ -94,6 +113,7 @@ impl<'a> Planner<'_, 'a> {
         let name = text("__typename")?;
         let target = self.input.api.type_ref(name);
         let target = target
+            .map(|target| with_subclasses(self.input.api, target))
             .filter(|target| *target != TypeRef::Nameable)
             .ok_or_else(|| invalid(format!("`{name}` is not a type with a key")))?;
         Ok(Representation {

@@ -1,26 +1,30 @@
-//! `where` inputs to conditions.
+//! Translates `where` inputs to conditions.
 
 use graph_store::query::{
     Comparison, Constant, Domain, NodeCondition, Operator, Regex, RegexError, Step, TagRange,
-    TermCondition, TypeIndex, TypeTest, ValueTest,
+    TermCondition, TypeTest, ValueTest,
 };
-use graphql_gen::typesystem::{Api, Field, TypeRef};
+use graphql_gen::typesystem::{Field, TypeRef};
 use graphql_service::error::{ErrorCode, GraphqlError, Location};
 use oxrdf::{Literal, NamedNode};
+use soml_core::access::Part;
 use soml_core::datatype::Scalar;
 use soml_core::lang::{LangHead, LangItem, LangRange, LangSpec};
-use soml_core::schema::{EnumId, PropertyId, Range, Schema};
+use soml_core::schema::{EnumId, Property, PropertyId, Range, Schema};
 
 use super::constant::{OperandError, constant};
 use super::input::{Input, lang_spec};
-use super::rdf::{name_groups, type_property, type_test};
 use super::set_where::{Combine, SetWhere};
+use crate::access::{
+    Shown, View, each_by_its_own, filter_alike, name_readings, property_readings, type_readings,
+};
 use crate::code;
 use crate::limits::EngineLimits;
+use crate::rdf::{classes, type_test, with_subclasses};
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 
-/// What the values of a scalar input are compared as.
+/// How the values of a scalar input are compared.
 #[derive(Clone, Copy)]
 enum Operands {
     Scalar(Scalar),
@@ -29,14 +33,17 @@ enum Operands {
     Enum(EnumId),
     /// An enumeration whose stored values are cast.
     CastEnum(EnumId),
-    /// The text of any literal, for `Literal_Where.value`.
+    /// The lexical form of any literal, for `Literal_Where.value`.
     AnyText,
+    /// The classes of an object.
+    Class,
 }
 
 impl Operands {
     fn domain(self) -> Domain {
         match self {
             Operands::Scalar(scalar) => Domain::of(scalar),
+            Operands::Class => Domain::Iri,
             Operands::Enum(_) => Domain::Typed(Scalar::String),
             Operands::AnyText | Operands::CastEnum(_) | Operands::Cast(Scalar::String) => {
                 Domain::Lexical
@@ -48,6 +55,7 @@ impl Operands {
     fn scalar(self) -> Scalar {
         match self {
             Operands::Scalar(scalar) | Operands::Cast(scalar) => scalar,
+            Operands::Class => Scalar::Iri,
             Operands::Enum(_) | Operands::CastEnum(_) | Operands::AnyText => Scalar::String,
         }
     }
@@ -55,19 +63,23 @@ impl Operands {
 
 /// Translates the `where` input of one argument.
 pub(crate) struct FilterBuilder<'a> {
-    api: &'a Api,
+    view: View<'a>,
     limits: &'a EngineLimits,
-    /// Place of the argument, for errors.
+    /// Position of the argument, for errors.
     location: Option<Location>,
-    /// Keys from the argument to the operand at hand, for errors.
+    /// Path of keys from the argument to the current operand, for errors.
     keys: Vec<String>,
     conditions: usize,
 }
 
 impl<'a> FilterBuilder<'a> {
-    pub(crate) fn new(api: &'a Api, limits: &'a EngineLimits, location: Option<Location>) -> Self {
+    pub(crate) fn new(
+        view: View<'a>,
+        limits: &'a EngineLimits,
+        location: Option<Location>,
+    ) -> Self {
         FilterBuilder {
-            api,
+            view,
             limits,
             location,
             keys: vec!["where".to_owned()],
@@ -76,7 +88,7 @@ impl<'a> FilterBuilder<'a> {
     }
 
     fn schema(&self) -> &'a Schema {
-        self.api.soml()
+        self.view.api.soml()
     }
 
     fn error(&self, code: ErrorCode, message: impl Into<String>) -> GraphqlError {
@@ -100,6 +112,11 @@ impl<'a> FilterBuilder<'a> {
         Ok(self.terms(of_scalar(scalar, cast), input)?.of_one())
     }
 
+    /// Translates a condition on the classes of an object.
+    pub(crate) fn classes_where(&mut self, input: &Input) -> Result<TermCondition> {
+        Ok(self.terms(Operands::Class, input)?.of_one())
+    }
+
     /// Translates a condition on the values of a list of enum values.
     pub(crate) fn enums(&mut self, id: EnumId, cast: bool, input: &Input) -> Result<TermCondition> {
         Ok(self.terms(of_enum(id, cast), input)?.of_one())
@@ -110,12 +127,12 @@ impl<'a> FilterBuilder<'a> {
         Ok(self.literal(input)?.of_one())
     }
 
-    /// Translates a condition on the text of a literal.
+    /// Translates a condition on the lexical form of a literal.
     pub(crate) fn literal_value(&mut self, input: &Input) -> Result<TermCondition> {
         Ok(self.terms(Operands::AnyText, input)?.of_one())
     }
 
-    /// Goes through the keys of an object input, within the limits.
+    /// Visits the keys of an object input, within the limits.
     fn each_key<C: Combine>(
         &mut self,
         input: &Input,
@@ -180,7 +197,14 @@ impl<'a> FilterBuilder<'a> {
                 "NOT" => set.and_not(this.node(ty, value)?),
                 "ALL" => set.and_every(this.node(ty, value)?),
                 "ALL_EXISTS" => set.and_every_and_some(this.node(ty, value)?),
-                "ID" => set.and_each(this.one_of(value)?),
+                "ID" => {
+                    let readable = this.readable(ty, Part::Id, key)?;
+                    let meant = readable
+                        .condition()
+                        .into_iter()
+                        .chain([this.one_of(value)?]);
+                    set.and_each(NodeCondition::all(meant));
+                }
                 _ => set.and_each(this.node_key(ty, key, value)?),
             }
             Ok(())
@@ -188,17 +212,31 @@ impl<'a> FilterBuilder<'a> {
     }
 
     fn node_key(&mut self, ty: TypeRef, key: &str, value: &Input) -> Result<NodeCondition> {
-        match self.api.field(ty, key) {
+        match self.view.api.field(ty, key) {
             Some(Field::Id) => {
+                let readable = self.readable(ty, Part::Id, key)?;
                 let set = self.terms(Operands::Scalar(Scalar::Iri), value)?;
-                Ok(on_iri(set.of_one()))
+                let meant = readable
+                    .condition()
+                    .into_iter()
+                    .chain([on_iri(set.of_one())]);
+                Ok(NodeCondition::all(meant))
             }
             Some(Field::Type) => {
-                let set = self.terms(Operands::Scalar(Scalar::Iri), value)?;
-                Ok(set.along(&Step::forward(type_property(self.api, ty))))
+                let readings = type_readings(self.view, ty);
+                self.require(!readings.is_empty(), key)?;
+                let set = self.terms(Operands::Class, value)?;
+                each_by_its_own(&readings, |property| {
+                    let step = Step::forward(NamedNode::new_unchecked(*property));
+                    Ok(set.clone().along(&step))
+                })
             }
             Some(Field::Name) => self.name(ty, value),
-            Some(Field::Property(property)) => self.property(property, value),
+            Some(Field::Property(_)) => {
+                let readings = property_readings(self.view, ty, key, filter_alike);
+                self.require(!readings.is_empty(), key)?;
+                each_by_its_own(&readings, |property| self.property(*property, value))
+            }
             None => self.narrowed(ty, key, value),
             Some(Field::Count(_) | Field::Aggregate(_)) => Err(self.unknown_key(key)),
         }
@@ -208,21 +246,38 @@ impl<'a> FilterBuilder<'a> {
     fn narrowed(&mut self, ty: TypeRef, key: &str, value: &Input) -> Result<NodeCondition> {
         let narrow = key
             .strip_prefix("_if")
-            .and_then(|name| self.api.type_ref(name));
+            .and_then(|name| self.view.api.type_ref(name))
+            .map(|narrow| with_subclasses(self.view.api, narrow));
         let Some(narrow) = narrow else {
             return Err(self.unknown_key(key));
         };
         let test = if narrow == ty {
             None
         } else {
-            Some(type_test(self.api, narrow))
+            Some(type_test(self.view.api, narrow))
         };
+        let shown = self.view.shown(narrow);
+        self.require(!shown.is_nothing(), key)?;
         let condition = self.node(narrow, value)?.of_one();
+        let test = test.map(NodeCondition::Instance).into_iter();
         Ok(NodeCondition::all(
-            test.map(NodeCondition::Instance)
-                .into_iter()
-                .chain([condition]),
+            test.chain(shown.condition()).chain([condition]),
         ))
+    }
+
+    /// Refuses a key that speaks of what cannot be read.
+    fn require(&self, holds: bool, key: &str) -> Result<()> {
+        if holds {
+            return Ok(());
+        }
+        let error = self.view.denied(&self.keys[0], key).at(self.location);
+        Err(error.with("argumentPath", self.keys.join(".")))
+    }
+
+    fn readable(&self, ty: TypeRef, part: Part, key: &str) -> Result<Shown> {
+        let readable = self.view.readable(ty, part);
+        self.require(!readable.is_nothing(), key)?;
+        Ok(readable)
     }
 
     fn unknown_key(&self, key: &str) -> GraphqlError {
@@ -244,10 +299,15 @@ impl<'a> FilterBuilder<'a> {
             Range::Enum(id) => self.cast_terms(of_enum(id, cast), value)?.along(&step),
             Range::Literal(_) => self.literal(value)?.along(&step),
             Range::Object(object) => {
-                let range = self.api.range_type(object);
+                let range = self.view.api.range_type(object);
+                let shown = self.view.shown(range);
+                self.require(!shown.is_nothing(), &property.name.graphql)?;
                 let mut set = self.node(range, value)?;
                 if property.range_check {
-                    set = checked(set, type_test(self.api, range));
+                    set = checked(set, type_test(self.view.api, range));
+                }
+                if let Some(condition) = shown.condition() {
+                    set = set.on_instances(condition);
                 }
                 set.along(&step)
             }
@@ -255,19 +315,15 @@ impl<'a> FilterBuilder<'a> {
     }
 
     fn name(&mut self, ty: TypeRef, value: &Input) -> Result<NodeCondition> {
+        let same = |a: &Property, b: &Property| Step::from(&a.path) == Step::from(&b.path);
+        let readings = name_readings(self.view, ty, same);
+        self.require(!readings.is_empty(), "name")?;
         let condition = self.terms(Operands::Scalar(Scalar::String), value)?;
-        let groups = name_groups(self.api, ty);
-        let mut parts = Vec::new();
-        let single = groups.len() == 1;
-        for (step, objects) in groups {
-            let named = condition.clone().along(&step);
-            if single {
-                return Ok(named);
-            }
-            let test = TypeIndex::without_names(self.schema(), &objects).test();
-            parts.push(NodeCondition::all([NodeCondition::Instance(test), named]));
-        }
-        Ok(NodeCondition::Any(parts))
+        let schema = self.schema();
+        each_by_its_own(&readings, |property| {
+            let step = Step::from(&schema[*property].path);
+            Ok(condition.clone().along(&step))
+        })
     }
 
     fn one_of(&mut self, value: &Input) -> Result<NodeCondition> {
@@ -291,19 +347,19 @@ impl<'a> FilterBuilder<'a> {
             Ok(())
         })?;
         if matches!(input, Input::Object(fields) if fields.is_empty()) {
-            set.and_each(TermCondition::TRUE);
+            set.and_each(any_value(operands));
         }
         Ok(set)
     }
 
-    /// Like `terms`; of values that are cast, those that cannot be are as if absent.
+    /// Like `terms`; values that cannot be cast count as absent.
     fn cast_terms(&mut self, operands: Operands, input: &Input) -> Result<SetWhere<TermCondition>> {
         let set = self.terms(operands, input)?;
         Ok(match operands {
             Operands::Cast(_) | Operands::CastEnum(_) => {
                 set.on_instances(TermCondition::Value(presence(operands.domain())))
             }
-            Operands::Scalar(_) | Operands::Enum(_) | Operands::AnyText => set,
+            Operands::Scalar(_) | Operands::Enum(_) | Operands::AnyText | Operands::Class => set,
         })
     }
 
@@ -321,6 +377,8 @@ impl<'a> FilterBuilder<'a> {
                     Operator::In(self.constants(operands, value)?),
                 ));
             }
+            // Any value that is there, be it ill-typed: there is nothing to compare it with.
+            "NIN" if value.as_list().is_empty() => return Ok(any_value(operands)),
             "NIN" => {
                 return Ok(test(
                     operands,
@@ -331,6 +389,18 @@ impl<'a> FilterBuilder<'a> {
             _ => return Err(self.unknown_key(key)),
         };
         let constant = self.constant(operands, value)?;
+        if let (Operands::Class, Some(Constant::Iri(class))) = (operands, &constant) {
+            let classes = self.classes(class);
+            match comparison {
+                Comparison::Equal if classes.len() > 1 => {
+                    return Ok(test(operands, Operator::In(classes)));
+                }
+                Comparison::NotEqual if classes.len() > 1 => {
+                    return Ok(test(operands, Operator::NotIn(classes)));
+                }
+                _ => {}
+            }
+        }
         if let (Scalar::Boolean, Some(Constant::Literal(literal))) = (operands.scalar(), &constant)
         {
             return Ok(test(operands, boolean_order(comparison, literal)));
@@ -347,7 +417,22 @@ impl<'a> FilterBuilder<'a> {
 
     fn constants(&mut self, operands: Operands, value: &Input) -> Result<Vec<Constant>> {
         let constants = self.each_element(value, |this, item| this.constant(operands, item))?;
-        Ok(constants.into_iter().flatten().collect())
+        let constants = constants.into_iter().flatten();
+        Ok(match operands {
+            Operands::Class => constants
+                .flat_map(|constant| match &constant {
+                    Constant::Iri(class) => self.classes(class),
+                    Constant::Literal(_) => vec![constant],
+                })
+                .collect(),
+            _ => constants.collect(),
+        })
+    }
+
+    /// Returns the classes that a class means.
+    fn classes(&self, class: &NamedNode) -> Vec<Constant> {
+        let classes = classes(self.schema(), class).into_iter();
+        classes.map(Constant::Iri).collect()
     }
 
     fn constant(&self, operands: Operands, value: &Input) -> Result<Option<Constant>> {
@@ -398,12 +483,12 @@ impl<'a> FilterBuilder<'a> {
                 "lang" => set.and_each(this.lang(value)?),
                 "type" => {
                     let types = this.terms(Operands::Scalar(Scalar::Iri), value)?;
-                    // A literal with a language tag has no datatype to speak of.
+                    // A literal with a language tag displays no datatype.
                     let present = TermCondition::Value(presence(Domain::Iri));
                     set.and_each(on_datatype(present));
                     set.and_each(on_datatype(types.of_one()));
                 }
-                // A literal is none of any IRIs.
+                // A literal equals no IRI.
                 "ID" => set.and_each(TermCondition::Any(Vec::new())),
                 _ => return Err(this.unknown_key(key)),
             }
@@ -446,6 +531,14 @@ fn test(operands: Operands, operator: Operator) -> TermCondition {
     })
 }
 
+/// The condition that every value satisfies, be it ill-typed; an IRI has no text, though.
+fn any_value(operands: Operands) -> TermCondition {
+    match operands {
+        Operands::AnyText => TermCondition::Value(presence(Domain::Lexical)),
+        _ => TermCondition::TRUE,
+    }
+}
+
 /// A test that every value of a domain passes.
 fn presence(domain: Domain) -> ValueTest {
     ValueTest {
@@ -454,7 +547,7 @@ fn presence(domain: Domain) -> ValueTest {
     }
 }
 
-/// Says a comparison of truth values by equality, since not every store orders them.
+/// Expresses a comparison of Booleans by equality, since not every store orders them.
 fn boolean_order(comparison: Comparison, literal: &Literal) -> Operator {
     let operand = literal.value() == "true";
     let satisfies = |value: bool| match comparison {
@@ -473,7 +566,7 @@ fn boolean_order(comparison: Comparison, literal: &Literal) -> Operator {
     )
 }
 
-/// Turns a specification into a condition on one value: preference means nothing in a filter.
+/// Converts a specification to a condition on one value; preference has no meaning in a filter.
 fn lang_condition(spec: &LangSpec) -> std::result::Result<TermCondition, String> {
     let mut include = Vec::new();
     let mut exclude = Vec::new();
@@ -502,7 +595,7 @@ fn tag_range(range: &LangRange) -> TagRange {
     }
 }
 
-/// Makes a condition on a value one on the IRI of an object.
+/// Converts a condition on a value to one on the IRI of an object.
 fn on_iri(condition: TermCondition) -> NodeCondition {
     let each = |parts: Vec<TermCondition>| parts.into_iter().map(on_iri).collect::<Vec<_>>();
     match condition {
@@ -514,7 +607,7 @@ fn on_iri(condition: TermCondition) -> NodeCondition {
     }
 }
 
-/// Makes a condition on a value one on its datatype.
+/// Converts a condition on a value to one on its datatype.
 fn on_datatype(condition: TermCondition) -> TermCondition {
     let each = |parts: Vec<TermCondition>| parts.into_iter().map(on_datatype).collect::<Vec<_>>();
     match condition {

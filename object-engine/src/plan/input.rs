@@ -1,4 +1,4 @@
-//! Argument values after variables are put in.
+//! Argument values with variables substituted.
 
 use apollo_compiler::response::{JsonMap, JsonValue};
 use apollo_compiler::{Node, ast};
@@ -22,7 +22,7 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// Puts the variables in; `None` for a variable without a value, which is as if not written.
+    /// Substitutes the variables; `None` for a variable without a value, which counts as absent.
     pub(crate) fn from_ast(value: &ast::Value, variables: &JsonMap) -> Option<Input> {
         Some(match value {
             ast::Value::Null => Input::Null,
@@ -33,7 +33,7 @@ impl Input {
             ast::Value::Enum(name) => Input::Enum(name.to_string()),
             ast::Value::Variable(name) => Input::from_json(variables.get(name.as_str())?),
             ast::Value::List(items) => Input::List(
-                // An absent variable inside of a list is null, as the specification says.
+                // An absent variable inside a list is null, as the GraphQL specification requires.
                 items
                     .iter()
                     .map(|item| Input::from_ast(item, variables).unwrap_or(Input::Null))
@@ -82,7 +82,7 @@ impl Input {
     }
 }
 
-/// The arguments of one field, with the place of each.
+/// The arguments of one field, with the position of each.
 pub(crate) struct Arguments<'a> {
     arguments: &'a [Node<ast::Argument>],
     variables: &'a JsonMap,
@@ -102,7 +102,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Returns an argument and its place; null is as if the argument were absent.
+    /// Returns an argument and its position; null counts as absent.
     pub(crate) fn get(&self, name: &str) -> Option<(Input, Option<Location>)> {
         let argument = self.arguments.iter().find(|a| a.name == name)?;
         match Input::from_ast(&argument.value, self.variables)? {
@@ -112,7 +112,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Reads a language specification of at most so many items.
+/// Parses a language specification with a limited number of items.
 pub(crate) fn lang_spec(text: &str, limits: &EngineLimits) -> Result<LangSpec, GraphqlError> {
     let limit = limits.lang_items;
     if text.split(',').nth(limit).is_some() {

@@ -1,4 +1,4 @@
-//! Levels while a plan is being made: what makes two the same, how they grow, and their order.
+//! Levels under construction: their identity, growth and order.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use soml_core::lang::LangSpec;
 use super::build::Scope;
 use super::{Edge, Level, LevelId, ResponseField, RootField, RootValue};
 
-/// What makes two levels the same.
+/// The identity of a level.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct LevelKey {
     target: TypeRef,
-    /// Addresses of the selection sets, which the document keeps in location.
+    /// Addresses of the selection sets, which do not move while the document is borrowed.
     sets: Vec<*const SelectionSet>,
     lang: Option<LangSpec>,
     dataset: Arc<Dataset>,
@@ -31,7 +31,7 @@ impl LevelKey {
     }
 }
 
-/// Orders the levels so that those that lead to a level come before it.
+/// Orders the levels so that every level comes after those that lead to it.
 pub(super) fn order_levels(levels: &mut [Level], roots: &mut [RootField]) {
     // A level is numbered before those that it leads to, but one that is shared may be
     // reached from a level of a higher number; depths settle the order.
@@ -84,7 +84,7 @@ impl RootValue {
     }
 }
 
-/// Parts of a level that are still growing.
+/// The parts of a level under construction.
 #[derive(Default)]
 pub(super) struct LevelBuilder {
     pub(super) slots: Vec<Slot>,
@@ -93,7 +93,7 @@ pub(super) struct LevelBuilder {
 }
 
 impl LevelBuilder {
-    /// Returns the position of a slot, adding it when it is new.
+    /// Returns the position of a slot, adding it if it is new.
     pub(super) fn slot(
         &mut self,
         step: Step,
@@ -114,7 +114,7 @@ impl LevelBuilder {
             })
     }
 
-    /// Returns the position of an edge, adding it when it is new.
+    /// Returns the position of an edge, adding it if it is new.
     pub(super) fn edge(&mut self, edge: Edge) -> usize {
         self.edges
             .iter()

@@ -1,9 +1,9 @@
 //! Plans: what an operation fetches and how the answer is put together.
 //!
-//! Planning is pure. A plan has one [`Selection`] per root field, which tells the objects, and a
-//! graph of [`Level`]s, which tell the values of these objects and of the objects they lead to.
-//! Fields that select the same things of the same type share a level, however they are reached,
-//! so the number of levels is bounded by the text of the operation.
+//! Planning is pure. A plan has one [`Selection`] per root field, which determines the objects, and
+//! a graph of [`Level`]s, which determine the values of these objects and of the objects they lead
+//! to. Fields with the same selection on the same type share a level, however they are reached, so
+//! the number of levels is bounded by the size of the operation.
 
 mod aggregate;
 mod arguments;
@@ -15,57 +15,57 @@ mod cursor;
 mod entities;
 mod filter;
 mod input;
+mod left_out;
 mod levels;
 mod order;
-mod rdf;
 mod set_where;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub use aggregate::{
-    AggregateField, AggregatePart, AggregatedKind, AggregatedValues, Aggregation, GroupField,
-    GroupOrder, GroupOrderBy, GroupPart, Grouping, Having, HavingTest, KeyPart, Measure,
-    MeasurePart, Measured, MeasuredValues, RootAggregate, ValueAggregate,
+pub(crate) use aggregate::{
+    AggregateField, AggregatePart, AggregatedKind, AggregatedValues, Aggregation, GroupOrderBy,
+    GroupPart, Grouping, Having, HavingTest, KeyPart, Measure, MeasurePart, Measured,
+    MeasuredValues, RootAggregate, ValueAggregate,
 };
 pub(crate) use build::{PlanInput, build};
 pub use cursor::CursorCodec;
 use graph_store::query::{Dataset, ObjectRef, Page, Selection, Slot, TypeIndex, Window};
 use graph_store::value::{LiteralKey, LiteralTypes};
-use graphql_service::error::Location;
+use graphql_service::error::{GraphqlError, Location};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{EnumId, ObjectId};
 
 /// Index of a [`Level`] in its [`Plan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LevelId(pub u32);
+pub(crate) struct LevelId(pub u32);
 
 /// A planned operation.
 #[derive(Clone, Debug)]
-pub struct Plan {
-    /// Root fields in the order of the answer.
-    pub roots: Vec<RootField>,
-    /// Levels; those that lead to a level come before it.
-    pub levels: Vec<Level>,
-    /// Answers null for a list without values, instead of an empty list.
-    pub null_empty_lists: bool,
+pub(crate) struct Plan {
+    /// Root fields in response order.
+    pub(crate) roots: Vec<RootField>,
+    /// Levels; every level comes after those that lead to it.
+    pub(crate) levels: Vec<Level>,
+    /// Whether a list without values is null instead of empty.
+    pub(crate) null_empty_lists: bool,
+    /// What was left out of the operation.
+    pub(crate) warnings: Vec<GraphqlError>,
 }
 
 /// A root field.
 #[derive(Clone, Debug)]
-pub struct RootField {
-    /// Key in the answer.
-    pub key: String,
-    /// Place in the document.
-    pub location: Option<Location>,
-    /// What the field gives.
-    pub value: RootValue,
+pub(crate) struct RootField {
+    /// Response key.
+    pub(crate) key: String,
+    /// Its content.
+    pub(crate) value: RootValue,
 }
 
-/// What a root field gives.
+/// The content of a root field.
 #[derive(Clone, Debug)]
-pub enum RootValue {
+pub(crate) enum RootValue {
     /// Objects.
     Objects(Box<RootObjects>),
     /// The number of objects.
@@ -76,15 +76,15 @@ pub enum RootValue {
     Connection(Box<RootConnection>),
     /// Objects by type and id, for a federation gateway.
     Entities(Box<RootEntities>),
-    /// The printed schema: keys of the answer, and what stands under each.
+    /// The printed schema: response keys, and the content of each.
     Service(Vec<(String, ServicePart)>),
-    /// Part of the introspection answer, which is computed apart.
+    /// Part of the introspection result, which is computed separately.
     Introspection,
 }
 
 /// A field of the GraphQL type `_Service`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ServicePart {
+pub(crate) enum ServicePart {
     /// The schema for federation.
     Sdl,
     /// The schema with all directives.
@@ -95,44 +95,42 @@ pub enum ServicePart {
 
 /// The objects of a root field.
 #[derive(Clone, Debug)]
-pub struct RootObjects {
+pub(crate) struct RootObjects {
     /// Which objects.
-    pub selection: Selection,
-    /// What is wanted of them.
-    pub level: LevelId,
+    pub(crate) selection: Selection,
+    /// The level of their values.
+    pub(crate) level: LevelId,
 }
 
 /// A window over objects, with a cursor for each.
 #[derive(Clone, Debug)]
-pub struct RootConnection {
-    /// Which objects, in which order; its page is the whole.
-    pub selection: Selection,
-    /// Which of them; `None` when no object is wanted.
-    pub window: Option<Window>,
-    /// Their number, whatever the window, is wanted.
-    pub count: bool,
+pub(crate) struct RootConnection {
+    /// Which objects, in which order; its page is the whole list.
+    pub(crate) selection: Selection,
+    /// Which range of them; `None` if no objects are requested.
+    pub(crate) window: Option<Window>,
+    /// Whether their total number is requested.
+    pub(crate) count: bool,
     /// Writes the cursors.
-    pub codec: CursorCodec,
-    /// What is wanted of the objects, for each different list of fields.
-    pub levels: Vec<LevelId>,
-    /// Fields of the answer.
-    pub fields: Vec<ConnectionField>,
+    pub(crate) codec: CursorCodec,
+    /// The levels of the objects, one for each different list of fields.
+    pub(crate) levels: Vec<LevelId>,
+    /// Fields of the connection.
+    pub(crate) fields: Vec<ConnectionField>,
 }
 
 /// A field of a connection.
 #[derive(Clone, Debug)]
-pub struct ConnectionField {
-    /// Key in the answer.
-    pub key: String,
-    /// Place in the document.
-    pub location: Option<Location>,
-    /// What it gives.
-    pub part: ConnectionPart,
+pub(crate) struct ConnectionField {
+    /// Response key.
+    pub(crate) key: String,
+    /// Its content.
+    pub(crate) part: ConnectionPart,
 }
 
-/// What a field of a connection gives.
+/// The content of a field of a connection.
 #[derive(Clone, Debug)]
-pub enum ConnectionPart {
+pub(crate) enum ConnectionPart {
     /// An edge for each object.
     Edges(Vec<EdgeField>),
     /// The objects; their position in [`RootConnection::levels`].
@@ -147,19 +145,19 @@ pub enum ConnectionPart {
 
 /// A field of an edge.
 #[derive(Clone, Debug)]
-pub struct EdgeField {
-    /// Key in the answer.
-    pub key: String,
-    /// What it gives.
-    pub part: EdgePart,
+pub(crate) struct EdgeField {
+    /// Response key.
+    pub(crate) key: String,
+    /// Its content.
+    pub(crate) part: EdgePart,
 }
 
-/// What a field of an edge gives.
+/// The content of a field of an edge.
 #[derive(Clone, Debug)]
-pub enum EdgePart {
+pub(crate) enum EdgePart {
     /// The object; its position in [`RootConnection::levels`].
     Node(usize),
-    /// Its location.
+    /// Its cursor.
     Cursor,
     /// The GraphQL type name.
     TypeName(String),
@@ -167,49 +165,49 @@ pub enum EdgePart {
 
 /// A field of the GraphQL type `PageInfo`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PagePart {
-    /// Whether there are objects behind the window.
+pub(crate) enum PagePart {
+    /// Whether there are objects after the window.
     HasNextPage,
-    /// Whether there are objects in front of the window.
+    /// Whether there are objects before the window.
     HasPreviousPage,
-    /// The place of the first object.
+    /// The cursor of the first object.
     StartCursor,
-    /// The place of the last object.
+    /// The cursor of the last object.
     EndCursor,
     /// The GraphQL type name.
     TypeName,
 }
 
-/// The objects that a federation gateway asks for.
+/// The objects that a federation gateway requests.
 #[derive(Clone, Debug)]
-pub struct RootEntities {
-    /// One for each type that is asked for.
-    pub types: Vec<RootObjects>,
-    /// For each representation the position in [`RootEntities::types`], and the id; `None` when the
-    /// id is no IRI.
-    pub representations: Vec<Option<(usize, ObjectRef)>>,
+pub(crate) struct RootEntities {
+    /// One entry for each requested type.
+    pub(crate) types: Vec<RootObjects>,
+    /// For each representation, the position in [`RootEntities::types`] and the id; `None` if the
+    /// id is not an IRI.
+    pub(crate) representations: Vec<Option<(usize, ObjectRef)>>,
 }
 
 /// Objects of one type whose values are fetched together.
 #[derive(Clone, Debug)]
-pub struct Level {
+pub(crate) struct Level {
     /// The graphs to read.
-    pub dataset: Arc<Dataset>,
+    pub(crate) dataset: Arc<Dataset>,
     /// Values to fetch.
-    pub slots: Vec<Slot>,
+    pub(crate) slots: Vec<Slot>,
     /// How the concrete type of each object is found.
-    pub typing: Typing,
+    pub(crate) typing: Typing,
     /// The different lists of fields that objects have, depending on their concrete type.
-    pub variants: Vec<Vec<ResponseField>>,
+    pub(crate) variants: Vec<Vec<ResponseField>>,
     /// Slots that lead to objects of further levels.
-    pub edges: Vec<Edge>,
-    /// Greatest number of edges between a root field and this level.
-    pub depth: u32,
+    pub(crate) edges: Vec<Edge>,
+    /// Maximum number of edges between a root field and this level.
+    pub(crate) depth: u32,
 }
 
 /// How the concrete type of an object is found.
 #[derive(Clone, Debug)]
-pub enum Typing {
+pub(crate) enum Typing {
     /// Every object is of this type.
     Static {
         /// The GraphQL type name.
@@ -228,31 +226,31 @@ pub enum Typing {
 
 /// Values that are objects of a further level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Edge {
+pub(crate) struct Edge {
     /// The slot that holds them.
-    pub slot: usize,
+    pub(crate) slot: usize,
     /// Their level.
-    pub level: LevelId,
+    pub(crate) level: LevelId,
 }
 
 /// A field of the answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ResponseField {
-    /// Key in the answer.
-    pub key: String,
+pub(crate) struct ResponseField {
+    /// Response key.
+    pub(crate) key: String,
     /// Name in the schema.
-    pub name: String,
-    /// Place in the document.
-    pub location: Option<Location>,
-    /// May not be null.
-    pub non_null: bool,
+    pub(crate) name: String,
+    /// Position in the document.
+    pub(crate) location: Option<Location>,
+    /// Whether the type is non-null.
+    pub(crate) non_null: bool,
     /// Where the value comes from.
-    pub value: Output,
+    pub(crate) value: Output,
 }
 
 /// Where the value of a field comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Output {
+pub(crate) enum Output {
     /// The GraphQL type name.
     TypeName,
     /// The IRI of the object.
@@ -268,42 +266,42 @@ pub enum Output {
         /// A list rather than a single object.
         list: Option<ListOutput>,
     },
-    /// The number of objects that a list field would give.
+    /// The number of objects that a list field would return.
     ObjectCount {
         /// Position in [`Level::slots`].
         slot: usize,
     },
-    /// The number of values that a list field would give.
+    /// The number of values that a list field would return.
     ValueCount(Box<Output>),
-    /// Counts, extremes, sums and groups of the objects that a list field would give.
+    /// Counts, extremes, sums and groups of the objects that a list field would return.
     Aggregate {
         /// Position in [`Level::edges`].
         edge: usize,
-        /// What is wanted of them.
+        /// What to compute over them.
         aggregation: Arc<Aggregation>,
     },
-    /// Counts, extremes and sums of the values that a list field would give.
+    /// Counts, extremes and sums of the values that a list field would return.
     ValueAggregate(Box<ValueAggregate>),
 }
 
 /// Scalar values of a field.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ScalarOutput {
+pub(crate) struct ScalarOutput {
     /// Position in [`Level::slots`].
-    pub slot: usize,
+    pub(crate) slot: usize,
     /// How values are converted.
-    pub kind: ScalarKind,
-    /// Takes values from their text where their datatype does not fit.
-    pub cast: bool,
-    /// Which language variants of strings are wanted.
-    pub lang: Option<LangSpec>,
+    pub(crate) kind: ScalarKind,
+    /// Casts values from their lexical form if their datatype differs.
+    pub(crate) cast: bool,
+    /// Which language variants of strings are returned.
+    pub(crate) lang: Option<LangSpec>,
     /// A list rather than a single value.
-    pub list: Option<ListOutput>,
+    pub(crate) list: Option<ListOutput>,
 }
 
 /// How stored values become values of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScalarKind {
+pub(crate) enum ScalarKind {
     /// To a scalar.
     Scalar(Scalar),
     /// To a value of an enumeration.
@@ -312,32 +310,32 @@ pub enum ScalarKind {
 
 /// Literals of a field.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LiteralOutput {
+pub(crate) struct LiteralOutput {
     /// Position in [`Level::slots`].
-    pub slot: usize,
+    pub(crate) slot: usize,
     /// Which literals are well typed.
-    pub types: LiteralTypes,
-    /// Which language variants are wanted.
-    pub lang: Option<LangSpec>,
+    pub(crate) types: LiteralTypes,
+    /// Which language variants are returned.
+    pub(crate) lang: Option<LangSpec>,
     /// A list rather than a single literal.
-    pub list: Option<ListOutput>,
+    pub(crate) list: Option<ListOutput>,
     /// Fields of each literal.
-    pub fields: Vec<LiteralField>,
+    pub(crate) fields: Vec<LiteralField>,
 }
 
 /// A field of the GraphQL type `Literal`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LiteralField {
-    /// Key in the answer.
-    pub key: String,
+pub(crate) struct LiteralField {
+    /// Response key.
+    pub(crate) key: String,
     /// Which part of the literal.
-    pub part: LiteralPart,
+    pub(crate) part: LiteralPart,
 }
 
 /// A part of a literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LiteralPart {
-    /// The text.
+pub(crate) enum LiteralPart {
+    /// The lexical form.
     Value,
     /// The language tag.
     Lang,
@@ -347,14 +345,14 @@ pub enum LiteralPart {
     TypeName,
 }
 
-/// How a list is put together.
+/// How a list is built.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ListOutput {
-    /// Elements may not be null.
-    pub non_null_elements: bool,
-    /// Keys of the order of values that are not objects, and whether each is greatest first.
-    /// Scalars have one part, their value.
-    pub order: Vec<(LiteralKey, bool)>,
-    /// The part of the values that is wanted; for objects the store has cut it already.
-    pub page: Page,
+pub(crate) struct ListOutput {
+    /// Whether elements are non-null.
+    pub(crate) non_null_elements: bool,
+    /// Sort keys of values that are not objects, and whether each is descending. Scalars have one
+    /// part, their value.
+    pub(crate) order: Vec<(LiteralKey, bool)>,
+    /// The page of the values; for objects the store has applied it already.
+    pub(crate) page: Page,
 }

@@ -1,43 +1,49 @@
-//! `orderBy` inputs to sort keys.
+//! Translates `orderBy` inputs to sort keys.
 
 use std::sync::Arc;
 
-use graph_store::query::{OrderKey, OrderStep, SortBy, Step};
+use graph_store::query::{OrderKey, OrderStep, OrderWay, SortBy, Step, TypeGuard, TypeTest};
 use graph_store::value::{LiteralKey, LiteralTypes};
-use graphql_gen::typesystem::{Api, Field, TypeRef};
+use graphql_gen::typesystem::{Field, TypeRef};
 use graphql_service::error::{GraphqlError, Location};
+use soml_core::access::Part;
 use soml_core::datatype::Scalar;
 use soml_core::lang::{LangConfig, LangHead, LangSpec};
 use soml_core::schema::{LiteralRange, Property, Range, Schema};
 
 use super::input::{Input, lang_spec};
-use super::rdf::{name_groups, type_index, type_test};
+use crate::access::{Shown, View, name_readings, property_readings, show_alike};
 use crate::code;
 use crate::limits::EngineLimits;
+use crate::rdf::{takes_any, type_index, type_test};
+
+/// Greatest number of ways that one key may take; each step multiplies them by the number of different
+/// ways in which the types there store the property.
+const MAX_WAYS: usize = 1_000;
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 
 /// Translates the `orderBy` input of one argument.
 pub(crate) struct OrderBuilder<'a> {
-    api: &'a Api,
+    view: View<'a>,
     limits: &'a EngineLimits,
-    /// The language that the arguments around ask for.
+    /// The language specification of the enclosing arguments.
     lang: Option<&'a LangSpec>,
     location: Option<Location>,
     keys: Vec<OrderKey>,
-    /// Keys read so far, those included that lead to others.
+    /// Number of keys read so far, including those that lead to others.
     read: usize,
 }
 
 impl<'a> OrderBuilder<'a> {
     pub(crate) fn new(
-        api: &'a Api,
+        view: View<'a>,
         limits: &'a EngineLimits,
         lang: Option<&'a LangSpec>,
         location: Option<Location>,
     ) -> Self {
         OrderBuilder {
-            api,
+            view,
             limits,
             lang,
             location,
@@ -48,11 +54,12 @@ impl<'a> OrderBuilder<'a> {
 
     /// Returns the keys in the order written.
     pub(crate) fn objects(&mut self, ty: TypeRef, input: &Input) -> Result<Vec<OrderKey>> {
-        self.object(ty, &[], input)?;
+        let path = Vec::new();
+        self.object(&[Branch { ty, path }], input)?;
         Ok(std::mem::take(&mut self.keys))
     }
 
-    fn object(&mut self, ty: TypeRef, path: &[OrderStep], input: &Input) -> Result<()> {
+    fn object(&mut self, at: &[Branch], input: &Input) -> Result<()> {
         let Input::Object(fields) = input else {
             return Err(self.invalid());
         };
@@ -64,16 +71,30 @@ impl<'a> OrderBuilder<'a> {
                     .at(self.location)
                     .with("limit", self.limits.order_keys));
             }
-            // A null direction is as if the key were absent.
+            // A null direction means that the key is absent.
             if *value == Input::Null {
                 continue;
             }
-            match (key.as_str(), self.api.field(ty, key)) {
-                ("_typename", _) => self.push(path, self.type_name(ty), value)?,
-                (_, Some(Field::Id)) => self.push(path, SortBy::Iri, value)?,
-                (_, Some(Field::Name)) => self.name(ty, path, value)?,
+            match (key.as_str(), self.view.api.field(at[0].ty, key)) {
+                ("_typename", _) => {
+                    self.require_all(at, Part::TypeName, key)?;
+                    let ways = at
+                        .iter()
+                        .map(|branch| branch.way(self.type_name(branch.ty)));
+                    self.push(ways.collect(), value)?;
+                }
+                (_, Some(Field::Id)) => {
+                    self.require_all(at, Part::Id, key)?;
+                    let ways = at.iter().map(|branch| branch.way(SortBy::Iri));
+                    self.push(ways.collect(), value)?;
+                }
+                (_, Some(Field::Name)) => {
+                    let ways = self.names(at);
+                    self.require(!ways.is_empty(), key)?;
+                    self.push(ways, value)?;
+                }
                 (_, Some(Field::Property(property))) => {
-                    self.property(&self.schema()[property], path, value)?;
+                    self.property(&self.schema()[property], at, key, value)?;
                 }
                 _ => return Err(self.invalid()),
             }
@@ -81,66 +102,163 @@ impl<'a> OrderBuilder<'a> {
         Ok(())
     }
 
+    /// Refuses a key that speaks of what cannot be read.
+    fn require(&self, holds: bool, key: &str) -> Result<()> {
+        match holds {
+            true => Ok(()),
+            false => Err(self.view.denied("orderBy", key).at(self.location)),
+        }
+    }
+
+    /// Refuses a key that cannot be read of all objects here. Those of the type itself are those that
+    /// are selected; behind a property, there are others where some are not shown.
+    fn require_all(&self, at: &[Branch], part: Part, key: &str) -> Result<()> {
+        let readable = |branch: &Branch| {
+            let ty = branch.ty;
+            match branch.path.is_empty() {
+                true => self.view.reads_wherever_shown(ty, part),
+                false => matches!(self.view.readable(ty, part), Shown::All),
+            }
+        };
+        self.require(at.iter().all(readable), key)
+    }
+
     fn schema(&self) -> &'a Schema {
-        self.api.soml()
+        self.view.api.soml()
     }
 
     fn type_name(&self, ty: TypeRef) -> SortBy {
         match ty {
-            TypeRef::Concrete(object) => SortBy::Constant(self.api.type_name(object).to_string()),
-            _ => SortBy::TypeName(Arc::new(type_index(self.api, ty))),
+            TypeRef::Concrete(object) => {
+                SortBy::Constant(self.view.api.type_name(object).to_string())
+            }
+            _ => SortBy::TypeName(Arc::new(type_index(self.view.api, ty))),
         }
     }
 
-    fn property(&mut self, property: &Property, path: &[OrderStep], value: &Input) -> Result<()> {
-        let mut last = OrderStep {
-            step: Step::from(&property.path),
-            tests: Vec::new(),
-        };
-        if let Range::Object(object) = property.range {
-            let target = self.api.range_type(object);
-            if property.range_check {
-                last.tests.push(type_test(self.api, target));
-            }
-            if !matches!(target, TypeRef::Concrete(_)) {
-                last.tests.push(type_index(self.api, target).test());
-            }
-            let path = [path, &[last]].concat();
-            return self.object(target, &path, value);
-        }
-        let path = &[path, &[last]].concat();
-        let cast = property.type_cast;
-        match property.range {
-            Range::Scalar(scalar) => {
-                let lang = self
-                    .shown_language(property)
-                    .filter(|_| scalar == Scalar::String);
-                self.push(path, SortBy::Scalar { scalar, cast, lang }, value)
-            }
-            Range::Enum(id) => {
-                let names = self.schema()[id]
-                    .values
-                    .iter()
-                    .map(|v| v.name.clone())
-                    .collect();
-                self.push(path, SortBy::Enum { names, cast }, value)
-            }
-            Range::Literal(LiteralRange::LangString) => self.lang_string(property, path, value),
-            Range::Literal(range) => {
-                let types = LiteralTypes::new(self.schema(), range);
-                let lang = self.shown_language(property);
-                for (part, direction) in literal_keys(value).ok_or_else(|| self.invalid())? {
-                    let by = SortBy::Literal {
-                        part,
-                        lang: lang.clone(),
-                        types: types.clone(),
+    /// Adds the keys of a property; `declared` is what the type says of it for all its objects.
+    fn property(
+        &mut self,
+        declared: &Property,
+        at: &[Branch],
+        field: &str,
+        value: &Input,
+    ) -> Result<()> {
+        let steps = self.steps(at, field)?;
+        self.require(!steps.is_empty(), field)?;
+        match declared.range {
+            Range::Object(_) => {
+                let further = steps.into_iter().filter_map(|(property, path)| {
+                    let Range::Object(object) = property.range else {
+                        return None;
                     };
-                    self.push(path, by, &direction)?;
+                    let ty = self.view.api.range_type(object);
+                    Some(Branch { ty, path })
+                });
+                let further: Vec<Branch> = further.collect();
+                let is_shown = |branch: &Branch| !self.view.shown(branch.ty).is_nothing();
+                self.require(further.iter().all(is_shown), field)?;
+                self.object(&further, value)
+            }
+            Range::Literal(LiteralRange::LangString) => self.lang_string(steps, value),
+            Range::Literal(_) => {
+                for (part, direction) in literal_keys(value).ok_or_else(|| self.invalid())? {
+                    let ways = steps.iter().map(|(property, path)| {
+                        let lang = self.shown_language(property);
+                        way(path.clone(), self.literal(property, part, lang))
+                    });
+                    self.push(ways.collect(), &direction)?;
                 }
                 Ok(())
             }
-            Range::Object(_) => unreachable!("objects are handled above"),
+            Range::Scalar(_) | Range::Enum(_) => {
+                let ways = steps.into_iter();
+                let ways = ways.map(|(property, path)| way(path, self.scalar(property)));
+                self.push(ways.collect(), value)
+            }
         }
+    }
+
+    /// Returns the paths to the values of a property, with the property that each reads.
+    fn steps(&self, at: &[Branch], field: &str) -> Result<Vec<(&'a Property, Vec<OrderStep>)>> {
+        let mut steps = Vec::new();
+        for branch in at {
+            for reading in property_readings(self.view, branch.ty, field, show_alike) {
+                let property = &self.schema()[reading.by];
+                let last = OrderStep {
+                    of: reading.of,
+                    step: Step::from(&property.path),
+                    tests: self.shown_objects(property),
+                    displayed: self.displayed(property),
+                };
+                steps.push((property, [branch.path.as_slice(), &[last]].concat()));
+            }
+        }
+        if steps.len() > MAX_WAYS {
+            let message = "the argument `orderBy` goes through too many types that store its \
+                           properties differently";
+            return Err(GraphqlError::new(code::LIMIT_ORDER, message)
+                .at(self.location)
+                .with("limit", MAX_WAYS));
+        }
+        Ok(steps)
+    }
+
+    /// Returns what the objects that a property leads to are instances of, where it shows no others.
+    fn shown_objects(&self, property: &Property) -> Vec<TypeTest> {
+        let mut tests = Vec::new();
+        if let Range::Object(object) = property.range {
+            let target = self.view.api.range_type(object);
+            if property.range_check {
+                tests.push(type_test(self.view.api, target));
+            }
+            if !takes_any(self.view.api, target) {
+                tests.push(type_index(self.view.api, target).test());
+            }
+        }
+        tests
+    }
+
+    /// Returns which objects that a property leads to are shown to the sender, where some are not.
+    fn displayed(&self, property: &Property) -> Option<TypeGuard> {
+        let Range::Object(object) = property.range else {
+            return None;
+        };
+        match self.view.shown(self.view.api.range_type(object)) {
+            Shown::Some(guard) => Some(guard),
+            Shown::All | Shown::Nothing => None,
+        }
+    }
+
+    /// Returns what compares the values of a scalar or an enumeration.
+    fn scalar(&self, property: &Property) -> SortBy {
+        let cast = property.type_cast;
+        match property.range {
+            Range::Enum(id) => {
+                let names = self.schema()[id].values.iter();
+                let names = names.map(|v| v.name.clone()).collect();
+                SortBy::Enum { names, cast }
+            }
+            range => {
+                let scalar = match range {
+                    Range::Scalar(scalar) => scalar,
+                    _ => Scalar::String,
+                };
+                let lang = self.shown_language(property);
+                let lang = lang.filter(|_| scalar == Scalar::String);
+                SortBy::Scalar { scalar, cast, lang }
+            }
+        }
+    }
+
+    /// Returns what compares a part of a literal.
+    fn literal(&self, property: &Property, part: LiteralKey, lang: Option<LangSpec>) -> SortBy {
+        let range = match property.range {
+            Range::Literal(range) => range,
+            _ => LiteralRange::Any,
+        };
+        let types = LiteralTypes::new(self.schema(), range);
+        SortBy::Literal { part, lang, types }
     }
 
     /// Returns the specification by which a single-valued field chooses what it shows.
@@ -153,33 +271,34 @@ impl<'a> OrderBuilder<'a> {
         spec.cloned().map(for_single)
     }
 
-    fn name(&mut self, ty: TypeRef, path: &[OrderStep], value: &Input) -> Result<()> {
-        let lang = for_single(name_spec(&self.schema().config.lang, self.lang));
-        let groups = name_groups(self.api, ty);
-        let [(step, objects)] = groups.as_slice() else {
-            let message = "cannot order by `name` here, since the possible types take it from \
-                           different properties";
-            return Err(GraphqlError::new(code::ARGUMENT_INVALID, message).at(self.location));
+    /// Returns the ways to the names.
+    fn names(&self, at: &[Branch]) -> Vec<OrderWay> {
+        let spec = for_single(name_spec(&self.schema().config.lang, self.lang));
+        let same = |a: &Property, b: &Property| {
+            Step::from(&a.path) == Step::from(&b.path) && a.type_cast == b.type_cast
         };
-        let named = objects
-            .first()
-            .and_then(|&object| self.schema()[object].name_property);
-        let by = SortBy::Scalar {
-            scalar: Scalar::String,
-            cast: named.is_some_and(|property| self.schema()[property].type_cast),
-            lang: Some(lang),
-        };
-        let last = OrderStep {
-            step: step.clone(),
-            tests: Vec::new(),
-        };
-        self.push(&[path, &[last]].concat(), by, value)
+        let mut ways = Vec::new();
+        for branch in at {
+            for reading in name_readings(self.view, branch.ty, same) {
+                let property = &self.schema()[reading.by];
+                let by = SortBy::Scalar {
+                    scalar: Scalar::String,
+                    cast: property.type_cast,
+                    lang: Some(spec.clone()),
+                };
+                let last = OrderStep {
+                    of: reading.of,
+                    ..OrderStep::new(Step::from(&property.path))
+                };
+                ways.push(way([branch.path.as_slice(), &[last]].concat(), by));
+            }
+        }
+        ways
     }
 
     fn lang_string(
         &mut self,
-        property: &Property,
-        path: &[OrderStep],
+        steps: Vec<(&'a Property, Vec<OrderStep>)>,
         value: &Input,
     ) -> Result<()> {
         let Input::Object(fields) = value else {
@@ -191,34 +310,34 @@ impl<'a> OrderBuilder<'a> {
                 .find(|(key, _)| key == name)
                 .map(|(_, value)| value)
         };
-        let lang = match field("lang").and_then(Input::as_text) {
-            None => self.shown_language(property),
-            Some(text) => Some(for_single(self.spec(text)?)),
-        };
+        let given = field("lang").and_then(Input::as_text);
+        let given = given.map(|text| self.spec(text)).transpose()?;
+        let given = given.filter(|spec| !spec.is_empty()).map(for_single);
         let direction = match field("dir") {
             None | Some(Input::Null) => &Input::Enum("ASC".to_owned()),
             Some(direction) => direction,
         };
-        let types = LiteralTypes::new(self.schema(), LiteralRange::LangString);
-        let by = SortBy::Literal {
-            part: LiteralKey::Value,
-            lang,
-            types,
-        };
-        self.push(path, by, direction)
-    }
-
-    fn spec(&self, text: &str) -> Result<LangSpec> {
-        lang_spec(text, self.limits).map_err(|error| error.at(self.location))
-    }
-
-    fn push(&mut self, path: &[OrderStep], by: SortBy, direction: &Input) -> Result<()> {
-        let descending = descending(direction).ok_or_else(|| self.invalid())?;
-        self.keys.push(OrderKey {
-            path: path.to_vec(),
-            by,
-            descending,
+        let ways = steps.into_iter().map(|(property, path)| {
+            let lang = given.clone().or_else(|| self.shown_language(property));
+            way(path, self.literal(property, LiteralKey::Value, lang))
         });
+        self.push(ways.collect(), direction)
+    }
+
+    /// Reads a specification that chooses the one value to order by.
+    fn spec(&self, text: &str) -> Result<LangSpec> {
+        let spec = lang_spec(text, self.limits).map_err(|error| error.at(self.location))?;
+        if spec.head == LangHead::Preference {
+            return Ok(spec);
+        }
+        let message = "`orderBy` takes one value of each object, so its `lang` cannot begin with \
+                       `ALL`; write a preference such as `en,ANY`";
+        Err(GraphqlError::new(code::LANG_SPEC_INVALID, message).at(self.location))
+    }
+
+    fn push(&mut self, ways: Vec<OrderWay>, direction: &Input) -> Result<()> {
+        let descending = descending(direction).ok_or_else(|| self.invalid())?;
+        self.keys.push(OrderKey { ways, descending });
         Ok(())
     }
 
@@ -231,6 +350,22 @@ impl<'a> OrderBuilder<'a> {
     }
 }
 
+/// A path to objects of a type; several where types store a property differently.
+struct Branch {
+    ty: TypeRef,
+    path: Vec<OrderStep>,
+}
+
+impl Branch {
+    fn way(&self, by: SortBy) -> OrderWay {
+        way(self.path.clone(), by)
+    }
+}
+
+fn way(path: Vec<OrderStep>, by: SortBy) -> OrderWay {
+    OrderWay { path, by }
+}
+
 /// Returns the specification of a field that shows one value: of listed languages the first that
 /// has values counts, as in a list of preferences.
 pub(crate) fn for_single(mut spec: LangSpec) -> LangSpec {
@@ -240,7 +375,7 @@ pub(crate) fn for_single(mut spec: LangSpec) -> LangSpec {
     spec
 }
 
-/// Returns the specification of the field `name`, when arguments ask for languages of their own.
+/// Returns the specification of the field `name`, if arguments specify languages of their own.
 pub(crate) fn name_spec(config: &LangConfig, given: Option<&LangSpec>) -> LangSpec {
     match given {
         None => config.default_name_fetch.clone(),
@@ -255,7 +390,7 @@ pub(crate) fn name_spec(config: &LangConfig, given: Option<&LangSpec>) -> LangSp
     }
 }
 
-/// Returns whether an `_OrderBy` value means greatest first.
+/// Returns whether an `_OrderBy` value means descending.
 pub(crate) fn descending(input: &Input) -> Option<bool> {
     match input.as_text()? {
         "ASC" => Some(false),

@@ -1,6 +1,6 @@
-//! Conditions on the set of values of a property, as `T_Where_Multi` inputs express them.
+//! Conditions on the set of values of a property, as expressed by `T_Where_Multi` inputs.
 //!
-//! Keys beside each other speak of the same value; `ALL` and `ALL_EXISTS` speak of all values.
+//! Sibling keys apply to the same value; `ALL` and `ALL_EXISTS` apply to all values.
 
 use graph_store::query::{NodeCondition, Quantifier, Step, TermCondition, ValueCondition};
 
@@ -48,10 +48,10 @@ impl Combine for TermCondition {
     }
 }
 
-/// A condition on a set of values: on each of some one value, and on all of them.
+/// A condition on a set of values: on at least one value, and on all of them.
 #[derive(Clone, Debug)]
 pub(crate) struct SetWhere<C> {
-    /// What one and the same value satisfies; `None` when nothing is said of single values.
+    /// Condition on one and the same value; `None` if there is none on single values.
     each: Option<C>,
     quantified: Vec<Quantified<C>>,
 }
@@ -65,7 +65,7 @@ enum Quantified<C> {
 }
 
 impl<C: Combine> SetWhere<C> {
-    /// The condition that says nothing.
+    /// The empty condition.
     pub(crate) fn empty() -> Self {
         SetWhere {
             each: None,
@@ -73,7 +73,7 @@ impl<C: Combine> SetWhere<C> {
         }
     }
 
-    /// Adds a condition on the one value.
+    /// Adds a condition on the single value.
     pub(crate) fn and_each(&mut self, condition: C) {
         self.each = Some(match self.each.take() {
             None => condition,
@@ -129,7 +129,7 @@ impl<C: Combine> SetWhere<C> {
         }
     }
 
-    /// An input without keys asks for some value.
+    /// An input without keys requires some value.
     fn or_present(mut self) -> Self {
         if self.each.is_none() && self.quantified.is_empty() {
             self.each = Some(C::conjunction(Vec::new()));
@@ -137,11 +137,11 @@ impl<C: Combine> SetWhere<C> {
         self
     }
 
-    /// Narrows the set to the values that satisfy `member`: other values are as if absent.
+    /// Restricts the set to the values that satisfy `member`: other values count as absent.
     pub(crate) fn on_instances(self, member: C) -> Self {
         let SetWhere { each, quantified } = self.or_present();
         let every = |condition: C| C::disjunction(vec![member.clone().negation(), condition]);
-        // `each` is missing only when every key is a quantifier.
+        // `each` is absent only if every key is a quantifier.
         let each = each.map(|condition| C::conjunction(vec![member.clone(), condition]));
         let mut narrowed = SetWhere {
             each,
@@ -192,7 +192,7 @@ impl<C: Combine> SetWhere<C> {
         NodeCondition::all(parts)
     }
 
-    /// Applies the condition to a single value, for which `ALL` and `ALL_EXISTS` say nothing more.
+    /// Applies the condition to a single value, for which `ALL` and `ALL_EXISTS` add nothing.
     pub(crate) fn of_one(self) -> C {
         let mut parts: Vec<C> = self.each.into_iter().collect();
         for part in self.quantified {

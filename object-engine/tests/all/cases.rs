@@ -2,7 +2,8 @@
 //!
 //! Each folder `cases/<area>/<name>/` holds `query.graphql`, `expected.json` and one line `why.md`;
 //! `schema.yaml` and `data.trig` are its own or those of its area. `variables.json` gives variables,
-//! `context.json` the accepted languages, the operation and limits. An error of `expected.json`
+//! `context.json` the accepted languages, the operation, limits, and the roles of the caller, which are
+//! enforced then. An error of `expected.json`
 //! names what must be the same: its code and path, and more where that matters.
 //!
 //! `pending.md` in a folder says why the answer is not yet what it must be: then the case must still
@@ -11,8 +12,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use graphql_service::{Limits, Request, RequestContext};
+use graphql_service::{Caller, Limits, Request, RequestContext};
 use object_engine::{EngineLimits, ServiceOptions};
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::Quad;
@@ -25,6 +27,8 @@ const DETAILS: &[&str] = &["argumentPath", "limit"];
 
 /// Codes that no query leads to.
 const OF_THE_SERVICE: &[&str] = &[
+    "LIMIT_VARIABLES",
+    "OVERLOADED",
     "EXPLAIN_DISABLED",
     "REQUEST_UNSUPPORTED",
     "INTROSPECTION_MODE",
@@ -92,7 +96,9 @@ fn run(case: &Path, back_end: &BackEnd) -> Value {
         .collect();
     back_end.load(&quads.unwrap_or_else(|error| panic!("{}: {error}", case.display())));
     let schema = shared(case, "schema.yaml");
-    let service = crate::fixture::service(&schema, back_end.graph_store(), options(&context));
+    let roles = context["roles"].as_array().cloned();
+    let options = options(&context).with_roles_enforced(roles.is_some());
+    let service = crate::fixture::service(&schema, back_end.graph_store(), options);
     let mut request = json!({"query": shared(case, "query.graphql")});
     if let Some(variables) = read_json(&case.join("variables.json")) {
         request["variables"] = variables;
@@ -112,6 +118,10 @@ fn run(case: &Path, back_end: &BackEnd) -> Value {
         .collect();
     context.deadline = past.then(std::time::Instant::now);
     context.cancellation = cancellation;
+    if let Some(roles) = roles {
+        let roles = roles.iter().filter_map(Value::as_str);
+        context.caller = Some(Arc::new(Caller::with_roles(roles)));
+    }
     crate::fixture::json(&crate::fixture::answer(&service, request, context))
 }
 
@@ -141,7 +151,7 @@ fn essence_of_error(error: &Value) -> Value {
     let message = error["message"]
         .as_str()
         .expect("every error has a message");
-    let repaired = ["MULTIPLE_VALUES", "VALUES_LEFT_OUT"].map(Value::from);
+    let repaired = ["MULTIPLE_VALUES", "VALUES_LEFT_OUT", "ACCESS_FIELD_REMOVED"].map(Value::from);
     let repaired = repaired.contains(&essence["code"]);
     assert_eq!(
         message.starts_with("WARN:"),

@@ -327,7 +327,7 @@ fn a_plan_of_a_connection_tells_its_window() {
     let explain = &answer["extensions"]["explain"];
     let plan = text(&explain["plan"][0]);
     for part in [
-        "thingConnection: select SELECT",
+        "thingConnection: select instance of <",
         "then by <http://v/size> descending, the first 1, counted, level 0",
     ] {
         assert!(plan.contains(part), "{plan}");

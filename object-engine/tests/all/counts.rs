@@ -44,7 +44,7 @@ async fn counts_equal_the_lengths_of_the_lists() {
     let response = service
         .execute(Request::new(query), RequestContext::default())
         .await;
-    let body: serde_json::Value = serde_json::from_slice(&response.body).expect("JSON");
+    let body: serde_json::Value = serde_json::from_slice(&response.body.to_bytes()).expect("JSON");
     let expected = serde_json::json!({"data": {
         "animal_count": 3,
         "dog_count": 1,

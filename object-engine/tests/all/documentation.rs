@@ -46,7 +46,8 @@ async fn examples_answer_as_written() {
         let response = service
             .execute(Request::new(query), RequestContext::default())
             .await;
-        let body: serde_json::Value = serde_json::from_slice(&response.body).expect("JSON");
+        let body: serde_json::Value =
+            serde_json::from_slice(&response.body.to_bytes()).expect("JSON");
         let expected: serde_json::Value = serde_json::from_str(answer).expect("JSON in the page");
         if rewrite {
             let (start, rest) = page.split_once(query).expect("the query is in the page");

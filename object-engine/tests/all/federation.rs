@@ -27,7 +27,7 @@ async fn service(federation: FederationMode) -> serde_json::Value {
     let response = service
         .execute(Request::new(query), RequestContext::default())
         .await;
-    let body: serde_json::Value = serde_json::from_slice(&response.body).expect("JSON");
+    let body: serde_json::Value = serde_json::from_slice(&response.body.to_bytes()).expect("JSON");
     assert_eq!(body.get("errors"), None);
     body["data"]["s"].clone()
 }
@@ -49,6 +49,35 @@ async fn without_federation_only_the_full_schema_is_printed() {
     let full = printed["full"].as_str().expect("text");
     assert!(full.contains("@constraints(minCount: 1"), "{full}");
     assert!(full.contains("@hasRole"), "{full}");
+}
+
+#[tokio::test]
+async fn representations_of_a_superclass_are_instances_of_subclasses_too() {
+    let soml = "
+id: /soml/entities
+specialPrefixes: {base_iri: 'http://e/', vocab_iri: 'http://v/', vocab_prefix: v}
+objects:
+  Person: {props: {age: {range: int}}}
+  Pupil: {inherits: Person}
+";
+    let schema = soml_core::load(soml).schema.expect("the schema is valid");
+    let store = Store::new().expect("a store in memory");
+    let data = "<http://e/pip> a <http://v/Pupil> ; <http://v/age> 10 .";
+    store
+        .load_from_slice(RdfFormat::Turtle, data.as_bytes())
+        .expect("Turtle");
+    let mut options = ServiceOptions::default();
+    options.api = options.api.with_federation(FederationMode::V1);
+    let store = Arc::new(OxigraphStore::new(store));
+    let service = ObjectService::new(Arc::new(schema), store, options).expect("an API");
+    let query = "{ _entities(representations: [{__typename: \"Person\", id: \"http://e/pip\"}])
+        { ... on Person { age } } }";
+    let response = service
+        .execute(Request::new(query), RequestContext::default())
+        .await;
+    let body: serde_json::Value = serde_json::from_slice(&response.body.to_bytes()).expect("JSON");
+    let expected = serde_json::json!({"data": {"_entities": [{"age": 10}]}});
+    assert_eq!(body, expected);
 }
 
 #[tokio::test]
@@ -96,7 +125,7 @@ objects:
         serde_json::from_value(serde_json::json!({"query": query, "variables": variables}))
             .expect("a request");
     let response = service.execute(request, RequestContext::default()).await;
-    let body: serde_json::Value = serde_json::from_slice(&response.body).expect("JSON");
+    let body: serde_json::Value = serde_json::from_slice(&response.body.to_bytes()).expect("JSON");
     let expected = serde_json::json!({"data": {"_entities": [
         {"__typename": "Dog", "name": "Rex"},
         {"__typename": "Cat", "name": "Tom", "lives": 7},

@@ -48,7 +48,7 @@ async fn codes(service: &ObjectService, document: String) -> Vec<String> {
     let response = service
         .execute(Request::new(document), RequestContext::default())
         .await;
-    let body: serde_json::Value = serde_json::from_slice(&response.body).expect("JSON");
+    let body: serde_json::Value = serde_json::from_slice(&response.body.to_bytes()).expect("JSON");
     let errors = body["errors"].as_array().cloned().unwrap_or_default();
     assert_eq!(
         response.outcome == Outcome::RequestError,
@@ -87,7 +87,7 @@ async fn answers_that_grow_beyond_the_limit_or_the_deadline_stop() {
     context.deadline = Some(Instant::now() + Duration::from_millis(200));
     let service = service_with(ServiceOptions::default());
     let response = service.execute(Request::new(nested(35)), context).await;
-    let body: serde_json::Value = serde_json::from_slice(&response.body).expect("JSON");
+    let body: serde_json::Value = serde_json::from_slice(&response.body.to_bytes()).expect("JSON");
     assert_eq!(body["errors"][0]["extensions"]["code"], "DEADLINE_EXCEEDED");
     assert_eq!(body["data"], serde_json::Value::Null);
 }

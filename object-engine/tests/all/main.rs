@@ -1,10 +1,12 @@
 //! The behaviour of the object service, over every kind of store.
 
+mod access;
 mod aggregates;
 #[cfg(feature = "async-graphql")]
 mod async_graphql;
 #[path = "../../../graph-store/tests/all/back_end/mod.rs"]
 mod back_end;
+mod bounds;
 mod cases;
 mod chunks;
 mod connections;
@@ -16,6 +18,7 @@ mod federation;
 mod fixture;
 mod hostile;
 mod languages;
+mod leaks;
 #[cfg(feature = "rocksdb")]
 mod on_disk;
 mod star_wars;

@@ -1,13 +1,14 @@
 //! The demo answers whole queries as documented, and its filters agree with SPARQL written by hand.
 
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use graph_store::oxigraph::OxigraphStore;
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
+use oxigraph::io::{RdfFormat, RdfParser};
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
 use oxigraph::store::Store;
 use serde_json::Value;
@@ -38,6 +39,76 @@ fn demo() -> &'static Demo {
             store,
         }
     })
+}
+
+/// The service over the same schema with the multilingual data, which has roles and locations.
+fn multilingual() -> &'static Demo {
+    static DEMO: OnceLock<Demo> = OnceLock::new();
+    DEMO.get_or_init(|| {
+        let servers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers");
+        let soml = std::fs::read_to_string(servers.join("demo/star-wars/schema.yaml"));
+        let soml = soml.expect("the demo's schema");
+        let data = servers.join("tests/data/star-wars-multilingual/data.ttl.gz");
+        let data = std::fs::File::open(data).expect("the data are there");
+        let mut text = Vec::new();
+        flate2::read::GzDecoder::new(data)
+            .read_to_end(&mut text)
+            .expect("the data are whole");
+        let store = Store::new().expect("a store in memory");
+        // One tag of the file is longer than a tag may be.
+        let parser = RdfParser::from_format(RdfFormat::Turtle).lenient();
+        store
+            .load_from_slice(parser, &text)
+            .expect("the data are Turtle");
+        Demo {
+            service: crate::fixture::service(
+                &soml,
+                Arc::new(OxigraphStore::new(store.clone())),
+                ServiceOptions::default(),
+            ),
+            store,
+        }
+    })
+}
+
+#[test]
+fn aliases_win_over_the_rdf_properties_of_global_entries() {
+    // Each has an own `inverseAlias`, and a `rdfProp` and another range in the global entry.
+    let fields = [
+        ("character", "role", "FilmRole", "character", 50),
+        ("film", "role", "FilmRole", "film", 50),
+        ("person", "role", "FilmRole", "person", 50),
+        ("country", "location", "Location", "country", 1),
+        ("locationInterface", "film", "Film", "location", 1),
+        ("locationInterface", "resident", "Person", "residentOf", 1),
+    ];
+    let demo = multilingual();
+    for (root, field, class, stored, least) in fields {
+        let query = format!("{{ {root} {{ id {field} {{ id }} }} }}");
+        let context = RequestContext::default();
+        let mut answered = json(&answer(&demo.service, Request::new(query), context));
+        assert_eq!(answered.get("errors"), None, "{root}.{field}");
+        let objects = answered["data"][root].take();
+        let objects = objects.as_array().expect("a list");
+        let id = |object: &Value| object["id"].as_str().expect("an id").to_owned();
+        let mut found = BTreeSet::new();
+        for object in objects {
+            let values = object[field].as_array().expect("a list, not null");
+            found.extend(values.iter().map(|value| (id(object), id(value))));
+        }
+        let roots: BTreeSet<String> = objects.iter().map(id).collect();
+        let linked = select(
+            &demo.store,
+            &format!("SELECT ?o ?s {{ ?s a voc:{class} ; voc:{stored} ?o }}"),
+        );
+        let mut linked: BTreeSet<(String, String)> = linked
+            .into_iter()
+            .map(|row| (row[0].clone(), row[1].clone()))
+            .collect();
+        linked.retain(|(object, _)| roots.contains(object));
+        assert_eq!(found, linked, "{root}.{field}");
+        assert!(found.len() >= least, "{root}.{field}: {}", found.len());
+    }
 }
 
 fn body(query: &str) -> String {
@@ -73,6 +144,12 @@ fn ids(query: &str) -> Vec<String> {
 
 /// Runs a `SELECT` with one column over the same data.
 fn sparql(query: &str) -> Vec<String> {
+    let rows = select(&demo().store, query).into_iter();
+    rows.map(|mut row| row.swap_remove(0)).collect()
+}
+
+/// Runs a `SELECT`; the rows have the texts of the terms.
+fn select(store: &Store, query: &str) -> Vec<Vec<String>> {
     let query = format!(
         "PREFIX voc: <https://swapi.co/vocabulary/>
          PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
@@ -82,7 +159,7 @@ fn sparql(query: &str) -> Vec<String> {
     let results = SparqlEvaluator::new()
         .parse_query(&query)
         .expect("valid SPARQL")
-        .on_store(&demo().store)
+        .on_store(store)
         .execute();
     let Ok(QueryResults::Solutions(solutions)) = results else {
         panic!("not a SELECT: {query}");
@@ -93,7 +170,10 @@ fn sparql(query: &str) -> Vec<String> {
         other => panic!("unexpected {other}"),
     };
     solutions
-        .map(|solution| text(solution.expect("a solution").get(0).expect("a column")))
+        .map(|solution| {
+            let solution = solution.expect("a solution");
+            solution.iter().map(|(_, term)| text(term)).collect()
+        })
         .collect()
 }
 

@@ -44,7 +44,7 @@ async fn answer(query: &str) -> Value {
     let response = service
         .execute(Request::new(query), RequestContext::default())
         .await;
-    serde_json::from_slice(&response.body).expect("JSON")
+    serde_json::from_slice(&response.body.to_bytes()).expect("JSON")
 }
 
 #[tokio::test]

@@ -1,9 +1,15 @@
-// Starts GraphiQL with the first query of the schema that is bound.
+// Starts GraphiQL with the first example of the schema that is bound, and connects what stands
+// above it: the choice of examples, the switch for `explain`, and the field for the token.
 (function () {
   "use strict";
 
   const host = document.getElementById("graphiql");
-  const { query, title } = host.dataset;
+  const select = document.getElementById("examples");
+  // Absent where the service would refuse such requests.
+  const explain = document.getElementById("explain");
+  // Absent where requests need no token. Its value is kept nowhere else.
+  const token = document.getElementById("token");
+  let examples = JSON.parse(host.dataset.examples);
 
   // Open tabs are not kept: a query from an earlier visit may belong to another schema. What else
   // GraphiQL remembers (theme, widths, history) is kept.
@@ -24,18 +30,120 @@
     },
   };
 
+  const given = () => token?.value.trim();
+  const authorization = () => (given() ? { Authorization: "Bearer " + given() } : {});
+
   // As plain JSON a mistake in a query is an answer, and not a failed request on the console.
-  const fetcher = GraphiQL.createFetcher({
+  const send = GraphiQL.createFetcher({
     url: new URL("graphql", document.baseURI).href,
     headers: { Accept: "application/json" },
   });
+  const fetcher = (request, options) => {
+    const explained = explain?.checked && request.operationName !== "IntrospectionQuery";
+    if (token && !given()) {
+      // As the service would answer, but without a failed request on the console.
+      return Promise.resolve({ errors: [{ message: "Requests need a token." }] });
+    }
+    return send(explained ? { ...request, extensions: { explain: true } } : request, {
+      ...options,
+      headers: { ...options?.headers, ...authorization() },
+    });
+  };
+
+  // What is in the editor and is no example; nobody can choose it.
+  const own = new Option("Your query", "");
+  own.hidden = true;
+  const fill = () => {
+    select.replaceChildren(own, ...examples.map(({ title }, index) => new Option(title, index)));
+    select.disabled = examples.length === 0;
+  };
+  fill();
+  const indexOf = (text) => examples.findIndex(({ query }) => query.trim() === text.trim());
+  const show = (text) => {
+    const index = indexOf(text);
+    select.value = index < 0 ? "" : String(index);
+  };
 
   const element = React.createElement;
+
+  // Follows the editor, and puts examples into it.
+  function Examples() {
+    const { activeTabIndex, addTab, queryEditor } = GraphiQL.React.useEditorContext();
+    const chosen = React.useRef(null);
+    React.useEffect(() => {
+      if (!queryEditor) {
+        return undefined;
+      }
+      const follow = () => show(queryEditor.getValue());
+      const choose = () => {
+        const text = queryEditor.getValue();
+        const { query } = examples[Number(select.value)];
+        if (text.trim() === "" || indexOf(text) >= 0) {
+          queryEditor.setValue(query.trimEnd());
+        } else {
+          // What was written stays in its tab.
+          chosen.current = query;
+          addTab();
+        }
+      };
+      follow();
+      queryEditor.on("change", follow);
+      select.addEventListener("change", choose);
+      return () => {
+        queryEditor.off("change", follow);
+        select.removeEventListener("change", choose);
+      };
+    }, [queryEditor, addTab]);
+    React.useEffect(() => {
+      if (chosen.current !== null) {
+        queryEditor.setValue(chosen.current.trimEnd());
+        chosen.current = null;
+      }
+    }, [activeTabIndex]);
+    return null;
+  }
+
+  const ask = "# Requests need a token: put one into the field above.";
+
+  // Asks for the schema and the examples again when there is another token.
+  function Token() {
+    const { introspect } = GraphiQL.React.useSchemaStore();
+    const { queryEditor } = GraphiQL.React.useEditorContext();
+    React.useEffect(() => {
+      if (!token || !queryEditor) {
+        return undefined;
+      }
+      const follow = async () => {
+        introspect();
+        const headers = authorization();
+        const answer = given() && (await fetch("examples", { headers }));
+        if (!answer || !answer.ok) {
+          return;
+        }
+        const shown = await answer.json();
+        examples = shown.examples;
+        fill();
+        document.querySelector(".bar h1").textContent = shown.title;
+        if (queryEditor.getValue() === ask && examples.length > 0) {
+          queryEditor.setValue(examples[0].query.trimEnd());
+        }
+        show(queryEditor.getValue());
+      };
+      token.addEventListener("change", follow);
+      return () => token.removeEventListener("change", follow);
+    }, [introspect, queryEditor]);
+    return null;
+  }
+
+  const none =
+    "# No schema is bound to this service yet.\n" +
+    "# Store one with POST /soml and bind it with PUT /soml/{id}/objects, then load this page again.";
+  const defaultQuery = (examples[0]?.query ?? (token ? ask : none)).trimEnd();
   ReactDOM.createRoot(host).render(
     element(
       GraphiQL,
-      { fetcher, storage, defaultQuery: query },
-      element(GraphiQL.Logo, null, title),
+      { fetcher, storage, defaultQuery },
+      element(GraphiQL.Logo, null, element(Examples), element(Token)),
     ),
   );
 })();

@@ -3,6 +3,8 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
+#[cfg(not(feature = "rocksdb"))]
+use servers::allocator;
 use servers::cli::{Console, ObjectService, arguments};
 
 // Errors of RocksDB are freed by Rust and allocated by C, so both need the same allocator.
@@ -15,6 +17,8 @@ fn main() -> ExitCode {
         Ok(command) => command,
         Err(exit) => return exit.into(),
     };
+    #[cfg(not(feature = "rocksdb"))]
+    allocator::give_memory_back_soon();
     let (mut out, mut err) = (io::stdout(), io::stderr());
     let interactive = err.is_terminal();
     command

@@ -3,6 +3,8 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
+#[cfg(not(feature = "rocksdb"))]
+use servers::allocator;
 use servers::cli::{Console, Soml, arguments};
 
 // Errors of RocksDB are freed by Rust and allocated by C, so both need the same allocator.
@@ -15,6 +17,10 @@ fn main() -> ExitCode {
         Ok(command) => command,
         Err(exit) => return exit.into(),
     };
+    #[cfg(not(feature = "rocksdb"))]
+    if command.is_service() {
+        allocator::give_memory_back_soon();
+    }
     let (mut out, mut err) = (io::stdout(), io::stderr());
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let coloured = out.is_terminal() && !no_color;

@@ -2,7 +2,8 @@
 
 use clap::{Args, ValueEnum};
 use graph_store::CallContext;
-use soml_data::check::{CheckInput, CheckOptions, CheckReport, CheckSeverity, Statements, check};
+use soml_data::check::{CheckInput, CheckOptions, CheckReport, CheckSeverity, check};
+use soml_data::classes::DataView;
 
 use super::config_args::ConfigArgs;
 use super::input::Input;
@@ -56,13 +57,17 @@ impl Check {
             return Err(CliError::Usage(message.to_owned()));
         }
         self.input.check_against(&settings)?;
-        let (schema, Opened { store, embedded }) =
+        let (schema, Opened { store, data }) =
             over_data(&self.input, &self.store, &settings, console)?;
-        let statements = embedded.as_deref().map(|store| store as &dyn Statements);
+        let (statements, solutions) = match data.data_view() {
+            DataView::Statements(statements) => (Some(statements), None),
+            DataView::Queries(solutions) => (None, Some(solutions)),
+        };
         let input = CheckInput {
             schema: &schema.soml,
             store: store.as_ref(),
             statements,
+            solutions,
             options: CheckOptions {
                 examples: self.examples,
                 ..CheckOptions::default()

@@ -47,13 +47,13 @@ impl ExplainQuery {
         let service = ObjectService::new(schema.soml, store, settings.service_options())
             .expect("the check made the same API from the same schema");
         let explained = runtime()?.block_on(service.explain(request, context(&settings)));
-        let answer: Value = serde_json::from_slice(&explained.response.body)
+        let answer: Value = serde_json::from_slice(&explained.response.body.to_bytes())
             .map_err(|error| CliError::Input(format!("the response is not JSON: {error}")))?;
         match self.format {
             Format::Text => text(&explained, &answer, console)?,
             Format::Json => writeln!(console.out, "{:#}", document(&explained, &answer))?,
         }
-        exit_of(&explained.response.body)
+        exit_of(&explained.response.body.to_bytes())
     }
 }
 

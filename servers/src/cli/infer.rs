@@ -1,22 +1,35 @@
 //! `soml infer`.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use graph_store::CallContext;
 use oxigraph::store::Store;
-use soml_data::infer::{InferOptions, Inferred, infer};
+use soml_data::infer::{InferOptions, Inferred, infer, infer_remote};
 
+use super::config_args::ConfigArgs;
 use super::input::Reading;
+use super::store::{StoreArgs, runtime};
 use super::{CliError, Console, Exit};
-use crate::load::{LoadError, thousands};
+use crate::config::Settings;
+use crate::load::thousands;
+use crate::store::DataStore;
 
 #[derive(Debug, Args)]
 pub(super) struct Infer {
-    /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, also gzipped.
-    #[arg(required = true, value_name = "DATA")]
+    /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, also gzipped; a folder stands
+    /// for the files in it, and `-` for standard input.
+    #[arg(value_name = "DATA")]
     data: Vec<PathBuf>,
+    /// URL of a SPARQL endpoint with the data, instead of files.
+    #[arg(
+        long,
+        value_name = "URL",
+        conflicts_with_all = ["data", "base", "data_format", "strict"]
+    )]
+    store: Option<String>,
     /// Identifier of the schema.
     #[arg(long, value_name = "ID", default_value_t = InferOptions::default().id)]
     id: String,
@@ -26,30 +39,96 @@ pub(super) struct Infer {
     /// Keeps at most N classes, those with the most instances.
     #[arg(long, value_name = "N", default_value_t = InferOptions::default().max_classes)]
     max_classes: usize,
-    /// Writes to a file instead of standard output.
+    /// Writes to a new file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Overwrites the file of `--output` if it exists.
+    #[arg(long, requires = "output")]
+    force: bool,
     #[command(flatten)]
     reading: Reading,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 impl Infer {
     /// Prints a SOML document for the data; what was read and found goes beside it.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        let store = Store::new().map_err(LoadError::Store)?;
-        let loaded = self.reading.load(&self.data, &store, console)?;
-        writeln!(console.err, "{loaded}")?;
-        let options = InferOptions {
-            id: self.id,
-            min_instances: self.min_instances,
-            max_classes: self.max_classes,
-        };
-        let inferred = infer(&store, &options, &CallContext::new());
-        let inferred = inferred.map_err(CliError::Infer)?;
-        write_result(&inferred.yaml, self.output.as_deref(), console)?;
+        // Before the data, so that nobody waits in vain.
+        if let Some(path) = self.output.as_deref().filter(|path| self.spares(path)) {
+            return Err(exists(path));
+        }
+        let settings = self.config.told(console)?;
+        let inferred = self.infer(&settings, console)?;
+        self.write(&inferred.yaml, console)?;
         writeln!(console.err, "{}", summary(&inferred))?;
         Ok(Exit::Success)
     }
+
+    fn infer(&self, settings: &Settings, console: &mut Console<'_>) -> Result<Inferred, CliError> {
+        let options = InferOptions {
+            id: self.id.clone(),
+            min_instances: self.min_instances,
+            max_classes: self.max_classes,
+        };
+        let store = StoreArgs::at(self.store.clone()).data_store(settings, console)?;
+        let context = CallContext::new();
+        let inferred = match (&store, self.data.as_slice()) {
+            (DataStore::Embedded(_), []) => {
+                let message = "data are needed: name files, or a SPARQL endpoint with --store URL";
+                return Err(CliError::Usage(message.to_owned()));
+            }
+            (DataStore::Remote(_), [_, ..]) => {
+                let message = "files are loaded into the embedded store, and \
+                               `sparql.endpoint.address` names a server that holds the data: use \
+                               only one of them";
+                return Err(CliError::Usage(message.to_owned()));
+            }
+            (DataStore::Embedded(store), files) => {
+                let loaded = self.reading.load(files, store.inner(), console)?;
+                writeln!(console.err, "{loaded}")?;
+                infer(store.inner(), &options, &context)
+            }
+            (DataStore::Remote(store), []) => {
+                runtime()?.block_on(infer_remote(store.as_ref(), &options, &context))
+            }
+        };
+        inferred.map_err(CliError::Infer)
+    }
+
+    /// Tells whether a file is there that must not be overwritten.
+    fn spares(&self, path: &Path) -> bool {
+        !self.force && fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
+    }
+
+    fn write(&self, text: &str, console: &mut Console<'_>) -> Result<(), CliError> {
+        let Some(path) = self.output.as_deref() else {
+            return Ok(console.out.write_all(text.as_bytes())?);
+        };
+        if self.spares(path) {
+            return Err(exists(path));
+        }
+        // Devices and pipes are there before; a file may have come since it was looked for.
+        let is_new = !self.force && !path.exists();
+        let file = if is_new {
+            OpenOptions::new().write(true).create_new(true).open(path)
+        } else {
+            fs::File::create(path)
+        };
+        match file.and_then(|mut file| file.write_all(text.as_bytes())) {
+            Err(error) if is_new && error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(exists(path))
+            }
+            written => written.map_err(|source| CliError::WriteFile {
+                name: path.display().to_string(),
+                source,
+            }),
+        }
+    }
+}
+
+fn exists(path: &Path) -> CliError {
+    CliError::Usage(format!("{} exists; --force overwrites it", path.display()))
 }
 
 /// What a schema made from data is called in messages.
@@ -76,18 +155,4 @@ pub(super) fn summary(inferred: &Inferred) -> String {
         count(inferred.objects, "object", "objects"),
         count(inferred.properties, "property", "properties"),
     )
-}
-
-fn write_result(
-    text: &str,
-    file: Option<&Path>,
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
-    let Some(path) = file else {
-        return Ok(console.out.write_all(text.as_bytes())?);
-    };
-    fs::write(path, text).map_err(|source| CliError::WriteFile {
-        name: path.display().to_string(),
-        source,
-    })
 }

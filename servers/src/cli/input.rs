@@ -4,13 +4,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use graphql_gen::typesystem::ApiOptions;
+use indicatif::ProgressDrawTarget;
 use oxigraph::store::Store;
 
 use super::progress::Reporter;
 use super::{CliError, Console};
 use crate::config::Settings;
 use crate::demo::Demo;
-use crate::load::{DataFormat, LoadOptions, LoadSummary, load_embedded, load_files, read_text};
+use crate::load::{
+    DataFiles, DataFormat, LoadError, LoadObserver, LoadOptions, LoadSummary, data_files,
+    load_embedded, load_files, read_text,
+};
 use crate::render::{self, Style};
 use crate::schema::{UsableSchema, check_with, served_api};
 
@@ -23,8 +27,9 @@ pub(super) struct Input {
     /// SOML document; without one, a schema is inferred from the data.
     #[arg(long, value_name = "FILE")]
     pub(super) schema: Option<PathBuf>,
-    /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, also gzipped.
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, also gzipped; a folder stands
+    /// for the files in it, and `-` for standard input.
+    #[arg(long, value_name = "FILE|DIR|-", num_args = 1..)]
     pub(super) data: Vec<PathBuf>,
     #[command(flatten)]
     reading: Reading,
@@ -61,9 +66,16 @@ impl Input {
         )))
     }
 
-    /// Returns the text of the schema and a name for it, when there is one.
-    pub(super) fn schema_text(&self) -> Result<Option<(String, String)>, CliError> {
+    /// Returns the text of the schema and a name for it, when there is one. That of a demo has further
+    /// roles where they are asked for.
+    pub(super) fn schema_text(
+        &self,
+        with_roles: bool,
+    ) -> Result<Option<(String, String)>, CliError> {
         match (&self.demo, &self.schema) {
+            (Some(demo), _) if with_roles => {
+                Ok(Some((demo.name.to_owned(), demo.schema_with_roles())))
+            }
             (Some(demo), _) => Ok(Some((demo.name.to_owned(), demo.schema.to_owned()))),
             (None, Some(path)) => Ok(Some((path.display().to_string(), read_schema(path)?))),
             (None, None) => Ok(None),
@@ -75,45 +87,119 @@ impl Input {
         self.demo.is_some() || !self.data.is_empty()
     }
 
+    /// Finds the data, when there is any.
+    pub(super) fn data(&self, console: &mut Console<'_>) -> Result<Option<Data>, CliError> {
+        match (&self.demo, self.data.as_slice()) {
+            (Some(demo), _) => Ok(Some(Data {
+                source: Source::Demo(*demo),
+                options: self.reading.options(),
+            })),
+            (None, []) => Ok(None),
+            (None, paths) => self.reading.data(paths, console).map(Some),
+        }
+    }
+
     /// Loads the data, when there is any.
     pub(super) fn load(
         &self,
         store: &Store,
         console: &mut Console<'_>,
     ) -> Result<Option<LoadSummary>, CliError> {
-        match (&self.demo, self.data.as_slice()) {
-            (Some(demo), _) => self.reading.load_demo(demo, store, console).map(Some),
-            (None, []) => Ok(None),
-            (None, files) => self.reading.load(files, store, console).map(Some),
+        match self.data(console)? {
+            Some(data) => data.load_watched(store, console).map(Some),
+            None => Ok(None),
         }
     }
 }
 
-impl Reading {
-    /// Loads `files`; findings go to the console.
+/// Data to load.
+#[derive(Clone, Debug)]
+pub(super) struct Data {
+    source: Source,
+    pub(super) options: LoadOptions,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Demo(Demo),
+    Files(Vec<PathBuf>),
+}
+
+impl Data {
+    /// Returns the files, of which built-in data have none.
+    pub(super) fn files(&self) -> &[PathBuf] {
+        match &self.source {
+            Source::Demo(_) => &[],
+            Source::Files(files) => files,
+        }
+    }
+
+    /// Loads the data into `store`.
     pub(super) fn load(
         &self,
-        files: &[PathBuf],
+        store: &Store,
+        observer: &mut dyn LoadObserver,
+    ) -> Result<LoadSummary, LoadError> {
+        match &self.source {
+            Source::Demo(demo) => {
+                load_embedded(store, demo.data_name, demo.data, &self.options, observer)
+            }
+            Source::Files(files) => load_files(store, files, &self.options, observer),
+        }
+    }
+
+    /// Loads the data; findings and progress go to the console.
+    fn load_watched(
+        &self,
         store: &Store,
         console: &mut Console<'_>,
     ) -> Result<LoadSummary, CliError> {
-        let mut reporter = Reporter::new(console, files);
-        let summary = load_files(store, files, &self.options(), &mut reporter)?;
+        let mut reporter = Reporter::new(console, self.files(), ProgressDrawTarget::stderr());
+        let summary = self.load(store, &mut reporter)?;
         reporter.finish()?;
         Ok(summary)
     }
+}
 
-    fn load_demo(
+impl Reading {
+    /// Loads `paths`; findings go to the console.
+    pub(super) fn load(
         &self,
-        demo: &Demo,
+        paths: &[PathBuf],
         store: &Store,
         console: &mut Console<'_>,
     ) -> Result<LoadSummary, CliError> {
-        let mut reporter = Reporter::new(console, &[]);
-        let options = self.options();
-        let summary = load_embedded(store, demo.data_name, demo.data, &options, &mut reporter)?;
-        reporter.finish()?;
-        Ok(summary)
+        self.data(paths, console)?.load_watched(store, console)
+    }
+
+    /// Finds the files that `paths` stand for; what is left out of folders goes to the console.
+    fn data(&self, paths: &[PathBuf], console: &mut Console<'_>) -> Result<Data, CliError> {
+        let standard_input = paths.iter().filter(|path| path.as_os_str() == "-");
+        match (standard_input.count(), self.data_format) {
+            (0, _) | (1, Some(_)) => {}
+            (1, None) => {
+                let message = "data from standard input need --data-format, since they have no \
+                               name that tells their syntax";
+                return Err(CliError::Usage(message.to_owned()));
+            }
+            _ => {
+                let message = "standard input can be read once; name `-` only once";
+                return Err(CliError::Usage(message.to_owned()));
+            }
+        }
+        let DataFiles { files, skipped } = data_files(paths, self.data_format)?;
+        for path in skipped {
+            let path = path.display();
+            writeln!(
+                console.err,
+                "warning: {path} is not loaded: its extension is not that of an RDF syntax, or it \
+                 links to a folder"
+            )?;
+        }
+        Ok(Data {
+            source: Source::Files(files),
+            options: self.options(),
+        })
     }
 
     fn options(&self) -> LoadOptions {
@@ -121,6 +207,7 @@ impl Reading {
             base: self.base.clone(),
             format: self.data_format,
             strict: self.strict,
+            ..LoadOptions::default()
         }
     }
 }

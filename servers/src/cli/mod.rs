@@ -3,6 +3,7 @@
 //! Nothing here prints by itself; text goes to the [`Console`] that the binary hands in.
 
 mod check;
+mod completions;
 mod config_args;
 mod diff;
 mod explain;
@@ -10,23 +11,35 @@ mod explain_query;
 mod infer;
 mod input;
 mod json_schema;
+mod lines;
+mod loading;
 mod operation;
+mod other_data;
 mod progress;
+mod provision;
 mod query;
 mod sdl;
 mod serve;
 mod store;
+mod token;
+mod users;
 mod validate;
+mod whoami;
 
 use std::error::Error;
 use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
 use graph_store::StoreError;
+use graphql_service::ErrorCode;
 
-use crate::config::ConfigError;
+use crate::auth::VerifierError;
+use crate::config::{ConfigError, Switch, code};
 use crate::http::ServeError;
+use crate::identity::ProviderError;
+use crate::idp::IdpError;
 use crate::load::LoadError;
+use crate::provisioning::ProvisioningError;
 use crate::store::OpenError;
 
 /// GraphQL over RDF knowledge graphs: generates a GraphQL API from a SOML schema and serves it over
@@ -64,10 +77,18 @@ enum Command {
     ExplainQuery(Box<explain_query::ExplainQuery>),
     /// Validates RDF data against a SOML document.
     Check(Box<check::Check>),
+    /// Brings roles and users of a provisioning file to an identity provider.
+    Provision(provision::Provision),
     /// Explains a diagnostic or error code.
     Explain(explain::Explain),
     /// Prints the JSON Schema of SOML documents, for completion and checks in editors.
     JsonSchema(json_schema::JsonSchema),
+    /// Makes a token for development, signed with `security.secret`.
+    Token(token::Token),
+    /// Prints who a token stands for and what they may do, or why it is refused.
+    Whoami(whoami::Whoami),
+    /// Prints the script that completes commands and flags in a shell.
+    Completions(completions::Completions),
 }
 
 const EXIT_CODES: &str = "Exit codes:
@@ -163,45 +184,86 @@ enum CliError {
     },
     #[error("{0}")]
     Input(String),
+    #[error(
+        "security is on and there is nothing to verify tokens with: set `security.secret` or \
+         `security.jwks.url`, or `security.enabled` to `false`"
+    )]
+    TokenKeysMissing,
+    #[error(transparent)]
+    Verifier(#[from] VerifierError),
     #[error(transparent)]
     Serve(#[from] ServeError),
     #[error(transparent)]
     Store(#[from] OpenError),
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    #[error(transparent)]
+    Identity(#[from] IdpError),
     #[error("failed to start")]
     Start(#[source] io::Error),
 }
 
 impl CliError {
+    fn code(&self) -> Option<ErrorCode> {
+        match self {
+            CliError::Config(error) => error.code(),
+            CliError::Provider(error) => Some(error.code()),
+            CliError::TokenKeysMissing => Some(code::TOKEN_KEYS_MISSING),
+            CliError::Verifier(VerifierError::Key(_)) => Some(code::TOKEN_KEY_INVALID),
+            _ => None,
+        }
+    }
+
     fn exit(&self) -> Exit {
         match self {
             #[cfg(feature = "rocksdb")]
             CliError::OpenStore { .. } => Exit::System,
             CliError::Config(ConfigError::Read { .. })
-            | CliError::Load(LoadError::Read { .. } | LoadError::Store(_))
+            | CliError::Load(LoadError::Read { .. } | LoadError::Store(_) | LoadError::Stopped)
             | CliError::Read { .. }
             | CliError::Write(_)
             | CliError::WriteFile { .. }
             | CliError::Check(_)
             | CliError::Infer(_)
             | CliError::Serve(_)
+            | CliError::Provider(
+                ProviderError::Provisioning(ProvisioningError::Read { .. })
+                | ProviderError::KeyFile { .. }
+                | ProviderError::Cryptography,
+            )
             | CliError::Store(OpenError::Embedded(_))
             | CliError::Start(_) => Exit::System,
             CliError::Config(_)
+            | CliError::TokenKeysMissing
+            | CliError::Verifier(_)
             | CliError::Usage(_)
             | CliError::Store(_)
-            | CliError::Load(LoadError::FormatUnknown { .. } | LoadError::BaseInvalid { .. }) => {
-                Exit::Usage
-            }
-            CliError::Load(_) | CliError::Input(_) => Exit::BadInput,
+            | CliError::Load(
+                LoadError::FormatUnknown { .. }
+                | LoadError::BaseInvalid { .. }
+                | LoadError::FolderEmpty { .. },
+            ) => Exit::Usage,
+            CliError::Identity(IdpError::Address) => Exit::Usage,
+            CliError::Identity(IdpError::HashedPasswords { .. } | IdpError::OtherUser { .. })
+            | CliError::Provider(_)
+            | CliError::Load(_)
+            | CliError::Input(_) => Exit::BadInput,
+            CliError::Identity(_) => Exit::System,
         }
     }
 }
 
 impl Soml {
+    /// Tells whether the command runs until somebody stops it.
+    #[must_use]
+    pub fn is_service(&self) -> bool {
+        matches!(self.command, Command::Serve(_))
+    }
+
     /// Runs the command.
     pub fn run(self, console: &mut Console<'_>) -> Exit {
         let result = match self.command {
-            Command::Serve(serve) => serve.run(console),
+            Command::Serve(serve) => serve.run(Switch::Automatic, console),
             Command::Validate(validate) => validate.run(console),
             Command::Sdl(sdl) => sdl.run(console),
             Command::Diff(diff) => diff.run(console),
@@ -209,8 +271,12 @@ impl Soml {
             Command::Query(query) => query.run(console),
             Command::ExplainQuery(explain_query) => explain_query.run(console),
             Command::Check(check) => check.run(console),
+            Command::Provision(provision) => provision.run(console),
             Command::Explain(explain) => explain.run(console),
             Command::JsonSchema(json_schema) => json_schema.run(console),
+            Command::Token(token) => token.run(console),
+            Command::Whoami(whoami) => whoami.run(console),
+            Command::Completions(completions) => completions.run(console),
         };
         finish(result, console)
     }
@@ -219,7 +285,7 @@ impl Soml {
 impl ObjectService {
     /// Runs the service until it receives a stop signal.
     pub fn run(self, console: &mut Console<'_>) -> Exit {
-        let result = self.serve.run(console);
+        let result = self.serve.run(Switch::On, console);
         finish(result, console)
     }
 }
@@ -234,7 +300,10 @@ fn finish(result: Result<Exit, CliError>, console: &mut Console<'_>) -> Exit {
         }
         Err(error) => error,
     };
-    let mut text = format!("error: {error}");
+    let mut text = match error.code() {
+        Some(code) => format!("error[{code}]: {error}"),
+        None => format!("error: {error}"),
+    };
     let mut source = error.source();
     while let Some(cause) = source {
         text.push_str(&format!(": {cause}"));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::{fs, io};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{CliError, Console};
 use crate::load::{Finding, LoadObserver, thousands};
@@ -20,8 +20,12 @@ pub(super) struct Reporter<'a, 'c> {
 }
 
 impl<'a, 'c> Reporter<'a, 'c> {
-    /// Watches a load of `files`; the bar is drawn on terminals alone.
-    pub(super) fn new(console: &'a mut Console<'c>, files: &[PathBuf]) -> Self {
+    /// Watches a load of `files`; the bar is drawn to `target`, and on terminals alone.
+    pub(super) fn new(
+        console: &'a mut Console<'c>,
+        files: &[PathBuf],
+        target: ProgressDrawTarget,
+    ) -> Self {
         let bar = (console.interactive && !files.is_empty()).then(|| {
             let bytes = files
                 .iter()
@@ -30,7 +34,7 @@ impl<'a, 'c> Reporter<'a, 'c> {
             let style =
                 ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {elapsed} {msg}")
                     .expect("the template is well-formed");
-            let bar = ProgressBar::new(bytes).with_style(style);
+            let bar = ProgressBar::with_draw_target(Some(bytes), target).with_style(style);
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });

@@ -34,7 +34,7 @@ impl Query {
         let service = ObjectService::new(schema.soml, store, options)
             .expect("the check made the same API from the same schema");
         let response = runtime()?.block_on(service.execute(request, context(&settings)));
-        self.print(&response.body, console)
+        self.print(&response.body.to_bytes(), console)
     }
 
     fn print(&self, body: &[u8], console: &mut Console<'_>) -> Result<Exit, CliError> {

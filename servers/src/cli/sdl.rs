@@ -1,9 +1,11 @@
 //! `soml sdl`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use graphql_gen::typesystem::FederationMode;
+use graphql_gen::typesystem::{Api, FederationMode};
+use soml_core::access::Rights;
 
 use super::input::{read_schema, usable_with};
 use super::{CliError, Console, Exit};
@@ -24,6 +26,15 @@ pub(super) struct Sdl {
     /// serve it yet.
     #[arg(long)]
     mutations: bool,
+    /// Leaves out types that no operation can use, as `graphql.schema.prune` does in the service.
+    #[arg(long)]
+    prune: bool,
+    /// Prints what a caller with this role can read, of the kind `api`; may be given several times.
+    #[arg(long, value_name = "ROLE")]
+    role: Vec<String>,
+    /// Describes all arguments, as `graphql.schema.describeArguments` does in the service.
+    #[arg(long)]
+    describe_arguments: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -44,11 +55,14 @@ impl Sdl {
         let mode = self.mode()?;
         let options = served_api()
             .with_mutations(self.mutations || self.kind == Kind::Full)
-            .with_federation(mode);
+            .with_federation(mode)
+            .with_prune(self.prune)
+            .with_argument_descriptions(self.describe_arguments);
         let text = read_schema(&self.file)?;
         let name = self.file.display().to_string();
         let api = usable_with(&name, &text, &options, console)?.api;
         let printed = match self.kind {
+            Kind::Api if !self.role.is_empty() => self.for_roles(&api, console)?,
             Kind::Api => api.sdl(),
             Kind::Federation => api.subgraph_sdl(mode),
             Kind::Full => api.full_sdl(),
@@ -57,9 +71,36 @@ impl Sdl {
         Ok(Exit::Success)
     }
 
+    /// Prints what can be read with the roles of the arguments.
+    fn for_roles(&self, api: &Api, console: &mut Console<'_>) -> Result<String, CliError> {
+        let rights = Arc::new(Rights::new(api.soml()));
+        let declared: Vec<&str> = api
+            .soml()
+            .rbac
+            .roles
+            .iter()
+            .map(|r| r.name.as_str())
+            .collect();
+        for role in self
+            .role
+            .iter()
+            .filter(|role| !declared.contains(&role.as_str()))
+        {
+            let declared = declared.join(", ");
+            writeln!(
+                console.err,
+                "warning: the schema does not declare the role `{role}`; it declares: {declared}"
+            )?;
+        }
+        Ok(api.sdl_for(&rights.of(self.role.iter().map(String::as_str))))
+    }
+
     fn mode(&self) -> Result<FederationMode, CliError> {
         let refused = |message: &str| Err(CliError::Usage(message.to_owned()));
         match (self.kind, self.federation_version.as_deref()) {
+            _ if !self.role.is_empty() && (self.mutations || self.kind != Kind::Api) => refused(
+                "--role prints what can be read, of the kind `api`; omit --kind and --mutations",
+            ),
             (Kind::Federation, _) if self.mutations => {
                 refused("--kind federation has no mutations; omit --mutations")
             }

@@ -2,20 +2,25 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use graph_store::CallContext;
 use graph_store::oxigraph::OxigraphStore;
-use oxigraph::store::Store;
+use tokio::sync::oneshot;
 
 use super::config_args::ConfigArgs;
 use super::infer::{INFERRED, from_data, summary};
-use super::input::{Input, usable};
-use super::{CliError, Console, Exit};
+use super::input::{Data, Input, usable};
+use super::lines::Lines;
+use super::other_data::warn_in_background;
+use super::users::{self, Users};
+use super::{CliError, Console, Exit, finish, loading};
 use crate::app::{App, SchemaChangeError};
-use crate::config::{PROPERTIES, Settings};
+use crate::auth::{self, Verifier};
+use crate::config::{PROPERTIES, Settings, Switch};
 use crate::http::Server;
 use crate::load::LoadError;
 use crate::logging;
@@ -33,9 +38,14 @@ pub(super) struct Serve {
     /// Port to listen on, 0 for any free one (`application.port`).
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
-    /// Allows listening on addresses other than loopback, although there is no authentication.
+    /// Allows listening on addresses other than loopback while requests need no token.
     #[arg(long)]
     insecure: bool,
+    /// Makes the users of the demo log in, each with a role of their own.
+    ///
+    /// Their passwords are new at each start, and printed.
+    #[arg(long, requires = "demo")]
+    roles: bool,
     /// Keeps the data on disk: `--data` is loaded only if the folder is empty.
     ///
     /// Needs a build with `--features rocksdb`.
@@ -48,63 +58,172 @@ pub(super) struct Serve {
 }
 
 impl Serve {
-    /// Serves until the process receives a stop signal.
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        let (settings, warnings) = self.settings()?;
-        logging::start(&settings, console.interactive)
+    /// Serves until the process receives a stop signal. `security` says whether requests need a
+    /// token where no source does.
+    ///
+    /// From the first line on nobody waits for standard output or standard error, which may be full
+    /// or stalled.
+    pub(super) fn run(self, security: Switch, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let lines = Lines::start().map_err(CliError::Start)?;
+        Ok(lines.with_console(console, |console| {
+            let result = self.run_with(security, &lines, console);
+            finish(result, console)
+        }))
+    }
+
+    fn run_with(
+        self,
+        security: Switch,
+        lines: &Lines,
+        console: &mut Console<'_>,
+    ) -> Result<Exit, CliError> {
+        let (settings, mut warnings) = self.settings(security)?;
+        let users = Users::of(self.roles, &settings)?;
+        let settings = match &users {
+            Some(users) => users.secured(settings)?,
+            None => settings,
+        };
+        let verifier = self.verifier(&settings, users.as_ref())?;
+        if verifier.is_some() {
+            let weak = auth::warnings(&settings.security);
+            warnings.extend(weak.into_iter().map(str::to_owned));
+        }
+        logging::start_in_background(&settings, console.interactive, &lines.err)
             .map_err(|error| CliError::Usage(format!("`logging.level` is malformed: {error}")))?;
         for warning in warnings {
             tracing::warn!("{warning}");
         }
         log_settings(&settings);
+        if users.is_some() {
+            users::log_key(&settings.provider);
+        }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
             .map_err(CliError::Start)?;
-        let result = runtime.block_on(self.serve(settings, console));
+        let result = runtime.block_on(self.serve(settings, users, verifier, lines, console));
         // Work for clients that have gone must not keep the process.
         runtime.shutdown_timeout(LAST_WORK);
         result
     }
 
-    fn settings(&self) -> Result<(Settings, Vec<String>), CliError> {
+    fn settings(&self, security: Switch) -> Result<(Settings, Vec<String>), CliError> {
         let host = self.host.map(|host| format!("application.host={host}"));
         let port = self.port.map(|port| format!("application.port={port}"));
         let named: Vec<_> = host.into_iter().chain(port).collect();
-        let defaults = Settings {
+        let mut defaults = Settings {
             // The demo is for looking around.
             explain: self.input.demo.is_some(),
+            describe_arguments: self.input.demo.is_some(),
             ..Settings::default()
         };
+        defaults.security.enabled = security;
         let (settings, warnings) = self.config.settings(defaults, &named)?;
         self.input.check_against(&settings)?;
-        if !settings.host.is_loopback() && !self.insecure {
-            return Err(CliError::Usage(format!(
-                "{} can be reached from other machines and there is no authentication; \
-                 use --insecure to allow this",
-                settings.host
-            )));
-        }
         Ok((settings, warnings))
     }
 
-    async fn serve(self, settings: Settings, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    /// Returns what verifies tokens; `None` where requests need none.
+    fn verifier(
+        &self,
+        settings: &Settings,
+        users: Option<&Users>,
+    ) -> Result<Option<Verifier>, CliError> {
+        let security = &settings.security;
+        if let Some(users) = users {
+            let keys = users.keys()?;
+            return Ok(Some(Verifier::of(security)?.with_keys(keys)));
+        }
+        if security.is_on() {
+            return match security.has_keys() {
+                true => Ok(Some(Verifier::of(security)?)),
+                false => Err(CliError::TokenKeysMissing),
+            };
+        }
+        if !settings.host.is_loopback() && !self.insecure {
+            return Err(CliError::Usage(format!(
+                "{} can be reached from other machines and requests need no token; set \
+                 `security.secret` or `security.jwks.url`, or use --insecure to allow this",
+                settings.host
+            )));
+        }
+        Ok(None)
+    }
+
+    async fn serve(
+        self,
+        settings: Settings,
+        users: Option<Users>,
+        verifier: Option<Verifier>,
+        lines: &Lines,
+        console: &mut Console<'_>,
+    ) -> Result<Exit, CliError> {
+        let mut stop = pin!(stop_signal());
         let store = self.data_store(&settings)?;
-        let schema = self.input.schema_text()?;
-        let app = Arc::new(App::new(
-            settings,
-            store.graph_store(),
-            Arc::new(InMemorySchemaStore::default()),
-        ));
+        let schema = self.input.schema_text(self.roles)?;
+        let data = self.input.data(console)?;
+        let schemas = Arc::new(InMemorySchemaStore::default());
+        let app = App::new(settings, store.graph_store(), schemas);
+        let app = match &users {
+            Some(users) => app.with_provider(users.provider()),
+            None => app,
+        };
+        let app = Arc::new(match verifier {
+            Some(verifier) => app.with_verifier(verifier),
+            None => app,
+        });
         // Before the data, so that a port that is taken is known at once.
         let server = Server::listen(Arc::clone(&app)).await?;
         // Before the data too, so that mistakes in the schema are known at once.
         if let Some((name, text)) = &schema {
             self.bind(&app, name, text, console).await?;
         }
+        let address = server.address();
+        if let Some(data) = &data {
+            app.loading.begin(data.files().len().max(1));
+        }
+        let (end, ended) = oneshot::channel::<()>();
+        let serving = tokio::spawn(server.run(async {
+            // Without a sender there is nothing to wait for either.
+            let _ = ended.await;
+        }));
+        let work = self.fill(&app, &store, data, schema.is_some(), lines, console);
+        let filled = tokio::select! {
+            // The signal is listened to before anybody knows that the service is there.
+            biased;
+            () = &mut stop => None,
+            filled = work => Some(filled),
+        };
+        if let Some(filled) = filled {
+            filled?;
+            app.loaded();
+            announce(&app, address, console)?;
+            if let Some(users) = users {
+                users.announce(&base(address), console)?;
+            }
+            stop.await;
+        }
+        drop(end);
+        if let Err(error) = serving.await {
+            tracing::error!(%error, "the server ended unexpectedly");
+        }
+        Ok(Exit::Success)
+    }
+
+    /// Makes the data ready to be served.
+    async fn fill(
+        &self,
+        app: &Arc<App>,
+        store: &DataStore,
+        data: Option<Data>,
+        has_schema: bool,
+        lines: &Lines,
+        console: &mut Console<'_>,
+    ) -> Result<(), CliError> {
         match store.embedded() {
             Some(store) => {
-                self.fill(&app, store, schema.is_some(), console).await?;
+                self.fill_embedded(app, store, data, has_schema, lines, console)
+                    .await?;
                 let store = Arc::clone(store);
                 // Nobody waits for it: without its index the store answers too.
                 drop(tokio::task::spawn_blocking(move || {
@@ -126,9 +245,8 @@ impl Serve {
                 }
             }
         }
-        announce(&app, server.address(), console)?;
-        server.run(stop_signal()).await;
-        Ok(Exit::Success)
+        warn_in_background(app, store);
+        Ok(())
     }
 
     /// Opens the store on disk that is named, or the one that the settings name.
@@ -157,21 +275,29 @@ impl Serve {
     }
 
     /// Loads the data into the embedded store, and makes a schema of them where none is given.
-    async fn fill(
+    async fn fill_embedded(
         &self,
-        app: &App,
-        store: &OxigraphStore,
+        app: &Arc<App>,
+        store: &Arc<OxigraphStore>,
+        data: Option<Data>,
         has_schema: bool,
+        lines: &Lines,
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
-        let (provider, store) = (store.provider(), store.inner());
-        let has_data = !store.is_empty().map_err(LoadError::Store)?;
-        if has_data && self.input.has_data() {
-            tracing::warn!("the store already has data; --data is not loaded");
-        } else if let Some(summary) = self.input.load(store, console)? {
-            tracing::info!("{summary}");
+        let (provider, is_named) = (store.provider(), data.is_some());
+        let has_data = !store.inner().is_empty().map_err(LoadError::Store)?;
+        match data {
+            Some(_) if has_data => {
+                tracing::warn!("the store already has data; --data is not loaded");
+            }
+            Some(data) => {
+                let (store, target) = (Arc::clone(store), lines.terminal());
+                let summary = loading::load(app, store, data, console, target).await?;
+                tracing::info!("{summary}");
+            }
+            None => {}
         }
-        if !has_schema && (has_data || self.input.has_data()) {
+        if !has_schema && (has_data || is_named) {
             self.bind_inferred(app, store, console).await?;
         }
         match &self.store_path {
@@ -207,10 +333,12 @@ impl Serve {
     async fn bind_inferred(
         &self,
         app: &App,
-        store: &Store,
+        store: &Arc<OxigraphStore>,
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
-        let inferred = from_data(store)?;
+        let store = Arc::clone(store);
+        let inferred = tokio::task::spawn_blocking(move || from_data(store.inner()));
+        let inferred = inferred.await.expect("inferring a schema does not panic")?;
         tracing::info!(
             "{}, since --schema names none; `soml infer` writes it to a file for you to refine",
             summary(&inferred)
@@ -219,25 +347,32 @@ impl Serve {
     }
 }
 
-fn announce(app: &App, address: SocketAddr, console: &mut Console<'_>) -> Result<(), CliError> {
+/// Returns the address of the service as a client on this machine writes it.
+fn base(address: SocketAddr) -> String {
     let host = match address.ip() {
         ip if ip.is_unspecified() => "localhost".to_owned(),
         IpAddr::V6(ip) => format!("[{ip}]"),
         ip => ip.to_string(),
     };
-    let port = address.port();
-    writeln!(console.out, "GraphQL:  http://{host}:{port}/graphql")?;
+    format!("http://{host}:{}", address.port())
+}
+
+fn announce(app: &App, address: SocketAddr, console: &mut Console<'_>) -> Result<(), CliError> {
+    let base = base(address);
+    writeln!(console.out, "GraphQL:  {base}/graphql")?;
     if app.has_schema() {
-        writeln!(
-            console.out,
-            "GraphiQL: http://{host}:{port}/  (open this in a browser)"
-        )?;
+        writeln!(console.out, "GraphiQL: {base}/  (open this in a browser)")?;
     } else {
-        writeln!(
-            console.out,
-            "No schema is bound: POST one to http://{host}:{port}/soml"
-        )?;
+        writeln!(console.out, "No schema is bound: POST one to {base}/soml")?;
     }
+    let security = match app.requires_tokens() {
+        true => "on; requests need a token",
+        false => {
+            "off; whoever reaches this address may use the API (security.secret or \
+             security.jwks.url makes requests need a token)"
+        }
+    };
+    writeln!(console.out, "Security: {security}")?;
     console.out.flush()?;
     Ok(())
 }

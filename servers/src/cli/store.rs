@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use clap::Args;
 use graph_store::GraphStore;
-use graph_store::oxigraph::OxigraphStore;
 use graph_store::remote::http::ConnectionOptions;
 use graphql_service::RequestContext;
 use tokio::runtime::Runtime;
@@ -36,17 +35,49 @@ impl StoreArgs {
         StoreArgs { store: None }
     }
 
+    /// For commands that name it in another way.
+    pub(super) fn at(store: Option<String>) -> Self {
+        StoreArgs { store }
+    }
+
     /// Tells whether a store is named.
     pub(super) fn is_given(&self) -> bool {
         self.store.is_some()
+    }
+
+    /// Opens the store that is named, or else the one that the settings name.
+    pub(super) fn data_store(
+        &self,
+        settings: &Settings,
+        console: &Console<'_>,
+    ) -> Result<DataStore, CliError> {
+        let store = match &self.store {
+            Some(address) => DataStore::connect(&ConnectionOptions {
+                addresses: address
+                    .parse()
+                    .map_err(|error| CliError::Usage(format!("--store {address}: {error}")))?,
+                ..settings.sparql.clone()
+            })?,
+            None => DataStore::open(settings)?,
+        };
+        if let DataStore::Remote(_) = &store {
+            // What a server says when it fails is for whoever runs the command, not for clients.
+            let quiet = Settings {
+                log_level: "warn".to_owned(),
+                ..settings.clone()
+            };
+            logging::start(&quiet, console.interactive)
+                .map_err(|error| CliError::Usage(error.to_string()))?;
+        }
+        Ok(store)
     }
 }
 
 /// A store with data.
 pub(super) struct Opened {
     pub(super) store: Arc<dyn GraphStore>,
-    /// The same store, where it is the embedded one, which shows all its statements.
-    pub(super) embedded: Option<Arc<OxigraphStore>>,
+    /// The same store, as it is embedded or behind a server.
+    pub(super) data: DataStore,
 }
 
 /// Opens the store that is named, or loads the data files into one in memory; the flag tells whether
@@ -57,33 +88,13 @@ fn open(
     settings: &Settings,
     console: &mut Console<'_>,
 ) -> Result<(Opened, bool), CliError> {
-    let store = match &args.store {
-        Some(address) => DataStore::connect(&ConnectionOptions {
-            addresses: address
-                .parse()
-                .map_err(|error| CliError::Usage(format!("--store {address}: {error}")))?,
-            ..settings.sparql.clone()
-        })?,
-        None => DataStore::open(settings)?,
-    };
-    let has_data = match store.embedded() {
+    let data = args.data_store(settings, console)?;
+    let has_data = match data.embedded() {
         Some(embedded) => input.load(embedded.inner(), console)?.is_some(),
-        None => {
-            // What a server says when it fails is for whoever runs the command, not for clients.
-            let quiet = Settings {
-                log_level: "warn".to_owned(),
-                ..settings.clone()
-            };
-            logging::start(&quiet, console.interactive)
-                .map_err(|error| CliError::Usage(error.to_string()))?;
-            true
-        }
+        None => true,
     };
-    let opened = Opened {
-        store: store.graph_store(),
-        embedded: store.embedded().cloned(),
-    };
-    Ok((opened, has_data))
+    let store = data.graph_store();
+    Ok((Opened { store, data }, has_data))
 }
 
 /// Reads the schema and opens the store; where no schema is given one is made from the data.
@@ -93,14 +104,14 @@ pub(super) fn over_data(
     settings: &Settings,
     console: &mut Console<'_>,
 ) -> Result<(UsableSchema, Opened), CliError> {
-    if let Some((name, text)) = input.schema_text()? {
+    if let Some((name, text)) = input.schema_text(false)? {
         // Before the data, so that mistakes in the schema are known at once.
         let schema = usable(&name, &text, console)?;
         let (opened, _) = open(input, args, settings, console)?;
         return Ok((schema, opened));
     }
     let (opened, has_data) = open(input, args, settings, console)?;
-    let embedded = match (&opened.embedded, has_data) {
+    let embedded = match (opened.data.embedded(), has_data) {
         (Some(embedded), true) => embedded,
         (Some(_), false) => {
             let message = "a schema or data is needed: use --schema FILE, --data FILE, \
@@ -108,7 +119,8 @@ pub(super) fn over_data(
             return Err(CliError::Usage(message.to_owned()));
         }
         (None, _) => {
-            let message = "a schema is needed: use --schema FILE";
+            let message =
+                "a schema is needed: use --schema FILE; `soml infer` makes one from a server";
             return Err(CliError::Usage(message.to_owned()));
         }
     };

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::contract::{ALIASES, Asks, PLANNED};
 use super::table::PROPERTIES;
 
 /// Returns the section of `--help`.
@@ -23,7 +24,7 @@ pub fn help() -> String {
     text
 }
 
-/// Returns the table of `docs/configuration.md`.
+/// Returns the tables of `docs/configuration.md`.
 #[must_use]
 pub fn markdown() -> String {
     let mut text = String::from("| property | type | default | meaning |\n|---|---|---|---|\n");
@@ -38,5 +39,28 @@ pub fn markdown() -> String {
             property.doc,
         );
     }
+    text.push_str("\n## Other names\n\n| name | stands for | difference |\n|---|---|---|\n");
+    for alias in ALIASES {
+        let (name, key, note) = (alias.name, alias.key, alias.note());
+        let _ = writeln!(text, "| `{name}` | `{key}` | {note} |");
+    }
+    text.push_str(PLANNED_HEAD);
+    for (kind, is_protection) in [("No effect yet", false), ("Protection", true)] {
+        let names: Vec<String> = PLANNED
+            .iter()
+            .filter(|planned| (planned.asks != Asks::Service) == is_protection)
+            .map(|planned| format!("`{}`", planned.name))
+            .collect();
+        let _ = writeln!(text, "\n{kind}: {}.", names.join(", "));
+    }
     text
 }
+
+const PLANNED_HEAD: &str = "
+## Known properties that are not built yet
+
+They are accepted from every source, with one warning that lists them. A value that asks for protection
+stops the start with `PROTECTION_UNAVAILABLE`, whatever else is configured; `false` does not. With
+`security.enabled: false`, the properties of `security` ask for nothing. `soml.storage.provider:
+in-memory` is what the service does.
+";

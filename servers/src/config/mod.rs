@@ -4,12 +4,22 @@
 //! and punctuation in names are ignored: `graphql.limits.whereDepth`,
 //! `GRAPHQL_LIMITS_WHEREDEPTH` and `graphql_limits_where_depth` are the same property.
 
+mod assign;
+mod callers;
+pub mod code;
+mod contract;
 mod docs;
+mod properties;
+mod provider;
+mod security;
 mod settings;
 mod sources;
 mod table;
 
+pub use callers::{HostNames, Origins};
 pub use docs::{help, markdown};
-pub use settings::{LogFormat, Settings};
+pub use provider::ProviderSettings;
+pub use security::{Algorithms, KeysAddress, Names, SecuritySettings, Switch};
+pub use settings::{Automatic, LogFormat, Settings};
 pub use sources::{ConfigError, Sources, read};
 pub use table::{PROPERTIES, Property};

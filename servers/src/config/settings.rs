@@ -7,9 +7,13 @@ use graph_store::remote::http::{
     Addresses, ConnectionOptions, HttpCodes, ResultFormat, Secret, ServerType,
 };
 use graph_store::value::Numbers;
-use graphql_gen::typesystem::FederationMode;
+use graphql_gen::typesystem::{ApiOptions, FederationMode};
 use graphql_service::Limits;
 use object_engine::{EngineLimits, ServiceOptions};
+
+use super::callers::{HostNames, Origins};
+use super::provider::ProviderSettings;
+use super::security::SecuritySettings;
 
 /// Everything that can be configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,17 +36,47 @@ pub struct Settings {
     pub federation: bool,
     /// Whether clients may request the plan of a query (`graphql.explain.enabled`).
     pub explain: bool,
+    /// Whether types that no operation can use are left out of the API (`graphql.schema.prune`).
+    pub prune: bool,
+    /// Whether all arguments of the API are described (`graphql.schema.describeArguments`).
+    pub describe_arguments: bool,
     /// Whether `GET /` serves GraphiQL (`graphql.graphiql.enabled`).
     pub graphiql: bool,
     /// The SPARQL server that holds the data; without an address, the store is embedded
     /// (`sparql.endpoint.*`).
     pub sparql: ConnectionOptions,
-    /// Maximum size of a request body (`http.maxBodyBytes`).
+    /// Maximum size of the body of a GraphQL request (`http.maxBodyBytes`).
     pub max_body_bytes: usize,
+    /// Maximum size of a SOML document that is sent (`http.maxSchemaBytes`).
+    pub max_schema_bytes: usize,
+    /// Memory that all requests together may hold (`http.memoryBudget`).
+    pub memory_budget: Automatic,
+    /// Maximum number of open connections (`http.maxConnections`).
+    pub max_connections: usize,
+    /// Maximum time for a client to go on reading a response (`http.sendTimeout`).
+    pub send_timeout: Duration,
+    /// Number of requests that are executed at once off the async workers (`graphql.slots`).
+    pub slots: Automatic,
+    /// Maximum number of requests that wait for a slot (`graphql.queue`).
+    pub queue: usize,
+    /// Names under which clients may call (`http.allowedHosts`).
+    pub allowed_hosts: HostNames,
+    /// Origins of web pages that may call (`http.cors.allowedOrigins`).
+    pub cors_origins: Origins,
+    /// How long browsers may keep the answer to a preflight (`http.cors.maxAge`).
+    pub cors_max_age: Duration,
+    /// How requests are authenticated (`security.*`).
+    pub security: SecuritySettings,
+    /// Maximum number of stored schemas (`soml.storage.maxSchemas`).
+    pub max_stored_schemas: usize,
+    /// Maximum size of all stored schemas in bytes (`soml.storage.maxBytes`).
+    pub max_stored_bytes: usize,
     /// Maximum time for a client to send the request headers (`http.headerTimeout`).
     pub header_timeout: Duration,
     /// Maximum time for open requests to complete at shutdown (`http.shutdownTimeout`).
     pub shutdown_timeout: Duration,
+    /// The development provider of tokens (`security.provisioning.file`, `security.provider.*`).
+    pub provider: ProviderSettings,
     /// How long a health record is cached (`health.cacheTime`).
     pub health_cache: Duration,
     /// Format of log lines (`logging.format`).
@@ -63,11 +97,26 @@ impl Default for Settings {
             numbers: Numbers::Exact,
             federation: false,
             explain: false,
+            prune: false,
+            describe_arguments: false,
             graphiql: true,
             sparql: ConnectionOptions::default(),
-            max_body_bytes: 8 << 20,
+            max_body_bytes: 1 << 20,
+            max_schema_bytes: 8 << 20,
+            memory_budget: Automatic(None),
+            max_connections: 900,
+            send_timeout: Duration::from_secs(30),
+            slots: Automatic(None),
+            queue: 1_000,
+            allowed_hosts: HostNames::default(),
+            cors_origins: Origins::None,
+            cors_max_age: Duration::from_secs(600),
+            security: SecuritySettings::default(),
+            max_stored_schemas: 1_000,
+            max_stored_bytes: 64 << 20,
             header_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(10),
+            provider: ProviderSettings::default(),
             health_cache: Duration::from_secs(30),
             log_format: LogFormat::Text,
             log_level: "info".to_owned(),
@@ -76,6 +125,14 @@ impl Default for Settings {
 }
 
 impl Settings {
+    fn api_options(&self, federation: FederationMode) -> ApiOptions {
+        ApiOptions::default()
+            .with_federation(federation)
+            .with_prune(self.prune)
+            .with_argument_descriptions(self.describe_arguments)
+            .with_roles_exposed(self.security.expose_in_graphql)
+    }
+
     /// Returns the options of the object service.
     pub(crate) fn service_options(&self) -> ServiceOptions {
         let defaults = ServiceOptions::default();
@@ -90,9 +147,13 @@ impl Settings {
             .with_engine_limits(self.engine_limits.clone())
             .with_numbers(self.numbers)
             .with_explain(self.explain)
-            .with_api(defaults.api.with_federation(federation))
+            .with_api(self.api_options(federation))
     }
 }
+
+/// A number that is chosen after the machine when it is not set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Automatic(pub Option<u64>);
 
 /// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,6 +217,24 @@ impl Setting for Option<u64> {
 
     fn show(&self) -> String {
         self.map_or_else(|| "none".to_owned(), |n| n.to_string())
+    }
+}
+
+impl Setting for Automatic {
+    const TYPE: &'static str = "number or `auto`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "auto" => Ok(Automatic(None)),
+            _ => match text.parse() {
+                Ok(number @ 1..) => Ok(Automatic(Some(number))),
+                _ => Err("a positive integer or `auto`"),
+            },
+        }
+    }
+
+    fn show(&self) -> String {
+        self.0.map_or_else(|| "auto".to_owned(), |n| n.to_string())
     }
 }
 

@@ -3,6 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use graphql_service::ErrorCode;
+
+use super::assign::Assignments;
+use super::code;
+use super::contract::{Alias, Planned};
+use super::properties;
 use super::settings::Settings;
 use super::table::Property;
 
@@ -72,6 +78,28 @@ pub enum ConfigError {
         /// What would be accepted.
         expected: &'static str,
     },
+    /// The value asks for protection that is not built yet.
+    #[error(
+        "`{key}` in {origin} asks for protection that is not built yet; set it to `false` to start \
+         without"
+    )]
+    Protection {
+        /// The name of the property.
+        key: String,
+        /// Where it was given.
+        origin: String,
+    },
+}
+
+impl ConfigError {
+    /// Returns the code of an error that has one.
+    #[must_use]
+    pub fn code(&self) -> Option<ErrorCode> {
+        match self {
+            ConfigError::Protection { .. } => Some(code::PROTECTION_UNAVAILABLE),
+            _ => None,
+        }
+    }
 }
 
 fn hint(key: &str) -> String {
@@ -80,73 +108,63 @@ fn hint(key: &str) -> String {
         .unwrap_or_default()
 }
 
-/// Reads the settings from all `sources`; also returns warnings about the environment.
+/// Reads the settings from all `sources`; also returns warnings.
+///
+/// Properties of the interface that are not built yet are one warning, from whatever source.
 ///
 /// # Errors
 ///
-/// Fails on a file that cannot be read, on an unknown property in a file or flag, and on a value
-/// that does not fit. An unknown name in the environment is only a warning.
+/// Fails on a file that cannot be read, on an unknown property in a file or flag, on a value that
+/// does not fit, and on one that asks for protection that is not built yet. An unknown name in the
+/// environment is only a warning.
 pub fn read(sources: &Sources<'_>) -> Result<(Settings, Vec<String>), ConfigError> {
-    let mut settings = sources.defaults.clone();
+    let mut assignments = Assignments::new(sources.defaults.clone());
     let mut warnings = Vec::new();
     if let Some(path) = sources.file {
         let origin = path.display().to_string();
-        for (key, value) in file_pairs(path)? {
-            set_known(&mut settings, &key, &value, &origin)?;
+        for (key, value) in own_names_last(file_pairs(path)?) {
+            assign_known(&mut assignments, &key, &value, &origin)?;
         }
     }
-    for (key, value) in &sources.environment {
-        environment_pair(&mut settings, key, value, &mut warnings)?;
+    for (key, value) in own_names_last(sources.environment.clone()) {
+        environment_pair(&mut assignments, &key, &value, &mut warnings)?;
     }
-    for pair in sources.flags {
-        let (key, value) = pair
-            .split_once('=')
-            .ok_or_else(|| ConfigError::NotAPair(pair.clone()))?;
-        set_known(&mut settings, key.trim(), value.trim(), "--set")?;
+    let pairs = sources.flags.iter().map(|pair| {
+        pair.split_once('=')
+            .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
+            .ok_or_else(|| ConfigError::NotAPair(pair.clone()))
+    });
+    for (key, value) in own_names_last(pairs.collect::<Result<_, _>>()?) {
+        assign_known(&mut assignments, &key, &value, "--set")?;
     }
+    let (settings, idle) = assignments.finish()?;
+    warnings.extend(idle);
     Ok((settings, warnings))
 }
 
-fn set_known(
-    settings: &mut Settings,
+/// Puts other names of properties first, so that within one source a property's own name wins.
+fn own_names_last(mut pairs: Vec<(String, String)>) -> Vec<(String, String)> {
+    pairs.sort_by_key(|(key, _)| Alias::find(key).is_none());
+    pairs
+}
+
+fn assign_known(
+    assignments: &mut Assignments,
     key: &str,
     value: &str,
     origin: &str,
 ) -> Result<(), ConfigError> {
-    let property = Property::find(key).ok_or_else(|| ConfigError::Unknown {
+    if assignments.assign(key, value, origin)? {
+        return Ok(());
+    }
+    Err(ConfigError::Unknown {
         key: key.to_owned(),
         origin: origin.to_owned(),
-    })?;
-    set(settings, property, value, origin)
-}
-
-fn set(
-    settings: &mut Settings,
-    property: &Property,
-    value: &str,
-    origin: &str,
-) -> Result<(), ConfigError> {
-    property
-        .set(settings, value)
-        .map_err(|expected| ConfigError::Value {
-            key: property.key,
-            origin: origin.to_owned(),
-            value: if property.secret || carries_user(value) {
-                "***".to_owned()
-            } else {
-                value.to_owned()
-            },
-            expected,
-        })
-}
-
-/// Tells whether `value` contains an address with a user, and so perhaps a password.
-fn carries_user(value: &str) -> bool {
-    value.contains("://") && value.contains('@')
+    })
 }
 
 fn environment_pair(
-    settings: &mut Settings,
+    assignments: &mut Assignments,
     key: &str,
     value: &str,
     warnings: &mut Vec<String>,
@@ -156,8 +174,13 @@ fn environment_pair(
         return Ok(());
     }
     let origin = format!("the environment ({key})");
-    if let Some(property) = Property::find(key) {
-        return set(settings, property, value, &origin);
+    let is_ours = OUR_PREFIXES.iter().any(|prefix| key.starts_with(prefix));
+    // Whatever stands below a name that others use too may be meant for them.
+    let is_foreign = !is_ours
+        && Property::find(key).is_none()
+        && Planned::find(key).is_some_and(Planned::is_family);
+    if !is_foreign && assignments.assign(key, value, &origin)? {
+        return Ok(());
     }
     let secret = key
         .strip_suffix("_FILE")
@@ -169,9 +192,15 @@ fn environment_pair(
             path: path.to_owned(),
             source,
         })?;
-        return set(settings, property, text.trim_end(), &origin);
+        return assign_known(assignments, property.key, text.trim_end(), &origin);
     }
-    if OUR_PREFIXES.iter().any(|prefix| key.starts_with(prefix)) {
+    if let Some(planned) = key.strip_suffix("_FILE").and_then(Planned::find)
+        && !planned.is_family()
+    {
+        // What the file holds has no effect; that something was given has.
+        return assign_known(assignments, planned.name, value, &origin);
+    }
+    if is_ours {
         warnings.push(format!(
             "unknown property `{key}` in the environment{}",
             hint(key)
@@ -181,43 +210,42 @@ fn environment_pair(
 }
 
 fn file_pairs(path: &Path) -> Result<Vec<(String, String)>, ConfigError> {
-    let text = fs::read_to_string(path).map_err(|source| ConfigError::Read {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if !matches!(extension, Some("properties" | "yaml" | "yml" | "toml")) {
+        return Err(ConfigError::SyntaxUnknown {
+            path: path.to_owned(),
+        });
+    }
+    let bytes = fs::read(path).map_err(|source| ConfigError::Read {
         path: path.to_owned(),
         source,
     })?;
-    let malformed = |message: String| ConfigError::Malformed {
+    let pairs = match extension {
+        Some("properties") => properties::pairs(&properties::decoded(&bytes)),
+        Some("toml") => unicode(&bytes).and_then(|text| {
+            let value = toml::from_str(text).map_err(|error| error.to_string())?;
+            Ok(flattened(&value))
+        }),
+        _ => unicode(&bytes).and_then(|text| {
+            let value = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
+            Ok(flattened(&value))
+        }),
+    };
+    pairs.map_err(|message| ConfigError::Malformed {
         path: path.to_owned(),
         message,
-    };
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("properties") => properties_pairs(&text).map_err(malformed),
-        Some("yaml" | "yml") => {
-            let value: serde_json::Value =
-                serde_yaml::from_str(&text).map_err(|e| malformed(e.to_string()))?;
-            Ok(flattened(&value))
-        }
-        Some("toml") => {
-            let value: serde_json::Value =
-                toml::from_str(&text).map_err(|e| malformed(e.to_string()))?;
-            Ok(flattened(&value))
-        }
-        _ => Err(ConfigError::SyntaxUnknown {
-            path: path.to_owned(),
-        }),
-    }
+    })
 }
 
-fn properties_pairs(text: &str) -> Result<Vec<(String, String)>, String> {
-    text.lines()
-        .enumerate()
-        .map(|(number, line)| (number + 1, line.trim()))
-        .filter(|(_, line)| !line.is_empty() && !line.starts_with(['#', '!']))
-        .map(|(number, line)| {
-            line.split_once(['=', ':'])
-                .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
-                .ok_or_else(|| format!("line {number} must have the form key=value"))
-        })
-        .collect()
+/// Returns the text of a YAML or TOML file.
+fn unicode(bytes: &[u8]) -> Result<&str, String> {
+    let text = str::from_utf8(bytes).map_err(|error| {
+        let line = bytes[..error.valid_up_to()]
+            .split(|byte| *byte == b'\n')
+            .count();
+        format!("line {line} is not UTF-8")
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
 /// Joins nested keys with dots.

@@ -6,6 +6,7 @@ use graphql_service::Limits;
 use graphql_service::limits::LimitRow;
 use object_engine::EngineLimits;
 
+use super::contract::{ALIASES, PLANNED};
 use super::settings::{Setting, Settings};
 
 /// A configuration property.
@@ -95,10 +96,14 @@ impl Property {
     #[must_use]
     pub fn nearest(name: &str) -> Option<&'static str> {
         let wanted = normalized(name);
-        let scored = PROPERTIES.iter().map(|p| {
+        let others = ALIASES.iter().map(|alias| alias.name);
+        let planned = PLANNED.iter().filter(|planned| !planned.is_family());
+        let others = others.chain(planned.map(|planned| planned.name));
+        let known = PROPERTIES.iter().map(|property| property.key).chain(others);
+        let scored = known.map(|key| {
             (
-                strsim::normalized_damerau_levenshtein(&normalized(p.key), &wanted),
-                p.key,
+                strsim::normalized_damerau_levenshtein(&normalized(key), &wanted),
+                key,
             )
         });
         scored
@@ -115,7 +120,7 @@ fn bound<L>(row: &LimitRow<L>, text: &str) -> Result<Option<u64>, &'static str> 
     }
 }
 
-fn normalized(name: &str) -> String {
+pub(super) fn normalized(name: &str) -> String {
     name.chars()
         .filter(|c| c.is_ascii_alphanumeric())
         .map(|c| c.to_ascii_lowercase())
@@ -166,12 +171,16 @@ pub static PROPERTIES: LazyLock<Vec<Property>> = LazyLock::new(|| {
 
 properties! {
     "application.name" => name, "Name of the service in health records and `/__about`.";
-    "application.host" => host, "Address to listen on. Any address other than loopback needs `--insecure`.";
+    "application.host" => host, "Address to listen on. While security is off, any address other than loopback needs `--insecure`.";
     "application.port" => port, "Port to listen on; 0 takes any free port.";
     "graphql.requestTimeout" => request_timeout, "Timeout of a GraphQL request, after which it fails with `DEADLINE_EXCEEDED`.";
+    "graphql.slots" => slots, "Number of requests that are executed at once off the async workers, beside half as many long ones; `auto` is the number of cores.";
+    "graphql.queue" => queue, "Maximum number of requests that wait for a slot; further ones are answered with 503 `OVERLOADED`.";
     "graphql.numbers" => numbers, "`exact`: numbers that JSON parsers may round are strings; `number`: they are JSON numbers unless digits would be lost.";
     "graphql.federation.enabled" => federation, "Makes the API a Federation 1 subgraph: adds `_entities` and keys, and serves `_service { sdl }`.";
     "graphql.explain.enabled" => explain, "Lets requests with `extensions: {explain: true}` get the query plan, the steps of the store and their times. On in the demo.";
+    "graphql.schema.prune" => prune, "Leaves types out of the API that no operation can use, such as filters of scalars that no property has.";
+    "graphql.schema.describeArguments" => describe_arguments, "Describes all arguments of the API, not only those of counts, connections, aggregates and federation. On in the demo.";
     "graphql.graphiql.enabled" => graphiql, "Serves GraphiQL to browsers at `/`.";
     "sparql.endpoint.address" => sparql.addresses, "Address of the SPARQL server that holds the data. Several addresses, separated by commas or semicolons, are servers with the same data, the main one first. Without an address, the store is embedded.";
     "sparql.endpoint.type" => sparql.server, "Type of the server; `auto` detects it.";
@@ -194,9 +203,37 @@ properties! {
     "sparql.endpoint.cluster.retryOnHttp4xx" => sparql.retry_on_http_4xx, "With several addresses: tries another one after a 4xx response.";
     "sparql.endpoint.cluster.retryOnHttp5xx" => sparql.retry_on_http_5xx, "With several addresses: tries another one after a 5xx response.";
     "sparql.endpoint.cluster.forceClusterClient" => sparql.force_cluster_client, "Treats a single address like several: it is tried again until `unavailableReadTimeout`.";
-    "http.maxBodyBytes" => max_body_bytes, "Maximum size of a request body, in bytes.";
+    "http.maxBodyBytes" => max_body_bytes, "Maximum size of the body of a GraphQL request, in bytes.";
+    "http.maxSchemaBytes" => max_schema_bytes, "Maximum size of a SOML document that is sent, in bytes.";
+    "http.memoryBudget" => memory_budget, "Memory in bytes that all requests together may hold: bodies, results of stores and unsent responses. What does not fit waits for a moment, then is answered with 503 `OVERLOADED`. `auto` is a quarter of the memory of the machine or of its control group.";
+    "http.maxConnections" => max_connections, "Maximum number of open connections; further ones wait to be accepted.";
+    "http.sendTimeout" => send_timeout, "Maximum time for a client to take the next 64 KiB of a response, after which the connection is closed.";
+    "http.allowedHosts" => allowed_hosts, "Names under which clients may call, as the `Host` of their requests, separated by commas; any port. On a loopback address, `localhost` and loopback addresses are always allowed, and nothing else unless listed here. On other addresses, every name is allowed as long as this is `none`.";
+    "http.cors.allowedOrigins" => cors_origins, "Origins of web pages that may call the service from a browser, such as `https://app.example.org`, separated by commas; `*` allows all. Requests from pages of other origins are refused with `CROSS_SITE`.";
+    "http.cors.maxAge" => cors_max_age, "How long browsers may keep the answer to a CORS preflight.";
     "http.headerTimeout" => header_timeout, "Maximum time for a client to send the request headers, after which the connection is closed.";
     "http.shutdownTimeout" => shutdown_timeout, "Maximum time for open requests to complete at shutdown.";
+    "security.enabled" => security.enabled, "Whether every request needs a token. `auto`: it does if `security.secret` or `security.jwks.url` is set. `object-service` has the default `true`, and does not start without one of the two.";
+    "security.secret" => security.secret, secret "What tokens are verified with: a text for HMAC, or public keys or certificates in PEM for RSA, ECDSA and Ed25519. A PEM text may have `\\n` in place of line ends.";
+    "security.jwks.url" => security.jwks_url, "Address of a JSON Web Key Set with public keys, which is fetched at the start and again every five minutes; beside or in place of `security.secret`.";
+    "security.algorithms" => security.algorithms, "Algorithms that tokens may be signed with, separated by commas; `auto` allows all that the keys are for.";
+    "security.issuer" => security.issuers, "Accepted issuers (`iss`), separated by commas; with `none`, the issuer is not checked.";
+    "security.audience" => security.audiences, "Accepted audiences (`aud`), separated by commas; with `none`, tokens for other services are accepted too, which is warned of at the start.";
+    "security.leeway" => security.leeway, "How far clocks may differ when `exp` and `nbf` are checked.";
+    "security.rolesClaim" => security.roles_claim, "The claim that holds the roles; dots lead into objects, as in `realm_access.roles`.";
+    "security.superRoles" => security.super_roles, "Roles whose holders may everything, whatever a schema says, separated by commas.";
+    "security.schemaAdminRole" => security.schema_admin_role, "Role whose holders may manage schemas and `/soml-rbac`, whatever is stored there.";
+    "security.exposeInGraphQl" => security.expose_in_graphql, "Whether the API says in `@hasRole` which roles may read, write and delete what: in `/schema.graphql`, and the directive in introspection.";
+    "security.maxTokenBytes" => security.max_token_bytes, "Maximum length of a token, in bytes.";
+    "soml.storage.maxSchemas" => max_stored_schemas, "Maximum number of stored schemas; a further one is the error `SCHEMA_STORE_FULL`.";
+    "soml.storage.maxBytes" => max_stored_bytes, "Maximum size of all stored schemas together, in bytes; what would exceed it is the error `SCHEMA_STORE_FULL`.";
+    "security.provisioning.file" => provider.provisioning, secret "YAML file with `security.roles` and `security.users`; with it, the service is a [provider of tokens](identity.md) for development.";
+    "security.provider.keyFile" => provider.key_file, "File of the provider's signing key, made at the first start, for its owner alone. Without one, the key is kept in memory and tokens end with the process.";
+    "security.provider.issuer" => provider.issuer, "Issuer (`iss`) of the provider's tokens.";
+    "security.provider.applicationId" => provider.application_id, "Application that users log in to, and audience (`aud`) of the provider's tokens.";
+    "security.provider.tokenTime" => provider.token_time, "How long a token of the provider is valid.";
+    "security.provider.loginsPerUser" => provider.logins_per_user, "Maximum number of log-ins under one name in a minute; further ones are answered with 429. 0 disables the bound.";
+    "security.provider.loginsPerAddress" => provider.logins_per_address, "Maximum number of log-ins from one address (IPv6: one /64 network) in a minute; further ones are answered with 429. 0 disables the bound.";
     "health.cacheTime" => health_cache, "How long a health record is cached; `?cache=false` bypasses the cache.";
     "logging.format" => log_format, "Format of the log lines on standard error.";
     "logging.level" => log_level, "Log level, or directives such as `info,servers=debug`.";

@@ -8,8 +8,14 @@ use axum::http::{HeaderMap, Request};
 use bytes::Bytes;
 use tokio_stream::StreamExt;
 
+use graphql_service::MemoryAccount;
+
 use super::code;
 use super::error::HttpError;
+use crate::resources::Resources;
+
+/// How long a body waits for memory before it is refused.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How much of a body that is too large is read and thrown away, so that a client that is still
 /// sending gets the answer instead of a closed connection.
@@ -22,14 +28,27 @@ pub(crate) struct BodyLimits {
     pub(crate) time: Duration,
 }
 
-/// Reads the body; memory stays within `limits.bytes` whatever is sent.
-pub(crate) async fn read(request: Request<Body>, limits: BodyLimits) -> Result<Bytes, HttpError> {
+/// A body, with the account that counts it.
+pub(crate) struct ReadBody {
+    pub(crate) text: Bytes,
+    pub(crate) memory: MemoryAccount,
+}
+
+/// Reads the body; memory stays within `limits.bytes` whatever is sent, and all bodies together stay
+/// within their part of the budget.
+pub(crate) async fn read(
+    request: Request<Body>,
+    limits: BodyLimits,
+    resources: &Resources,
+) -> Result<ReadBody, HttpError> {
     let declared = declared_length(request.headers());
     let waits = request.headers().contains_key(EXPECT);
     if waits && declared.is_some_and(|n| n > limits.bytes as u64) {
         return Err(too_large(limits));
     }
-    match tokio::time::timeout(limits.time, collect(request.into_body(), limits)).await {
+    let memory = resources.bodies.account();
+    let collected = collect(request.into_body(), limits, memory);
+    match tokio::time::timeout(limits.time, collected).await {
         Ok(result) => result,
         Err(_) => Err(HttpError::new(
             code::BODY_TIMEOUT,
@@ -38,7 +57,11 @@ pub(crate) async fn read(request: Request<Body>, limits: BodyLimits) -> Result<B
     }
 }
 
-async fn collect(body: Body, limits: BodyLimits) -> Result<Bytes, HttpError> {
+async fn collect(
+    body: Body,
+    limits: BodyLimits,
+    memory: MemoryAccount,
+) -> Result<ReadBody, HttpError> {
     let mut stream = body.into_data_stream();
     let mut kept = Vec::new();
     let mut seen = 0_usize;
@@ -47,9 +70,16 @@ async fn collect(body: Body, limits: BodyLimits) -> Result<Bytes, HttpError> {
             piece.map_err(|_| HttpError::new(code::REQUEST_MALFORMED, "the body is incomplete"))?;
         seen = seen.saturating_add(piece.len());
         if seen <= limits.bytes {
+            let before = kept.capacity();
+            kept.reserve(piece.len());
+            memory
+                .grow_within(kept.capacity() - before, PATIENCE)
+                .await
+                .map_err(|_| HttpError::out_of_memory())?;
             kept.extend_from_slice(&piece);
         } else {
             kept = Vec::new();
+            memory.shrink(usize::MAX);
             if seen > DRAINED_BYTES {
                 break;
             }
@@ -58,7 +88,8 @@ async fn collect(body: Body, limits: BodyLimits) -> Result<Bytes, HttpError> {
     if seen > limits.bytes {
         Err(too_large(limits))
     } else {
-        Ok(kept.into())
+        let text = kept.into();
+        Ok(ReadBody { text, memory })
     }
 }
 

@@ -1,18 +1,30 @@
 //! The error codes of the HTTP layer, outside GraphQL execution.
 
 graphql_service::error_codes! {
-    REQUEST_MALFORMED 400 public "The body is not JSON or not a GraphQL request, or a parameter is malformed.";
+    REQUEST_MALFORMED 400 public "The request is not valid HTTP, the body is not JSON or not a GraphQL request, or the path, a parameter or a header is malformed.";
+    HOST_MALFORMED 400 public "`Host` is missing, malformed or sent more than once.";
+    HOST_NOT_ALLOWED 421 public "The service does not answer under the name in `Host`; allow it by `http.allowedHosts`.";
+    CROSS_SITE 403 public "The request comes from a web page of another origin; allow that by `http.cors.allowedOrigins`.";
+    FORBIDDEN 403 public "The token is good, and none of its roles allows what the path is for.";
+    URI_TOO_LONG 414 public "The path with its parameters is longer than 64 KiB; send the request by POST.";
+    HEADERS_TOO_LARGE 431 public "The target and the headers of the request are larger than 64 KiB together, or there are more than 100 headers.";
     UNSUPPORTED_MEDIA_TYPE 415 public "The path does not accept the media type, character set or encoding of the body.";
     NOT_ACCEPTABLE 406 public "`Accept` allows no media type that the service can return.";
-    BODY_TOO_LARGE 413 public "The body is larger than `http.maxBodyBytes`.";
+    BODY_TOO_LARGE 413 public "The body is larger than `http.maxBodyBytes`, or than `http.maxSchemaBytes` for a schema.";
     BODY_TIMEOUT 408 public "The body did not arrive within `graphql.requestTimeout`.";
+    LOGIN_RATE_LIMITED 429 public "There were too many log-ins under this name or from this address; `Retry-After` says when to try again.";
     METHOD_NOT_ALLOWED 405 public "The path does not support this method.";
     MUTATION_BY_GET 405 public "A mutation was sent by GET; use POST.";
     NOT_FOUND 404 public "The path does not exist.";
+    DATA_LOADING 503 public "The data are still being loaded; `Retry-After` says when to try again.";
     SCHEMA_NOT_FOUND 404 public "There is no stored schema with this identifier.";
     SCHEMA_EXISTS 409 public "A schema with this identifier already exists; replace it with PUT.";
     SCHEMA_BOUND 409 public "The schema is bound and cannot be removed; unbind it first.";
     SCHEMA_INVALID 422 public "The SOML document has errors; nothing was stored or bound.";
+    SCHEMA_ID_INVALID 422 public "The last segment of the `id` in the document cannot name a stored schema: it has other characters than ASCII letters, digits, `_`, `-` and `.`, begins with one of the last three, or is longer than 128.";
     SCHEMA_ID_MISMATCH 422 public "The `id` in the document does not match the path.";
-    PRECONDITION_FAILED 412 public "The revision of the stored schema does not match `If-Match`.";
+    PRECONDITION_FAILED 412 public "The revision of the stored schema does not match `If-Match`, or matches `If-None-Match`.";
+    SCHEMA_RIGHTS_NOT_FOUND 404 public "No rights on schemas are stored; only the role of `security.schemaAdminRole` may manage schemas.";
+    SCHEMA_RIGHTS_INVALID 422 public "The document of rights on schemas has another form; nothing was stored.";
+    SCHEMA_STORE_FULL 507 public "The stored schemas would be more than `soml.storage.maxSchemas`, or larger than `soml.storage.maxBytes`.";
 }

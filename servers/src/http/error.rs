@@ -2,8 +2,14 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use graphql_service::{ErrorCode, GraphqlError, code as shared};
+use graphql_service::{ErrorCode, GraphqlError, SlotError, code as shared};
 use serde_json::{Value, json};
+
+use super::code;
+use crate::auth::{Refusal, code as auth};
+
+/// The scheme that requests are authenticated by.
+const SCHEME: &str = "Bearer realm=\"graphql\"";
 
 /// An answer that reports one failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +19,8 @@ pub(crate) struct HttpError {
     pub(crate) message: String,
     /// Methods that the path takes, for a 405.
     pub(crate) allow: Option<&'static str>,
+    /// What a request needs to be authenticated, for a 401 and a 403 (RFC 6750, section 3).
+    challenge: Option<String>,
 }
 
 impl HttpError {
@@ -22,12 +30,31 @@ impl HttpError {
             code,
             message: message.into(),
             allow: None,
+            challenge: (code == code::FORBIDDEN)
+                .then(|| format!("{SCHEME}, error=\"insufficient_scope\"")),
         }
     }
 
     pub(crate) fn allowing(mut self, methods: &'static str) -> Self {
         self.allow = Some(methods);
         self
+    }
+
+    /// The request has no token that is believed.
+    pub(crate) fn unauthenticated(refusal: Refusal) -> Self {
+        let message = refusal.to_string();
+        let challenge = match refusal {
+            Refusal::Missing => Some(SCHEME.to_owned()),
+            Refusal::KeysUnavailable => None,
+            // The text has no quotes.
+            _ => Some(format!(
+                "{SCHEME}, error=\"invalid_token\", error_description=\"{message}\""
+            )),
+        };
+        HttpError {
+            challenge,
+            ..HttpError::new(refusal.code(), message)
+        }
     }
 
     pub(crate) fn schema_not_bound() -> Self {
@@ -48,6 +75,22 @@ impl HttpError {
         }
     }
 
+    /// There is no memory for the request now.
+    pub(crate) fn out_of_memory() -> Self {
+        let message = "the requests being served hold all memory that they may";
+        HttpError::new(shared::OVERLOADED, message)
+    }
+
+    /// There is no slot for the work now.
+    pub(crate) fn of_slot(error: SlotError) -> Self {
+        match error {
+            SlotError::QueueFull | SlotError::Deadline => {
+                HttpError::new(shared::OVERLOADED, error.to_string())
+            }
+            _ => HttpError::internal(),
+        }
+    }
+
     pub(crate) fn body(&self) -> Value {
         json!({ "errors": [GraphqlError::new(self.code, self.message.as_str())] })
     }
@@ -56,10 +99,21 @@ impl HttpError {
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let mut response = (self.status, axum::Json(self.body())).into_response();
+        if self.code == shared::OVERLOADED || self.code == auth::KEYS_UNAVAILABLE {
+            response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
         if let Some(methods) = self.allow {
             response
                 .headers_mut()
                 .insert(header::ALLOW, HeaderValue::from_static(methods));
+        }
+        let challenge = self.challenge.as_deref();
+        if let Some(challenge) = challenge.and_then(|text| HeaderValue::from_str(text).ok()) {
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, challenge);
         }
         response
     }

@@ -1,33 +1,41 @@
 //! Any GraphQL service over HTTP, after the GraphQL-over-HTTP specification.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use apollo_compiler::ast::{self, OperationType};
 use apollo_compiler::parser::Parser;
+use apollo_compiler::response::JsonMap;
 use axum::body::Body;
 use axum::extract::{Query, Request as HttpRequest, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response as HttpResponse;
 use axum::routing::MethodRouter;
+use bytes::Bytes;
 use graphql_service::{
-    Answer, GraphqlError, Limits, Outcome, Reply, Request, RequestContext, Response, Service,
-    code as shared,
+    Answer, GraphqlError, Limits, MemoryAccount, Outcome, Reply, Request, RequestContext,
+    RequestError, Response, Service, Weight, code as shared,
 };
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 
-use super::body::{self, BodyLimits};
+use super::authentication::Sender;
+use super::body::{self, BodyLimits, ReadBody};
 use super::code;
+use super::compression::{self, Encoding, Offered, compress};
 use super::error::HttpError;
 use super::negotiate::{ResponseType, languages};
-use super::request_id::RequestId;
+use super::request_id::{RequestId, Summary};
+use super::response_body::ResponseBody;
+use crate::resources::Resources;
 
 /// Time beyond the deadline after which an answer is given without the service.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// About how much of a document goes into the log.
-const LOGGED_BYTES: usize = 1_000;
+/// Length up to which a body is parsed on an async worker.
+const SHORT_BODY: usize = 32 << 10;
+
+/// How long a parsed request waits for memory.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A path that answers GraphQL requests by GET and POST.
 ///
@@ -35,20 +43,24 @@ const LOGGED_BYTES: usize = 1_000;
 /// # fn endpoint(service: std::sync::Arc<dyn graphql_service::Service>) -> axum::Router {
 /// use graphql_service::Limits;
 /// use servers::http::{GraphqlEndpoint, RequestBounds, with_middleware};
+/// use servers::resources::Resources;
 ///
 /// let bounds = RequestBounds {
 ///     body_bytes: 1 << 20,
 ///     timeout: std::time::Duration::from_secs(30),
 ///     limits: Limits::default(),
 /// };
-/// let endpoint = GraphqlEndpoint::new(move || Some(service.clone()), bounds);
-/// with_middleware(axum::Router::new().route("/graphql", endpoint.into_routes()))
+/// let resources = Resources::default();
+/// let endpoint = GraphqlEndpoint::new(move || Some(service.clone()), bounds, resources.clone());
+/// let routes = axum::Router::new().route("/graphql", endpoint.into_routes());
+/// with_middleware(routes, &resources)
 /// # }
 /// ```
 #[derive(Clone)]
 pub struct GraphqlEndpoint {
     current: Arc<dyn Fn() -> Option<Arc<dyn Service>> + Send + Sync>,
     bounds: RequestBounds,
+    resources: Resources,
 }
 
 /// Bounds on the requests to an endpoint.
@@ -69,10 +81,12 @@ impl GraphqlEndpoint {
     pub fn new(
         current: impl Fn() -> Option<Arc<dyn Service>> + Send + Sync + 'static,
         bounds: RequestBounds,
+        resources: Resources,
     ) -> Self {
         GraphqlEndpoint {
             current: Arc::new(current),
             bounds,
+            resources,
         }
     }
 
@@ -96,23 +110,91 @@ struct GetParameters {
 async fn post(
     State(endpoint): State<GraphqlEndpoint>,
     id: RequestId,
+    sender: Sender,
     http: HttpRequest,
 ) -> Result<HttpResponse, HttpError> {
     let response_type = negotiated(http.headers())?;
     body::require_type(http.headers(), &["application/json"])?;
-    let context = context(&endpoint, id, http.headers());
+    let context = context(&endpoint, id, sender, http.headers());
+    let encoding = Encoding::negotiate(http.headers());
     let limits = BodyLimits {
         bytes: endpoint.bounds.body_bytes,
         time: endpoint.bounds.timeout,
     };
-    let request = parse_body(&body::read(http, limits).await?)?;
-    run(&endpoint, request, context, response_type).await
+    let body = body::read(http, limits, &endpoint.resources).await?;
+    let request = endpoint.parse(body, &context.memory).await?;
+    run(&endpoint, request, context, (response_type, encoding)).await
+}
+
+impl GraphqlEndpoint {
+    /// Reads a request from its body, a long one in a slot, and has it counted by `memory`.
+    ///
+    /// What is read is larger than its text. When there is no room for it, it is forgotten, and read
+    /// again once there is: whoever waits for room holds no more than the text.
+    async fn parse(
+        &self,
+        body: ReadBody,
+        memory: &Arc<MemoryAccount>,
+    ) -> Result<Request, HttpError> {
+        let ReadBody {
+            text,
+            memory: _text,
+        } = body;
+        let request = match self.parse_once(&text, memory, 0).await? {
+            Parsed::Request(request) => request,
+            Parsed::NoRoom(held) => {
+                hold(memory, held).await?;
+                match self.parse_once(&text, memory, held).await? {
+                    Parsed::Request(request) => request,
+                    Parsed::NoRoom(_) => return Err(HttpError::out_of_memory()),
+                }
+            }
+        };
+        Ok(*request)
+    }
+
+    async fn parse_once(
+        &self,
+        body: &Bytes,
+        memory: &Arc<MemoryAccount>,
+        held: usize,
+    ) -> Result<Parsed, HttpError> {
+        let (limits, text) = (self.bounds.limits.clone(), body.clone());
+        let memory = Arc::clone(memory);
+        let parse = move || {
+            let request = Request::from_json(&text, &limits).map_err(not_a_request)?;
+            let footprint = request.footprint();
+            Ok(match memory.grow(footprint.saturating_sub(held)) {
+                Ok(()) => Parsed::Request(Box::new(request)),
+                Err(_) => Parsed::NoRoom(footprint),
+            })
+        };
+        if body.len() <= SHORT_BODY {
+            return parse();
+        }
+        let slots = &self.resources.slots;
+        let parsed = slots.run(Weight::Medium, None, move |_| parse()).await;
+        parsed.map_err(HttpError::of_slot)?
+    }
+}
+
+/// What became of a body.
+enum Parsed {
+    Request(Box<Request>),
+    /// The request takes this many bytes, which the budget does not have.
+    NoRoom(usize),
+}
+
+async fn hold(memory: &MemoryAccount, bytes: usize) -> Result<(), HttpError> {
+    let held = memory.grow_within(bytes, PATIENCE).await;
+    held.map_err(|_| HttpError::out_of_memory())
 }
 
 /// Answers a request by GET; mutations are refused.
 async fn get(
     State(endpoint): State<GraphqlEndpoint>,
     id: RequestId,
+    sender: Sender,
     parameters: Result<Query<GetParameters>, axum::extract::rejection::QueryRejection>,
     headers: HeaderMap,
 ) -> Result<HttpResponse, HttpError> {
@@ -123,47 +205,53 @@ async fn get(
         .ok_or_else(|| malformed("the parameter `query` is missing"))?;
     let mut request = Request::new(query);
     request.operation_name = parameters.operation_name.filter(|name| !name.is_empty());
-    request.variables = json_parameter("variables", parameters.variables)?;
-    request.extensions = json_parameter("extensions", parameters.extensions)?;
+    let limits = &endpoint.bounds.limits;
+    request.variables = json_parameter("variables", parameters.variables, limits)?;
+    request.extensions = json_parameter("extensions", parameters.extensions, limits)?;
     if operation_type(&endpoint.bounds.limits, &request) == Some(OperationType::Mutation) {
         let message = "mutations cannot be sent by GET";
         return Err(HttpError::new(code::MUTATION_BY_GET, message).allowing("POST"));
     }
-    let context = context(&endpoint, id, &headers);
-    run(&endpoint, request, context, response_type).await
+    let context = context(&endpoint, id, sender, &headers);
+    let encoding = Encoding::negotiate(&headers);
+    hold(&context.memory, request.footprint()).await?;
+    run(&endpoint, request, context, (response_type, encoding)).await
 }
 
 async fn run(
     endpoint: &GraphqlEndpoint,
     request: Request,
     context: RequestContext,
-    response_type: ResponseType,
+    (response_type, encoding): (ResponseType, Option<Encoding>),
 ) -> Result<HttpResponse, HttpError> {
     let service = (endpoint.current)().ok_or_else(HttpError::schema_not_bound)?;
+    let memory = Arc::clone(&context.memory);
+    let held = memory.held();
     // The client went away when this future is dropped; whatever still works for it then stops.
     let _cancel = context.cancellation.clone().drop_guard();
-    let started = Instant::now();
-    let logged = logged(&request.query);
-    let operation = request.operation_name.clone();
     let deadline = endpoint.bounds.timeout + GRACE;
     let answer = tokio::time::timeout(deadline, service.respond(request, context)).await;
     let response = answer.unwrap_or_else(|_| late());
-    tracing::info!(
-        query = logged,
-        operation,
-        ms = started.elapsed().as_millis() as u64,
-        bytes = response.body.len(),
-        refused = response.outcome == Outcome::RequestError,
-        "query processed"
-    );
-    Ok(http_response(response, response_type))
+    // What was held for the request itself.
+    memory.shrink(held);
+    Ok(http_response(response, response_type, encoding, &endpoint.resources).await)
 }
 
-fn context(endpoint: &GraphqlEndpoint, id: RequestId, headers: &HeaderMap) -> RequestContext {
-    RequestContext::new()
+fn context(
+    endpoint: &GraphqlEndpoint,
+    id: RequestId,
+    Sender(sender): Sender,
+    headers: &HeaderMap,
+) -> RequestContext {
+    let context = RequestContext::new()
         .with_timeout(endpoint.bounds.timeout)
         .with_request_id(id.0)
         .with_accept_language(languages(headers))
+        .with_memory(Arc::new(endpoint.resources.memory.account()));
+    match sender {
+        Some(caller) => context.with_caller(caller),
+        None => context,
+    }
 }
 
 fn negotiated(headers: &HeaderMap) -> Result<ResponseType, HttpError> {
@@ -174,21 +262,38 @@ fn negotiated(headers: &HeaderMap) -> Result<ResponseType, HttpError> {
     })
 }
 
-fn http_response(response: Response, response_type: ResponseType) -> HttpResponse {
-    let status = match response_type {
-        ResponseType::GraphqlResponse => {
+async fn http_response(
+    response: Response,
+    response_type: ResponseType,
+    encoding: Option<Encoding>,
+    resources: &Resources,
+) -> HttpResponse {
+    let summary = Summary {
+        bytes: response.body.len(),
+        outcome: response.outcome,
+    };
+    let status = match (response_type, response.outcome) {
+        (ResponseType::GraphqlResponse, _) | (_, Outcome::Overloaded) => {
             StatusCode::from_u16(response.status).expect("the tables hold valid statuses")
         }
-        ResponseType::Json => StatusCode::OK,
+        (ResponseType::Json, _) => StatusCode::OK,
     };
-    let mut http = HttpResponse::new(Body::from(response.body));
+    let (segments, encoding) = compress(response.body.into_parts(), encoding, resources).await;
+    let body = ResponseBody::new(segments.0, segments.1);
+    let mut http = HttpResponse::new(Body::new(body));
     *http.status_mut() = status;
+    http.extensions_mut().insert(summary);
+    http.extensions_mut().insert(Offered);
     let headers = http.headers_mut();
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
     headers.insert(
         header::CONTENT_TYPE,
         HeaderValue::from_static(response_type.content_type()),
     );
     headers.insert(header::VARY, HeaderValue::from_static("accept"));
+    compression::set_headers(headers, encoding);
     http
 }
 
@@ -198,36 +303,28 @@ fn late() -> Response {
     Reply::Executed(Answer::without_data(error)).into_response()
 }
 
-fn parse_body(body: &[u8]) -> Result<Request, HttpError> {
-    let not_json = |error: &serde_json::Error| malformed(format!("the body is not JSON: {error}"));
-    match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        Some(b'{') => serde_json::from_slice(body).map_err(|error| {
-            if error.is_data() {
-                malformed(format!("the body is not a GraphQL request: {error}"))
-            } else {
-                not_json(&error)
-            }
-        }),
-        Some(b'[') => Err(malformed("batches of requests are not supported")),
-        _ => match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
-            Ok(_) => Err(malformed(
-                "the body is not a GraphQL request: expected a JSON object",
-            )),
-            Err(error) => Err(not_json(&error)),
-        },
+fn not_a_request(error: RequestError) -> HttpError {
+    match error {
+        RequestError::TooManyValues { .. } => {
+            HttpError::new(shared::LIMIT_VARIABLES, error.to_string())
+        }
+        RequestError::Batch => malformed(error.to_string()),
+        error => malformed(format!("the body is {error}")),
     }
 }
 
-fn json_parameter<T: DeserializeOwned>(
+fn json_parameter(
     name: &str,
     text: Option<String>,
-) -> Result<Option<T>, HttpError> {
+    limits: &Limits,
+) -> Result<Option<JsonMap>, HttpError> {
     match text.as_deref() {
         None | Some("") => Ok(None),
-        Some(text) => serde_json::from_str::<Option<T>>(text).map_err(|error| {
-            malformed(format!(
+        Some(text) => Request::values_from_json(text, limits).map_err(|error| match error {
+            RequestError::NotJson(error) | RequestError::NotRequest(error) => malformed(format!(
                 "the parameter `{name}` is not a JSON object: {error}"
-            ))
+            )),
+            error => not_a_request(error),
         }),
     }
 }
@@ -257,20 +354,4 @@ fn operation_type(limits: &Limits, request: &Request) -> Option<OperationType> {
             wanted.is_none_or(|name| operation.name.as_ref().is_some_and(|n| n.as_str() == name))
         })
         .map(|operation| operation.operation_type)
-}
-
-/// Returns the document on one line, cut when it is long.
-fn logged(query: &str) -> String {
-    let mut text = String::new();
-    for word in query.split_whitespace() {
-        if text.len() > LOGGED_BYTES {
-            text.push_str(" …");
-            break;
-        }
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        text.extend(word.chars().take(LOGGED_BYTES));
-    }
-    text
 }

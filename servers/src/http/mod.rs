@@ -1,15 +1,30 @@
 //! The HTTP interface of the service.
 
+mod authentication;
+mod authority;
 mod body;
+mod callers;
 pub mod code;
+mod compression;
+mod connection;
+mod docs;
 mod error;
 mod graphql;
+mod loading;
+mod login;
+mod managing;
 mod negotiate;
 mod operations;
 mod page;
+mod preconditions;
+mod rejection;
 mod request_id;
+mod response_body;
+mod sdl;
 mod server;
 mod soml;
+mod soml_rbac;
 
+pub use authentication::authenticated;
 pub use graphql::{GraphqlEndpoint, RequestBounds};
 pub use server::{ServeError, Server, router, with_middleware};

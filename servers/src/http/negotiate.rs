@@ -55,16 +55,34 @@ pub(crate) fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
     })
 }
 
-/// Returns the languages of `Accept-Language`, best first; `*` and refused ones are left out.
+/// Tells whether a client wants one of `these` media types rather than one of `those`: named
+/// itself, and with a weight that is not lower.
+pub(crate) fn prefers(headers: &HeaderMap, these: &[&str], those: &[&str]) -> bool {
+    let ranges = weighted(headers, ACCEPT).unwrap_or_default();
+    let greatest = |names: &[&str]| {
+        let weights = ranges
+            .iter()
+            .filter(|(range, _)| names.contains(&range.as_str()));
+        weights.map(|(_, weight)| *weight).fold(0.0, f32::max)
+    };
+    let wanted = greatest(these);
+    wanted > 0.0 && wanted >= greatest(those)
+}
+
+/// Returns the languages of `Accept-Language`, best first; refused ones are left out, and `*` stands
+/// for any.
 pub(crate) fn languages(headers: &HeaderMap) -> Vec<String> {
     let mut ranges = weighted(headers, ACCEPT_LANGUAGE).unwrap_or_default();
-    ranges.retain(|(range, weight)| *weight > 0.0 && range != "*");
+    ranges.retain(|(_, weight)| *weight > 0.0);
     ranges.sort_by(|a, b| b.1.total_cmp(&a.1));
     ranges.into_iter().map(|(range, _)| range).collect()
 }
 
 /// Splits a header of comma-separated ranges with `q` weights; names come in lower case.
-fn weighted(headers: &HeaderMap, name: axum::http::HeaderName) -> Option<Vec<(String, f32)>> {
+pub(super) fn weighted(
+    headers: &HeaderMap,
+    name: axum::http::HeaderName,
+) -> Option<Vec<(String, f32)>> {
     let mut values = headers
         .get_all(name)
         .iter()
@@ -126,6 +144,36 @@ mod tests {
     }
 
     #[test]
+    fn a_preferred_media_type_is_named_and_weighs_no_less() {
+        let yaml = |value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT, value.parse().unwrap());
+            prefers(
+                &headers,
+                &["text/yaml", "application/yaml"],
+                &["application/ld+json"],
+            )
+        };
+        for value in [
+            "text/yaml",
+            "application/yaml;q=0.1, */*",
+            "text/yaml, application/ld+json",
+            "application/yaml;q=0.2, text/yaml;q=0.9, application/ld+json;q=0.5",
+        ] {
+            assert!(yaml(value), "{value}");
+        }
+        for value in [
+            "*/*",
+            "text/*",
+            "text/yaml;q=0",
+            "text/yaml;q=0.5, application/ld+json",
+        ] {
+            assert!(!yaml(value), "{value}");
+        }
+        assert!(!prefers(&HeaderMap::new(), &["text/yaml"], &[]));
+    }
+
+    #[test]
     fn languages_come_best_first() {
         let mut headers = HeaderMap::new();
         headers.insert(
@@ -134,6 +182,6 @@ mod tests {
                 .parse()
                 .unwrap(),
         );
-        assert_eq!(languages(&headers), ["bg", "en-gb", "de"]);
+        assert_eq!(languages(&headers), ["bg", "en-gb", "de", "*"]);
     }
 }

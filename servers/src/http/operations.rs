@@ -12,8 +12,8 @@ use object_engine::code as engine;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::code;
 use super::error::HttpError;
+use super::{code, loading};
 use crate::app::App;
 use crate::health;
 use crate::health_record::{CHECKS, HealthRecord, Status};
@@ -37,6 +37,9 @@ pub(crate) async fn health(
 
 /// Answers whether requests can be served: 200, or 503 with the reason.
 pub(crate) async fn good_to_go(State(app): State<Arc<App>>) -> Response {
+    if let Some(state) = app.loading.state() {
+        return fresh(loading::not_yet(state, json!({ "gtg": "ERROR" })));
+    }
     if app.bound().is_none() {
         let code = shared::SCHEMA_NOT_BOUND;
         return not_good("no schema is bound to the service", code);
@@ -100,11 +103,14 @@ pub(crate) async fn live() -> Response {
     fresh(Json(json!({ "status": "OK" })))
 }
 
-/// Answers whether connections are welcome: yes, also without a schema, until shutdown begins.
+/// Answers whether connections are welcome: yes, also without a schema, once the data are loaded and
+/// until shutdown begins.
 pub(crate) async fn ready(State(app): State<Arc<App>>) -> Response {
     if app.is_draining() {
         let body = json!({ "status": "ERROR", "message": "the service is shutting down" });
         fresh((StatusCode::SERVICE_UNAVAILABLE, Json(body)))
+    } else if let Some(state) = app.loading.state() {
+        fresh(loading::not_yet(state, json!({ "status": "ERROR" })))
     } else {
         fresh(Json(json!({ "status": "OK" })))
     }

@@ -3,20 +3,23 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
+use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
+use serde_json::json;
 
 use super::code;
 use super::error::HttpError;
 use super::negotiate::accepts;
-use crate::app::App;
+use super::preconditions::has_current;
+use crate::app::{App, Bound};
 
 const PAGE: &str = include_str!("../../assets/graphiql/index.html");
 
 /// Hash of the files, which is in their path: other content is another address, so caches may keep
 /// what they have.
-static VERSION: LazyLock<String> = LazyLock::new(|| {
+pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hasher = DefaultHasher::new();
     FILES.hash(&mut hasher);
     format!("{:016x}", hasher.finish())
@@ -58,6 +61,11 @@ const FILES: &[(&str, &str, &[u8])] = &[
         include_bytes!("../../assets/graphiql/page.css"),
     ),
     (
+        "docs.css",
+        CSS,
+        include_bytes!("../../assets/graphiql/docs.css"),
+    ),
+    (
         "LICENSES.txt",
         "text/plain; charset=utf-8",
         include_bytes!("../../assets/graphiql/LICENSES.txt"),
@@ -69,27 +77,51 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
      img-src 'self' data:; font-src data:; connect-src 'self'; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'none'";
 
-const NO_SCHEMA: &str = "# No schema is bound to this service yet.\n\
-     # Store one with POST /soml and bind it with PUT /soml/{id}/objects, then load this page again.\n";
+/// The switch for `explain`.
+const EXPLAIN: &str =
+    "<label><input type=\"checkbox\" id=\"explain\"> <span>Explain</span></label>";
+
+/// The field for the token, which stays in the memory of the page. No field for a password:
+/// browsers offer to keep those.
+const TOKEN: &str = "<label class=\"token\"><span>Token</span> <input type=\"text\" id=\"token\" \
+     autocomplete=\"off\" spellcheck=\"false\"></label>";
+
+/// The link to the SDL.
+const SDL: &str = "<a href=\"schema.graphql\">Schema (SDL)</a>";
 
 /// Answers browsers with GraphiQL and everybody else with where to go.
+///
+/// The page itself is public. So where requests need a token it shows nothing of the schema, and
+/// asks for one.
 pub(crate) async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     if !app.settings.graphiql || !accepts(&headers, "text/html") {
         let message = "this is a GraphQL service; send requests to /graphql";
         return HttpError::new(code::NOT_FOUND, message).into_response();
     }
-    let bound = app.bound();
-    let (title, query) = match &bound {
-        Some(bound) => (
-            bound.label.as_deref().unwrap_or(&bound.id),
-            bound.first_query.as_str(),
-        ),
-        None => ("no schema", NO_SCHEMA),
+    let needs_token = app.verifier.is_some();
+    let bound = app.bound().filter(|_| !needs_token);
+    let title = match needs_token {
+        true => app.settings.name.as_str(),
+        false => title(bound.as_deref()),
     };
-    let page = PAGE
-        .replace("{version}", &VERSION)
-        .replace("{title}", &escaped(title))
-        .replace("{query}", &escaped(query.trim_end()));
+    let examples = bound.as_deref().map_or(&[][..], |bound| &bound.examples);
+    let examples = serde_json::to_string(examples).expect("strings are JSON");
+    let explained = |bound: &Bound| app.settings.explain && bound.may_explain();
+    let explain = match bound.as_deref() {
+        Some(bound) => explained(bound),
+        None => needs_token && app.settings.explain,
+    };
+    let page = filled(
+        PAGE,
+        &[
+            ("{version}", &VERSION),
+            ("{title}", &escaped(title)),
+            ("{examples}", &escaped(&examples)),
+            ("{explain}", if explain { EXPLAIN } else { "" }),
+            ("{token}", if needs_token { TOKEN } else { "" }),
+            ("{sdl}", if bound.is_some() { SDL } else { "" }),
+        ],
+    );
     let headers = [
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (
@@ -103,6 +135,25 @@ pub(crate) async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Re
         (header::VARY, HeaderValue::from_static("accept")),
     ];
     (headers, Html(page)).into_response()
+}
+
+/// Answers with what the page shows of the schema, for a page that had to ask for a token first.
+pub(crate) async fn examples(State(app): State<Arc<App>>) -> Response {
+    if !app.settings.graphiql {
+        return HttpError::new(code::NOT_FOUND, "there is no page").into_response();
+    }
+    let bound = app.bound();
+    let bound = bound.as_deref();
+    let examples = bound.map_or(&[][..], |bound| &bound.examples);
+    let headers = [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
+    let shown = json!({ "title": title(bound), "examples": examples });
+    (headers, Json(shown)).into_response()
+}
+
+fn title(bound: Option<&Bound>) -> &str {
+    bound.map_or("no schema", |bound| {
+        bound.label.as_deref().unwrap_or(&bound.id)
+    })
 }
 
 /// Answers with one of the files of the page.
@@ -122,7 +173,10 @@ pub(crate) async fn file(
     } else {
         "no-cache"
     };
-    let cached = headers.get(header::IF_NONE_MATCH) == Some(&etag);
+    let cached = match has_current(&headers, &etag) {
+        Ok(cached) => cached,
+        Err(error) => return error.into_response(),
+    };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
         (header::CACHE_CONTROL, HeaderValue::from_static(cache)),
@@ -135,7 +189,29 @@ pub(crate) async fn file(
     }
 }
 
-fn escaped(text: &str) -> String {
+/// Puts values into a template, each in the place of its name. Names within values stay what they
+/// are.
+fn filled(template: &str, values: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(template.len());
+    let mut rest = template;
+    let next = |rest: &str| {
+        let found = values.iter().filter_map(|(name, value)| {
+            let at = rest.find(name)?;
+            Some((at, at + name.len(), *value))
+        });
+        found.min()
+    };
+    while let Some((start, end, value)) = next(rest) {
+        out.push_str(&rest[..start]);
+        out.push_str(value);
+        rest = &rest[end..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Escapes text for content and for attributes in double quotes.
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -148,4 +224,15 @@ fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_not_taken_for_templates() {
+        let values = [("{a}", "1 {b}"), ("{b}", "2")];
+        assert_eq!(filled("{b}-{a}-{c}{b}", &values), "2-1 {b}-{c}2");
+    }
 }

@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
+use graphql_service::Outcome;
 use tracing::Instrument;
 use uuid::Uuid;
 
@@ -52,12 +53,20 @@ fn is_fit(id: &str) -> bool {
     (1..=MAX_LENGTH).contains(&id.len()) && id.chars().all(fit)
 }
 
+/// What is logged of a GraphQL response; its operation is not, since clients write it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Summary {
+    /// Length of the response before compression.
+    pub(super) bytes: usize,
+    pub(super) outcome: Outcome,
+}
+
 /// Gives the request its identifier, returns it, and logs how the request went.
 pub(crate) async fn track(mut request: Request, next: Next) -> Response {
     let id = RequestId::of(&request);
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
-    let span = tracing::info_span!("request", request_id = id.0);
+    let span = tracing::info_span!("request", request_id = id.0, user = tracing::field::Empty);
     let header = HeaderValue::from_str(&id.0).expect("letters, digits, `_`, `.` and `-` only");
     request.extensions_mut().insert(id);
     let started = Instant::now();
@@ -69,6 +78,8 @@ pub(crate) async fn track(mut request: Request, next: Next) -> Response {
     // Probes come every few seconds and say nothing new.
     if path.starts_with("/__") {
         tracing::debug!(%method, path, status, ms, "answered");
+    } else if let Some(Summary { bytes, outcome }) = response.extensions_mut().remove() {
+        tracing::info!(%method, path, status, ms, bytes, ?outcome, "answered");
     } else {
         tracing::info!(%method, path, status, ms, "answered");
     }

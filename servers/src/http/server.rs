@@ -15,25 +15,68 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use graphql_service::Service;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
-use tower_http::compression::CompressionLayer;
+use tower_http::normalize_path::NormalizePath;
 
+use super::connection::Connection;
 use super::error::HttpError;
 use super::graphql::{GraphqlEndpoint, RequestBounds};
-use super::{code, operations, page, request_id, soml};
+use super::login::{self, PeerAddress};
+use super::rejection::Rejections;
+use super::{
+    authentication, callers, code, compression, docs, loading, managing, operations, page,
+    request_id, sdl, soml, soml_rbac,
+};
 use crate::app::App;
+use crate::auth::Verifier;
+use crate::config::Settings;
+use crate::resources::Resources;
+
+type Incoming = hyper::Request<hyper::body::Incoming>;
+
+/// Maximum size of the headers of a request, and of what is read of a body at once.
+const BUFFER: usize = 64 << 10;
 
 /// Returns all routes of the service.
 pub fn router(app: Arc<App>) -> Router {
-    let binding = axum::routing::put(soml::bind).delete(soml::unbind);
+    let (settings, resources) = (app.settings.clone(), app.resources.clone());
+    let verifier = app.verifier.clone();
     let routes = Router::new()
         .route("/", get(page::index))
         .route("/graphiql/{version}/{name}", get(page::file))
+        .route("/examples", get(page::examples))
         .route("/graphql", endpoint(&app).into_routes())
+        .route("/schema.graphql", get(sdl::schema))
+        .route("/docs/{page}", get(docs::page))
+        .merge(management(&app))
+        .route("/__health", get(operations::health))
+        .route("/__gtg", get(operations::good_to_go))
+        .route("/__trouble", get(operations::trouble))
+        .route("/__about", get(operations::about))
+        .route("/__live", get(operations::live))
+        .route("/__ready", get(operations::ready))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&app),
+            loading::gate,
+        ))
+        .with_state(Arc::clone(&app));
+    let routes = match &app.provider {
+        Some(provider) => routes.merge(login::routes(provider, &resources, &settings)),
+        None => routes,
+    };
+    with_layers(routes, &resources, Some((&settings, verifier)))
+}
+
+/// The routes of those who manage schemas.
+fn management(app: &Arc<App>) -> Router<Arc<App>> {
+    let binding = axum::routing::put(soml::bind).delete(soml::unbind);
+    Router::new()
         .route("/soml", get(soml::list).post(soml::create))
         .route(
             "/soml/{id}",
@@ -44,14 +87,11 @@ pub fn router(app: Arc<App>) -> Router {
         )
         .route("/soml/{id}/objects", binding.clone())
         .route("/soml/{id}/soaas", binding)
-        .route("/__health", get(operations::health))
-        .route("/__gtg", get(operations::good_to_go))
-        .route("/__trouble", get(operations::trouble))
-        .route("/__about", get(operations::about))
-        .route("/__live", get(operations::live))
-        .route("/__ready", get(operations::ready))
-        .with_state(app);
-    with_middleware(routes)
+        .route("/soml-rbac", get(soml_rbac::read).put(soml_rbac::replace))
+        .route_layer(middleware::from_fn_with_state(
+            Arc::clone(app),
+            managing::guard,
+        ))
 }
 
 /// The bound schema as what `/graphql` serves.
@@ -61,22 +101,48 @@ fn endpoint(app: &Arc<App>) -> GraphqlEndpoint {
         timeout: app.settings.request_timeout,
         limits: app.settings.limits.clone(),
     };
+    let resources = app.resources.clone();
     let app = Arc::clone(app);
     let current = move || {
         app.bound()
             .map(|bound| Arc::clone(&bound.service) as Arc<dyn Service>)
     };
-    GraphqlEndpoint::new(current, bounds)
+    GraphqlEndpoint::new(current, bounds, resources)
 }
 
 /// Adds what all services have in common around their routes: answers to unknown paths and methods,
-/// compression, the answer to a panic, security headers, request identifiers and log lines.
-pub fn with_middleware(routes: Router) -> Router {
-    routes
+/// paths with a slash at the end, compression, the answer to a panic, security headers, request
+/// identifiers and log lines.
+pub fn with_middleware(routes: Router, resources: &Resources) -> Router {
+    with_layers(routes, resources, None)
+}
+
+/// Adds the middleware, and rules for callers where there are settings that make them.
+fn with_layers(
+    routes: Router,
+    resources: &Resources,
+    rules: Option<(&Settings, Option<Arc<Verifier>>)>,
+) -> Router {
+    let routes = routes
         .fallback(not_found)
-        .method_not_allowed_fallback(method_not_allowed)
-        .layer(CompressionLayer::new())
-        .layer(CatchPanicLayer::custom(panicked))
+        .method_not_allowed_fallback(method_not_allowed);
+    // Outside of the router, since it chooses the route before any layer of its own.
+    let routes = Router::new()
+        .fallback_service(NormalizePath::trim_trailing_slash(routes))
+        .layer(middleware::from_fn_with_state(
+            resources.clone(),
+            compression::layer,
+        ))
+        .layer(CatchPanicLayer::custom(panicked));
+    let routes = match rules {
+        // Inside of CORS: preflights have no token, and pages can read why theirs is refused.
+        Some((settings, Some(verifier))) => {
+            callers::guarded(authentication::authenticated(routes, verifier), settings)
+        }
+        Some((settings, None)) => callers::guarded(routes, settings),
+        None => routes,
+    };
+    routes
         .layer(middleware::from_fn(harden))
         .layer(middleware::from_fn(request_id::track))
 }
@@ -171,20 +237,38 @@ impl Server {
     /// complete.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Server { app, listener, .. } = self;
+        if let Some(verifier) = &app.verifier {
+            verifier.prepare();
+        }
         let service = TowerToHyperService::new(router(Arc::clone(&app)));
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new())
-            .header_read_timeout(app.settings.header_timeout);
+            .header_read_timeout(app.settings.header_timeout)
+            .max_buf_size(BUFFER);
+        let connections = Arc::new(Semaphore::new(app.settings.max_connections));
         let open = GracefulShutdown::new();
         let mut stop = pin!(stop);
         loop {
-            let stream = tokio::select! {
-                stream = accept(&listener) => stream,
+            let next = async {
+                // Further clients wait in the queue of the operating system.
+                let permit = Arc::clone(&connections).acquire_owned().await;
+                (accept(&listener).await, permit)
+            };
+            let ((stream, peer), permit) = tokio::select! {
+                next = next => next,
                 () = &mut stop => break,
             };
-            let connection = http.serve_connection(TokioIo::new(stream), service.clone());
+            let stream = Connection::new(stream, app.settings.send_timeout);
+            let stream = TokioIo::new(Rejections::new(stream));
+            let service = service.clone();
+            let service = service_fn(move |mut request: Incoming| {
+                request.extensions_mut().insert(peer);
+                service.call(request)
+            });
+            let connection = http.serve_connection(stream, service);
             let connection = open.watch(connection);
             tokio::spawn(async move {
+                let _permit = permit;
                 // Clients that go away are no concern of an operator.
                 if let Err(error) = connection.await {
                     tracing::debug!(%error, "connection ended");
@@ -205,13 +289,13 @@ impl Server {
 
 /// Waits for the next connection. Failures pass: a client may be gone already, and file handles
 /// come free again.
-async fn accept(listener: &TcpListener) -> TcpStream {
+async fn accept(listener: &TcpListener) -> (TcpStream, PeerAddress) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 // Without this small answers wait for an acknowledgement; it is no more than that.
                 let _ = stream.set_nodelay(true);
-                return stream;
+                return (stream, PeerAddress(peer.ip()));
             }
             Err(error) => {
                 tracing::warn!(%error, "failed to accept a connection");

@@ -2,38 +2,52 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{Path, Request, State};
-use axum::http::header::{CONTENT_TYPE, ETAG, IF_MATCH, LOCATION};
+use axum::http::header::{ACCEPT, CONTENT_TYPE, ETAG, LOCATION, VARY};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use graphql_service::Weight;
 use serde_json::{Map, Value, json};
+use soml_core::Severity;
+use soml_core::access::Operation;
 
+use super::authentication::Sender;
 use super::body::{self, BodyLimits};
 use super::code;
 use super::error::HttpError;
-use super::negotiate::accepts;
+use super::managing::{audit, forbidden, lines_changed};
+use super::negotiate::prefers;
+use super::preconditions::{expected, has_current};
 use crate::app::{App, SchemaChangeError};
 use crate::render;
-use crate::schema::{Checked, schema_iri};
+use crate::schema::{Checked, Note, check_id, schema_iri};
+use crate::schema_rights::{Manager, Part};
 use crate::schema_store::{SchemaStoreError, StoredSchema};
 
-const YAML_TYPES: &[&str] = &[
+pub(super) const YAML_TYPES: &[&str] = &[
     "text/yaml",
     "application/yaml",
     "application/x-yaml",
     "text/x-yaml",
 ];
 
+/// Length up to which a document is reported on by an async worker.
+const SHORT_TEXT: usize = 32 << 10;
+
 const LD_JSON: HeaderValue = HeaderValue::from_static("application/ld+json");
 
 /// `GET /soml`: all stored schemas.
-pub(crate) async fn list(State(app): State<Arc<App>>) -> Result<Response, HttpError> {
-    let schemas = app.schemas.list().await.map_err(store_error)?;
-    let members = schemas.iter().map(|stored| {
-        json!({ "@type": "SOML", "@id": schema_iri(&stored.id), "bound": app.is_bound(&stored.id) })
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(manager): Extension<Manager>,
+) -> Result<Response, HttpError> {
+    let mut schemas = app.schemas.list().await.map_err(store_error)?;
+    schemas.retain(|entry| manager.may(&entry.id, Part::Document, Operation::Read));
+    let members = schemas.iter().map(|entry| {
+        json!({ "@type": "SOML", "@id": schema_iri(&entry.id), "bound": app.is_bound(&entry.id) })
     });
-    let mut document = document_head("hydra:Collection", None);
+    let mut document = document_head("hydra:Collection");
     document.insert("hydra:totalItems".to_owned(), schemas.len().into());
     document.insert("hydra:member".to_owned(), members.collect());
     Ok(answer(StatusCode::OK, document, None))
@@ -42,17 +56,22 @@ pub(crate) async fn list(State(app): State<Arc<App>>) -> Result<Response, HttpEr
 /// `POST /soml`: stores a new schema.
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
+    Extension(manager): Extension<Manager>,
+    sender: Sender,
     request: Request,
 ) -> Result<Response, Response> {
     let text = yaml(&app, request)
         .await
         .map_err(IntoResponse::into_response)?;
-    let (stored, checked) = app
-        .store_schema(&text)
-        .await
-        .map_err(|e| change_error(e, &text))?;
-    let mut response = status(&app, StatusCode::CREATED, &stored, &checked);
-    if let Ok(location) = HeaderValue::from_str(&schema_iri(&stored.id)) {
+    let may = |id: &str| manager.may(id, Part::Document, Operation::Write);
+    let (stored, checked) = match app.store_schema_if(&text, may).await {
+        Ok(created) => created,
+        Err(error) => return Err(change_error(&app, error, text).await),
+    };
+    audit(&sender, "create", &stored.id, &lines_changed(None, &text));
+    let location = schema_iri(&stored.id);
+    let mut response = status(&app, StatusCode::CREATED, stored, checked).await;
+    if let Ok(location) = HeaderValue::from_str(&location) {
         response.headers_mut().insert(LOCATION, location);
     }
     Ok(response)
@@ -69,10 +88,32 @@ pub(crate) async fn validate(
         let error = HttpError::new(code::METHOD_NOT_ALLOWED, message);
         return Err(error.allowing("GET, PUT, DELETE"));
     }
-    let text = yaml(&app, request).await?;
-    let checked = app.check(&text);
-    let id = checked.schema.as_ref().map(|schema| schema.id.as_str());
-    Ok(answer(StatusCode::OK, report(id, &text, &checked), None))
+    let text: Arc<str> = yaml(&app, request).await?.into();
+    let checked_text = Arc::clone(&text);
+    let render = move |checked: Checked| {
+        let checked = with_id_checked(checked);
+        let id = checked.schema.as_ref().map(|schema| schema.id.as_str());
+        answer(StatusCode::OK, report(id, &checked_text, &checked), None)
+    };
+    app.check(&text, render).await.map_err(HttpError::of_slot)
+}
+
+/// Reports an identifier that cannot name a stored schema, as `POST /soml` would.
+fn with_id_checked(mut checked: Checked) -> Checked {
+    let invalid = checked.schema.as_ref().and_then(|s| check_id(&s.id).err());
+    if let Some(error) = invalid {
+        checked.schema = None;
+        checked.valid = false;
+        checked.notes.push(Note {
+            code: code::SCHEMA_ID_INVALID.as_str(),
+            severity: Severity::Error,
+            place: None,
+            message: error.to_string(),
+            help: Some(error.help),
+            related: Vec::new(),
+        });
+    }
+    checked
 }
 
 /// `GET /soml/{id}`: one schema, as YAML when `Accept` asks for that.
@@ -83,114 +124,175 @@ pub(crate) async fn read(
 ) -> Result<Response, HttpError> {
     let stored = app.schemas.get(&id).await.map_err(store_error)?;
     let stored = stored.ok_or_else(|| store_error(SchemaStoreError::NotFound))?;
-    if YAML_TYPES
-        .iter()
-        .any(|media_type| accepts(&headers, media_type))
-    {
-        let headers = [
-            (
-                CONTENT_TYPE,
-                HeaderValue::from_static("text/yaml; charset=utf-8"),
-            ),
-            (ETAG, etag(&stored)),
-        ];
-        return Ok((headers, stored.text).into_response());
+    let tag = etag(&stored);
+    let vary = HeaderValue::from(ACCEPT);
+    if has_current(&headers, &tag)? {
+        return Ok((StatusCode::NOT_MODIFIED, [(ETAG, tag), (VARY, vary)]).into_response());
     }
-    let mut document = document_head("SOML", Some(&stored.id));
-    document.insert("bound".to_owned(), app.is_bound(&id).into());
-    document.insert("input".to_owned(), stored.text.as_str().into());
-    Ok(answer(StatusCode::OK, document, Some(&stored)))
+    let mut response = if prefers(&headers, YAML_TYPES, &["application/ld+json"]) {
+        let content_type = HeaderValue::from_static("text/yaml; charset=utf-8");
+        let headers = [(CONTENT_TYPE, content_type), (ETAG, tag)];
+        (headers, stored.text.to_string()).into_response()
+    } else {
+        let (is_bound, text) = (app.is_bound(&stored.id), Arc::clone(&stored.text));
+        let render =
+            move |checked: Checked| stored_report(StatusCode::OK, &stored, &checked, is_bound);
+        let rendered = app.check(&text, render).await;
+        rendered.map_err(HttpError::of_slot)?
+    };
+    response.headers_mut().insert(VARY, vary);
+    Ok(response)
 }
 
 /// `PUT /soml/{id}`: replaces a schema, and binds it anew when it is bound.
 pub(crate) async fn replace(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    Extension(manager): Extension<Manager>,
+    sender: Sender,
     request: Request,
 ) -> Result<Response, Response> {
-    let expected = if_match(request.headers());
+    let expected = expected(request.headers()).map_err(IntoResponse::into_response)?;
     let text = yaml(&app, request)
         .await
         .map_err(IntoResponse::into_response)?;
-    let replaced = app.replace_schema(&id, &text, expected.as_deref()).await;
-    let (stored, checked) = replaced.map_err(|e| change_error(e, &text))?;
-    Ok(status(&app, StatusCode::OK, &stored, &checked))
+    // The new version of a bound schema is bound at once.
+    if app.is_bound(&id) && !manager.may(&id, Part::Binding, Operation::Write) {
+        return Err(forbidden().into_response());
+    }
+    let old = app.schemas.get(&id).await;
+    let old = old.map_err(|error| store_error(error).into_response())?;
+    match app.replace_schema(&id, &text, &expected).await {
+        Ok((stored, checked)) => {
+            let diff = lines_changed(old.as_ref().map(|old| &*old.text), &text);
+            audit(&sender, "replace", &id, &diff);
+            Ok(status(&app, StatusCode::OK, stored, checked).await)
+        }
+        Err(error) => Err(change_error(&app, error, text).await),
+    }
 }
 
 /// `DELETE /soml/{id}`: removes a schema that is not bound.
 pub(crate) async fn remove(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    sender: Sender,
     headers: HeaderMap,
 ) -> Result<StatusCode, Response> {
-    let expected = if_match(&headers);
-    let removed = app.remove_schema(&id, expected.as_deref()).await;
-    removed
-        .map(|()| StatusCode::NO_CONTENT)
-        .map_err(|e| change_error(e, ""))
+    let expected = expected(&headers).map_err(IntoResponse::into_response)?;
+    match app.remove_schema(&id, &expected).await {
+        Ok(()) => {
+            audit(&sender, "remove", &id, "");
+            Ok(StatusCode::NO_CONTENT)
+        }
+        Err(error) => Err(change_error(&app, error, "").await),
+    }
 }
 
 /// `PUT /soml/{id}/objects`: binds a stored schema to this service.
 pub(crate) async fn bind(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    sender: Sender,
+    headers: HeaderMap,
 ) -> Result<Response, Response> {
+    let expected = expected(&headers).map_err(IntoResponse::into_response)?;
     let text = match app.schemas.get(&id).await {
         Ok(stored) => stored.map(|stored| stored.text).unwrap_or_default(),
         Err(error) => return Err(store_error(error).into_response()),
     };
-    let (stored, checked) = app
-        .bind(&id, None)
-        .await
-        .map_err(|e| change_error(e, &text))?;
-    Ok(status(&app, StatusCode::OK, &stored, &checked))
+    match app.bind_revision(&id, &expected, None).await {
+        Ok((stored, checked)) => {
+            audit(&sender, "bind", &id, "");
+            Ok(status(&app, StatusCode::OK, stored, checked).await)
+        }
+        Err(error) => Err(change_error(&app, error, text).await),
+    }
 }
 
 /// `DELETE /soml/{id}/objects`: unbinds; a schema that is not bound stays so.
 pub(crate) async fn unbind(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    sender: Sender,
+    headers: HeaderMap,
 ) -> Result<StatusCode, Response> {
-    let unbound = app.unbind(&id).await;
-    unbound
-        .map(|()| StatusCode::NO_CONTENT)
-        .map_err(|e| change_error(e, ""))
+    let expected = expected(&headers).map_err(IntoResponse::into_response)?;
+    match app.unbind(&id, &expected).await {
+        Ok(()) => {
+            audit(&sender, "unbind", &id, "");
+            Ok(StatusCode::NO_CONTENT)
+        }
+        Err(error) => Err(change_error(&app, error, "").await),
+    }
 }
 
 async fn yaml(app: &App, request: Request) -> Result<String, HttpError> {
     body::require_type(request.headers(), YAML_TYPES)?;
     let limits = BodyLimits {
-        bytes: app.settings.max_body_bytes,
+        bytes: app.settings.max_schema_bytes,
         time: app.settings.request_timeout,
     };
-    let bytes = body::read(request, limits).await?;
-    String::from_utf8(bytes.into())
+    let body = body::read(request, limits, &app.resources).await?;
+    String::from_utf8(body.text.into())
         .map_err(|_| HttpError::new(code::REQUEST_MALFORMED, "the body is not UTF-8"))
 }
 
-/// Returns the revision that `If-Match` names; `*` names any.
-fn if_match(headers: &HeaderMap) -> Option<String> {
-    let value = headers.get(IF_MATCH)?.to_str().ok()?.trim();
-    (value != "*").then(|| value.trim_start_matches("W/").trim_matches('"').to_owned())
-}
-
-fn etag(stored: &StoredSchema) -> HeaderValue {
+pub(super) fn etag(stored: &StoredSchema) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{}\"", stored.revision))
         .unwrap_or(HeaderValue::from_static("\"\""))
 }
 
-fn status(app: &App, status: StatusCode, stored: &StoredSchema, checked: &Checked) -> Response {
+/// Renders a response about a document of `bytes`; off the async workers where that takes long.
+async fn rendered(
+    app: &App,
+    bytes: usize,
+    render: impl FnOnce() -> Response + Send + 'static,
+) -> Response {
+    if bytes <= SHORT_TEXT {
+        return render();
+    }
+    let slots = &app.resources.slots;
+    let rendered = slots.run(Weight::Background, None, move |_| render());
+    rendered
+        .await
+        .unwrap_or_else(|error| HttpError::of_slot(error).into_response())
+}
+
+async fn status(app: &App, status: StatusCode, stored: StoredSchema, checked: Checked) -> Response {
+    let (is_bound, bytes) = (app.is_bound(&stored.id), stored.text.len());
+    let render = move || stored_report(status, &stored, &checked, is_bound);
+    rendered(app, bytes, render).await
+}
+
+fn stored_report(
+    status: StatusCode,
+    stored: &StoredSchema,
+    checked: &Checked,
+    is_bound: bool,
+) -> Response {
     let mut document = report(Some(&stored.id), &stored.text, checked);
-    document.insert("bound".to_owned(), app.is_bound(&stored.id).into());
+    document.insert("bound".to_owned(), is_bound.into());
     answer(status, document, Some(stored))
 }
 
-fn change_error(error: SchemaChangeError, text: &str) -> Response {
+async fn change_error(app: &App, error: SchemaChangeError, text: impl AsRef<str>) -> Response {
+    let error = match error {
+        SchemaChangeError::Invalid(checked) => {
+            let text = text.as_ref().to_owned();
+            let bytes = text.len();
+            return rendered(app, bytes, move || invalid(&checked, &text)).await;
+        }
+        error => error,
+    };
     let code = match &error {
-        SchemaChangeError::Invalid(checked) => return invalid(checked, text),
         SchemaChangeError::IdMismatch { .. } => code::SCHEMA_ID_MISMATCH,
+        SchemaChangeError::IdInvalid { .. } => code::SCHEMA_ID_INVALID,
+        SchemaChangeError::Full { .. } => code::SCHEMA_STORE_FULL,
         SchemaChangeError::Bound => code::SCHEMA_BOUND,
-        SchemaChangeError::Store(_) => return store_failure(error),
+        SchemaChangeError::Forbidden => return forbidden().into_response(),
+        SchemaChangeError::Busy(error) => return HttpError::of_slot(*error).into_response(),
+        SchemaChangeError::Invalid(_) | SchemaChangeError::Store(_) => return store_failure(error),
     };
     HttpError::new(code, error.to_string()).into_response()
 }
@@ -202,7 +304,7 @@ fn store_failure(error: SchemaChangeError) -> Response {
     }
 }
 
-fn store_error(error: SchemaStoreError) -> HttpError {
+pub(super) fn store_error(error: SchemaStoreError) -> HttpError {
     let code = match &error {
         SchemaStoreError::Exists => code::SCHEMA_EXISTS,
         SchemaStoreError::NotFound => code::SCHEMA_NOT_FOUND,
@@ -242,7 +344,7 @@ fn report(id: Option<&str>, text: &str, checked: &Checked) -> Map<String, Value>
     document
 }
 
-fn document_head(kind: &str, id: Option<&str>) -> Map<String, Value> {
+fn document_head(kind: &str) -> Map<String, Value> {
     let mut document = Map::new();
     let context = json!({
         "@vocab": "http://ontotext.com/ontology/status/",
@@ -252,9 +354,6 @@ fn document_head(kind: &str, id: Option<&str>) -> Map<String, Value> {
     });
     document.insert("@context".to_owned(), context);
     document.insert("@type".to_owned(), kind.into());
-    if let Some(id) = id {
-        document.insert("@id".to_owned(), schema_iri(id).into());
-    }
     document
 }
 

@@ -6,6 +6,9 @@ use std::str::FromStr;
 
 use oxigraph::io::{JsonLdProfileSet, RdfFormat};
 
+use super::documents::{Guard, JSON_TOKEN_BYTES, JsonGuard, XmlGuard};
+use super::statements::TOKEN_BYTES;
+
 /// A syntax of RDF data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataFormat {
@@ -55,6 +58,33 @@ impl DataFormat {
     /// Tells whether reading can go on after a malformed statement.
     pub(super) fn recovers(self) -> bool {
         !matches!(self, DataFormat::JsonLd | DataFormat::RdfXml)
+    }
+
+    /// Tells whether a dot ends a statement, on whatever line.
+    pub(super) fn is_terse(self) -> bool {
+        matches!(self, DataFormat::Turtle | DataFormat::TriG)
+    }
+
+    /// Tells whether statements stand in blocks of graphs.
+    pub(super) fn has_blocks(self) -> bool {
+        self == DataFormat::TriG
+    }
+
+    /// Returns the maximum size of a token.
+    pub(super) fn token_bytes(self) -> usize {
+        match self {
+            DataFormat::JsonLd => JSON_TOKEN_BYTES,
+            _ => TOKEN_BYTES,
+        }
+    }
+
+    /// Returns the bounds on a document.
+    pub(super) fn guard(self) -> Guard {
+        match self {
+            DataFormat::JsonLd => Guard::Json(JsonGuard::default()),
+            DataFormat::RdfXml => Guard::Xml(XmlGuard::default()),
+            _ => Guard::None,
+        }
     }
 
     pub(super) fn rdf_format(self) -> RdfFormat {

@@ -4,27 +4,36 @@
 //! The treatment of malformed data is described in `docs/loading.md`.
 
 mod check;
+mod documents;
+mod files;
 mod format;
 mod parse;
 mod report;
 mod source;
 mod spelling;
+mod statements;
+mod tokens;
 
 use std::io::{self, BufRead, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Instant;
 
+pub use files::{DataFiles, data_files};
 pub use format::{DataFormat, UnknownFormat};
 use oxigraph::store::{BulkLoader, StorageError, Store};
 use parse::{Input, Parsed};
 pub use report::{Finding, FindingKind, LoadError, LoadSummary, thousands};
+use source::{Meter, Refused};
 
 /// Batches that may wait for the store; bounds the memory between the two threads.
 const QUEUE: usize = 4;
+
+/// Maximum size of a text that is read as a whole: a few bytes of gzip can stand for any number.
+const TEXT_BYTES: u64 = 256 << 20;
 
 /// How to read data files.
 #[derive(Clone, Debug, Default)]
@@ -33,8 +42,10 @@ pub struct LoadOptions {
     pub base: Option<String>,
     /// Syntax of all files; by default given by the extension of each file.
     pub format: Option<DataFormat>,
-    /// Makes every finding fatal.
+    /// Makes malformed statements and language tags fatal.
     pub strict: bool,
+    /// Ends the load early with [`LoadError::Stopped`] once it is true.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// An observer of a load.
@@ -44,14 +55,17 @@ pub trait LoadObserver {
 
     /// Receives the progress: bytes read and statements stored, over all files.
     fn progress(&mut self, bytes: u64, statements: u64);
+
+    /// Is told of each file that has been read, with the number of those so far.
+    fn file_read(&mut self, _files: usize) {}
 }
 
-/// Loads `files` into `store`.
+/// Loads `files` into `store`; `-` is standard input.
 ///
 /// # Errors
 ///
-/// Fails on the first file that cannot be read, on a malformed JSON-LD or RDF/XML document, and with
-/// [`LoadOptions::strict`] on the first finding; the store is unchanged then.
+/// Fails on the first file that cannot be read or that is cut off, on a malformed JSON-LD or RDF/XML
+/// document, and with [`LoadOptions::strict`] on the first finding; the store is unchanged then.
 pub fn load_files(
     store: &Store,
     files: &[PathBuf],
@@ -65,17 +79,19 @@ pub fn load_files(
             .or_else(|| DataFormat::from_path(path))
             .ok_or_else(|| LoadError::FormatUnknown { path: path.clone() })?;
         let base = match &options.base {
-            Some(base) => base.clone(),
-            None => file_iri(path).map_err(|e| unreadable(path, e))?,
+            Some(base) => Some(base.clone()),
+            // What comes from elsewhere has no address.
+            None if path.as_os_str() == source::STANDARD_INPUT => None,
+            None => Some(file_iri(path).map_err(|e| unreadable(path, e))?),
         };
-        let read = Arc::clone(&load.bytes);
+        let meter = load.meter.clone();
         load.read(
             &Input {
                 path,
                 format,
-                base: &base,
+                base: base.as_deref(),
             },
-            move |path| source::open(path, read),
+            move |path| source::open(path, meter),
         )?;
     }
     load.finish(store)
@@ -85,10 +101,15 @@ pub fn load_files(
 ///
 /// # Errors
 ///
-/// Fails when the file cannot be read or is not UTF-8.
+/// Fails when the file cannot be read, is not UTF-8 or larger than 256 MiB, packed or not.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    source::open(path, Arc::default())?.read_to_string(&mut text)?;
+    let source = source::open(path, Meter::default())?;
+    source.take(TEXT_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > TEXT_BYTES {
+        let message = format!("it has more than {} bytes", thousands(TEXT_BYTES));
+        return Err(Refused(message).into());
+    }
     Ok(text)
 }
 
@@ -120,7 +141,7 @@ pub fn load_embedded(
         &Input {
             path,
             format,
-            base: &base,
+            base: Some(&base),
         },
         move |_| source::from_reader(data),
     )?;
@@ -131,7 +152,7 @@ struct Load<'a> {
     loader: BulkLoader<'a>,
     observer: &'a mut dyn LoadObserver,
     strict: bool,
-    bytes: Arc<AtomicU64>,
+    meter: Meter,
     summary: LoadSummary,
     started: Instant,
     before: u64,
@@ -148,7 +169,10 @@ impl<'a> Load<'a> {
             loader: store.bulk_loader(),
             observer,
             strict: options.strict,
-            bytes: Arc::default(),
+            meter: Meter {
+                stop: Arc::clone(&options.stop),
+                ..Meter::default()
+            },
             summary: LoadSummary::default(),
             started: Instant::now(),
         })
@@ -160,9 +184,10 @@ impl<'a> Load<'a> {
         open: impl FnOnce(&Path) -> io::Result<Box<dyn BufRead>> + Send,
     ) -> Result<(), LoadError> {
         let (sender, receiver) = sync_channel(QUEUE);
+        let before = self.summary.statements + self.summary.statements_skipped;
         thread::scope(|scope| {
             let reading = scope.spawn(move || {
-                let source = open(input.path).map_err(|e| unreadable(input.path, e))?;
+                let source = open(input.path).map_err(|e| unopened(input.path, e))?;
                 parse::parse(input, source, &sender)
             });
             let stored = self.store(receiver);
@@ -172,20 +197,36 @@ impl<'a> Load<'a> {
                 })
             });
             stored.and(read)
+        })
+        .map_err(|error| match self.meter.stop.load(Ordering::Relaxed) {
+            true => LoadError::Stopped,
+            false => error,
         })?;
         self.summary.files += 1;
+        if self.summary.statements + self.summary.statements_skipped == before {
+            self.observer.finding(&Finding {
+                file: input.path.to_owned(),
+                line: None,
+                kind: FindingKind::NoStatements,
+                message: "the file has no statements".to_owned(),
+            });
+        }
+        self.observer.file_read(self.summary.files);
         Ok(())
     }
 
     fn store(&mut self, receiver: Receiver<Parsed>) -> Result<(), LoadError> {
         for parsed in receiver {
+            if self.meter.stop.load(Ordering::Relaxed) {
+                return Err(LoadError::Stopped);
+            }
             match parsed {
                 Parsed::Quads(quads, spellings_lost) => {
                     self.summary.spellings_lost += spellings_lost;
                     self.summary.statements += quads.len() as u64;
                     let stored: Result<(), StorageError> = self.loader.load_quads(quads);
                     stored.map_err(LoadError::Store)?;
-                    let bytes = self.bytes.load(Ordering::Relaxed);
+                    let bytes = self.meter.bytes.load(Ordering::Relaxed);
                     self.observer.progress(bytes, self.summary.statements);
                 }
                 Parsed::Finding(finding) if self.strict => return Err(LoadError::Strict(finding)),
@@ -193,9 +234,11 @@ impl<'a> Load<'a> {
                     match finding.kind {
                         FindingKind::LanguageTagKept => self.summary.language_tags_kept += 1,
                         FindingKind::StatementSkipped => self.summary.statements_skipped += 1,
+                        FindingKind::NoStatements => {}
                     }
                     self.observer.finding(&finding);
                 }
+                Parsed::Unread(bytes) => self.summary.bytes_not_read += bytes,
             }
         }
         Ok(())
@@ -207,12 +250,24 @@ impl<'a> Load<'a> {
             mut summary,
             started,
             before,
+            meter,
             ..
         } = self;
+        if meter.stop.load(Ordering::Relaxed) {
+            return Err(LoadError::Stopped);
+        }
         loader.commit().map_err(LoadError::Store)?;
         summary.added = store.len().map_err(LoadError::Store)? as u64 - before;
         summary.elapsed = started.elapsed();
         Ok(summary)
+    }
+}
+
+/// Says why a file could not be opened, or what it is if it is no text.
+fn unopened(path: &Path, source: io::Error) -> LoadError {
+    match parse::is_refused(&source) {
+        true => LoadError::Document(format!("{}: {source}", path.display())),
+        false => unreadable(path, source),
     }
 }
 

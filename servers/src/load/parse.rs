@@ -1,6 +1,7 @@
 //! One data file to batches of checked statements.
 
-use std::io::BufRead;
+use std::cell::RefCell;
+use std::io::{self, BufRead};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::mpsc::SyncSender;
@@ -11,8 +12,9 @@ use oxigraph::model::Quad;
 use super::check::{BlankNodes, Fault, check};
 use super::format::DataFormat;
 use super::report::{Finding, FindingKind, LoadError};
-use super::source::{LineByLine, ReadPosition};
+use super::source::{LineByLine, ReadPosition, Refused};
 use super::spelling::is_lost;
+use super::statements::{Meaning, Recovery, Statements};
 
 /// Statements handed on at once: enough that the hand-over costs nothing.
 const BATCH: usize = 4096;
@@ -23,17 +25,24 @@ pub(super) enum Parsed {
     Quads(Vec<Quad>, u64),
     /// Something to report.
     Finding(Finding),
+    /// Bytes that belong to malformed statements, once a file is read.
+    Unread(u64),
 }
 
 /// A file to read.
 pub(super) struct Input<'a> {
     pub(super) path: &'a Path,
     pub(super) format: DataFormat,
-    pub(super) base: &'a str,
+    /// Base of relative IRIs; without one they are malformed.
+    pub(super) base: Option<&'a str>,
 }
 
-/// The receiver has gone; there is nobody to read for.
-struct Hangup;
+/// Why reading ends before the end of the file.
+enum Ended {
+    /// The receiver has gone; there is nobody to read for.
+    Hangup,
+    Failed(LoadError),
+}
 
 /// Reads all of `source` and sends what comes out; ends early when nobody listens any more.
 pub(super) fn parse(
@@ -41,57 +50,83 @@ pub(super) fn parse(
     source: impl BufRead,
     out: &SyncSender<Parsed>,
 ) -> Result<(), LoadError> {
-    let source = LineByLine::new(source);
-    let place = source.place();
-    let quads = RdfParser::from_format(input.format.rdf_format())
-        .lenient()
-        .with_base_iri(input.base)
-        .map_err(|_| LoadError::BaseInvalid {
-            iri: input.base.to_owned(),
-        })?
-        .for_reader(source);
-    let mut sink = Sink {
-        input,
-        out,
-        place,
-        blank_nodes: BlankNodes::new(),
-        batch: Vec::with_capacity(BATCH),
-        spellings_lost: 0,
+    let parser = parser(input)?;
+    let result = if input.format.recovers() {
+        let text = Statements::new(source, input.format.is_terse(), input.format.has_blocks());
+        let mut sink = Sink::new(input, out, text.place());
+        sink.recovery = Some(text.recovery());
+        sink.read(parser.for_reader(text))
+    } else {
+        let text = LineByLine::new(source, input.format.guard());
+        let mut sink = Sink::new(input, out, text.place());
+        sink.read(parser.for_reader(text))
     };
-    for quad in quads {
-        let sent = match quad {
-            Ok(quad) => sink.statement(quad),
-            Err(RdfParseError::Syntax(error)) if input.format.recovers() => sink.skipped(&error),
-            Err(RdfParseError::Syntax(error)) => {
-                return Err(LoadError::Document(sink.document_error(&error)));
-            }
-            Err(RdfParseError::Io(source)) => {
-                return Err(LoadError::Read {
-                    path: input.path.to_owned(),
-                    source,
-                });
-            }
-        };
-        if sent.is_err() {
-            return Ok(());
-        }
+    match result {
+        Err(Ended::Failed(error)) => Err(error),
+        // A receiver that has gone has its own reason to report.
+        Ok(()) | Err(Ended::Hangup) => Ok(()),
     }
-    // A receiver that has gone has its own reason to report.
-    let _ = sink.flush();
-    Ok(())
+}
+
+fn parser(input: &Input<'_>) -> Result<RdfParser, LoadError> {
+    let parser = RdfParser::from_format(input.format.rdf_format()).lenient();
+    match input.base {
+        None => Ok(parser),
+        Some(base) => parser
+            .with_base_iri(base)
+            .map_err(|_| LoadError::BaseInvalid {
+                iri: base.to_owned(),
+            }),
+    }
 }
 
 struct Sink<'a> {
     input: &'a Input<'a>,
     out: &'a SyncSender<Parsed>,
     place: Rc<ReadPosition>,
+    /// For syntaxes in which reading goes on after a malformed statement.
+    recovery: Option<Rc<RefCell<Recovery>>>,
     blank_nodes: BlankNodes,
     batch: Vec<Quad>,
     spellings_lost: u64,
 }
 
-impl Sink<'_> {
-    fn statement(&mut self, mut quad: Quad) -> Result<(), Hangup> {
+impl<'a> Sink<'a> {
+    fn new(input: &'a Input<'a>, out: &'a SyncSender<Parsed>, place: Rc<ReadPosition>) -> Self {
+        Sink {
+            input,
+            out,
+            place,
+            recovery: None,
+            blank_nodes: BlankNodes::new(),
+            batch: Vec::with_capacity(BATCH),
+            spellings_lost: 0,
+        }
+    }
+
+    fn read(
+        &mut self,
+        quads: impl Iterator<Item = Result<Quad, RdfParseError>>,
+    ) -> Result<(), Ended> {
+        for quad in quads {
+            match quad {
+                Ok(quad) => self.statement(quad)?,
+                Err(RdfParseError::Syntax(error)) => self.malformed(&error)?,
+                Err(RdfParseError::Io(error)) => return Err(Ended::Failed(self.unreadable(error))),
+            }
+        }
+        self.flush()?;
+        let Some(recovery) = &self.recovery else {
+            return Ok(());
+        };
+        let recovery = recovery.borrow();
+        match (recovery.has_failed(), self.cut_off(&recovery)) {
+            (true, Some(error)) => Err(Ended::Failed(error)),
+            _ => self.send(Parsed::Unread(recovery.unread)),
+        }
+    }
+
+    fn statement(&mut self, mut quad: Quad) -> Result<(), Ended> {
         let line = self.place.take_line();
         match check(&quad) {
             Ok(()) => {}
@@ -112,9 +147,56 @@ impl Sink<'_> {
         }
     }
 
-    fn skipped(&mut self, error: &RdfSyntaxError) -> Result<(), Hangup> {
-        let line = error.location().map(|location| location.start.line + 1);
-        self.finding(line, FindingKind::StatementSkipped, message(error))
+    fn malformed(&mut self, error: &RdfSyntaxError) -> Result<(), Ended> {
+        let Some(recovery) = self.recovery.clone() else {
+            let error = LoadError::Document(self.document_error(error));
+            return Err(Ended::Failed(error));
+        };
+        let start = error.location().map(|location| location.start);
+        let meaning = match &start {
+            Some(start) => recovery.borrow_mut().failed(start.offset),
+            None => Meaning::Found { extra_lines: 0 },
+        };
+        let (line, message) = match meaning {
+            Meaning::Nothing => return Ok(()),
+            Meaning::Token(malformed) => (Some(malformed.line), malformed.message.to_owned()),
+            Meaning::Found { extra_lines } => {
+                let line = start.map(|start| start.line + 1 - extra_lines);
+                (line, message(error))
+            }
+        };
+        match self.cut_off(&recovery.borrow()) {
+            Some(error) => Err(Ended::Failed(error)),
+            None => self.finding(line, FindingKind::StatementSkipped, message),
+        }
+    }
+
+    fn cut_off(&self, recovery: &Recovery) -> Option<LoadError> {
+        recovery.cut_off.map(|cut_off| LoadError::CutOff {
+            path: self.input.path.to_owned(),
+            line: cut_off.line,
+            bytes: cut_off.bytes,
+        })
+    }
+
+    fn unreadable(&self, source: io::Error) -> LoadError {
+        let path = self.input.path.to_owned();
+        let cut_off = |recovery: &Rc<RefCell<Recovery>>| self.cut_off(&recovery.borrow());
+        if let Some(error) = self.recovery.as_ref().and_then(cut_off) {
+            return error;
+        }
+        let line = self.place.take_line().max(1);
+        match source.kind() {
+            io::ErrorKind::OutOfMemory => LoadError::TokenTooLong {
+                path,
+                line,
+                limit: self.input.format.token_bytes(),
+            },
+            _ if is_refused(&source) => {
+                LoadError::Document(format!("{}:{line}: {source}", path.display()))
+            }
+            _ => LoadError::Read { path, source },
+        }
     }
 
     fn finding(
@@ -122,7 +204,7 @@ impl Sink<'_> {
         line: Option<u64>,
         kind: FindingKind,
         message: String,
-    ) -> Result<(), Hangup> {
+    ) -> Result<(), Ended> {
         let file = self.input.path.to_owned();
         self.send(Parsed::Finding(Finding {
             file,
@@ -140,15 +222,20 @@ impl Sink<'_> {
         format!("{}:{line}: {}", self.input.path.display(), message(error))
     }
 
-    fn flush(&mut self) -> Result<(), Hangup> {
+    fn flush(&mut self) -> Result<(), Ended> {
         let full = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
         let lost = std::mem::take(&mut self.spellings_lost);
         self.send(Parsed::Quads(full, lost))
     }
 
-    fn send(&self, parsed: Parsed) -> Result<(), Hangup> {
-        self.out.send(parsed).map_err(|_| Hangup)
+    fn send(&self, parsed: Parsed) -> Result<(), Ended> {
+        self.out.send(parsed).map_err(|_| Ended::Hangup)
     }
+}
+
+/// Tells whether the text was refused, and not unreadable.
+pub(super) fn is_refused(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|cause| cause.is::<Refused>())
 }
 
 /// Drops the position that the parser puts before its message; ours stands before it already.

@@ -26,6 +26,8 @@ pub enum FindingKind {
     LanguageTagKept,
     /// A malformed statement; it is skipped.
     StatementSkipped,
+    /// A file without any statement.
+    NoStatements,
 }
 
 impl fmt::Display for Finding {
@@ -38,6 +40,7 @@ impl fmt::Display for Finding {
         match self.kind {
             FindingKind::LanguageTagKept => f.write_str(" (literal kept)"),
             FindingKind::StatementSkipped => f.write_str(" (statement skipped)"),
+            FindingKind::NoStatements => Ok(()),
         }
     }
 }
@@ -55,6 +58,8 @@ pub struct LoadSummary {
     pub language_tags_kept: u64,
     /// Malformed statements that were skipped.
     pub statements_skipped: u64,
+    /// Bytes of malformed statements, each from its first error to its end.
+    pub bytes_not_read: u64,
     /// Literals that the store keeps by value, so that they are returned in another lexical form or
     /// with another datatype.
     pub spellings_lost: u64,
@@ -72,44 +77,41 @@ impl LoadSummary {
 
 impl fmt::Display for LoadSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let files = if self.files == 1 { "file" } else { "files" };
-        let triples = if self.statements == 1 {
-            "triple"
-        } else {
-            "triples"
-        };
         write!(
             f,
-            "loaded {} {triples} from {} {files} in {:.2} s ({} triples/s), {} new",
-            thousands(self.statements),
-            self.files,
+            "loaded {} from {} in {:.2} s ({} triples/s), {} new",
+            counted(self.statements, "triple"),
+            counted(self.files as u64, "file"),
             self.elapsed.as_secs_f64(),
             thousands(self.rate() as u64),
             thousands(self.added),
         )?;
         if self.language_tags_kept > 0 {
-            write!(
-                f,
-                "; {} malformed language tags kept",
-                thousands(self.language_tags_kept)
-            )?;
+            let tags = counted(self.language_tags_kept, "malformed language tag");
+            write!(f, "; {tags} kept")?;
         }
         if self.statements_skipped > 0 {
-            write!(
-                f,
-                "; {} malformed statements skipped",
-                thousands(self.statements_skipped)
-            )?;
+            let statements = counted(self.statements_skipped, "malformed statement");
+            write!(f, "; {statements} skipped")?;
+        }
+        if self.bytes_not_read > 0 {
+            write!(f, " ({} not read)", counted(self.bytes_not_read, "byte"))?;
         }
         if self.spellings_lost > 0 {
+            let literals = counted(self.spellings_lost, "literal");
             write!(
                 f,
-                "; {} literals normalised to another lexical form or datatype",
-                thousands(self.spellings_lost)
+                "; {literals} normalised to another lexical form or datatype"
             )?;
         }
         Ok(())
     }
+}
+
+/// Writes how many of something there are, which is named in the singular.
+fn counted(n: u64, name: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {name}{plural}", thousands(n))
 }
 
 /// Writes `n` with a comma between groups of three digits.
@@ -150,6 +152,38 @@ pub enum LoadError {
         /// The cause.
         #[source]
         source: io::Error,
+    },
+    /// The file ends inside a statement.
+    #[error(
+        "{path}:{line}: the file ends inside the statement that begins here: it seems to be cut off \
+         ({bytes} bytes not read)"
+    )]
+    CutOff {
+        /// The file.
+        path: PathBuf,
+        /// Where the statement, or the token that is not closed, begins.
+        line: u64,
+        /// Bytes from there to the end of the file.
+        bytes: u64,
+    },
+    /// A literal or another token is too long.
+    #[error("{path}:{line}: a token is longer than {} bytes", thousands(*limit as u64))]
+    TokenTooLong {
+        /// The file.
+        path: PathBuf,
+        /// Line of the token.
+        line: u64,
+        /// Maximum size in bytes.
+        limit: usize,
+    },
+    /// The load was stopped by [`LoadOptions::stop`](super::LoadOptions::stop).
+    #[error("the load was stopped")]
+    Stopped,
+    /// There is no data file in a folder.
+    #[error("{folder} has no file with an extension of an RDF syntax; use --data-format")]
+    FolderEmpty {
+        /// The folder.
+        folder: PathBuf,
     },
     /// The document is malformed, and parsing cannot continue in this syntax.
     #[error("{0}")]

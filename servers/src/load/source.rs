@@ -5,51 +5,157 @@
 
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use flate2::bufread::MultiGzDecoder;
+
+use super::documents::Guard;
 
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// Longest stretch handed on at once, so that a file without line ends stays bounded in memory.
-const PIECE_BYTES: u64 = 64 * 1024;
+/// Longest stretch read at once, so that a file without line ends stays bounded in memory.
+pub(super) const PIECE_BYTES: u64 = 64 * 1024;
 
-/// Opens `path`, decompressing it when its first bytes are those of gzip.
-///
-/// `read` counts the bytes taken from the file, before decompression.
-pub(super) fn open(path: &Path, read: Arc<AtomicU64>) -> io::Result<Box<dyn BufRead>> {
+/// Longest stretch of a long line that is read at once.
+const MAX_PIECE_BYTES: u64 = 16 << 20;
+
+/// The name of standard input in place of a file.
+pub(super) const STANDARD_INPUT: &str = "-";
+
+/// Bytes that no RDF text begins with, and what they say of the file.
+const FOREIGN: &[(&[u8], &str)] = &[
+    (&[0xff, 0xfe], UTF_16),
+    (&[0xfe, 0xff], UTF_16),
+    (
+        &[0x28, 0xb5, 0x2f, 0xfd],
+        "the file is compressed by zstd; unpack it, or use gzip",
+    ),
+    (
+        &[0xfd, b'7', b'z', b'X', b'Z', 0],
+        "the file is compressed by xz; unpack it, or use gzip",
+    ),
+    (
+        b"BZh91AY",
+        "the file is compressed by bzip2; unpack it, or use gzip",
+    ),
+    (b"PK\x03\x04", "the file is a ZIP archive; unpack it"),
+];
+
+const UTF_16: &str = "the file is in UTF-16; convert it to UTF-8";
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// As many bytes as tell what a file is.
+const HEAD_BYTES: u64 = 8;
+
+/// Why a text is refused, in an error of its reader.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Refused(pub(super) String);
+
+impl From<Refused> for io::Error {
+    fn from(refused: Refused) -> Self {
+        io::Error::new(io::ErrorKind::InvalidData, refused)
+    }
+}
+
+/// How far reading is, shared between the threads of a load.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Meter {
+    /// Bytes taken from files, before decompression.
+    pub(super) bytes: Arc<AtomicU64>,
+    /// Set to stop.
+    pub(super) stop: Arc<AtomicBool>,
+}
+
+/// Opens `path`, or standard input, decompressing it when its first bytes are those of gzip.
+pub(super) fn open(path: &Path, meter: Meter) -> io::Result<Box<dyn BufRead>> {
+    if path.as_os_str() == STANDARD_INPUT {
+        return from_reader(Metered {
+            inner: io::stdin(),
+            meter,
+        });
+    }
     let file = File::open(path)?;
     if file.metadata()?.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
     }
-    from_reader(Counted { inner: file, read })
+    from_reader(Metered { inner: file, meter })
 }
 
-/// Wraps `inner`, decompressing it when its first bytes are those of gzip.
+/// Wraps `inner`, decompressing it when its first bytes are those of gzip, and skipping a byte order
+/// mark.
+///
+/// Other encodings are refused, which would give nothing but malformed statements.
 pub(super) fn from_reader(inner: impl Read + 'static) -> io::Result<Box<dyn BufRead>> {
-    let mut reader = BufReader::with_capacity(BUFFER_BYTES, inner);
-    if reader.fill_buf()?.starts_with(GZIP_MAGIC) {
-        let decoder = MultiGzDecoder::new(reader);
-        Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder)))
+    let (head, packed) = peeked(inner)?;
+    if head.starts_with(GZIP_MAGIC) {
+        let decoder = MultiGzDecoder::new(BufReader::with_capacity(BUFFER_BYTES, packed));
+        let (head, text) = peeked(Unpacked(decoder))?;
+        as_text(&head, text)
     } else {
-        Ok(Box::new(reader))
+        as_text(&head, packed)
     }
 }
 
-struct Counted<R> {
-    inner: R,
-    read: Arc<AtomicU64>,
+fn as_text(head: &[u8], mut text: impl Read + 'static) -> io::Result<Box<dyn BufRead>> {
+    let foreign = FOREIGN.iter().find(|(magic, _)| head.starts_with(magic));
+    if let Some((_, message)) = foreign {
+        return Err(Refused((*message).to_owned()).into());
+    }
+    // No text of any syntax has zero bytes; the other half of a character in UTF-16 is one.
+    if head.iter().take(2).any(|byte| *byte == 0) {
+        return Err(Refused(UTF_16.to_owned()).into());
+    }
+    if head.starts_with(BYTE_ORDER_MARK) {
+        text.read_exact(&mut [0; BYTE_ORDER_MARK.len()])?;
+    }
+    Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, text)))
 }
 
-impl<R: Read> Read for Counted<R> {
+/// A reader whose first bytes have been read already.
+type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
+
+/// Returns the first bytes, and a reader that gives them once more.
+fn peeked<R: Read>(mut inner: R) -> io::Result<(Vec<u8>, Whole<R>)> {
+    let mut head = Vec::new();
+    inner.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
+    Ok((head.clone(), Cursor::new(head).chain(inner)))
+}
+
+/// Says what it means that packed data ends early.
+struct Unpacked<R>(R);
+
+impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                Refused("the gzip data end early: the file seems to be cut off".to_owned()).into()
+            }
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+                Refused(format!("the gzip data are malformed: {error}")).into()
+            }
+            _ => error,
+        })
+    }
+}
+
+struct Metered<R> {
+    inner: R,
+    meter: Meter,
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.meter.stop.load(Ordering::Relaxed) {
+            return Err(io::Error::other("the load was stopped"));
+        }
         let n = self.inner.read(buffer)?;
-        self.read.fetch_add(n as u64, Ordering::Relaxed);
+        self.meter.bytes.fetch_add(n as u64, Ordering::Relaxed);
         Ok(n)
     }
 }
@@ -72,20 +178,32 @@ impl ReadPosition {
         self.closes.take().unwrap_or_else(|| self.line.get())
     }
 
-    fn enter(&self, line: &[u8]) {
-        self.line.set(self.line.get() + 1);
-        let first = line.iter().copied().find(|b| !b.is_ascii_whitespace());
-        let closing = matches!(first, Some(b'.' | b';' | b',' | b']' | b')' | b'}'));
-        self.closes.set(closing.then(|| self.content.get().max(1)));
-        if !matches!(first, None | Some(b'#')) {
-            self.content.set(self.line.get());
+    /// Sets the line, for errors that have none.
+    pub(super) fn at(&self, line: u64) {
+        self.closes.set(None);
+        self.line.set(line);
+    }
+
+    /// Enters a text that ends on `line`, and that `begins` a line or goes on with one.
+    pub(super) fn enter(&self, line: u64, begins: Option<&[u8]>, has_content: bool) {
+        if let Some(text) = begins {
+            let first = text.iter().copied().find(|b| !b.is_ascii_whitespace());
+            let closing = matches!(first, Some(b'.' | b';' | b',' | b']' | b')' | b'}'));
+            self.closes.set(closing.then(|| self.content.get().max(1)));
+        }
+        self.line.set(line);
+        if has_content {
+            self.content.set(line);
         }
     }
 }
 
-/// A reader that never gives more than the rest of one line.
+/// A reader of documents that never gives more than the rest of one line.
 pub(super) struct LineByLine<R> {
     inner: R,
+    guard: Guard,
+    line: u64,
+    piece_bytes: u64,
     place: Rc<ReadPosition>,
     piece: Vec<u8>,
     given: usize,
@@ -93,9 +211,12 @@ pub(super) struct LineByLine<R> {
 }
 
 impl<R: BufRead> LineByLine<R> {
-    pub(super) fn new(inner: R) -> Self {
+    pub(super) fn new(inner: R, guard: Guard) -> Self {
         LineByLine {
             inner,
+            guard,
+            line: 0,
+            piece_bytes: PIECE_BYTES,
             place: Rc::default(),
             piece: Vec::new(),
             given: 0,
@@ -113,14 +234,23 @@ impl<R: BufRead> Read for LineByLine<R> {
         if self.given == self.piece.len() {
             self.piece.clear();
             self.given = 0;
-            self.inner
-                .by_ref()
-                .take(PIECE_BYTES)
-                .read_until(b'\n', &mut self.piece)?;
-            if self.at_line_start && !self.piece.is_empty() {
-                self.place.enter(&self.piece);
+            let mut text = self.inner.by_ref().take(self.piece_bytes);
+            text.read_until(b'\n', &mut self.piece)?;
+            if self.piece.is_empty() {
+                return Ok(0);
             }
+            self.line += u64::from(self.at_line_start);
+            let begins = self.at_line_start.then_some(self.piece.as_slice());
+            let first = self.piece.iter().find(|byte| !byte.is_ascii_whitespace());
+            let has_content = !matches!(first, None | Some(b'#'));
+            self.place.enter(self.line, begins, has_content);
+            self.guard.look(&self.piece)?;
             self.at_line_start = self.piece.ends_with(b"\n");
+            // Parsers read a token anew whenever more of it arrives.
+            self.piece_bytes = match self.at_line_start {
+                true => PIECE_BYTES,
+                false => (self.piece_bytes * 2).min(MAX_PIECE_BYTES),
+            };
         }
         let n = (&self.piece[self.given..]).read(buffer)?;
         self.given += n;
@@ -136,7 +266,8 @@ mod tests {
 
     #[test]
     fn a_closing_line_counts_for_the_line_before_it() {
-        let mut reader = LineByLine::new("<s> <p> <o>\n\n# note\n ; <q> <r>\n".as_bytes());
+        let text = "<s> <p> <o>\n\n# note\n ; <q> <r>\n".as_bytes();
+        let mut reader = LineByLine::new(text, Guard::None);
         let place = reader.place();
         let mut text = String::new();
         reader.read_to_string(&mut text).unwrap();

@@ -17,6 +17,7 @@ use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
 use servers::http::{GraphqlEndpoint, RequestBounds, with_middleware};
+use servers::resources::Resources;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 const POST: HeaderValue = HeaderValue::from_static("POST");
@@ -42,15 +43,17 @@ impl Echo {
 
     fn answer(&self, request: &Request, context: &RequestContext) -> Result<Reply, Reply> {
         self.asked.lock().unwrap().push(context.request_id.clone());
-        let document = self.documents.get(&self.schema, &request.query);
+        let document = self
+            .documents
+            .get::<Vec<_>>(&self.schema, &request.query, |_| Ok(()));
         let document = document.map_err(Reply::Refused)?;
         let prepared = self
             .documents
-            .prepare(&self.schema, &document, request, context)
+            .prepare(&self.schema, document, request, context)
             .map_err(Reply::Refused)?;
         let mut writer = AnswerWriter::new();
         writer.out.push(b'{');
-        let fields = prepared.operation.root_fields(prepared.document);
+        let fields = prepared.operation.root_fields(prepared.document.valid());
         for (position, field) in fields.enumerate() {
             writer.key(position, field.response_key());
             writer.string(&field.name);
@@ -99,12 +102,12 @@ fn endpoint(service: Option<Arc<dyn Service>>, timeout: Duration) -> Router {
         timeout,
         ..bounds()
     };
-    let endpoint = GraphqlEndpoint::new(move || service.clone(), bounds);
+    let endpoint = GraphqlEndpoint::new(move || service.clone(), bounds, Resources::default());
     Router::new().route("/api", endpoint.into_routes())
 }
 
 fn routes(service: Option<Arc<dyn Service>>) -> Router {
-    with_middleware(endpoint(service, TIMEOUT))
+    with_middleware(endpoint(service, TIMEOUT), &Resources::default())
 }
 
 /// Sends a request and returns the head and the body of the answer.
@@ -167,7 +170,11 @@ fn without_a_service_requests_are_answered_with_503() {
 fn the_service_is_asked_for_at_each_request() {
     let bound: Arc<Mutex<Option<Arc<dyn Service>>>> = Arc::default();
     let current = Arc::clone(&bound);
-    let endpoint = GraphqlEndpoint::new(move || current.lock().unwrap().clone(), bounds());
+    let endpoint = GraphqlEndpoint::new(
+        move || current.lock().unwrap().clone(),
+        bounds(),
+        Resources::default(),
+    );
     let routes = Router::new().route("/api", endpoint.into_routes());
     let status = || send(routes.clone(), post("{ hello }")).0.status.as_u16();
     assert_eq!(status(), 503);

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use servers::config::Settings;
+
 use crate::service::Service;
 
 /// A headless Chromium with a profile of its own; it ends when this is dropped.
@@ -70,30 +72,48 @@ impl Browser {
         );
     }
 
-    fn click(&self, selector: &str) {
+    /// Returns the address of an element in the protocol.
+    fn element(&self, selector: &str) -> String {
         let by = json!({ "using": "css selector", "value": selector });
         let element = call("POST", &format!("{}/element", self.session), &by);
-        let id = element
-            .as_object()
-            .unwrap()
-            .values()
-            .next()
-            .unwrap()
-            .as_str()
-            .unwrap();
-        call(
-            "POST",
-            &format!("{}/element/{id}/click", self.session),
-            &json!({}),
-        );
+        let id = element.as_object().unwrap().values().next().unwrap();
+        format!("{}/element/{}", self.session, id.as_str().unwrap())
+    }
+
+    fn click(&self, selector: &str) {
+        let element = self.element(selector);
+        call("POST", &format!("{element}/click"), &json!({}));
+    }
+
+    /// Presses keys where the focus is.
+    fn press(&self, keys: &str) {
+        let pressed: Vec<Value> = keys
+            .chars()
+            .flat_map(|key| ["keyDown", "keyUp"].map(|of| json!({ "type": of, "value": key })))
+            .collect();
+        let actions = json!([{ "type": "key", "id": "keyboard", "actions": pressed }]);
+        let body = json!({ "actions": actions });
+        call("POST", &format!("{}/actions", self.session), &body);
+    }
+
+    /// Makes the window a screen of this size.
+    fn resize(&self, width: u32, height: u32) {
+        let screen =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": true });
+        let body = json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": screen });
+        call("POST", &format!("{}/goog/cdp/execute", self.session), &body);
+    }
+
+    fn run(&self, script: &str) -> Value {
+        let body = json!({ "script": script, "args": [] });
+        call("POST", &format!("{}/execute/sync", self.session), &body)
     }
 
     /// Runs a script again and again until it returns something true.
     fn wait_for(&self, script: &str) -> Value {
         let until = Instant::now() + Duration::from_secs(30);
         loop {
-            let body = json!({ "script": script, "args": [] });
-            let value = call("POST", &format!("{}/execute/sync", self.session), &body);
+            let value = self.run(script);
             if !matches!(value, Value::Null | Value::Bool(false)) {
                 return value;
             }
@@ -227,5 +247,203 @@ fn a_later_visit_begins_with_the_query_of_the_schema_that_is_bound_then() {
     browser.click(".graphiql-execute-button");
     let answer = browser.wait_for(RESPONSE);
     assert!(answer.as_str().unwrap().contains("Tatooine"), "{answer}");
+    assert_eq!(browser.log("browser"), [] as [Value; 0]);
+}
+
+const TAB: &str = "\u{E004}";
+const DOWN: &str = "\u{E015}";
+
+/// Returns a description of what has the focus.
+const FOCUS: &str = "const at = document.activeElement; return at.id || at.textContent";
+
+fn explaining() -> Service {
+    Service::demo_with(Settings {
+        explain: true,
+        ..Settings::default()
+    })
+}
+
+#[test]
+#[ignore = "needs a browser: see CONTRIBUTING.md"]
+fn examples_explain_and_links_are_reached_by_keyboard() {
+    let service = explaining();
+    let browser = Browser::start();
+    browser.open(&service.base);
+    let first = browser.wait_for(QUERY);
+    browser.wait_for(DOCUMENTED);
+    browser.run("document.activeElement.blur()");
+    let mut reached = Vec::new();
+    for _ in 0..4 {
+        browser.press(TAB);
+        reached.push(browser.run(FOCUS));
+    }
+    let expected = ["examples", "explain", "Schema (SDL)", "Documentation"];
+    assert_eq!(reached, expected.map(Value::from));
+
+    browser.run("document.getElementById('examples').focus()");
+    browser.press(DOWN);
+    let changed = format!("const text = (() => {{ {QUERY} }})(); return text && text !== {first}");
+    browser.wait_for(&changed);
+    browser.click(".graphiql-execute-button");
+    let answer = browser.wait_for(RESPONSE);
+    let answer: Value = serde_json::from_str(answer.as_str().unwrap()).unwrap();
+    assert!(answer["data"].is_object() && answer.get("errors").is_none());
+    assert_eq!(browser.log("browser"), [] as [Value; 0]);
+}
+
+#[test]
+#[ignore = "needs a browser: see CONTRIBUTING.md"]
+fn an_example_does_not_replace_what_was_written() {
+    let service = Service::demo();
+    let browser = Browser::start();
+    browser.open(&service.base);
+    browser.wait_for(QUERY);
+    browser.wait_for(DOCUMENTED);
+    let editor = "document.querySelector('.graphiql-query-editor .CodeMirror').CodeMirror";
+    browser.run(&format!("{editor}.setValue('{{ film {{ id }} }}')"));
+    let chosen = "return document.getElementById('examples').selectedOptions[0].textContent";
+    assert_eq!(browser.run(chosen), "Your query");
+    browser.run(
+        "const select = document.getElementById('examples'); select.value = '1'; \
+         select.dispatchEvent(new Event('change'))",
+    );
+    browser.wait_for("return document.querySelectorAll('.graphiql-tab').length === 2");
+    browser.wait_for(&format!("return {editor}.getValue().includes('limit: 10')"));
+    assert_eq!(browser.run(chosen), "First objects");
+    browser.click(".graphiql-tab:first-child .graphiql-tab-button");
+    browser.wait_for(&format!(
+        "return {editor}.getValue() === '{{ film {{ id }} }}'"
+    ));
+    assert_eq!(browser.run(chosen), "Your query");
+}
+
+#[test]
+#[ignore = "needs a browser: see CONTRIBUTING.md"]
+fn the_switch_asks_for_the_plan() {
+    let service = explaining();
+    let browser = Browser::start();
+    browser.open(&service.base);
+    browser.wait_for(QUERY);
+    browser.wait_for(DOCUMENTED);
+    let explained = |expected: bool| {
+        browser.click(".graphiql-execute-button");
+        let part = "includes('\"explain\"')";
+        let shown = format!("const text = (() => {{ {RESPONSE} }})(); return text?.{part}");
+        browser.wait_for(&format!("{shown} === {expected}"));
+    };
+    explained(false);
+    browser.click("#explain");
+    explained(true);
+    browser.click("#explain");
+    explained(false);
+    assert_eq!(browser.log("browser"), [] as [Value; 0]);
+}
+
+/// Returns whether all of an element is on the screen, and its size.
+fn visible(browser: &Browser, selector: &str) -> (bool, u64, u64) {
+    let place = browser.run(&format!(
+        "const box = document.querySelector('{selector}').getBoundingClientRect(); \
+         const fits = box.left >= 0 && box.top >= 0 && box.right <= innerWidth \
+             && box.bottom <= innerHeight; \
+         return [fits, Math.floor(box.width), Math.floor(box.height)]"
+    ));
+    let size = |at: usize| place[at].as_u64().unwrap();
+    (place[0].as_bool().unwrap(), size(1), size(2))
+}
+
+#[test]
+#[ignore = "needs a browser: see CONTRIBUTING.md"]
+fn a_narrow_screen_shows_query_and_answer_in_full_width() {
+    let service = explaining();
+    let browser = Browser::start();
+    browser.resize(390, 844);
+    browser.open(&service.base);
+    browser.wait_for(QUERY);
+    browser.wait_for(DOCUMENTED);
+    browser.click(".graphiql-execute-button");
+    browser.wait_for(RESPONSE);
+    for control in [
+        "#examples",
+        "#explain",
+        "nav a:first-child",
+        "nav a:last-child",
+        ".graphiql-execute-button",
+    ] {
+        let (fits, width, height) = visible(&browser, control);
+        assert!(fits && width > 0 && height > 0, "{control}");
+    }
+    for pane in [".graphiql-query-editor", ".graphiql-response"] {
+        let (fits, width, height) = visible(&browser, pane);
+        assert!(
+            fits && width >= 300 && height >= 180,
+            "{pane}: {width} x {height}"
+        );
+    }
+    let scrolls = "return document.documentElement.scrollWidth > innerWidth";
+    assert_eq!(browser.run(scrolls), false);
+
+    browser.open(&format!("{}/docs/queries", service.base));
+    browser.wait_for("return document.querySelector('h1') !== null");
+    assert_eq!(browser.run(scrolls), false);
+    assert_eq!(browser.log("browser"), [] as [Value; 0]);
+}
+
+#[test]
+#[ignore = "needs a browser: see CONTRIBUTING.md"]
+fn a_token_in_its_field_opens_the_schema_and_is_kept_nowhere() {
+    let secret = "0123456789abcdef0123456789ABCDEF";
+    let pair = format!("security.secret={secret}");
+    let service = Service::demo_with(crate::callers::settings(&[
+        &pair,
+        "security.superRoles=root",
+    ]));
+    let browser = Browser::start();
+    browser.open(&service.base);
+    browser.wait_for("return document.querySelector('.graphiql-container') !== null");
+    let asked = || {
+        let requested = browser.requested();
+        requested
+            .iter()
+            .filter(|url| url.ends_with("/graphql"))
+            .count()
+    };
+    browser.wait_for(DOCUMENTED);
+    assert_eq!(asked(), 0);
+
+    let output = Command::new(env!("CARGO_BIN_EXE_soml"))
+        .args(["token", "--role", "root"])
+        .env("SECURITY_SECRET", secret)
+        .output()
+        .unwrap();
+    let token = String::from_utf8(output.stdout).unwrap();
+    let token = token.trim();
+    browser.run(&format!(
+        "const field = document.getElementById('token'); field.value = '{token}'; \
+         field.dispatchEvent(new Event('change'))"
+    ));
+    let editor = "document.querySelector('.graphiql-query-editor .CodeMirror').CodeMirror";
+    // The schema is there when the editor completes and checks fields by it.
+    browser.wait_for(&format!("return {editor}.options.lint.schema != null"));
+    assert!(asked() > 0);
+    // The name and the sample queries come with the token too.
+    let first = Value::from(servers::demo::STAR_WARS.query.trim_end());
+    browser.wait_for(&format!("return {editor}.getValue() === {first}"));
+    let chosen = "return document.getElementById('examples').selectedOptions[0].textContent";
+    assert_eq!(browser.run(chosen), "Start");
+    let title = browser.run("return document.querySelector('h1').textContent");
+    assert!(title.as_str().unwrap().contains("Star Wars"), "{title}");
+    browser.click(".graphiql-execute-button");
+    let shown =
+        format!("const text = (() => {{ {RESPONSE} }})(); return text?.includes('\"name\"')");
+    browser.wait_for(&shown);
+    let kept = "return JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])";
+    let kept = browser.run(kept);
+    assert!(!kept.as_str().unwrap().contains(token), "{kept}");
+    browser.open(&service.base);
+    browser.wait_for(DOCUMENTED);
+    assert_eq!(
+        browser.run("return document.getElementById('token').value"),
+        ""
+    );
     assert_eq!(browser.log("browser"), [] as [Value; 0]);
 }

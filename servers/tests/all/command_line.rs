@@ -1,6 +1,6 @@
 //! The `soml` command, run as a process: what it prints and how it ends.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
@@ -17,6 +17,21 @@ pub(crate) fn soml(arguments: &[&str]) -> Output {
         .stdin(Stdio::null())
         .output()
         .unwrap()
+}
+
+/// Runs the command with `input` on standard input.
+pub(crate) fn soml_with_input(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_soml"))
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that does not read it has its reason.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
 }
 
 pub(crate) fn code(output: &Output) -> Option<i32> {
@@ -259,7 +274,7 @@ fn serve_says_which_page_to_open_and_ends_on_a_signal() {
         let serve: &[&str] = if binary.ends_with("soml") {
             &["serve"]
         } else {
-            &[]
+            &["--set", "security.enabled=false"]
         };
         let mut child = Command::new(binary)
             .args(serve)
@@ -276,6 +291,8 @@ fn serve_says_which_page_to_open_and_ends_on_a_signal() {
         );
         let page = lines.next().unwrap().unwrap();
         assert!(page.contains("open this in a browser"), "{page}");
+        let security = lines.next().unwrap().unwrap();
+        assert!(security.starts_with("Security: off; "), "{security}");
         let url = format!(
             "{}?query=%7B__typename%7D",
             graphql.trim_start_matches("GraphQL:  ")
@@ -304,7 +321,7 @@ fn serve_says_which_page_to_open_and_ends_on_a_signal() {
             .unwrap();
         assert!(log.contains("loaded 3,975 triples"), "{log}");
         assert!(
-            log.contains("query processed") && log.contains("request_id"),
+            log.contains("answered") && log.contains("request_id"),
             "{log}"
         );
     }
@@ -335,4 +352,85 @@ fn labels_of_the_multilingual_set_are_answered_by_language() {
     let all = niger["all"].as_array().unwrap();
     let kept = serde_json::json!({ "value": "尼日", "lang": "zh-classical" });
     assert!(all.contains(&kept), "{niger:#}");
+}
+
+#[test]
+fn completions_know_commands_flags_and_values() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = soml(&["completions", shell]);
+        assert_eq!(code(&output), Some(0), "{}", err(&output));
+        let script = out(&output);
+        for word in [
+            "explain-query",
+            "completions",
+            "min-instances",
+            "federation",
+        ] {
+            assert!(script.contains(word), "{word} for {shell}");
+        }
+    }
+    assert_eq!(code(&soml(&["completions", "sh"])), Some(64));
+    assert_eq!(code(&soml(&["completions"])), Some(64));
+}
+
+#[test]
+fn bash_completes_a_command() {
+    let script = out(&soml(&["completions", "bash"]));
+    let test = format!(
+        "{script}\nCOMP_WORDS=(soml exp); COMP_CWORD=1; _soml soml exp soml; echo \"${{COMPREPLY[*]}}\""
+    );
+    let output = Command::new("bash").args(["-c", &test]).output().unwrap();
+    let text = out(&output);
+    let mut words: Vec<&str> = text.split_whitespace().collect();
+    words.sort_unstable();
+    assert_eq!(words, ["explain", "explain-query"], "{}", err(&output));
+}
+
+#[test]
+fn keys_that_are_parsed_and_not_served_are_said_once_in_the_log() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("films.yaml");
+    let text = "id: /soml/films\nspecialPrefixes: {vocab_iri: 'http://films.example/', vocab_prefix: f}\n\
+        objects:\n  Film:\n    sparqlFederatedService: remote\n    search: {index: yes}\n    \
+        props:\n      title: {search: {index: yes}}\n  Actor: {search: {index: no}}\n";
+    std::fs::write(&path, text).unwrap();
+    let schema = path.to_str().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_soml"))
+        .args(["serve", "--port", "0", "--schema", schema])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let graphql = lines.next().unwrap().unwrap();
+    assert!(graphql.starts_with("GraphQL:"), "{graphql}");
+    let id = child.id().to_string();
+    let kill = Command::new("kill").args(["-TERM", &id]).status().unwrap();
+    assert!(kill.success());
+    assert!(child.wait().unwrap().success());
+    let mut log = String::new();
+    let mut stderr = child.stderr.take().unwrap();
+    stderr.read_to_string(&mut log).unwrap();
+    let said = log.matches("checked but not served").count();
+    assert_eq!(said, 1, "{log}");
+    assert!(log.contains("keys=search, sparqlFederatedService"), "{log}");
+}
+
+#[test]
+fn a_service_that_is_asked_for_protection_does_not_start() {
+    let output = soml(&[
+        "serve",
+        "--demo",
+        "star-wars",
+        "--port",
+        "0",
+        "--set",
+        "search.rbac.enabled=true",
+    ]);
+    assert_eq!(code(&output), Some(64));
+    let message = err(&output);
+    let start = "error[PROTECTION_UNAVAILABLE]: `search.rbac.enabled` in --set asks for protection";
+    assert!(message.starts_with(start), "{message}");
+    let explained = soml(&["explain", "PROTECTION_UNAVAILABLE"]);
+    assert_eq!(code(&explained), Some(0), "{}", err(&explained));
 }

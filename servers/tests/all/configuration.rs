@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use servers::config::{ConfigError, LogFormat, Settings, Sources, read};
 use tempfile::TempDir;
@@ -152,4 +153,271 @@ fn malformed_files_are_refused() {
         with_file("a.ini", ""),
         Err(ConfigError::SyntaxUnknown { .. })
     ));
+}
+
+#[test]
+fn properties_files_are_read_as_java_writes_them() {
+    let text = "# C:\\users\napplication.name = caf\\u00e9 \\\n    \\uD83D\\uDE00\nsparql.endpoint.username=a\\:b\\=c\\\\d\napplication.port 81\n";
+    let settings = with_file("a.properties", text).unwrap();
+    assert_eq!(settings.name, "caf\u{e9} \u{1f600}");
+    assert_eq!(settings.sparql.username.as_deref(), Some("a:b=c\\d"));
+    assert_eq!(settings.port, 81);
+}
+
+#[test]
+fn files_are_utf_8_and_properties_latin_1_too() {
+    let dir = TempDir::new().unwrap();
+    let read = |name: &str, bytes: &[u8]| {
+        let path = dir.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        read(&Sources {
+            file: Some(&path),
+            ..Sources::default()
+        })
+        .map(|(settings, _)| settings.name)
+    };
+    for name in ["a.properties", "a.yaml", "a.toml"] {
+        let separator = if name == "a.yaml" { ": " } else { "=" };
+        let text = format!("\u{feff}application.name{separator}\"ä\"\n");
+        let found = read(name, text.as_bytes()).unwrap();
+        assert_eq!(found.trim_matches('"'), "ä", "{name}");
+    }
+    assert_eq!(
+        read("b.properties", b"application.name=\xe4\n").unwrap(),
+        "ä"
+    );
+    let error = read("b.yaml", b"a: 1\nb: \xe4\n").unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("malformed: line 2 is not UTF-8"),
+        "{error}"
+    );
+}
+
+fn with_flags(pairs: &[&str]) -> Result<(Settings, Vec<String>), ConfigError> {
+    let flags: Vec<String> = pairs.iter().map(|pair| (*pair).to_owned()).collect();
+    read(&Sources {
+        flags: &flags,
+        ..Sources::default()
+    })
+}
+
+#[test]
+fn what_is_not_built_yet_is_one_warning_from_all_sources() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("a.yaml");
+    let text = "soml:\n  storage:\n    provider: rdf4j\n    rdf4j: {credentials: geheim}\n\
+                spring.elasticsearch.rest.uris: http://localhost:9200\n\
+                logging.level.com.vendor.platform.search: INFO\n";
+    fs::write(&path, text).unwrap();
+    let flags = [
+        "search.maxNestingLevel=5".to_owned(),
+        "soml.storage.provider=x".to_owned(),
+    ];
+    let environment = [
+        ("TASK_DEFAULT_RETRY_DELAY", "1"),
+        ("GRAPHQL_SERVICE_1", "http://a/"),
+    ];
+    let environment = environment
+        .map(|(k, v)| (k.to_owned(), v.to_owned()))
+        .to_vec();
+    let (settings, warnings) = read(&Sources {
+        file: Some(&path),
+        environment,
+        flags: &flags,
+        ..Sources::default()
+    })
+    .unwrap();
+    assert_eq!(settings, Settings::default());
+    let [warning] = warnings.as_slice() else {
+        panic!("{warnings:?}");
+    };
+    for name in [
+        "`soml.storage.provider`",
+        "`soml.storage.rdf4j.credentials`",
+        "`spring.elasticsearch.rest.uris`",
+        "`logging.level.com.vendor.platform.search`",
+        "`search.maxNestingLevel`",
+        "`task.default.retry.delay`",
+        "`GRAPHQL_SERVICE_1`",
+    ] {
+        assert_eq!(warning.matches(name).count(), 1, "{name}: {warning}");
+    }
+    assert!(!warning.contains("geheim"), "{warning}");
+}
+
+#[test]
+fn a_known_property_that_says_what_the_service_does_is_no_warning() {
+    let (_, warnings) = with_flags(&["soml.storage.provider=in-memory"]).unwrap();
+    assert_eq!(warnings, Vec::<String>::new());
+}
+
+#[test]
+fn what_asks_for_protection_stops_the_start_from_every_source() {
+    let asked = [
+        with_flags(&["security.enabled=true", "security.roles=geheim"]),
+        with_flags(&["search.rbac.enabled=true"]),
+        with_flags(&["security.enabled=false", "search.rbac.enabled=yes"]),
+        with_environment(&[("SECURITY_ROLES", "Reader")]),
+        with_environment(&[("SECURITY_USERS_FILE", "/run/secrets/users")]),
+        with_file("a.yaml", "security: {users: [{username: a}]}").map(|s| (s, Vec::new())),
+        with_file("a.properties", "search.rbac.enabled: true").map(|s| (s, Vec::new())),
+    ];
+    for result in asked {
+        let error = result.unwrap_err();
+        assert!(matches!(error, ConfigError::Protection { .. }), "{error}");
+        let code = error.code().map(|code| code.as_str());
+        assert_eq!(code, Some("PROTECTION_UNAVAILABLE"));
+        let text = error.to_string();
+        assert!(
+            text.contains("not built yet") && !text.contains("geheim"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_clear_no_to_protection_starts_with_a_warning() {
+    for pairs in [
+        &["security.enabled=false", "search.rbac.enabled=false"][..],
+        &[
+            "security.enabled=true",
+            "security.enabled=false",
+            "security.users=geheim",
+        ],
+        &[
+            "security.enabled=False",
+            "security.secret=geheim",
+            "security.roles=geheim",
+        ],
+    ] {
+        let (settings, warnings) = with_flags(pairs).unwrap();
+        assert!(!settings.security.is_on());
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        let names = ["`security.", "`search.rbac.enabled`"];
+        assert!(
+            names.iter().any(|name| warnings[0].contains(name)),
+            "{warnings:?}"
+        );
+        assert!(!warnings[0].contains("geheim"), "{warnings:?}");
+    }
+    // The last source decides.
+    let flags = ["security.enabled=false".to_owned()];
+    let environment = vec![("SECURITY_ENABLED".to_owned(), "true".to_owned())];
+    let (settings, warnings) = read(&Sources {
+        environment,
+        flags: &flags,
+        ..Sources::default()
+    })
+    .unwrap();
+    assert!(!settings.security.is_on());
+    assert_eq!(warnings, Vec::<String>::new());
+}
+
+#[test]
+fn names_in_the_environment_that_others_use_too_are_left_alone() {
+    let others = [
+        ("SECURITY_TOKEN", "1"),
+        ("ELASTICSEARCH_URL", "http://a/"),
+        ("SERVER", "a"),
+    ];
+    let (settings, warnings) = with_environment(&others).unwrap();
+    assert_eq!((settings, warnings), (Settings::default(), Vec::new()));
+}
+
+#[test]
+fn the_time_of_the_health_cache_has_another_name_in_seconds() {
+    let name = "health.cache.invalidation.period";
+    for (value, millis) in [("45", 45_000), ("0", 0), ("250ms", 250), ("2m", 120_000)] {
+        let (settings, warnings) = with_flags(&[&format!("{name}={value}")]).unwrap();
+        assert_eq!(
+            settings.health_cache,
+            Duration::from_millis(millis),
+            "{value}"
+        );
+        assert_eq!(warnings, Vec::<String>::new());
+    }
+    let (settings, _) = with_environment(&[("HEALTH_CACHE_INVALIDATION_PERIOD", "7")]).unwrap();
+    assert_eq!(settings.health_cache, Duration::from_secs(7));
+    let error = with_flags(&[&format!("{name}=soon")])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("`health.cache.invalidation.period` in --set is `soon`"),
+        "{error}"
+    );
+    // The property's own name wins within a source, a later source over an earlier one.
+    let both = ["health.cacheTime=1", "health.cache.invalidation.period=2"];
+    assert_eq!(
+        with_flags(&both).unwrap().0.health_cache,
+        Duration::from_millis(1)
+    );
+    let flags = [format!("{name}=2")];
+    let (settings, _) = read(&Sources {
+        environment: vec![("HEALTH_CACHETIME".to_owned(), "1".to_owned())],
+        flags: &flags,
+        ..Sources::default()
+    })
+    .unwrap();
+    assert_eq!(settings.health_cache, Duration::from_secs(2));
+}
+
+#[test]
+fn general_names_of_port_and_name_count_where_the_own_ones_are_not_set() {
+    let general = ["server.port=81", "spring.application.name=films"];
+    let (settings, warnings) = with_flags(&general).unwrap();
+    assert_eq!((settings.port, settings.name.as_str()), (81, "films"));
+    assert_eq!(warnings, Vec::<String>::new());
+    let flags = general.map(str::to_owned);
+    let environment = [("APPLICATION_PORT", "82"), ("APPLICATION_NAME", "own")];
+    let (settings, _) = read(&Sources {
+        environment: environment
+            .map(|(k, v)| (k.to_owned(), v.to_owned()))
+            .to_vec(),
+        flags: &flags,
+        ..Sources::default()
+    })
+    .unwrap();
+    assert_eq!((settings.port, settings.name.as_str()), (82, "own"));
+    assert!(with_flags(&["server.port=x"]).is_err());
+}
+
+#[test]
+fn every_property_of_the_interface_is_known() {
+    for name in [
+        "search.storage.location",
+        "application.scheme",
+        "application.address",
+        "application.useNetworkAddressAsName",
+        "task.default.retry.maxRetries",
+        "soml.storage.rdf4j.cluster.unavailableWriteTimeout",
+        "sparql.endpoint.cluster.forceConnection",
+        "search.soml.storage.mongodb.writeConcern",
+        "soml.storage.mongodb.serverSelectionTimeout",
+        "soml.storage.migration.cleanOnComplete",
+        "indexing.healthcheck.indexesSeverity",
+        "indexer.connectorCreateSettings",
+        "elasticsearch.indexCreateSettings",
+        "graphql.mutation.enabled",
+        "graphdql.federation.enabled",
+        "application.name",
+        "application.port",
+        "graphql.federation.enabled",
+    ] {
+        let value = if name == "application.port" {
+            "1"
+        } else {
+            "true"
+        };
+        let (_, warnings) = with_flags(&[&format!("{name}={value}")]).unwrap();
+        assert!(warnings.len() <= 1, "{name}: {warnings:?}");
+    }
+    let error = with_flags(&["soml.storage.rdf4j.adress=a"])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("did you mean `soml.storage.rdf4j.address`?"),
+        "{error}"
+    );
 }

@@ -1,11 +1,15 @@
 //! `soml check` and `soml explain-query`, run as processes.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, out, soml};
+use crate::sparql_server::SparqlServer;
 
 const BOOKS: [&str; 4] = [
     "--schema",
@@ -61,9 +65,90 @@ warning[PROPERTY_UNKNOWN]: Book: 1 statement uses a property that is not in the 
 
 #[test]
 fn warnings_alone_leave_the_exit_code_at_0() {
-    let output = check("<1> a :Mystery .", &[]);
+    let output = check("<1> a :Mystery . <2> a :Book ; :title \"T\" .", &[]);
     assert_eq!(code(&output), Some(0));
     assert!(out(&output).contains("CLASS_UNKNOWN"), "{}", out(&output));
+}
+
+#[test]
+fn data_without_an_object_of_the_schema_fail_and_their_classes_are_named() {
+    let output = check("<1> a :Mystery . <2> a :Mystery . <3> a :Riddle .", &[]);
+    assert_eq!(code(&output), Some(2));
+    let expected = "\
+no objects of: Book, Person
+
+error[NO_MATCHING_OBJECTS]: 2 classes are in the data, but no object of any type of the schema
+    <http://example.org/vocabulary/Mystery>  2 instances
+    <http://example.org/vocabulary/Riddle>  1 instance
+";
+    let text = out(&output);
+    assert!(text.starts_with(expected), "{text}");
+    let output = check("", &["--format", "json"]);
+    assert_eq!(code(&output), Some(2));
+    let report: Value = serde_json::from_str(&out(&output)).unwrap();
+    assert_eq!(report["errors"], 1);
+    assert_eq!(report["findings"][0]["code"], "NO_MATCHING_OBJECTS");
+}
+
+#[test]
+fn the_classes_of_a_server_are_named_too() {
+    let server = SparqlServer::with("<http://r/1> a <http://v/Mystery> .");
+    let flags = server.flags();
+    let flags = flags.each_ref().map(String::as_str);
+    let output = soml(&[&["check", BOOKS[0], BOOKS[1]], &flags[..]].concat());
+    assert_eq!(code(&output), Some(2), "{}", err(&output));
+    let text = out(&output);
+    let finding =
+        "1 class is in the data, but no object of any type of the schema\n    <http://v/Mystery>";
+    assert!(text.contains(finding), "{text}");
+}
+
+/// Runs `soml serve` until its log says something of the data, and returns that line.
+fn warning_of(arguments: &[&str]) -> Option<String> {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_soml"))
+        .args(["serve", "--port", "0", "--set", "logging.level=info"])
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (found, waiting) = std::sync::mpsc::channel();
+    let log = BufReader::new(child.stderr.take().unwrap());
+    let reader = std::thread::spawn(move || {
+        for line in log.lines().map_while(Result::ok) {
+            if line.contains("no object of any type") {
+                let _ = found.send(line);
+            }
+        }
+    });
+    let line = waiting.recv_timeout(Duration::from_secs(20)).ok();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    reader.join().unwrap();
+    line
+}
+
+#[test]
+fn serve_warns_that_the_data_are_of_other_classes() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("data.ttl");
+    fs::write(&data, "<http://r/1> a <http://v/Mystery> .").unwrap();
+    let line = warning_of(&[BOOKS[0], BOOKS[1], "--data", data.to_str().unwrap()]);
+    let line = line.expect("a warning");
+    assert!(
+        line.contains("WARN") && line.contains("<http://v/Mystery> (1)"),
+        "{line}"
+    );
+
+    let server = SparqlServer::with("<http://r/1> a <http://v/Mystery> .");
+    let flags = server.flags();
+    let flags = flags.each_ref().map(String::as_str);
+    let line = warning_of(&[&[BOOKS[0], BOOKS[1]], &flags[..]].concat());
+    assert!(line.expect("a warning").contains("<http://v/Mystery> (1)"));
+
+    let line = warning_of(&[BOOKS[0], BOOKS[1]]);
+    assert!(line.expect("a warning").contains("no classes at all"));
 }
 
 #[test]
@@ -109,6 +194,32 @@ fn explanations_have_plan_steps_and_times() {
     assert_eq!(steps[0]["rows"], 1);
     assert!(explained["planningMicroseconds"].is_u64());
     assert_eq!(explained["errors"], json!([]));
+}
+
+#[test]
+fn sparql_is_shown_only_where_it_is_sent() {
+    let query = "{ book(where: {year: {GT: 1700}}) { title } }";
+    let embedded = soml(&[&["explain-query"], &BOOKS[..], &[query]].concat());
+    let text = out(&embedded);
+    assert!(
+        text.contains("some <http://example.org/vocabulary/year> > 1700"),
+        "{text}"
+    );
+    assert!(!text.contains("SELECT"), "{text}");
+
+    let server = SparqlServer::with(&fs::read_to_string(BOOKS[3]).unwrap());
+    let flags = server.flags();
+    let flags = flags.each_ref().map(String::as_str);
+    let arguments = [&["explain-query", BOOKS[0], BOOKS[1], query], &flags[..]].concat();
+    let remote = out(&soml(&arguments));
+    let plan = |text: &str| text.split("Execution").next().map(str::to_owned);
+    let after_time = |text: &str| plan(text).and_then(|p| Some(p.split_once(':')?.1.to_owned()));
+    assert_eq!(
+        after_time(&remote),
+        after_time(&text),
+        "one plan for all stores"
+    );
+    assert_eq!(remote.matches("SELECT DISTINCT").count(), 1, "{remote}");
 }
 
 #[test]

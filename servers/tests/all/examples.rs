@@ -14,8 +14,8 @@ fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
 }
 
-/// Runs a command in the folder of the examples.
-fn run(command: &str) -> String {
+/// Runs a command in a folder; returns what it prints.
+pub(crate) fn run_in(folder: &Path, command: &str) -> String {
     let programs = Path::new(env!("CARGO_BIN_EXE_soml")).parent().unwrap();
     let others = env::var_os("PATH").unwrap();
     let path = [programs.to_owned()]
@@ -23,7 +23,7 @@ fn run(command: &str) -> String {
         .chain(env::split_paths(&others));
     let output = Command::new("sh")
         .args(["-c", &format!("exec 2>&1; {command}")])
-        .current_dir(docs().join("examples"))
+        .current_dir(folder)
         .env("PATH", env::join_paths(path).unwrap())
         .output()
         .unwrap();
@@ -31,18 +31,22 @@ fn run(command: &str) -> String {
 }
 
 /// Returns a block with what its commands print now.
-fn rerun(block: &str) -> String {
+pub(crate) fn rerun(folder: &Path, block: &str) -> String {
     let commands = block.lines().filter_map(|line| line.strip_prefix("$ "));
     commands
-        .map(|command| format!("$ {command}\n{}", run(command)))
+        .map(|command| format!("$ {command}\n{}", run_in(folder, command)))
         .collect()
 }
 
 fn rerun_page(text: &str) -> (String, usize) {
+    let folder = docs().join("examples");
     let (mut page, mut rest, mut blocks) = (String::new(), text, 0);
     while let Some((before, after)) = rest.split_once(OPENING) {
         let (block, behind) = after.split_once(CLOSING).unwrap();
-        page.push_str(&format!("{before}{OPENING}{}{CLOSING}", rerun(block)));
+        page.push_str(&format!(
+            "{before}{OPENING}{}{CLOSING}",
+            rerun(&folder, block)
+        ));
         rest = behind;
         blocks += 1;
     }

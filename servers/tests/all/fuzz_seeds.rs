@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::fuzz_targets::{cursors, regex, requests, soml, sparql_results};
+use crate::fuzz_targets::{cursors, regex, requests, soml, sparql_results, tokens};
 
 /// Runs a target on the files below a folder of the repository, and on changes of them.
 fn replay(folder: &str, changes: usize, run: impl Fn(&[u8])) {
@@ -92,6 +92,11 @@ fn cursors_of_connections() {
 #[test]
 fn results_of_sparql_servers() {
     replay("fuzz/seeds/sparql_results", 1_000, sparql_results::run);
+}
+
+#[test]
+fn tokens_and_their_keys() {
+    replay("fuzz/seeds/tokens", 3_000, tokens::run);
 }
 
 #[test]

@@ -225,7 +225,7 @@ fn a_body_of_100_mb_is_413_and_the_service_goes_on() {
     let size = 100 << 20;
     write!(
         stream,
-        "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {size}\r\nConnection: close\r\n\r\n"
+        "POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {size}\r\nConnection: close\r\n\r\n"
     )
     .unwrap();
     let piece = vec![b' '; 1 << 16];

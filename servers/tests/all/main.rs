@@ -3,12 +3,16 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod any_service;
+mod authentication;
 mod browser;
+mod callers;
 mod command_line;
 mod configuration;
 mod data_tools;
+mod demo_with_roles;
 mod documentation;
 mod examples;
+mod first_schema;
 mod fuzz_seeds;
 #[expect(
     unreachable_pub,
@@ -17,10 +21,18 @@ mod fuzz_seeds;
 #[path = "../../../fuzz/src/lib.rs"]
 mod fuzz_targets;
 mod graphql_over_http;
+mod idp;
+mod infer;
 mod loading;
+mod log_in;
+mod malformed_data;
 mod misbehaving_stores;
 mod on_disk;
 mod operations;
+mod overload;
+mod page;
+mod provision;
+mod provisioning;
 mod real_server;
 mod remote_store;
 #[path = "../../../graph-store/tests/all/back_end/repository.rs"]
@@ -28,3 +40,5 @@ mod repository;
 mod schema_tools;
 mod schemas_over_http;
 mod service;
+mod sparql_server;
+mod under_pressure;

@@ -28,6 +28,7 @@ fn the_health_record_of_the_demo_is_ok() {
     for (id, kind) in [
         ("1200", "sparql"),
         ("1300", "soml"),
+        ("1350", "soml-rbac"),
         ("1400", "queryService"),
     ] {
         let check = check(&record, id);

@@ -4,7 +4,9 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 
+use graphql_gen::typesystem::ApiOptions;
 use serde_json::Value;
+use servers::schema::check_with;
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, out, soml};
@@ -41,6 +43,30 @@ fn sdl_prints_what_the_service_serves() {
     let with_mutations = sdl(&["--mutations"]);
     assert!(with_mutations.contains("type Mutation"), "{with_mutations}");
     assert_eq!(code(&soml(&["sdl", BROKEN])), Some(1));
+}
+
+#[test]
+fn sdl_prints_what_the_settings_of_the_service_make_of_it() {
+    let options = ApiOptions::default();
+    let served = |options: &ApiOptions| {
+        let checked = check_with(BOOKS, options);
+        checked.schema.unwrap().api.sdl()
+    };
+    let pruned = sdl(&["--prune"]);
+    assert_eq!(pruned, served(&options.clone().with_prune(true)));
+    assert!(sdl(&[]).contains("input Byte_Where "));
+    assert!(!pruned.contains("input Byte_Where "), "{pruned}");
+    let described = sdl(&["--describe-arguments"]);
+    assert_eq!(described, served(&options.with_argument_descriptions(true)));
+    assert!(
+        described.contains("\"\"\"Maximum length of the list\"\"\""),
+        "{described}"
+    );
+    let keyed = sdl(&["--prune", "--kind", "federation"]);
+    assert!(
+        keyed.contains("extend type Shop") && !keyed.contains("Byte_Where"),
+        "{keyed}"
+    );
 }
 
 #[test]

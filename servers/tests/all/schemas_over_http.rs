@@ -1,6 +1,7 @@
 //! `/soml`: checking, storing, reading, replacing, removing, binding and unbinding schemas.
 
 use serde_json::json;
+use servers::config::Settings;
 
 use crate::service::{Answer, Service};
 
@@ -256,4 +257,234 @@ fn a_schema_named_validate_is_as_any_other() {
     assert_eq!(service.get("/soml/validate").json()["input"], text);
     let removed = service.send("DELETE", "/soml/validate", &[], b"");
     assert_eq!(removed.status, 204);
+}
+
+#[test]
+fn a_stored_schema_is_read_as_the_status_document_that_storing_answered() {
+    let service = Service::empty();
+    // Without an identifier, so that there is a warning.
+    let text = PLANETS.split_once('\n').unwrap().1;
+    let stored = post(&service, text);
+    let path = stored.header("location");
+    let read = service.get(&path);
+    assert_eq!(read.header("content-type"), "application/ld+json");
+    assert_eq!(read.header("etag"), stored.header("etag"));
+    assert_eq!(read.json(), stored.json());
+    assert_eq!(read.json()["valid"], true);
+    assert_eq!(read.json()["errors"], json!([]));
+    assert_eq!(read.json()["warnings"][0]["code"], "MISSING_ID");
+}
+
+#[test]
+fn a_slash_after_soml_changes_nothing() {
+    let service = Service::empty();
+    let stored = service.send("POST", "/soml/", &[YAML], PLANETS.as_bytes());
+    assert_eq!(
+        (stored.status, stored.header("location").as_str()),
+        (201, "/soml/swapi-planets")
+    );
+    let checked = service.send("POST", "/soml/validate/", &[YAML], PLANETS.as_bytes());
+    assert_eq!(checked.json()["valid"], true);
+    assert_eq!(put(&service, "/soml/swapi-planets/", PLANETS).status, 200);
+}
+
+#[test]
+fn the_media_type_that_weighs_more_is_answered() {
+    let service = Service::empty();
+    post(&service, PLANETS);
+    let read = |accept| {
+        let headers = [("accept", accept)];
+        let answer = service.send("GET", "/soml/swapi-planets", &headers, b"");
+        assert!(answer.header("vary").contains("accept"));
+        answer.header("content-type")
+    };
+    assert_eq!(
+        read("text/yaml;q=0.4, application/ld+json"),
+        "application/ld+json"
+    );
+    assert_eq!(
+        read("text/yaml, application/ld+json;q=0.4"),
+        "text/yaml; charset=utf-8"
+    );
+    assert_eq!(read("*/*"), "application/ld+json");
+}
+
+#[test]
+fn if_match_takes_several_tags_and_no_weak_one() {
+    let service = Service::empty();
+    let path = "/soml/swapi-planets";
+    let mut tag = post(&service, PLANETS).header("etag");
+    let replace = |value: &str| {
+        let headers = [YAML, ("if-match", value)];
+        let answer = service.send("PUT", path, &headers, PLANETS.as_bytes());
+        (answer.status, answer)
+    };
+    for list in ["\"old\", {}", "{},\"old\"", "\"a,b\" , W/\"c\",, {}", "*"] {
+        let (status, answer) = replace(&list.replace("{}", &tag));
+        assert_eq!(status, 200, "{list}: {}", answer.text());
+        tag = answer.header("etag");
+    }
+    for list in ["\"old\", \"older\"", "W/{}", "\"old\", W/{}"] {
+        let (status, answer) = replace(&list.replace("{}", &tag));
+        assert_eq!(
+            (status, answer.code().as_str()),
+            (412, "PRECONDITION_FAILED"),
+            "{list}"
+        );
+    }
+    for list in ["old", "\"old", "{} {}", "*, {}"] {
+        let (status, answer) = replace(&list.replace("{}", &tag));
+        assert_eq!(
+            (status, answer.code().as_str()),
+            (400, "REQUEST_MALFORMED"),
+            "{list}"
+        );
+    }
+    // Not what a header can hold as text, and yet not ignored.
+    let obscure = [("if-match", "\"é\"")];
+    assert_eq!(service.send("DELETE", path, &obscure, b"").status, 412);
+    let objects = format!("{path}/objects");
+    let old = [("if-match", "\"old\"")];
+    assert_eq!(service.send("PUT", &objects, &old, b"").status, 412);
+    let current = [("if-match", tag.as_str())];
+    assert_eq!(service.send("PUT", &objects, &current, b"").status, 200);
+    assert_eq!(service.send("DELETE", &objects, &old, b"").status, 412);
+    assert_eq!(service.send("DELETE", &objects, &current, b"").status, 204);
+    assert_eq!(service.send("DELETE", path, &current, b"").status, 204);
+}
+
+#[test]
+fn the_tag_of_a_compressed_response_is_as_good_as_any() {
+    let service = Service::empty();
+    let path = "/soml/swapi-planets";
+    let tag = post(&service, PLANETS).header("etag");
+    for encoding in ["gzip", "br", "zstd"] {
+        let read = service.send("GET", path, &[("accept-encoding", encoding)], b"");
+        assert_eq!(read.header("content-encoding"), encoding);
+        let encoded = read.header("etag");
+        assert_ne!(encoded, tag);
+        let known = [("if-none-match", encoded.as_str())];
+        assert_eq!(service.send("GET", path, &known, b"").status, 304);
+        let matching = [("if-match", encoded.as_str())];
+        let bound = service.send("PUT", &format!("{path}/objects"), &matching, b"");
+        assert_eq!(bound.status, 200, "{encoded}");
+    }
+}
+
+#[test]
+fn if_none_match_spares_what_is_known_and_protects_what_is_there() {
+    let service = Service::empty();
+    let path = "/soml/swapi-planets";
+    let tag = post(&service, PLANETS).header("etag");
+    let read = |value: &str| {
+        service
+            .send("GET", path, &[("if-none-match", value)], b"")
+            .status
+    };
+    assert_eq!(read(&format!("\"old\", W/{tag}")), 304);
+    assert_eq!(read("*"), 304);
+    assert_eq!(read("\"old\""), 200);
+    assert_eq!(read("old"), 400);
+    let replace = |value: &str| {
+        let headers = [YAML, ("if-none-match", value)];
+        service
+            .send("PUT", path, &headers, PLANETS.as_bytes())
+            .status
+    };
+    assert_eq!(replace("*"), 412);
+    assert_eq!(replace(&tag), 412);
+    assert_eq!(replace("\"old\""), 200);
+}
+
+#[test]
+fn identifiers_have_plain_characters_and_a_length() {
+    let service = Service::empty();
+    let named = |id: &str| PLANETS.replace("/soml/swapi-planets", id);
+    for id in [
+        "/soml/a b",
+        "/soml/übung",
+        "/soml/..",
+        "/soml/-a",
+        "/soml/a?b",
+        "/soml/<b>",
+    ] {
+        let answer = post(&service, &named(&format!("'{id}'")));
+        let found = (answer.status, answer.code());
+        assert_eq!(found, (422, "SCHEMA_ID_INVALID".to_owned()), "{id}");
+        let text = answer.text();
+        assert!(text.contains("write an `id` such as `/soml/"), "{text}");
+        let check = service.send(
+            "POST",
+            "/soml/validate",
+            &[YAML],
+            named(&format!("'{id}'")).as_bytes(),
+        );
+        assert_eq!(
+            (check.status, check.code().as_str()),
+            (200, "SCHEMA_ID_INVALID"),
+            "{id}"
+        );
+        assert_eq!(check.json()["valid"], false, "{id}");
+    }
+    let longest = format!("/soml/{}", "x".repeat(128));
+    assert_eq!(post(&service, &named(&longest)).status, 201);
+    assert_eq!(
+        post(&service, &named(&format!("{longest}x"))).code(),
+        "SCHEMA_ID_INVALID"
+    );
+    assert_eq!(service.get(&longest).status, 200);
+    assert_eq!(service.get("/soml/a%2Fb").code(), "SCHEMA_NOT_FOUND");
+    assert_eq!(service.get("/soml").json()["hydra:totalItems"], 1);
+}
+
+#[test]
+fn the_number_of_stored_schemas_is_bounded() {
+    let service = Service::empty_with(Settings {
+        max_stored_schemas: 2,
+        ..Settings::default()
+    });
+    let named = |id: &str| PLANETS.replace("swapi-planets", id);
+    assert_eq!(post(&service, &named("a")).status, 201);
+    assert_eq!(post(&service, &named("b")).status, 201);
+    let full = post(&service, &named("c"));
+    assert_eq!(
+        (full.status, full.code().as_str()),
+        (507, "SCHEMA_STORE_FULL")
+    );
+    assert!(
+        full.text().contains("soml.storage.maxSchemas"),
+        "{}",
+        full.text()
+    );
+    assert_eq!(put(&service, "/soml/a", &named("a")).status, 200);
+    assert_eq!(service.send("DELETE", "/soml/b", &[], b"").status, 204);
+    assert_eq!(post(&service, &named("c")).status, 201);
+}
+
+#[test]
+fn the_bytes_of_stored_schemas_are_bounded() {
+    let service = Service::empty_with(Settings {
+        max_stored_bytes: 2 * PLANETS.len(),
+        ..Settings::default()
+    });
+    let path = "/soml/swapi-planets";
+    assert_eq!(post(&service, PLANETS).status, 201);
+    let filler = |bytes: usize| format!("{PLANETS}\n#{}", "x".repeat(bytes - 2));
+    let exact = put(&service, path, &filler(PLANETS.len()));
+    assert_eq!(exact.status, 200, "{}", exact.text());
+    let full = put(&service, path, &filler(PLANETS.len() + 1));
+    assert_eq!(
+        (full.status, full.code().as_str()),
+        (507, "SCHEMA_STORE_FULL")
+    );
+    assert!(
+        full.text().contains("soml.storage.maxBytes"),
+        "{}",
+        full.text()
+    );
+    assert_eq!(service.get(path).json()["input"], filler(PLANETS.len()));
+    assert_eq!(put(&service, path, PLANETS).status, 200);
+    let other = PLANETS.replace("swapi-planets", "second");
+    assert_eq!(post(&service, &other).status, 201);
+    assert_eq!(post(&service, SPECIES).code(), "SCHEMA_STORE_FULL");
 }

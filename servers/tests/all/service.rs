@@ -1,5 +1,7 @@
 //! A service that runs in this process on a free port, and a plain client for it.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -12,6 +14,7 @@ use servers::app::App;
 use servers::config::Settings;
 use servers::demo::STAR_WARS;
 use servers::http::Server;
+use servers::identity::Provider;
 use servers::load::{Finding, LoadObserver, LoadOptions, load_embedded};
 use servers::schema_store::InMemorySchemaStore;
 use tokio::sync::oneshot;
@@ -49,7 +52,12 @@ impl Service {
 
     /// Starts a service without schema and data.
     pub(crate) fn empty() -> Service {
-        Service::start(Settings::default(), Store::new().unwrap(), None)
+        Service::empty_with(Settings::default())
+    }
+
+    /// Starts a service without schema and data under other settings.
+    pub(crate) fn empty_with(settings: Settings) -> Service {
+        Service::start(settings, Store::new().unwrap(), None)
     }
 
     /// Starts the Star Wars schema over another store.
@@ -57,22 +65,35 @@ impl Service {
         Service::run(settings, store, Some((STAR_WARS.schema, STAR_WARS.query)))
     }
 
+    /// Starts the Star Wars schema without data, and lets users log in.
+    pub(crate) fn with_provider(settings: Settings, provider: Arc<Provider>) -> Service {
+        let store = Arc::new(OxigraphStore::new(Store::new().unwrap()));
+        let schema = Some((STAR_WARS.schema, STAR_WARS.query));
+        Service::prepared(settings, store, schema, |app| app.with_provider(provider))
+    }
+
     fn start(settings: Settings, store: Store, schema: Option<(&str, &str)>) -> Service {
         Service::run(settings, Arc::new(OxigraphStore::new(store)), schema)
     }
 
     fn run(
-        mut settings: Settings,
+        settings: Settings,
         store: Arc<dyn GraphStore>,
         schema: Option<(&str, &str)>,
     ) -> Service {
+        Service::prepared(settings, store, schema, |app| app)
+    }
+
+    fn prepared(
+        mut settings: Settings,
+        store: Arc<dyn GraphStore>,
+        schema: Option<(&str, &str)>,
+        prepare: impl FnOnce(App) -> App,
+    ) -> Service {
         settings.port = 0;
         settings.shutdown_timeout = Duration::from_secs(2);
-        let app = Arc::new(App::new(
-            settings,
-            store,
-            Arc::new(InMemorySchemaStore::default()),
-        ));
+        let schemas = Arc::new(InMemorySchemaStore::default());
+        let app = Arc::new(prepare(App::new(settings, store, schemas)));
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -142,6 +163,32 @@ impl Service {
             status,
             headers,
             body,
+        }
+    }
+
+    /// Sends bytes as they are over a connection of its own, and reads until the service closes it.
+    pub(crate) fn raw(&self, request: &str) -> Answer {
+        let port = self.base.rsplit(':').next().unwrap();
+        let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+        let timeout = Some(Duration::from_secs(60));
+        stream.set_read_timeout(timeout).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
+        let (head, body) = bytes.split_at(end.expect("an answer has a head") + 4);
+        let head = std::str::from_utf8(head).unwrap();
+        let mut lines = head.lines().filter(|line| !line.is_empty());
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap();
+        let headers = lines.map(|line| {
+            let (name, value) = line.split_once(": ").unwrap();
+            let name: ureq::http::HeaderName = name.parse().unwrap();
+            (name, value.parse::<ureq::http::HeaderValue>().unwrap())
+        });
+        Answer {
+            status: status.parse().unwrap(),
+            headers: headers.collect(),
+            body: body.to_vec(),
         }
     }
 

@@ -131,13 +131,17 @@ fn field_type(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inherited: &Property) {
     }
 }
 
-fn path(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inherited: &Property) {
-    let same = match (&own.property.path, &inherited.path) {
+/// Tells whether two entries of a property reach values in the same way.
+pub(super) fn same_path(a: &Property, b: &Property) -> bool {
+    match (&a.path, &b.path) {
         (Path::Forward(here), Path::Forward(there)) => here == there,
         (Path::Inverse { iri: here, .. }, Path::Inverse { iri: there, .. }) => here == there,
         _ => false,
-    };
-    if same {
+    }
+}
+
+fn path(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inherited: &Property) {
+    if same_path(own.property, inherited) {
         return;
     }
     let raw = &own.slot.raw;
@@ -151,5 +155,5 @@ fn path(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inherited: &Property) {
     );
     cx.add(Code::PathInheritance, span, message)
         .label(inherited.span, "inherited from here")
-        .help("give the property of the subclass another name");
+        .help("each type reads its own; give the property another name if that is not meant");
 }

@@ -1,20 +1,23 @@
 //! Inverses: partners exist, and their ranges lead back.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use super::inheritance::same_path;
 use super::{Cx, Own, quoted};
 use crate::codes::Code;
 use crate::raw::{RawProperty, Text, did_you_mean};
 use crate::schema::{ObjectId, PropertyId, Range};
+use crate::span::Span;
 
 pub(super) fn check(cx: &mut Cx<'_, '_>) {
     let mut used = HashSet::new();
+    let overridden = overridden_below(cx);
     for own in cx.own_properties() {
         used.insert(own.key);
         conflict(cx, &own.slot.raw);
         symmetric(cx, &own);
         if own.slot.raw.inverse_alias.is_some() {
-            alias(cx, &own);
+            alias(cx, &own, &overridden);
         } else if own.slot.raw.inverse_of.is_some() {
             inverse(cx, &own);
         }
@@ -26,6 +29,29 @@ pub(super) fn check(cx: &mut Cx<'_, '_>) {
             unused(cx, named.name, &named.body);
         }
     }
+}
+
+/// Properties by object and key that some subclass stores under another RDF property, with the place
+/// of the first such entry.
+type Overridden<'c> = HashMap<(ObjectId, &'c str), Span>;
+
+fn overridden_below<'c>(cx: &Cx<'c, '_>) -> Overridden<'c> {
+    let schema = cx.schema();
+    let mut overridden = HashMap::new();
+    for own in cx.own_properties() {
+        let mut above = schema.lineage(own.object).skip(1);
+        let inherited = above.next().and_then(|parent| {
+            let at = cx.resolved.slots[parent.index()].index(own.key)?;
+            Some(&schema[schema[parent].props[at]])
+        });
+        if inherited.is_some_and(|inherited| !same_path(own.property, inherited)) {
+            for ancestor in schema.lineage(own.object).skip(1) {
+                let key = (ancestor, own.key);
+                overridden.entry(key).or_insert(own.property.span);
+            }
+        }
+    }
+    overridden
 }
 
 fn conflict(cx: &mut Cx<'_, '_>, raw: &RawProperty<'_>) {
@@ -134,7 +160,7 @@ fn own_partner(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inverse: Text<'_>) -> Opt
     }
 }
 
-fn alias(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>) {
+fn alias(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, overridden: &Overridden<'_>) {
     let Some(text) = own.slot.raw.inverse_alias else {
         return;
     };
@@ -167,6 +193,16 @@ fn alias(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>) {
         );
         cx.add(Code::InverseAliasRange, text.span, message)
             .label(target.span, "the aliased property");
+    }
+    let partner = (target.owner, cx.scope().names.key(text.value));
+    if let Some(&span) = overridden.get(&partner) {
+        let message = format!(
+            "`{name}` has another RDF property in a subclass; `{}` follows that of `{name}` alone",
+            cx.full_name(own.id)
+        );
+        cx.add(Code::PathInheritance, text.span, message)
+            .label(span, "the subclass declares it here")
+            .help("links that the subclass stores are not found in the inverse direction");
     }
 }
 

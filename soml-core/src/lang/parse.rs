@@ -7,6 +7,9 @@ use super::{LangHead, LangItem, LangRange, LangSpec, LangSpecError, LangValidati
 impl LangSpec {
     /// Parses a `fetch` specification: an optional `ALL,` or `ALL:` and a list of items without spaces.
     ///
+    /// The first item may be empty, as in `,en`. The empty text is a specification too, one that
+    /// says nothing; see [`LangSpec::is_empty`].
+    ///
     /// # Errors
     /// Fails on the first item that does not follow the grammar, and names it.
     pub fn parse(text: &str) -> Result<LangSpec, LangSpecError> {
@@ -17,10 +20,16 @@ impl LangSpec {
                     items: Vec::new(),
                 });
             }
+            "" => {
+                return Ok(LangSpec {
+                    head: LangHead::Preference,
+                    items: Vec::new(),
+                });
+            }
             _ => match (text.strip_prefix("ALL,"), text.strip_prefix("ALL:")) {
                 (Some(rest), _) => (LangHead::All, rest),
-                (None, Some(rest)) => (LangHead::AllOf, rest),
-                (None, None) => (LangHead::Preference, text),
+                (None, Some(rest)) => (LangHead::AllOf, after_empty_item(rest)),
+                (None, None) => (LangHead::Preference, after_empty_item(text)),
             },
         };
         let items = rest
@@ -42,6 +51,8 @@ impl FromStr for LangSpec {
 impl LangValidation {
     /// Parses a `validate` specification: a list of tags, then optionally `;UNIQ`; or `UNIQ` alone.
     ///
+    /// The first item may be empty, and so may the list.
+    ///
     /// # Errors
     /// Fails on the first item that does not follow the grammar, and names it.
     pub fn parse(text: &str) -> Result<LangValidation, LangSpecError> {
@@ -55,10 +66,13 @@ impl LangValidation {
             Some(list) => (list, true),
             None => (text, false),
         };
-        let allowed = list
-            .split(',')
-            .map(validate_item)
-            .collect::<Result<Vec<_>, _>>()?;
+        let allowed = match list {
+            "" => Vec::new(),
+            list => after_empty_item(list)
+                .split(',')
+                .map(validate_item)
+                .collect::<Result<Vec<_>, _>>()?,
+        };
         Ok(LangValidation { allowed, unique })
     }
 }
@@ -71,6 +85,11 @@ impl FromStr for LangValidation {
     }
 }
 
+/// Returns the items after an empty first one; of `,en` these are `en`.
+fn after_empty_item(list: &str) -> &str {
+    list.strip_prefix(',').unwrap_or(list)
+}
+
 fn fetch_item(item: &str) -> Result<LangItem, LangSpecError> {
     match item {
         "ANY" => Ok(LangItem::Any),
@@ -78,6 +97,9 @@ fn fetch_item(item: &str) -> Result<LangItem, LangSpecError> {
         "ALL" => Err(error("`ALL` is only allowed at the beginning")),
         "UNIQ" => Err(error("`UNIQ` is only allowed in `validate`")),
         _ => match item.strip_prefix('-') {
+            Some(word) if WORDS.contains(&word) && word != "NONE" => {
+                Err(error(format!("`{item}`: `{word}` cannot be excluded")))
+            }
             Some(rest) => range(rest).map(LangItem::Exclude),
             None => range(item).map(LangItem::Include),
         },
@@ -90,6 +112,7 @@ fn validate_item(item: &str) -> Result<LangItem, LangSpecError> {
         "UNIQ" => Err(error(
             "`UNIQ` comes last, after a semicolon, as in `en,fr;UNIQ`",
         )),
+        "BROWSER" => Err(error("`BROWSER` is only allowed in `fetch`")),
         _ if item.contains(';') => Err(error(
             "only `UNIQ` is allowed after the semicolon, at the end",
         )),
@@ -100,6 +123,9 @@ fn validate_item(item: &str) -> Result<LangItem, LangSpecError> {
         _ => range(item).map(LangItem::Include),
     }
 }
+
+/// Words that stand for languages, in upper case.
+const WORDS: [&str; 5] = ["ALL", "ANY", "NONE", "BROWSER", "UNIQ"];
 
 fn range(item: &str) -> Result<LangRange, LangSpecError> {
     if item == "NONE" {
@@ -115,10 +141,10 @@ fn range(item: &str) -> Result<LangRange, LangSpecError> {
     if tag != tag.trim() {
         return Err(error(format!("`{}`: spaces are not allowed", cut(item))));
     }
-    let word = ["ALL", "ANY", "NONE", "BROWSER", "UNIQ"]
-        .iter()
-        .find(|w| w.eq_ignore_ascii_case(tag));
-    if let Some(word) = word {
+    if dialects && WORDS.contains(&tag) {
+        return Err(error(format!("`{item}`: `{tag}` has no dialects")));
+    }
+    if let Some(word) = WORDS.iter().find(|w| w.eq_ignore_ascii_case(tag)) {
         return Err(error(format!("`{}`: did you mean `{word}`?", cut(item))));
     }
     if !is_tag(tag) {
@@ -176,20 +202,70 @@ mod tests {
             "NONE",
             "-NONE",
             "gsw,zh-Hans-CN",
+            "",
         ] {
             let spec = LangSpec::parse(text).expect(text);
             assert_eq!(spec.to_string(), text);
             assert_eq!(LangSpec::parse(&spec.to_string()), Ok(spec));
         }
-        for text in ["en", "en,fr;UNIQ", "UNIQ", "en~,NONE;UNIQ", "ANY"] {
+        for text in ["en", "en,fr;UNIQ", "UNIQ", "en~,NONE;UNIQ", "ANY", ""] {
             assert_eq!(LangValidation::parse(text).expect(text).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn the_first_item_may_be_empty() {
+        for (text, same) in [
+            (",en", "en"),
+            (",-en,ANY", "-en,ANY"),
+            ("ALL:,en,fr", "ALL:en,fr"),
+        ] {
+            assert_eq!(LangSpec::parse(text), LangSpec::parse(same), "{text}");
+        }
+        for (text, same) in [(",en;UNIQ", "en;UNIQ"), (";UNIQ", "UNIQ"), (",ANY", "ANY")] {
+            assert_eq!(
+                LangValidation::parse(text),
+                LangValidation::parse(same),
+                "{text}"
+            );
+        }
+        for text in [",", ",,en", "en,", "ALL,", "ALL,,en", "ALL:,"] {
+            assert!(LangSpec::parse(text).is_err(), "{text}");
+        }
+        assert!(LangSpec::parse("").expect("it says nothing").is_empty());
+        assert!(
+            !LangSpec::parse("ALL")
+                .expect("it follows the grammar")
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn nobody_is_told_to_write_what_stands_there() {
+        for (text, message) in [
+            ("-ANY", "`-ANY`: `ANY` cannot be excluded"),
+            ("-BROWSER", "`-BROWSER`: `BROWSER` cannot be excluded"),
+            ("en,-ALL", "`-ALL`: `ALL` cannot be excluded"),
+            ("ANY~", "`ANY~`: `ANY` has no dialects"),
+            ("-NONE~", "`NONE~`: `NONE` has no dialects"),
+            ("any", "`any`: did you mean `ANY`?"),
+        ] {
+            assert_eq!(LangSpec::parse(text).expect_err(text).message, message);
+        }
+        for (text, message) in [
+            ("BROWSER", "`BROWSER` is only allowed in `fetch`"),
+            ("ALL~", "`ALL~`: `ALL` has no dialects"),
+        ] {
+            assert_eq!(
+                LangValidation::parse(text).expect_err(text).message,
+                message
+            );
         }
     }
 
     #[test]
     fn what_breaks_the_grammar_is_named() {
         for (text, part) in [
-            ("", "empty"),
             ("en,,fr", "empty"),
             ("en, fr", "spaces"),
             ("en,ALL", "beginning"),
@@ -203,9 +279,7 @@ mod tests {
             let error = LangSpec::parse(text).expect_err(text).to_string();
             assert!(error.contains(part), "{text}: {error}");
         }
-        for text in [
-            "UNIQ;en", "en,UNIQ", "-en", "", "en;uniq", "BROWSER", ";UNIQ",
-        ] {
+        for text in ["UNIQ;en", "en,UNIQ", "-en", "en;uniq", "BROWSER"] {
             assert!(LangValidation::parse(text).is_err(), "{text}");
         }
     }

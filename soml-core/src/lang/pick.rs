@@ -5,11 +5,14 @@ use super::{LangHead, LangItem, LangRange, LangSpec, LangValidation};
 impl LangSpec {
     /// Selects among values with the given tags and returns the indices of the selected ones in order.
     ///
-    /// Without a head, all values of the first item that matches any value are selected; a
-    /// single-valued field uses the first of them. A specification of exclusions alone selects all
-    /// other values. `ALL,…` selects every value that is not excluded, `ALL:…` those of all listed
-    /// items, item by item. `accept_language` has the tags that the request accepts, best first. The
-    /// case of tags is ignored.
+    /// Without a head, all values of the first item that matches any value are selected. A
+    /// specification of exclusions alone selects what `ANY` selects among the other values. `ALL,…`
+    /// selects every value that is not excluded, `ALL:…` those of all listed items, item by item.
+    /// `accept_language` has the tags that the request accepts, best first; without any, and for
+    /// `*`, `BROWSER` is `ANY`. The case of tags is ignored.
+    ///
+    /// Nothing is selected where no item matches; whether untagged values stand in then is told by
+    /// [`LangSpec::admits_untagged`].
     ///
     /// ```
     /// use soml_core::lang::LangSpec;
@@ -22,16 +25,8 @@ impl LangSpec {
         tags: impl IntoIterator<Item = Option<&'a str>>,
         accept_language: &[String],
     ) -> Vec<usize> {
-        let left: Vec<_> = tags
-            .into_iter()
-            .enumerate()
-            .filter(|(_, tag)| !self.excludes(*tag))
-            .collect();
-        let mut wanted = self
-            .items
-            .iter()
-            .filter(|item| !matches!(item, LangItem::Exclude(_)))
-            .peekable();
+        let left = self.left(tags);
+        let mut wanted = self.wanted().peekable();
         match self.head {
             LangHead::All => left.into_iter().map(|(i, _)| i).collect(),
             LangHead::AllOf => {
@@ -50,6 +45,61 @@ impl LangSpec {
                 .find(|found| !found.is_empty())
                 .unwrap_or_default(),
         }
+    }
+
+    /// Selects as [`LangSpec::pick`] does, for a field that shows one value: the values of one tag,
+    /// of which the field shows the smallest.
+    ///
+    /// Where an item covers several tags, as `en~` does, the smallest tag is selected, an absent one
+    /// first. `ALL,…` selects every value that is not excluded, and the items of `ALL:…` are
+    /// preferences.
+    ///
+    /// ```
+    /// use soml_core::lang::LangSpec;
+    ///
+    /// let spec = LangSpec::parse("fr,en~").unwrap();
+    /// assert_eq!(spec.pick_one([Some("en-US"), Some("en-GB")], &[]), [1]);
+    /// ```
+    pub fn pick_one<'a>(
+        &self,
+        tags: impl IntoIterator<Item = Option<&'a str>>,
+        accept_language: &[String],
+    ) -> Vec<usize> {
+        let left = self.left(tags);
+        if self.head == LangHead::All {
+            return left.into_iter().map(|(i, _)| i).collect();
+        }
+        let mut wanted = self.wanted().peekable();
+        if wanted.peek().is_none() {
+            return any(&left);
+        }
+        let mut covered = wanted.map(|item| first_covered(item, &left, accept_language));
+        let first = covered.find(|found| !found.is_empty());
+        let first = first.unwrap_or_default();
+        let of_first: Vec<_> = left
+            .into_iter()
+            .filter(|(i, _)| first.contains(i))
+            .collect();
+        any(&of_first)
+    }
+
+    /// Tells whether values without a tag stand where the specification selects none of the others:
+    /// always, unless it excludes them.
+    #[must_use]
+    pub fn admits_untagged(&self) -> bool {
+        !self.excludes(None)
+    }
+
+    /// Returns the values that are not excluded.
+    fn left<'a>(&self, tags: impl IntoIterator<Item = Option<&'a str>>) -> Vec<Tagged<'a>> {
+        let tagged = tags.into_iter().enumerate();
+        tagged.filter(|(_, tag)| !self.excludes(*tag)).collect()
+    }
+
+    /// Returns the items that are no exclusions.
+    fn wanted(&self) -> impl Iterator<Item = &LangItem> {
+        let items = self.items.iter();
+        items.filter(|item| !matches!(item, LangItem::Exclude(_)))
     }
 
     fn excludes(&self, tag: Option<&str>) -> bool {
@@ -113,12 +163,14 @@ fn covered(item: &LangItem, left: &[Tagged<'_>], accept: &[String]) -> Vec<usize
     }
 }
 
-/// For each accepted language the values with exactly its tag, then those of its dialects.
+/// For each accepted language the values with exactly its tag, then those of its dialects; where none
+/// is named, any language will do.
 fn browser<'v>(
     left: &'v [Tagged<'_>],
     accept: &'v [String],
 ) -> impl Iterator<Item = Vec<usize>> + 'v {
-    accept.iter().flat_map(move |accepted| {
+    let whichever = accept.is_empty().then(|| any(left));
+    let accepted = accept.iter().flat_map(move |accepted| {
         let language = accepted.split(';').next().unwrap_or_default().trim();
         if language == "*" {
             return [any(left), Vec::new()];
@@ -130,7 +182,8 @@ fn browser<'v>(
                 tag.is_some_and(|t| !exact(t) && is_dialect(t, language))
             }),
         ]
-    })
+    });
+    whichever.into_iter().chain(accepted)
 }
 
 /// The untagged values, else those of the smallest tag.
@@ -164,16 +217,59 @@ mod tests {
 
     /// Values as tags; `-` is an untagged one.
     fn pick(spec: &str, tags: &str, accept: &[&str]) -> String {
-        let tags: Vec<_> = tags.split(' ').collect();
+        shown(spec, tags, accept, |spec, tags, accept| {
+            spec.pick(tags.iter().copied(), accept)
+        })
+    }
+
+    fn pick_one(spec: &str, tags: &str, accept: &[&str]) -> String {
+        shown(spec, tags, accept, |spec, tags, accept| {
+            spec.pick_one(tags.iter().copied(), accept)
+        })
+    }
+
+    fn shown(
+        spec: &str,
+        tags: &str,
+        accept: &[&str],
+        pick: impl Fn(&LangSpec, &[Option<&str>], &[String]) -> Vec<usize>,
+    ) -> String {
+        let written: Vec<_> = tags.split(' ').collect();
+        let tags: Vec<_> = written.iter().map(|t| (*t != "-").then_some(*t)).collect();
         let accept: Vec<_> = accept.iter().map(|a| (*a).to_owned()).collect();
-        let picked = LangSpec::parse(spec)
-            .expect(spec)
-            .pick(tags.iter().map(|t| (*t != "-").then_some(*t)), &accept);
-        picked
-            .iter()
-            .map(|i| tags[*i])
-            .collect::<Vec<_>>()
-            .join(" ")
+        let picked = pick(&LangSpec::parse(spec).expect(spec), &tags, &accept);
+        let picked: Vec<_> = picked.iter().map(|i| written[*i]).collect();
+        picked.join(" ")
+    }
+
+    #[test]
+    fn one_value_is_of_the_smallest_tag() {
+        assert_eq!(pick_one("en~", "en-US en-GB en-gb", &[]), "en-GB en-gb");
+        assert_eq!(pick_one("en~", "en-US de en", &[]), "en");
+        assert_eq!(pick_one("fr,en~", "en-US en-GB de", &[]), "en-GB");
+        assert_eq!(pick_one("BROWSER", "en-US en-GB", &["en"]), "en-GB");
+        assert_eq!(pick_one("ALL:de,en", "en de", &[]), "de");
+        assert_eq!(pick_one("ALL", "en de -", &[]), "en de -");
+        assert_eq!(pick_one("-de", "en de fr", &[]), "en");
+        assert_eq!(pick_one("fr", "en de -", &[]), "");
+    }
+
+    #[test]
+    fn browser_is_any_language_where_none_is_named() {
+        assert_eq!(pick("BROWSER", "fr - de", &[]), "-");
+        assert_eq!(pick("BROWSER", "fr de", &[]), "de");
+        assert_eq!(pick("BROWSER", "fr de", &["*"]), "de");
+        assert_eq!(pick("BROWSER", "fr de", &["fr", "*"]), "fr");
+        assert_eq!(pick("BROWSER,-de", "fr de", &[]), "fr");
+        assert_eq!(pick("ALL:BROWSER,fr", "fr de", &[]), "de fr");
+        assert_eq!(pick_one("BROWSER", "fr de", &[]), "de");
+    }
+
+    #[test]
+    fn untagged_values_stand_in_unless_they_are_excluded() {
+        let admits = |spec: &str| LangSpec::parse(spec).expect(spec).admits_untagged();
+        assert!(admits("en") && admits("ALL:en") && admits("-en"));
+        assert!(!admits("en,-NONE") && !admits("ALL,-NONE"));
     }
 
     #[test]

@@ -75,6 +75,13 @@ impl<'d, 't> Fields<'d, 't> {
         self.slots[at].filter(|node| !node.is_null())
     }
 
+    /// Returns where a key stands whose value is null.
+    pub(super) fn null(&self, name: &str) -> Option<Span> {
+        let at = self.table.keys.iter().position(|k| k.name == name)?;
+        let node = self.slots[at]?;
+        node.is_null().then(|| node.span())
+    }
+
     pub(super) fn text(&mut self, name: &str, findings: &mut Findings) -> Option<Text<'d>> {
         value::text(self.take(name)?, name, findings)
     }

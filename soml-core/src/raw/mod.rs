@@ -150,6 +150,8 @@ merged! {
         non_nullable: Spanned<bool>,
         non_nullable_elements: Spanned<bool>,
         inverse_alias: Text<'d>,
+        // `inverseAlias: null`
+        no_inverse_alias: Span,
         inverse_of: Text<'d>,
         rdf_prop: Text<'d>,
         symmetric: Spanned<bool>,
@@ -165,6 +167,19 @@ merged! {
         sparql_federated_service: Text<'d>,
         meta: Text<'d>,
     } inner { search: RawSearch<'d> }
+}
+
+impl RawProperty<'_> {
+    /// Lays a nearer entry over this one, key by key; the nearer of `rdfProp` and `inverseAlias` says
+    /// how values are reached.
+    pub(crate) fn lay_over(&mut self, nearer: &Self) {
+        self.merge(nearer);
+        if nearer.inverse_alias.is_some() {
+            self.no_inverse_alias = None;
+        } else if nearer.rdf_prop.is_some() || nearer.no_inverse_alias.is_some() {
+            self.inverse_alias = None;
+        }
+    }
 }
 
 merged! {

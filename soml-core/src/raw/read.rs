@@ -240,7 +240,9 @@ fn enum_value<'d>(node: NodeRef<'d, '_>, findings: &mut Findings) -> Option<RawE
 
 fn property<'d>(node: NodeRef<'d, '_>, findings: &mut Findings) -> RawProperty<'d> {
     let mut fields = Fields::open(node, &keys::PROPERTY, findings);
+    let no_inverse_alias = fields.null("inverseAlias");
     let mut property = RawProperty {
+        no_inverse_alias,
         label: fields.caption("label", findings),
         descr: fields.caption("descr", findings),
         range: fields.text("range", findings),

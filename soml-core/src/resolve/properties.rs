@@ -103,7 +103,7 @@ fn property(slot: &Slot<'_>, owner: ObjectId, scope: &Scope, object: &RawSearch<
     }
 }
 
-/// Finds the partner of an inverse. An alias wins over an RDF property that came by merging.
+/// Finds the partner of an inverse. Merging leaves an alias only where no RDF property is nearer.
 fn link(schema: &mut Schema, id: PropertyId, slot: &Slot<'_>, scope: &Scope, slots: &[Slots<'_>]) {
     let Range::Object(range) = schema[id].range else {
         return;

@@ -148,7 +148,7 @@ fn add<'d>(
     let key = scope.names.key(written);
     if let Some(slot) = slots.map.get_mut(key) {
         if !entry.body.is_empty() {
-            Rc::make_mut(&mut slot.raw).merge(&entry.body);
+            Rc::make_mut(&mut slot.raw).lay_over(&entry.body);
             slot.bytes = budget::of_property(slot.written, &slot.raw, scope);
         }
         slot.span = entry.name.span;
@@ -162,7 +162,7 @@ fn add<'d>(
         .get(key)
         .map(|global| global.body.clone())
         .unwrap_or_default();
-    raw.merge(&entry.body);
+    raw.lay_over(&entry.body);
     slots.map.insert(
         key.into(),
         Slot::new(written, raw, id, entry.name.span, scope),

@@ -84,6 +84,76 @@ fn a_merged_alias_wins_over_a_merged_rdf_property() {
     assert!(species.range_check && matches!(species.range, Range::Object(_)));
 }
 
+/// How `staff` of an object is reached: `^` before the IRI where it is read in inverse direction.
+fn staff(global: &str, above: &str, own: &str) -> String {
+    let text = format!(
+        "specialPrefixes: {{vocab_iri: 'http://v/', vocab_prefix: v}}\n\
+         properties:\n  staff: {{range: Person, max: inf{global}}}\n\
+         objects:\n  Person: {{props: {{firm: {{range: Firm}}, boss: {{range: Firm}}}}}}\n\
+         \x20 Firm: {{kind: abstract, props: {{staff: {{{above}}}}}}}\n\
+         \x20 Shop: {{inherits: Firm, props: {{staff: {{{own}}}}}}}\n"
+    );
+    let loaded = load(&text);
+    let Some(schema) = loaded.schema else {
+        panic!("{:?}\n{text}", loaded.diagnostics);
+    };
+    match &property(&schema, "Shop", "staff").path {
+        Path::Forward(iri) => iri.replace("http://v/", ""),
+        Path::Inverse { iri, .. } => iri.replace("http://v/", "^"),
+    }
+}
+
+#[test]
+fn the_nearer_of_rdf_property_and_alias_says_how_values_are_reached() {
+    for (global, above, own, expected) in [
+        (", inverseAlias: firm", "", "", "^firm"),
+        (", inverseAlias: firm", "", "rdfProp: v:p", "p"),
+        (", inverseAlias: firm", "rdfProp: v:p", "", "p"),
+        (
+            ", inverseAlias: firm",
+            "rdfProp: v:p",
+            "inverseAlias: boss",
+            "^boss",
+        ),
+        (", rdfProp: v:p", "", "inverseAlias: boss", "^boss"),
+        (", rdfProp: v:p", "inverseAlias: firm", "", "^firm"),
+        (", rdfProp: v:p", "inverseAlias: firm", "rdfProp: v:q", "q"),
+        (", rdfProp: v:p, inverseAlias: firm", "", "", "^firm"),
+        ("", "", "rdfProp: v:p, inverseAlias: firm", "^firm"),
+        (
+            "",
+            "rdfProp: v:p, inverseAlias: firm",
+            "inverseAlias: null",
+            "p",
+        ),
+        (
+            ", rdfProp: v:p, inverseAlias: firm",
+            "",
+            "inverseAlias: null",
+            "p",
+        ),
+        (
+            ", rdfProp: v:p",
+            "inverseAlias: firm",
+            "inverseAlias: null",
+            "p",
+        ),
+        (", inverseAlias: firm", "", "inverseAlias: null", "staff"),
+        (", inverseAlias: firm", "", "inverseAlias: ~", "staff"),
+        (
+            ", inverseAlias: firm",
+            "inverseAlias: null",
+            "inverseAlias: boss",
+            "^boss",
+        ),
+        (", inverseAlias: firm", "", "rdfProp: null", "^firm"),
+        (", inverseAlias: firm", "", "label: Staff", "^firm"),
+    ] {
+        let found = staff(global, above, own);
+        assert_eq!(found, expected, "{global:?} {above:?} {own:?}");
+    }
+}
+
 #[test]
 fn an_entry_called_name_describes_the_built_in_field() {
     let schema = schema(&data("bsdd/bsdd-graphql-soml-refact@fd10ed32.yaml"));

@@ -69,6 +69,9 @@ macro_rules! codes {
 }
 
 codes! {
+    NoMatchingObjects "NO_MATCHING_OBJECTS" Error
+        "class is in the data, but no object of any type of the schema" "classes are in the data, but no object of any type of the schema"
+        "No object of any type of the schema is in the data: the schema describes other data, or its vocabulary is misspelt. The largest classes of the data are listed.";
     ValueNotOfRange "VALUE_NOT_OF_RANGE" Error
         "value is not in the range" "values are not in the range"
         "A value is not in the declared range: the field is null, with the error `VALUE_ILL_TYPED`.";

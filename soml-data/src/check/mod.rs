@@ -19,6 +19,7 @@ pub use code::{CheckCode, CheckSeverity};
 use graph_store::query::{
     Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Page, Selection, Slot,
 };
+use graph_store::remote::Solutions;
 use graph_store::{CallContext, GraphStore, StoreError};
 pub use graph_store::{Statement, Statements};
 use object::ObjectCheck;
@@ -29,6 +30,8 @@ use soml_core::schema::{ObjectId, ObjectKind, Range, Schema};
 use statements::{KnownProperties, check_classes};
 use types::{NodeTypes, Types};
 use values::{Target, Values};
+
+use crate::classes::{ClassCounts, DataView, class_counts, type_properties};
 
 /// How much a check reads at a time, and keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +63,8 @@ pub struct CheckInput<'a> {
     pub store: &'a dyn GraphStore,
     /// The same data as statements, where the store can show them.
     pub statements: Option<&'a dyn Statements>,
+    /// The same data behind queries, where the store answers some.
+    pub solutions: Option<&'a dyn Solutions>,
     /// How much is read at a time, and kept.
     pub options: CheckOptions,
 }
@@ -102,6 +107,9 @@ pub async fn check(
         }
         objects.push(Members { name, count });
     }
+    if !objects.is_empty() && objects.iter().all(|object| object.count == 0) {
+        run.no_objects().await?;
+    }
     match input.statements {
         Some(statements) => check_classes(&run.types, statements, context, &mut run.tally)?,
         None => not_checked.push(UNSEEN.to_owned()),
@@ -115,6 +123,10 @@ pub async fn check(
         not_checked,
     })
 }
+
+/// How many classes are named when the data have none of the schema's, however few examples are
+/// wanted.
+const MIN_CLASSES: usize = 10;
 
 /// What a store does not tell that only selects and hydrates.
 const UNSEEN: &str = "classes and properties that the schema does not name, blank nodes, and whether \
@@ -164,6 +176,24 @@ impl Run<'_> {
         let name = &self.input.schema[object].name.iri;
         self.tally
             .add(CheckCode::NoInstances, element, "", name.as_str(), None);
+    }
+
+    /// Names the classes that the data have in place of those of the schema.
+    async fn no_objects(&mut self) -> Result<(), StoreError> {
+        let properties = type_properties(self.types.properties());
+        let data = match (self.input.statements, self.input.solutions) {
+            (Some(statements), _) => Some(DataView::Statements(statements)),
+            (None, Some(solutions)) => Some(DataView::Queries(solutions)),
+            (None, None) => None,
+        };
+        let limit = self.input.options.examples.max(MIN_CLASSES);
+        let classes = match data {
+            Some(data) => class_counts(data, &properties, limit, self.context).await?,
+            None => ClassCounts::default(),
+        };
+        self.tally
+            .add_classes(CheckCode::NoMatchingObjects, &classes);
+        Ok(())
     }
 
     async fn hydrate(&self, nodes: &[ObjectRef], slots: &[Slot]) -> Result<Hydrated, StoreError> {

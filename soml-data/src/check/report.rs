@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use soml_core::schema::{ObjectId, PropertyId, Schema};
 
 use super::code::{CheckCode, CheckSeverity};
+use crate::classes::ClassCounts;
 
 /// Greatest number of different details of one kind of finding; the rest is counted together.
 const MAX_DETAILS: usize = 50;
@@ -56,7 +57,7 @@ pub struct CheckFinding {
 pub struct Example {
     /// IRI of the object.
     pub subject: String,
-    /// The value, or a number of values.
+    /// The value, or a number of values or instances.
     pub value: Option<String>,
 }
 
@@ -141,6 +142,25 @@ impl Tally {
                 value: value.map(ToString::to_string),
             });
         }
+    }
+
+    /// Adds a finding about classes, of which the largest are its examples.
+    pub(super) fn add_classes(&mut self, code: CheckCode, classes: &ClassCounts) {
+        let largest = classes.largest.iter();
+        let counted = Counted {
+            count: classes.number as u64,
+            examples: largest
+                .map(|(class, count)| Example {
+                    subject: class.as_str().to_owned(),
+                    value: Some(match count {
+                        1 => "1 instance".to_owned(),
+                        count => format!("{count} instances"),
+                    }),
+                })
+                .collect(),
+        };
+        let details = self.kinds.entry((code, Element::default())).or_default();
+        details.insert(String::new(), counted);
     }
 
     /// Returns all findings in their order.

@@ -2,14 +2,25 @@
 //!
 //! Every class that has instances becomes an object, every property that its instances have becomes
 //! a property; ranges and cardinalities are what was counted, and the counts stand beside them as
-//! comments. The document is meant to be read and improved, and is a working API as it is.
+//! comments. A class inherits from another if `rdfs:subClassOf` says so, or if nearly all of its
+//! instances are instances of the other too. The document is meant to be read and improved, and is a
+//! working API as it is.
+//!
+//! The same data give the same document, in an embedded store and behind a SPARQL endpoint.
 
+#[cfg(feature = "oxigraph")]
+mod embedded;
+mod hierarchy;
+mod layout;
 mod name;
 mod range;
+mod remote;
 mod statistics;
 mod yaml;
 
+use graph_store::remote::Solutions;
 use graph_store::{CallContext, StoreError};
+#[cfg(feature = "oxigraph")]
 use oxigraph::store::Store;
 use statistics::Statistics;
 
@@ -45,17 +56,34 @@ pub struct Inferred {
     pub properties: usize,
 }
 
-/// Reads a store and writes a schema for what is in it.
+/// Reads an embedded store and writes a schema for what is in it.
 ///
 /// Costs one walk over the triples of every instance of every class.
 ///
 /// # Errors
 /// When the store fails, or the context says that nobody waits any more.
+#[cfg(feature = "oxigraph")]
 pub fn infer(
     store: &Store,
     options: &InferOptions,
     context: &CallContext,
 ) -> Result<Inferred, StoreError> {
-    let statistics = Statistics::collect(store, options, context)?;
+    let statistics = Statistics::of_store(store, options, context)?;
+    Ok(yaml::document(&statistics, options))
+}
+
+/// Asks a SPARQL endpoint what it has, and writes a schema for it.
+///
+/// The number of queries depends on the number of classes alone, and no answer has more rows than a
+/// schema may have properties.
+///
+/// # Errors
+/// When the store fails or answers with more rows, or the context says that nobody waits any more.
+pub async fn infer_remote(
+    store: &dyn Solutions,
+    options: &InferOptions,
+    context: &CallContext,
+) -> Result<Inferred, StoreError> {
+    let statistics = Statistics::of_solutions(store, options, context).await?;
     Ok(yaml::document(&statistics, options))
 }

@@ -15,6 +15,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("dc", "http://purl.org/dc/elements/1.1/"),
     ("foaf", "http://xmlns.com/foaf/0.1/"),
     ("schema", "http://schema.org/"),
+    ("schema", "https://schema.org/"),
     ("prov", "http://www.w3.org/ns/prov#"),
     ("dcat", "http://www.w3.org/ns/dcat#"),
     ("geo", "http://www.w3.org/2003/01/geo/wgs84_pos#"),
@@ -132,14 +133,23 @@ impl Names {
         if let Some(prefix) = self.prefixes.get(namespace) {
             return prefix.clone();
         }
-        let known = KNOWN
-            .iter()
-            .find(|(_, n)| *n == namespace)
-            .map(|(p, _)| (*p).to_owned());
-        let prefix = known.unwrap_or_else(|| format!("ns{}", self.prefixes.len() + 1));
+        let known = KNOWN.iter().find(|(_, known)| *known == namespace);
+        let mut prefix = known.map(|(prefix, _)| (*prefix).to_owned());
+        // Two namespaces may be known by the same prefix.
+        prefix.take_if(|prefix| self.is_taken(prefix));
+        let prefix = prefix.unwrap_or_else(|| format!("ns{}", self.prefixes.len() + 1));
         self.prefixes.insert(namespace.to_owned(), prefix.clone());
         prefix
     }
+
+    fn is_taken(&self, prefix: &str) -> bool {
+        self.vocab_prefix == prefix || self.prefixes.values().any(|taken| taken == prefix)
+    }
+}
+
+/// Returns the last part of an IRI.
+pub(super) fn local_name(iri: &str) -> &str {
+    split(iri).1
 }
 
 /// Returns the namespace that most classes and properties are in.

@@ -1,5 +1,6 @@
 //! The range of a property from the kinds of its values.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use soml_core::datatype::Scalar;
@@ -7,11 +8,19 @@ use soml_core::datatype::Scalar;
 use super::statistics::{Kind, Property, Statistics};
 
 /// What the values of a property are declared to be.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) enum InferredRange {
     /// A datatype by its SOML name.
     Datatype(&'static str),
     /// The class with this IRI.
     Class(String),
+}
+
+impl InferredRange {
+    /// Tells whether it accepts any literal, or any IRI.
+    pub(super) fn is_anything(&self) -> bool {
+        matches!(self, InferredRange::Datatype("literal" | "iri"))
+    }
 }
 
 /// Returns the range that accepts most of the values, and the narrowest such.
@@ -41,10 +50,10 @@ fn class(property: &Property, statistics: &Statistics) -> Option<String> {
         .filter(|(_, count)| **count == objects);
     covering
         .min_by_key(|(class, _)| {
-            statistics
-                .classes
-                .get(*class)
-                .map_or(u64::MAX, |c| c.instances)
+            let counted = statistics.classes.get(*class);
+            // Of a class and a superclass with the same instances, the subclass.
+            let depth = Reverse(statistics.lineage(class).count());
+            (counted.map_or(u64::MAX, |class| class.instances), depth)
         })
         .map(|(class, _)| class.clone())
 }

@@ -1,28 +1,25 @@
-//! What is in the data: classes, their properties, and the values of these.
+//! What is in the data: classes, their superclasses, their properties, and the values of these.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
-use graph_store::{CallContext, StoreError};
-use oxigraph::store::Store;
-use oxrdf::vocab::rdf;
-use oxrdf::{NamedNode, NamedOrBlankNode, Term};
-
-use super::InferOptions;
-
-/// How many instances are read between two looks at the deadline.
-const CHECK_EVERY: usize = 1_024;
+use super::hierarchy::{Classes, Hierarchy, Superclass};
 
 /// Everything that was counted.
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Statistics {
     /// Classes by IRI.
     pub(super) classes: BTreeMap<String, Class>,
 }
 
-/// A class with instances.
-#[derive(Default)]
+/// A class that becomes an object.
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Class {
-    /// Number of IRIs of this type.
+    /// Number of IRIs of this type or of a subclass.
     pub(super) instances: u64,
+    /// The superclass.
+    pub(super) parent: Option<Superclass>,
+    /// Whether nothing in the data has it as its type.
+    pub(super) is_abstract: bool,
     /// Properties by IRI.
     pub(super) properties: BTreeMap<String, Property>,
     /// Longest common start of the IRIs of instances.
@@ -30,8 +27,10 @@ pub(super) struct Class {
 }
 
 /// A property of a class.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Property {
+    /// Whether some instance has it that is not of a subclass.
+    pub(super) is_own: bool,
     /// Number of instances that have a value.
     pub(super) subjects: u64,
     /// Number of values.
@@ -40,7 +39,7 @@ pub(super) struct Property {
     pub(super) most: u64,
     /// Number of values of each kind.
     pub(super) kinds: BTreeMap<Kind, u64>,
-    /// Number of values that are instances of each class.
+    /// Number of values that are instances of each class or of a subclass.
     pub(super) targets: BTreeMap<String, u64>,
 }
 
@@ -60,148 +59,31 @@ pub(super) enum Kind {
 }
 
 impl Statistics {
-    pub(super) fn collect(
-        store: &Store,
-        options: &InferOptions,
-        context: &CallContext,
-    ) -> Result<Self, StoreError> {
-        let types = types(store)?;
-        let mut counts: HashMap<&NamedNode, u64> = HashMap::new();
-        for classes in types.values() {
-            for class in classes {
-                *counts.entry(class).or_default() += 1;
-            }
-        }
-        let mut kept: Vec<(&NamedNode, u64)> = counts
-            .into_iter()
-            .filter(|(_, n)| *n >= options.min_instances)
-            .collect();
-        kept.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-        kept.truncate(options.max_classes);
-        let kept: HashSet<&NamedNode> = kept.into_iter().map(|(class, _)| class).collect();
-
-        let mut classes: BTreeMap<String, Class> = BTreeMap::new();
-        for (position, (subject, of)) in types.iter().enumerate() {
-            if position % CHECK_EVERY == 0 {
-                context.check()?;
-            }
-            let of: Vec<&NamedNode> = of.iter().filter(|class| kept.contains(class)).collect();
-            if of.is_empty() {
-                continue;
-            }
-            let values = values(store, subject, &types, &kept)?;
-            for class in of {
-                let class = classes.entry(class.as_str().to_owned()).or_default();
-                class.instances += 1;
-                class.add_prefix(subject.as_str());
-                class.add(&values);
-            }
-        }
-        Ok(Statistics { classes })
-    }
-}
-
-type Types = HashMap<NamedNode, Vec<NamedNode>>;
-
-fn failed(error: oxigraph::store::StorageError) -> StoreError {
-    StoreError::Failed(Box::new(error))
-}
-
-/// Returns the types of every IRI that has some.
-fn types(store: &Store) -> Result<Types, StoreError> {
-    let mut types = Types::new();
-    for quad in store.quads_for_pattern(None, Some(rdf::TYPE), None, None) {
-        let quad = quad.map_err(failed)?;
-        if let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(class)) =
-            (quad.subject, quad.object)
-        {
-            let classes = types.entry(subject).or_default();
-            if !classes.contains(&class) {
-                classes.push(class);
-            }
+    /// Makes an entry for each class, in which nothing is counted yet.
+    pub(super) fn of_hierarchy(classes: &Classes, hierarchy: &Hierarchy) -> Self {
+        let names = classes.counts.keys().chain(&hierarchy.r#abstract);
+        let class = |iri: &String| Class {
+            parent: hierarchy.parent(iri).cloned(),
+            is_abstract: hierarchy.r#abstract.contains(iri),
+            ..Class::default()
+        };
+        Statistics {
+            classes: names.map(|iri| (iri.clone(), class(iri))).collect(),
         }
     }
-    Ok(types)
-}
 
-/// A value as far as statistics look at it.
-struct Value {
-    kind: Kind,
-    classes: Vec<String>,
-}
-
-/// Returns the values of one subject by property, each once.
-fn values(
-    store: &Store,
-    subject: &NamedNode,
-    types: &Types,
-    kept: &HashSet<&NamedNode>,
-) -> Result<HashMap<NamedNode, Vec<Value>>, StoreError> {
-    let mut seen: HashMap<NamedNode, HashSet<Term>> = HashMap::new();
-    for quad in store.quads_for_pattern(Some(subject.into()), None, None, None) {
-        let quad = quad.map_err(failed)?;
-        if quad.predicate != rdf::TYPE {
-            seen.entry(quad.predicate).or_default().insert(quad.object);
-        }
+    /// Returns a class and its superclasses, the nearest first.
+    pub(super) fn lineage<'a>(&'a self, class: &'a str) -> impl Iterator<Item = &'a str> {
+        std::iter::successors(Some(class), |class| {
+            let parent = self.classes.get(*class)?.parent.as_ref()?;
+            Some(parent.class.as_str())
+        })
     }
-    let value = |term: Term| match term {
-        Term::NamedNode(node) => {
-            let classes: Vec<String> = types
-                .get(&node)
-                .into_iter()
-                .flatten()
-                .filter(|class| kept.contains(class))
-                .map(|class| class.as_str().to_owned())
-                .collect();
-            let kind = if classes.is_empty() {
-                Kind::Iri
-            } else {
-                Kind::Object
-            };
-            Value { kind, classes }
-        }
-        Term::Literal(literal) if literal.language().is_some() => Value {
-            kind: Kind::LangString,
-            classes: Vec::new(),
-        },
-        Term::Literal(literal) => {
-            let kind = Kind::Literal(literal.datatype().as_str().to_owned());
-            Value {
-                kind,
-                classes: Vec::new(),
-            }
-        }
-        _ => Value {
-            kind: Kind::Blank,
-            classes: Vec::new(),
-        },
-    };
-    Ok(seen
-        .into_iter()
-        .map(|(property, terms)| (property, terms.into_iter().map(value).collect()))
-        .collect())
 }
 
 impl Class {
-    fn add(&mut self, values: &HashMap<NamedNode, Vec<Value>>) {
-        for (property, values) in values {
-            let property = self
-                .properties
-                .entry(property.as_str().to_owned())
-                .or_default();
-            property.subjects += 1;
-            property.values += values.len() as u64;
-            property.most = property.most.max(values.len() as u64);
-            for value in values {
-                *property.kinds.entry(value.kind.clone()).or_default() += 1;
-                for class in &value.classes {
-                    *property.targets.entry(class.clone()).or_default() += 1;
-                }
-            }
-        }
-    }
-
-    fn add_prefix(&mut self, iri: &str) {
+    /// Shortens the common start of the IRIs of instances to what one more has in common.
+    pub(super) fn add_prefix(&mut self, iri: &str) {
         match &mut self.prefix {
             None => self.prefix = Some(iri.to_owned()),
             Some(prefix) => {

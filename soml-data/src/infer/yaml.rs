@@ -2,20 +2,12 @@
 
 use std::fmt::Write as _;
 
+use super::hierarchy::Superclass;
+use super::layout::Layout;
 use super::name::Names;
 use super::range::{InferredRange, range};
 use super::statistics::{Class, Kind, Property, Statistics};
 use super::{InferOptions, Inferred};
-
-/// Properties that usually hold the name of a thing, best first.
-const NAME_PROPERTIES: &[&str] = &[
-    "http://www.w3.org/2000/01/rdf-schema#label",
-    "http://www.w3.org/2004/02/skos/core#prefLabel",
-    "http://schema.org/name",
-    "http://xmlns.com/foaf/0.1/name",
-    "http://purl.org/dc/terms/title",
-    "http://purl.org/dc/elements/1.1/title",
-];
 
 /// Writes the document.
 pub(super) fn document(statistics: &Statistics, options: &InferOptions) -> Inferred {
@@ -24,21 +16,21 @@ pub(super) fn document(statistics: &Statistics, options: &InferOptions) -> Infer
         out: String::new(),
         statistics,
         names: &names,
+        layout: Layout::new(statistics),
+        properties: 0,
     };
     writer.head(options);
-    let mut properties = 0;
     writer.line(0, "objects:", "");
     if statistics.classes.is_empty() {
         writer.line(1, "{}", "the data has no typed IRIs");
     }
     for (iri, class) in &statistics.classes {
-        properties += class.properties.len();
         writer.class(iri, class);
     }
     Inferred {
         yaml: writer.out,
         objects: statistics.classes.len(),
-        properties,
+        properties: writer.properties,
     }
 }
 
@@ -46,6 +38,8 @@ struct Writer<'a> {
     out: String,
     statistics: &'a Statistics,
     names: &'a Names,
+    layout: Layout<'a>,
+    properties: usize,
 }
 
 impl Writer<'_> {
@@ -84,13 +78,19 @@ impl Writer<'_> {
             &format!("{}:", scalar(&name)),
             &count(class.instances, "instance"),
         );
-        if self.names.expand(&name).as_deref() != Some(iri) {
+        if class.is_abstract {
+            self.line(2, "kind: abstract", "no IRI has it as its type");
+        } else if self.names.expand(&name).as_deref() != Some(iri) {
             self.line(2, &format!("type: [{}]", scalar(iri)), "");
         }
-        if let Some(prefix) = id_prefix(class) {
+        if let Some(parent) = &class.parent {
+            let name = scalar(self.names.class(&parent.class));
+            self.line(2, &format!("inherits: {name}"), &reason(parent));
+        }
+        if let Some(prefix) = self.own_prefix(iri) {
             self.line(2, &format!("prefix: {}", scalar(prefix)), "");
         }
-        if let Some(property) = name_property(class) {
+        if let Some(property) = self.layout.name(iri) {
             let key = self.names.property(property).key.clone();
             self.line(
                 2,
@@ -98,13 +98,25 @@ impl Writer<'_> {
                 "",
             );
         }
-        if class.properties.is_empty() {
+        let declared: Vec<&str> = self.layout.declared(iri).collect();
+        if declared.is_empty() {
             return;
         }
+        self.properties += declared.len();
         self.line(2, "props:", "");
-        for (iri, property) in &class.properties {
-            self.property(iri, property, class);
+        for iri in declared {
+            self.property(iri, &class.properties[iri], class);
         }
+    }
+
+    /// Returns what the IRIs of all instances start with, unless it is inherited.
+    fn own_prefix(&self, iri: &str) -> Option<&str> {
+        let statistics: &Statistics = self.statistics;
+        let mut lineage = statistics
+            .lineage(iri)
+            .map(|iri| id_prefix(&statistics.classes[iri]));
+        let own = lineage.next().flatten()?;
+        (lineage.flatten().next() != Some(own)).then_some(own)
     }
 
     fn property(&mut self, iri: &str, property: &Property, class: &Class) {
@@ -173,19 +185,13 @@ fn id_prefix(class: &Class) -> Option<&str> {
     (!path.is_empty()).then_some(prefix)
 }
 
-/// Returns the property that names nearly all instances.
-fn name_property(class: &Class) -> Option<&'static str> {
-    NAME_PROPERTIES.iter().copied().find(|iri| {
-        class.properties.get(*iri).is_some_and(|property| {
-            let texts = property.kinds.iter().filter(|(kind, _)| match kind {
-                Kind::LangString => true,
-                Kind::Literal(iri) => iri == "http://www.w3.org/2001/XMLSchema#string",
-                _ => false,
-            });
-            let texts: u64 = texts.map(|(_, count)| count).sum();
-            texts == property.values && property.subjects * 10 >= class.instances * 9
-        })
-    })
+/// Says why a class inherits from another.
+fn reason(parent: &Superclass) -> String {
+    match parent.shared {
+        None => "by rdfs:subClassOf".to_owned(),
+        Some((both, all)) if both == all => "all instances are of both classes".to_owned(),
+        Some((both, all)) => format!("{both} of {} are of both classes", count(all, "instance")),
+    }
 }
 
 /// Writes a name with its prefix, so that it cannot be taken for a field of the API.

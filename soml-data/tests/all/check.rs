@@ -57,6 +57,7 @@ fn run(store: &OxigraphStore, statements: bool, options: CheckOptions) -> CheckR
         schema: &schema,
         store,
         statements: statements.then_some(store as &dyn Statements),
+        solutions: None,
         options,
     };
     let report = futures::executor::block_on(check(&input, &CallContext::new()));
@@ -296,6 +297,7 @@ fn a_check_that_nobody_waits_for_stops() {
         schema: &schema,
         store: &store,
         statements: None,
+        solutions: None,
         options: CheckOptions::default(),
     };
     let result = futures::executor::block_on(check(&input, &context));

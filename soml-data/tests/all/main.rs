@@ -1,4 +1,8 @@
 //! Schemas from data, and data against schemas.
 
 mod check;
+mod classes;
+#[path = "../../../graph-store/tests/all/back_end/in_process.rs"]
+mod in_process;
 mod infer;
+mod infer_remote;

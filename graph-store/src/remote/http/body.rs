@@ -1,5 +1,6 @@
-//! The body of an answer as it arrives: bounded in size and in silence, and complete or an error.
+//! A response body as it arrives: limited in size and idle time, and complete or an error.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,18 +9,23 @@ use reqwest::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use tokio::sync::SemaphorePermit;
 
 use super::error::{HttpError, causes};
+use crate::context::{CallContext, ResultMemory};
 
-/// Bytes of an error answer that are kept for the log.
+/// Bytes of an error response that are kept for the log.
 const EXCERPT: usize = 500;
 
-/// The body of an answer; holds its connection until it is dropped.
+/// Bytes that a term takes in memory for each byte of it in a result, about.
+const GROWTH: usize = 2;
+
+/// The body of a response; holds its connection until it is dropped.
 pub(super) struct Body<'a> {
     response: Response,
     address: String,
     socket_timeout: Option<Duration>,
     bytes: u64,
     limit: u64,
-    /// The last byte has to be the end of a line.
+    memory: Option<Arc<dyn ResultMemory>>,
+    /// The last byte must be the end of a line.
     lines: bool,
     last: u8,
     _connection: SemaphorePermit<'a>,
@@ -38,6 +44,7 @@ impl<'a> Body<'a> {
             socket_timeout,
             bytes: 0,
             limit: u64::MAX,
+            memory: None,
             lines: false,
             last: b'\n',
             _connection: connection,
@@ -61,13 +68,19 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// Counts the memory of what is read.
+    pub(super) fn counted(mut self, context: &CallContext) -> Self {
+        self.memory.clone_from(&context.memory);
+        self
+    }
+
     /// Refuses a body that does not end with a line.
     pub(super) fn of_lines(mut self) -> Self {
         self.lines = true;
         self
     }
 
-    /// Tells whether a connection that breaks off can be told from one that ends.
+    /// Returns whether a broken connection can be distinguished from a complete response.
     pub(super) fn end_is_marked(&self) -> bool {
         let headers = self.response.headers();
         let chunked = headers.get_all(TRANSFER_ENCODING).iter().any(|value| {
@@ -77,9 +90,9 @@ impl<'a> Body<'a> {
         chunked || headers.contains_key(CONTENT_LENGTH)
     }
 
-    /// Returns the next bytes, or nothing at the proper end.
+    /// Returns the next bytes, or `None` at the proper end.
     pub(super) async fn next(&mut self) -> Result<Option<Bytes>, HttpError> {
-        // Bytes may come faster than they are parsed; others want to run too.
+        // Bytes may arrive faster than they are parsed; other tasks must get their turn.
         tokio::task::consume_budget().await;
         let chunk = self.response.chunk();
         let chunk = match self.socket_timeout {
@@ -103,10 +116,14 @@ impl<'a> Body<'a> {
         if self.bytes > self.limit {
             return Err(self.too_large());
         }
+        let fits = |memory: &Arc<dyn ResultMemory>| memory.hold(GROWTH * chunk.len());
+        if !self.memory.as_ref().is_none_or(fits) {
+            return Err(HttpError::OutOfMemory);
+        }
         Ok(Some(chunk))
     }
 
-    /// Reads what a server says about a failure: the begin of it, in one line.
+    /// Reads the start of an error message of the server, as one line.
     pub(super) async fn excerpt(mut self) -> String {
         let mut bytes = Vec::new();
         while bytes.len() < EXCERPT {

@@ -13,18 +13,18 @@ use super::error::OptionsError;
 use super::options::{ConnectionOptions, bound};
 use super::values::Secret;
 
-/// Idle connections are closed before servers do it, some of which wait for no more than 20 s: a
-/// request that meets a connection as it is closed is lost.
+/// Idle connections are closed before servers do it, some of which wait no longer than 20 s: a
+/// request sent on a connection that is being closed is lost.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// A client, and what it sends and waits for with every request.
+/// A client, with the headers and timeouts of every request.
 #[derive(Debug)]
 pub(super) struct Channel {
     client: Client,
     authentication: Authentication,
-    /// Greatest wait for a free connection.
+    /// Maximum wait for a free connection.
     pub(super) connection_request_timeout: Option<Duration>,
-    /// Greatest time without a byte.
+    /// Maximum time without a byte.
     pub(super) socket_timeout: Option<Duration>,
 }
 
@@ -38,7 +38,7 @@ enum Authentication {
     Bearer(Secret),
 }
 
-/// How long a client waits; zero is without end.
+/// How long a client waits; zero disables a timeout.
 struct Timeouts {
     request: Duration,
     connect: Duration,
@@ -73,9 +73,9 @@ impl Channel {
     ) -> Result<Self, OptionsError> {
         let builder = Client::builder()
             .tls_backend_preconfigured(tls)
-            // What is sent to a store, and who sends it, is not for another address.
+            // Requests to a store, and their credentials, must not go to another address.
             .redirect(Policy::none())
-            // Retries are counted here, as the options say.
+            // Retries are configured by the options and counted elsewhere.
             .retry(reqwest::retry::never())
             .no_proxy()
             .tcp_nodelay(true)
@@ -92,7 +92,7 @@ impl Channel {
         })
     }
 
-    /// Starts a request that says who sends it.
+    /// Starts a request with the credentials of the client.
     pub(super) fn request(&self, method: reqwest::Method, url: reqwest::Url) -> RequestBuilder {
         let request = self.client.request(method, url);
         match &self.authentication {
@@ -105,10 +105,10 @@ impl Channel {
     }
 }
 
-/// Sets up TLS with the certificates of the system, where an address asks for TLS: a machine without
-/// certificates can still speak to others.
+/// Sets up TLS with the system's certificates if an address requires TLS: a machine without
+/// certificates can still use other addresses.
 fn tls(options: &ConnectionOptions) -> Result<ClientConfig, OptionsError> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(OptionsError::Tls)?;

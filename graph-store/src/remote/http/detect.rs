@@ -1,4 +1,4 @@
-//! What kind of server answers at an address.
+//! Detects what kind of server answers at an address.
 
 use oxrdf::Variable;
 use reqwest::header::HeaderName;
@@ -14,20 +14,20 @@ use super::server::below;
 use super::values::{ResultFormat, ServerKind};
 use crate::query::Dataset;
 
-/// Fuseki numbers every request in this header of its answers.
+/// Fuseki numbers every request in this response header.
 const FUSEKI: HeaderName = HeaderName::from_static("fuseki-request-id");
 
-/// Greatest size of an answer that tells what a server is.
+/// Maximum size of a response that identifies a server.
 const ANSWER: u64 = 64 << 10;
 
-/// What GraphDB, and GraphDB alone, says of itself.
+/// Version information that only GraphDB returns.
 #[derive(Deserialize)]
 struct ProductInfo {
     #[serde(rename = "productVersion")]
     _version: String,
 }
 
-/// Asks a server what it is.
+/// Detects the kind of a server.
 pub(super) async fn detect(exchange: Exchange<'_>) -> Result<ServerKind, HttpError> {
     if let Some(base) = exchange.server.protocol_base()
         && speaks_rdf4j(exchange, &base).await?
@@ -52,7 +52,7 @@ pub(super) async fn detect(exchange: Exchange<'_>) -> Result<ServerKind, HttpErr
     })
 }
 
-/// RDF4J's protocol tells its version, a number, at a place of its own.
+/// Servers of RDF4J's protocol return its version, a number, at a fixed path.
 async fn speaks_rdf4j(exchange: Exchange<'_>, base: &Url) -> Result<bool, HttpError> {
     let text = read(exchange, below(base, &["protocol"]), "text/plain").await?;
     Ok(text.is_some_and(|text| text.trim().parse::<u32>().is_ok()))
@@ -64,7 +64,7 @@ async fn is_graphdb(exchange: Exchange<'_>, base: &Url) -> Result<bool, HttpErro
     Ok(text.is_some_and(|text| serde_json::from_str::<ProductInfo>(&text).is_ok()))
 }
 
-/// Reads a short text; nothing when the server has none at this address.
+/// Reads a short text; `None` if the server has none at this address.
 async fn read(
     exchange: Exchange<'_>,
     url: Url,

@@ -1,4 +1,4 @@
-//! The endpoint itself: deadlines, the kind of the servers, queries and checks.
+//! The endpoint itself: deadlines, server kind, queries and health checks.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +41,7 @@ pub struct HttpEndpoint {
     checks: Channel,
     servers: Vec<Server>,
     kind: OnceCell<ServerKind>,
-    /// Lines came whose end is not marked, so they are not asked for again.
+    /// A result arrived in lines without an end marker, so this format is not requested again.
     unmarked: AtomicBool,
 }
 
@@ -55,7 +55,7 @@ impl fmt::Debug for HttpEndpoint {
 }
 
 impl HttpEndpoint {
-    /// Prepares an endpoint; connects to nothing yet.
+    /// Prepares an endpoint; does not connect yet.
     ///
     /// # Errors
     /// When the options contradict each other, or TLS cannot be set up on this machine.
@@ -78,10 +78,10 @@ impl HttpEndpoint {
         })
     }
 
-    /// Returns the kind of the servers; asks them when it is neither configured nor known yet.
+    /// Returns the kind of the servers; detects it if it is neither configured nor known yet.
     ///
     /// # Errors
-    /// When no server answers, or in time.
+    /// When no server answers in time.
     pub async fn server_kind(&self, context: &CallContext) -> Result<ServerKind, StoreError> {
         if let Some(kind) = self.kind.get() {
             return Ok(*kind);
@@ -102,7 +102,7 @@ impl HttpEndpoint {
         self.kind.get().copied()
     }
 
-    /// Returns the repository or dataset that is read, when it has a name.
+    /// Returns the repository or dataset, if it has a name.
     #[must_use]
     pub fn repository(&self) -> Option<&str> {
         self.options.repository.as_deref()
@@ -147,7 +147,9 @@ impl HttpEndpoint {
                 query.format = ResultFormat::Json;
             }
             let body = exchange.query(kind, query).await?;
-            let body = body.limited(self.options.max_result_bytes)?;
+            let body = body
+                .limited(self.options.max_result_bytes)?
+                .counted(exchange.context);
             match read_rows(body, query.format, wanted).await {
                 Err(HttpError::Unmarked { address }) if query.format == ResultFormat::Tsv => {
                     self.unmarked.store(true, Ordering::Relaxed);
@@ -161,7 +163,7 @@ impl HttpEndpoint {
         }
     }
 
-    /// Checks one server; its kind, when unknown, is asked for again each time until it is known.
+    /// Checks one server; while its kind is unknown, tries to detect it each time.
     async fn check(&self, server: &Server, context: &CallContext) -> Result<bool, HttpError> {
         let exchange = self.exchange(server, &self.checks, context);
         let select = any_statement();
@@ -242,7 +244,7 @@ impl SparqlEndpoint for HttpEndpoint {
     }
 }
 
-/// Runs a read for as long as somebody waits for it; dropping it closes its connection.
+/// Runs a read until its deadline or cancellation; dropping it closes its connection.
 async fn within<T>(
     context: &CallContext,
     read: impl Future<Output = Result<T, HttpError>>,

@@ -1,6 +1,6 @@
-//! What can go wrong between here and a SPARQL server.
+//! Errors in the communication with a SPARQL server.
 //!
-//! The texts name addresses and are for logs alone; credentials are in none of them.
+//! The messages contain addresses and are for logs only; none contains credentials.
 
 use std::error::Error;
 use std::time::Duration;
@@ -16,10 +16,10 @@ pub enum OptionsError {
     /// No address is given.
     #[error("no address of a SPARQL endpoint is given")]
     NoAddress,
-    /// No connection is allowed.
+    /// No connections are allowed.
     #[error("at least one concurrent connection is needed")]
     NoConnections,
-    /// Token and user are both given.
+    /// A token and a user are both given.
     #[error("either a token or a user with credentials, not both")]
     TwoAuthentications,
     /// Credentials without a user.
@@ -28,7 +28,7 @@ pub enum OptionsError {
     /// A plain endpoint has no repositories.
     #[error("an endpoint of type `sparql11` has no repositories; its address takes the queries")]
     RepositoryUnknown,
-    /// An address that something else cannot be appended to.
+    /// An address that no path can be appended to.
     #[error("`{0}` cannot be the base of an address")]
     Base(String),
     /// A token that HTTP cannot carry.
@@ -93,6 +93,8 @@ pub(super) enum HttpError {
     Malformed { address: String, cause: String },
     #[error("the result of {address} is larger than {limit} bytes")]
     TooLarge { address: String, limit: u64 },
+    #[error("there is no memory for the result")]
+    OutOfMemory,
 }
 
 fn said(text: &str) -> String {
@@ -103,12 +105,12 @@ fn said(text: &str) -> String {
     }
 }
 
-/// What a failure means for the server that it came from.
+/// What a failure says about the server that it came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// The server is not there, or not fit to serve.
+    /// The server is unreachable or unable to serve.
     Down,
-    /// The server does not do this; another might.
+    /// The server does not support this; another might.
     Refused,
     /// No other server would do better.
     Final,
@@ -131,14 +133,16 @@ impl HttpError {
             | HttpError::Encoding { .. }
             | HttpError::Unmarked { .. }
             | HttpError::Malformed { .. }
-            | HttpError::TooLarge { .. } => Meaning::Final,
+            | HttpError::TooLarge { .. }
+            | HttpError::OutOfMemory => Meaning::Final,
         }
     }
 
-    /// Returns the failure as the store tells it.
+    /// Converts the failure to an error of the store.
     pub(super) fn into_store_error(self) -> StoreError {
         match self {
             HttpError::TooLarge { limit, .. } => StoreError::ResultTooLarge { limit },
+            HttpError::OutOfMemory => StoreError::OutOfMemory,
             HttpError::Busy { .. } => StoreError::Unavailable(Box::new(self)),
             HttpError::Broken { .. } => StoreError::Failed(Box::new(self)),
             _ if self.meaning() == Meaning::Down => StoreError::Unavailable(Box::new(self)),
@@ -146,7 +150,7 @@ impl HttpError {
         }
     }
 
-    /// Returns the status that the server answered with, when the answer was not a result.
+    /// Returns the status of the response, if it was not a success.
     pub(super) fn status(&self) -> Option<StatusCode> {
         match self {
             HttpError::Status { status, .. }
@@ -157,7 +161,7 @@ impl HttpError {
     }
 }
 
-/// Statuses that say that the server, or what stands before it, cannot serve at the moment.
+/// Statuses that mean that the server, or a proxy in front of it, cannot serve at the moment.
 fn is_outage(status: StatusCode) -> bool {
     matches!(
         status,
@@ -169,7 +173,7 @@ fn is_outage(status: StatusCode) -> bool {
     )
 }
 
-/// Returns the texts of an error and of its causes, without addresses, which are named elsewhere.
+/// Returns the messages of an error and its causes, without addresses, which are logged elsewhere.
 pub(super) fn causes(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut texts = vec![error.to_string()];

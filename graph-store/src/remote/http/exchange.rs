@@ -1,4 +1,4 @@
-//! One request to one server, and what its answer is before its body is read.
+//! One request to one server, and the response before its body is read.
 
 use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION};
 use reqwest::{Method, RequestBuilder, StatusCode, Url};
@@ -11,7 +11,7 @@ use super::values::{ResultFormat, ServerKind};
 use crate::context::CallContext;
 use crate::query::Dataset;
 
-/// Name under which a request is found in the logs of both sides.
+/// Header by which a request is found in the logs of both sides.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// A query as it is sent.
@@ -22,7 +22,7 @@ pub(super) struct Query<'a> {
     pub(super) format: ResultFormat,
 }
 
-/// A server, how it is spoken to, and for whom.
+/// A server, how to communicate with it, and the context of the request.
 #[derive(Clone, Copy)]
 pub(super) struct Exchange<'a> {
     pub(super) server: &'a Server,
@@ -31,7 +31,7 @@ pub(super) struct Exchange<'a> {
 }
 
 impl<'a> Exchange<'a> {
-    /// Sends a query; returns the body of a successful answer.
+    /// Sends a query; returns the body of a successful response.
     pub(super) async fn query(
         self,
         kind: ServerKind,
@@ -40,18 +40,18 @@ impl<'a> Exchange<'a> {
         let mut url = self.server.query_address(kind);
         let arguments = arguments(kind, query.dataset, self.context);
         let request = match kind {
-            // A form costs a third more, and servers bound its size.
+            // A form is a third larger, and servers limit its size.
             ServerKind::Rdf4j | ServerKind::GraphDb | ServerKind::Fuseki => {
                 if !arguments.is_empty() {
                     url.query_pairs_mut().extend_pairs(&arguments);
                 }
                 self.channel
                     .request(Method::POST, url)
-                    // RDF4J reads the text as Latin-1 unless it is told.
+                    // RDF4J reads the body as Latin-1 unless the charset is given.
                     .header(CONTENT_TYPE, "application/sparql-query; charset=utf-8")
                     .body(query.text.to_owned())
             }
-            // The way that even old endpoints understand.
+            // The form that even old endpoints understand.
             ServerKind::Sparql11 => self
                 .channel
                 .request(Method::POST, url)
@@ -65,7 +65,7 @@ impl<'a> Exchange<'a> {
         successful(answer).await
     }
 
-    /// Reads a resource; returns the answer whatever its status.
+    /// Reads a resource; returns the response whatever its status.
     pub(super) async fn get(self, url: Url, accepted: &str) -> Result<Body<'a>, HttpError> {
         let request = self.channel.request(Method::GET, url);
         self.send(request.header(ACCEPT, accepted)).await
@@ -103,7 +103,7 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// Returns the arguments of the protocol besides the query.
+/// Returns the protocol parameters besides the query.
 fn arguments(
     kind: ServerKind,
     dataset: &Dataset,
@@ -118,14 +118,14 @@ fn arguments(
     }
     if let Some(deadline) = context.deadline {
         let left = deadline.saturating_duration_since(std::time::Instant::now());
-        // Whole seconds, where zero would be no bound at all.
+        // Whole seconds, rounded up, because zero would mean no timeout.
         let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
         arguments.push(("timeout", seconds.max(1).to_string()));
     }
     arguments
 }
 
-/// Refuses an answer that is no result.
+/// Refuses a response that is not a result.
 async fn successful(answer: Body<'_>) -> Result<Body<'_>, HttpError> {
     let status = answer.response().status();
     let address = answer.address().to_owned();
@@ -146,7 +146,7 @@ async fn successful(answer: Body<'_>) -> Result<Body<'_>, HttpError> {
     Err(refusal(answer, status).await)
 }
 
-/// Reads what the server says with a status that is no success.
+/// Reads the body of an unsuccessful response.
 pub(super) async fn refusal(answer: Body<'_>, status: StatusCode) -> HttpError {
     let address = answer.address().to_owned();
     let text = answer.excerpt().await;
@@ -169,7 +169,7 @@ fn foreign_encoding(headers: &HeaderMap) -> Option<String> {
     (!found.is_empty() && !found.eq_ignore_ascii_case("identity")).then_some(found)
 }
 
-/// Returns the text of a header, empty when there is none.
+/// Returns the value of a header, empty if there is none.
 pub(super) fn header(headers: &HeaderMap, name: HeaderName) -> String {
     let value = headers.get(name).map(|value| value.as_bytes());
     String::from_utf8_lossy(value.unwrap_or_default()).into_owned()

@@ -12,7 +12,7 @@ use super::server::Server;
 pub(super) type Attempt<'a, T> =
     dyn Fn(&'a Server) -> BoxFuture<'a, Result<T, HttpError>> + Sync + 'a;
 
-/// Runs a read with the retries or the fail-over that the options ask for.
+/// Runs a read with the retries or the fail-over that the options configure.
 pub(super) async fn read<'a, T>(
     servers: &'a [Server],
     options: &ConnectionOptions,
@@ -44,7 +44,7 @@ async fn retried<'a, T>(
                 tracing::warn!(%error, "retrying the SPARQL server");
                 tokio::time::sleep(options.retry_interval).await;
             }
-            // Most likely a kept connection that the server closed meanwhile.
+            // Most likely a pooled connection that the server has closed meanwhile.
             (HttpError::Lost { .. }, _) => tracing::debug!(%error, "sent again"),
             _ => return Err(error),
         }
@@ -52,15 +52,15 @@ async fn retried<'a, T>(
     }
 }
 
-/// A read that goes round the servers until one answers.
+/// A read that tries the servers in turn until one answers.
 struct Rounds<'a, 'o> {
     servers: &'a [Server],
     options: &'o ConnectionOptions,
-    /// When the time for communication problems is up; none as long as there was none.
+    /// When to stop retrying; `None` until the first communication failure.
     until: Option<Instant>,
 }
 
-/// What became of a read on one server of several.
+/// The result of a read on one server of several.
 enum Step<T> {
     Done(Result<T, HttpError>),
     Down(HttpError),
@@ -88,7 +88,7 @@ impl<'a, 'o> Rounds<'a, 'o> {
                     Step::Down(error) => down = Some(error),
                 }
             }
-            // A server that answers knows better than one that does not.
+            // A response from a server is more informative than a connection failure.
             if let Some(error) = refused {
                 return Err(error);
             }
@@ -105,7 +105,7 @@ impl<'a, 'o> Rounds<'a, 'o> {
         }
     }
 
-    /// The main server first; those left aside only when there is no other.
+    /// The main server first; recently failed servers only when there is no other.
     fn order(&self) -> Vec<&'a Server> {
         let interval = self.options.scan_failed_interval;
         let fit: Vec<_> = self

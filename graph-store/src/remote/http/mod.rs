@@ -1,8 +1,8 @@
 //! SPARQL endpoints over HTTP.
 //!
-//! [`HttpEndpoint`] sends queries to one server, or to several that hold the same data, and reads
-//! their results as they arrive. A result is complete or an error. What a server is like, whom it
-//! trusts and how long it is waited for is in [`ConnectionOptions`].
+//! [`HttpEndpoint`] sends queries to one server, or to several that hold the same data, and parses
+//! their results as they arrive. A result is complete or an error. [`ConnectionOptions`] configures
+//! servers, authentication and timeouts.
 
 mod body;
 mod client;

@@ -1,4 +1,4 @@
-//! How a SPARQL server is reached, whom it trusts, and how long it is waited for.
+//! Connection options for SPARQL servers: addresses, authentication and timeouts.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use super::values::{Addresses, HttpCodes, ResultFormat, Secret, ServerKind, Serv
 
 /// The options of an [`super::HttpEndpoint`].
 ///
-/// Times of zero mean without end where that is said.
+/// A time of zero disables the timeout where its documentation says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionOptions {
-    /// Where the servers are: the base of an RDF4J or GraphDB server, of a Fuseki server, or, without
-    /// a [`repository`](Self::repository), the address that takes queries.
+    /// Addresses of the servers: the base of an RDF4J or GraphDB server, of a Fuseki server, or,
+    /// without a [`repository`](Self::repository), the address that takes queries.
     pub addresses: Addresses,
     /// Kind of the servers.
     pub server: ServerType,
@@ -21,40 +21,40 @@ pub struct ConnectionOptions {
     pub username: Option<String>,
     /// Password of the user.
     pub credentials: Option<Secret>,
-    /// Bearer token, in place of user and password.
+    /// Bearer token, instead of user and password.
     pub token: Option<Secret>,
-    /// Connections to one server at the same time; further requests wait for one to be free.
+    /// Maximum number of connections to one server; further requests wait for a free one.
     pub max_concurrent_connections: usize,
-    /// Greatest wait for a free connection; zero waits without end.
+    /// Maximum wait for a free connection; zero disables the timeout.
     pub connection_request_timeout: Duration,
-    /// Greatest time to connect; zero waits without end.
+    /// Maximum time to connect; zero disables the timeout.
     pub connect_timeout: Duration,
-    /// Greatest time without a byte from the server, so also for the start of a result; zero waits
-    /// without end.
+    /// Maximum time without a byte from the server, including the wait for the start of a result;
+    /// zero disables the timeout.
     pub socket_timeout: Duration,
-    /// Answers that are tried again.
+    /// Statuses of responses after which a request is retried.
     pub retry_http_codes: HttpCodes,
-    /// How often a request is sent again at most; zero for never. A connection that is lost before
-    /// the answer begins counts too, and is replaced at once.
+    /// Maximum number of retries; zero disables them. A connection that is lost before the response
+    /// begins counts too, and is replaced at once.
     pub max_retries: u32,
-    /// Wait before a request is sent again.
+    /// Delay before a retry.
     pub retry_interval: Duration,
-    /// Replaces the three timeouts in health checks, and bounds the whole check; zero waits without
-    /// end.
+    /// Replaces the three timeouts in health checks, and limits the whole check; zero disables the
+    /// timeout.
     pub health_check_timeout: Duration,
-    /// Greatest time for a read once a server of several has failed.
+    /// Maximum time for a read once one of several servers has failed.
     pub unavailable_read_timeout: Duration,
-    /// How long a failed server is left aside while others answer.
+    /// How long a failed server is skipped while others answer.
     pub scan_failed_interval: Duration,
-    /// Asks another server when one answers 4xx.
+    /// Tries another server when one answers 4xx.
     pub retry_on_http_4xx: bool,
-    /// Asks another server when one answers 5xx.
+    /// Tries another server when one answers 5xx.
     pub retry_on_http_5xx: bool,
-    /// Fails over even with one address: it is tried until the read's time is up.
+    /// Fails over even with a single address, which is retried until the time of the read is up.
     pub force_cluster_client: bool,
-    /// Greatest size of a result, in bytes as sent.
+    /// Maximum size of a result, in bytes as transferred.
     pub max_result_bytes: u64,
-    /// Form of results.
+    /// Format of results.
     pub result_format: ResultFormat,
 }
 
@@ -87,11 +87,11 @@ impl Default for ConnectionOptions {
 }
 
 impl ConnectionOptions {
-    /// Checks what the options say together.
+    /// Checks that the options are consistent.
     ///
     /// # Errors
-    /// When there is no address, no connection, no repository where one is needed, or
-    /// authentication of two sorts.
+    /// When there is no address, no connection, no repository where one is needed, or two kinds of
+    /// authentication.
     pub fn validate(&self) -> Result<(), OptionsError> {
         if self.addresses.is_empty() {
             return Err(OptionsError::NoAddress);
@@ -113,13 +113,13 @@ impl ConnectionOptions {
         }
     }
 
-    /// Tells whether a failed server is replaced by another.
+    /// Returns whether another server takes over for a failed one.
     pub(super) fn fails_over(&self) -> bool {
         self.force_cluster_client || self.addresses.len() > 1
     }
 }
 
-/// Returns the bound that a timeout means; zero is none.
+/// Returns the limit for a timeout; `None` if it is zero.
 pub(super) fn bound(timeout: Duration) -> Option<Duration> {
     (!timeout.is_zero()).then_some(timeout)
 }

@@ -1,4 +1,4 @@
-//! Results as they arrive, from bytes to rows.
+//! Parses results as they arrive, from bytes to rows.
 
 use futures::stream::try_unfold;
 use oxrdf::Variable;
@@ -41,7 +41,7 @@ pub(super) fn projection(query: &Query) -> Result<Vec<Variable>, StoreError> {
     }
 }
 
-/// Finds how a result is to be read; refuses one whose end would not be noticed.
+/// Chooses the parser of a result; refuses a result whose truncation would go unnoticed.
 async fn parser(
     body: Body<'_>,
     format: ResultFormat,
@@ -96,7 +96,7 @@ pub(super) async fn read_rows(
     Ok(rows)
 }
 
-/// Returns the place of each wanted variable in the rows of the result.
+/// Returns the position of each wanted variable in the rows of the result.
 fn columns(
     found: &[Variable],
     wanted: &[Variable],

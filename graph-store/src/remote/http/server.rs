@@ -1,4 +1,4 @@
-//! One server: where it takes queries, how many at a time, and whether it is left aside.
+//! One server: its address for queries, its connections, and whether it is skipped.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ pub(super) struct Server {
     pub(super) base: Url,
     repository: Option<String>,
     connections: Semaphore,
-    /// When it failed last, as long as it has not answered since.
+    /// When it last failed, if it has not answered since.
     failed: Mutex<Option<Instant>>,
 }
 
@@ -51,7 +51,7 @@ impl Server {
         }
     }
 
-    /// Returns the base of the server when its address could be one of RDF4J's protocol.
+    /// Returns the base address of the server if it may speak RDF4J's protocol.
     pub(super) fn protocol_base(&self) -> Option<Url> {
         if self.repository.is_some() {
             return Some(self.base.clone());
@@ -73,7 +73,7 @@ impl Server {
         below(&self.base, segments)
     }
 
-    /// Waits for one of the connections.
+    /// Waits for a free connection.
     pub(super) async fn connection(
         &self,
         timeout: Option<Duration>,
@@ -92,19 +92,19 @@ impl Server {
         Ok(permit.expect("the semaphore is never closed"))
     }
 
-    /// Tells whether the server failed less than `interval` ago.
+    /// Returns whether the server failed less than `interval` ago.
     pub(super) fn is_aside(&self, interval: Duration) -> bool {
         self.lock().is_some_and(|at| at.elapsed() < interval)
     }
 
-    /// Remembers that the server failed.
+    /// Records that the server failed.
     pub(super) fn set_aside(&self, error: &HttpError) {
         if self.lock().replace(Instant::now()).is_none() {
             tracing::warn!(address = %self.base, %error, "a SPARQL server failed and is skipped");
         }
     }
 
-    /// Remembers that the server answered.
+    /// Records that the server answered.
     pub(super) fn set_back(&self) {
         if self.lock().take().is_some() {
             tracing::info!(address = %self.base, "a SPARQL server that failed answers again");

@@ -1,8 +1,9 @@
-//! A store on a server over HTTP, which is asked in the dialect of its kind.
+//! A store on a server over HTTP, queried in the dialect of its kind.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use spargebra::algebra::GraphPattern;
 use tokio::sync::OnceCell;
 
 use super::endpoint::HttpEndpoint;
@@ -10,20 +11,20 @@ use super::values::ServerKind;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{Hydrated, HydrationRequest, ObjectRef, Selection, Window};
-use crate::remote::{Dialect, RemoteOptions, RemoteStore, SparqlEndpoint};
+use crate::remote::{Dialect, RemoteOptions, RemoteStore, Rows, Solutions, SparqlEndpoint};
 use crate::store::{GraphStore, StoreFeatures, StoreInfo, Windowed};
 
 /// A [`RemoteStore`] over an [`HttpEndpoint`].
 ///
-/// Where the kind of the server is not configured, it is found out when the server first answers; until
-/// then [`GraphStore::features`] are those of a server of unknown kind.
+/// If the kind of the server is not configured, it is detected when the server first answers; until
+/// then [`GraphStore::features`] returns those of a server of unknown kind.
 pub struct HttpStore {
     endpoint: Arc<HttpEndpoint>,
     store: OnceCell<RemoteStore>,
 }
 
 impl HttpStore {
-    /// Creates a store over an endpoint; connects to nothing yet.
+    /// Creates a store over an endpoint; does not connect yet.
     #[must_use]
     pub fn new(endpoint: Arc<HttpEndpoint>) -> Self {
         let store = match endpoint.known_kind() {
@@ -101,5 +102,16 @@ impl GraphStore for HttpStore {
         let info = self.endpoint.probe(context).await?;
         self.store(context).await?;
         Ok(info)
+    }
+}
+
+#[async_trait]
+impl Solutions for HttpStore {
+    async fn solutions(
+        &self,
+        pattern: GraphPattern,
+        context: &CallContext,
+    ) -> Result<Rows, StoreError> {
+        self.store(context).await?.solutions(pattern, context).await
     }
 }

@@ -1,4 +1,4 @@
-//! Types of the values that [`super::ConnectionOptions`] are made of, and how they are written.
+//! Types of the values in [`super::ConnectionOptions`], and their syntax.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ use reqwest::Url;
 pub struct Addresses(Vec<Url>);
 
 impl Addresses {
-    /// Tells whether there is no address.
+    /// Returns whether there is no address.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -38,7 +38,7 @@ impl Addresses {
 impl FromStr for Addresses {
     type Err = &'static str;
 
-    /// Reads addresses between commas or semicolons; the error completes "expected …".
+    /// Parses addresses separated by commas or semicolons; the error completes "expected …".
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parts = text.split([',', ';']).map(str::trim);
         let urls = parts.filter(|part| !part.is_empty()).map(address);
@@ -79,7 +79,7 @@ impl fmt::Display for Addresses {
 pub struct HttpCodes(Vec<(u16, u16)>);
 
 impl HttpCodes {
-    /// Tells whether `code` is in the set.
+    /// Returns whether `code` is in the set.
     #[must_use]
     pub fn contains(&self, code: u16) -> bool {
         self.0
@@ -91,7 +91,7 @@ impl HttpCodes {
 impl FromStr for HttpCodes {
     type Err = &'static str;
 
-    /// Reads codes and ranges between commas or semicolons; the error completes "expected …".
+    /// Parses codes and ranges separated by commas or semicolons; the error completes "expected …".
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parts = text.split([',', ';']).map(str::trim);
         let ranges = parts.filter(|part| !part.is_empty()).map(codes);
@@ -130,18 +130,20 @@ impl fmt::Display for HttpCodes {
     }
 }
 
-/// A password or token; it shows itself to nobody.
+/// A password or token; never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Wraps a secret text.
+    /// Wraps a secret.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Secret(text.into())
     }
 
-    pub(super) fn reveal(&self) -> &str {
+    /// Returns the secret, for what it is needed for; neither for logs nor for messages.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
         &self.0
     }
 }
@@ -152,31 +154,31 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What is known of a server before it is asked.
+/// Configured kind of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ServerType {
-    /// The server is asked what it is.
+    /// The kind is detected.
     #[default]
     Auto,
     /// It is of this kind.
     Known(ServerKind),
 }
 
-/// A kind of server; it decides the arguments of the protocol and the dialect of queries.
+/// A kind of server; determines the protocol parameters and the dialect of queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ServerKind {
-    /// RDF4J Server, and what speaks its protocol.
+    /// RDF4J Server, and other servers of its protocol.
     Rdf4j,
-    /// GraphDB, which adds to RDF4J's protocol.
+    /// GraphDB, which extends RDF4J's protocol.
     GraphDb,
     /// Apache Jena Fuseki.
     Fuseki,
-    /// Any other endpoint of the SPARQL 1.1 protocol.
+    /// Any other endpoint of the SPARQL 1.1 Protocol.
     Sparql11,
 }
 
 impl ServerKind {
-    /// Returns the name as it is configured.
+    /// Returns the name used in the configuration.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -189,7 +191,7 @@ impl ServerKind {
 }
 
 impl ServerType {
-    /// Returns the name as it is configured.
+    /// Returns the name used in the configuration.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -214,20 +216,20 @@ impl FromStr for ServerType {
     }
 }
 
-/// The form in which results are asked for.
+/// The requested format of results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ResultFormat {
-    /// JSON, whose end is marked: a result that breaks off is always noticed.
+    /// JSON, whose end is marked: a truncated result is always detected.
     #[default]
     Json,
-    /// Tab-separated values: smaller and faster to read. Only for servers that break off the
-    /// connection when a query fails midway; one that ends the result properly all the same, as
-    /// RDF4J 3.7 and Fuseki 6.1 do when a query runs out of time, makes a short list look complete.
+    /// Tab-separated values: smaller and faster to parse. Only for servers that break the
+    /// connection when a query fails midway; one that ends the response properly all the same, as
+    /// RDF4J 3.7 and Fuseki 6.1 do when a query times out, makes a truncated list look complete.
     Tsv,
 }
 
 impl ResultFormat {
-    /// Returns the name as it is configured.
+    /// Returns the name used in the configuration.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

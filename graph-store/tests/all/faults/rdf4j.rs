@@ -81,7 +81,7 @@ impl Repository {
 
 /// A client that trusts nobody, for addresses without TLS.
 fn plain_http() -> Client {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let tls = rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .unwrap()

@@ -22,18 +22,12 @@ fn slots() -> [Slot; 2] {
         condition: None,
         page: None,
     };
-    let by_size = OrderKey {
-        path: vec![OrderStep {
-            step: step("size"),
-            tests: Vec::new(),
-        }],
-        by: SortBy::Scalar {
-            scalar: Scalar::Decimal,
-            cast: false,
-            lang: None,
-        },
-        descending: true,
+    let by = SortBy::Scalar {
+        scalar: Scalar::Decimal,
+        cast: false,
+        lang: None,
     };
+    let by_size = OrderKey::new(vec![OrderStep::new(step("size"))], by, true);
     let paged = Slot {
         page: Some(SlotPage {
             order: vec![by_size],

@@ -80,11 +80,7 @@ fn selections_of_another_shape_fail() {
         (3, vec![Some(Literal::from("a").into()), number(0), None]),
     ] {
         let store = store(width, terms.clone());
-        let by_id = OrderKey {
-            path: Vec::new(),
-            by: SortBy::Iri,
-            descending: false,
-        };
+        let by_id = OrderKey::new(Vec::new(), SortBy::Iri, false);
         let selection = things(vec![by_id]);
         let selected = runtime().block_on(store.select(&selection, &context));
         assert!(

@@ -51,5 +51,8 @@ async fn graphql(
     // axum drops this future when the client goes away; the work in the store then stops.
     let _cancel = context.cancellation.clone().drop_guard();
     let response = service.execute(request.0, context).await;
-    ([(CONTENT_TYPE, "application/json")], response.body)
+    (
+        [(CONTENT_TYPE, "application/json")],
+        response.body.to_bytes(),
+    )
 }

@@ -91,6 +91,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let response = service
         .execute(Request::new(QUERY), RequestContext::new())
         .await;
-    println!("{}", String::from_utf8_lossy(&response.body));
+    println!("{}", String::from_utf8_lossy(&response.body.to_bytes()));
     Ok(())
 }

@@ -1,14 +1,17 @@
-//! The values that take part in an aggregate, for each object: well typed, equal ones once.
+//! The values that an aggregate includes, for each object: well-typed and without duplicates.
 
-use graph_store::value::{CanonicalValue, canonical_value, cast, is_plain, of_language};
+use graph_store::value::{
+    CanonicalValue, Choice, Languages, canonical_value, cast, cast_name, is_plain, is_text,
+};
 use oxrdf::Term;
-use soml_core::lang::LangSpec;
+use soml_core::datatype::Scalar;
+use soml_core::schema::ObjectId;
 
 use crate::plan::{AggregatedKind, AggregatedValues};
 
 /// The values of all objects of a level.
 pub(crate) struct Columns<'a> {
-    /// One for each of the aggregated values.
+    /// One list per aggregated property.
     pub(super) lists: Vec<ValueLists<'a>>,
 }
 
@@ -42,35 +45,77 @@ impl<'a> ValueLists<'a> {
     }
 }
 
-/// Reads stored terms as aggregated values, and notes what it leaves out.
+/// Reads stored terms as aggregated values, and records what it skips.
 pub(super) struct ValueReader<'r> {
     pub(super) values: &'r AggregatedValues,
-    /// The names of the enumeration, when the values are of one.
+    /// The names of the enumeration, if the values belong to one.
     pub(super) names: Vec<&'r str>,
     pub(super) accept_language: &'r [String],
-    /// Number of values that do not fit the range, and the first of them.
+    /// Number of skipped values that are not in the range, and the first of them.
     pub(super) left_out: usize,
     pub(super) example: Option<String>,
-    /// Number of objects of which one of several values takes part.
+    /// Number of objects with several values, only one of which is included.
     pub(super) several: usize,
 }
 
+/// Readers of the values of one field, as the types of the objects store it.
+pub(super) struct Readers<'r> {
+    usual: ValueReader<'r>,
+    others: Vec<(&'r [ObjectId], ValueReader<'r>)>,
+}
+
+impl<'r> Readers<'r> {
+    pub(super) fn new(
+        values: &'r AggregatedValues,
+        reader: impl Fn(&'r AggregatedValues) -> ValueReader<'r>,
+    ) -> Self {
+        let others = values.otherwise.iter();
+        Readers {
+            usual: reader(values),
+            others: others
+                .map(|(objects, values)| (objects.as_slice(), reader(values)))
+                .collect(),
+        }
+    }
+
+    /// Returns the reader of an object of a type.
+    pub(super) fn of(&mut self, object: Option<ObjectId>) -> &mut ValueReader<'r> {
+        let is_read = |objects: &[ObjectId]| object.is_some_and(|object| objects.contains(&object));
+        let mut others = self.others.iter_mut();
+        let other = others.find(|(objects, _)| is_read(objects));
+        other.map_or(&mut self.usual, |(_, reader)| reader)
+    }
+
+    /// Returns what all readers left out, as of one.
+    pub(super) fn joined(self) -> ValueReader<'r> {
+        let mut joined = self.usual;
+        for (_, other) in self.others {
+            joined.left_out += other.left_out;
+            joined.several += other.several;
+            joined.example = joined.example.or(other.example);
+        }
+        joined
+    }
+}
+
 impl ValueReader<'_> {
-    /// Appends the values that take part.
+    /// Appends the included values.
     pub(super) fn read<'a>(&mut self, terms: &'a [Term], out: &mut Vec<CanonicalValue<'a>>) {
         let values = self.values;
         match terms {
             [] => {}
-            // By far the most frequent case costs no copy.
+            // The most frequent case needs no copy.
             [single] if !values.cast && values.lang.is_none() => match self.value_of(single) {
                 Some(value) => out.push(value),
                 None => self.leave_out(single),
             },
             _ if values.cast => {
-                let scalar = values.kind.scalar();
                 let cast_terms: Vec<Term> = terms
                     .iter()
-                    .filter_map(|term| cast(scalar, term))
+                    .filter_map(|term| match &values.kind {
+                        AggregatedKind::Enum(_) => cast_name(term),
+                        kind => cast(kind.scalar(), term),
+                    })
                     .map(std::borrow::Cow::into_owned)
                     .collect();
                 let mut read = Vec::new();
@@ -86,24 +131,20 @@ impl ValueReader<'_> {
     }
 
     fn read_several<'v>(&mut self, terms: &'v [Term], out: &mut Vec<CanonicalValue<'v>>) {
-        let start = out.len();
-        let mut ill: Vec<&Term> = Vec::new();
-        for term in self.of_language(terms) {
-            match self.value_of(term) {
-                Some(value) => out.push(value),
-                None => ill.push(term),
-            }
-        }
-        let mut found = out.split_off(start);
-        found.sort_unstable();
-        found.dedup();
         if !self.values.single {
+            let shown = self.shown(terms);
+            let (mut found, ill) = self.told_apart(&shown);
             ill.into_iter().for_each(|term| self.leave_out(term));
             out.append(&mut found);
             return;
         }
+        // As the field shows it: what the language chooses, and of that what fits, goes first.
+        let choice = self.choice(terms);
+        let (mut found, mut ill) = self.told_apart(&choice.chosen);
+        let (others, ill_others) = self.told_apart(&choice.others);
+        found.extend(others);
+        ill.extend(ill_others);
         self.several += usize::from(found.len() + ill.len() > 1);
-        // As the field shows it: what fits goes before what does not.
         match (found.into_iter().next(), ill.first()) {
             (Some(smallest), _) => out.push(smallest),
             (None, Some(term)) => self.leave_out(term),
@@ -111,16 +152,51 @@ impl ValueReader<'_> {
         }
     }
 
-    /// Returns the values that the language specification wants.
-    fn of_language<'v>(&self, terms: &'v [Term]) -> Vec<&'v Term> {
-        let spec = match (&self.values.lang, &self.values.kind) {
-            (_, AggregatedKind::Object) => None,
-            (None, _) if self.values.single && terms.len() > 1 => Some(LangSpec::any()),
-            (spec, _) => spec.as_ref(),
-        };
-        match spec {
-            None => terms.iter().collect(),
-            Some(spec) => of_language(terms, spec, self.accept_language),
+    /// Returns the values that fit, ascending and each once, and the terms that do not.
+    fn told_apart<'v>(&self, terms: &[&'v Term]) -> (Vec<CanonicalValue<'v>>, Vec<&'v Term>) {
+        let (mut found, mut ill) = (Vec::new(), Vec::new());
+        for term in terms {
+            match self.value_of(term) {
+                Some(value) => found.push(value),
+                None => ill.push(*term),
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        (found, ill)
+    }
+
+    fn languages(&self) -> Languages<'_> {
+        Languages {
+            spec: self.values.lang.as_ref(),
+            accepted: self.accept_language,
+        }
+    }
+
+    /// Returns the values that a list shows.
+    fn shown<'v>(&self, terms: &'v [Term]) -> Vec<&'v Term> {
+        match self.values.kind {
+            AggregatedKind::Object => terms.iter().collect(),
+            _ => self.languages().list(terms, |term| self.fits(term)),
+        }
+    }
+
+    /// Returns the values among which a single-valued field decides.
+    fn choice<'v>(&self, terms: &'v [Term]) -> Choice<'v> {
+        match self.values.kind {
+            AggregatedKind::Scalar(Scalar::String) | AggregatedKind::Literal(_) => {
+                self.languages().single(terms, |term| self.fits(term))
+            }
+            _ => Choice::all(terms),
+        }
+    }
+
+    /// Tells whether a value is in the range of a text or a literal.
+    fn fits(&self, term: &Term) -> bool {
+        match (&self.values.kind, term) {
+            (AggregatedKind::Literal(types), Term::Literal(literal)) => types.accepts(literal),
+            (_, Term::Literal(literal)) => is_text(literal),
+            _ => false,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Objects put into groups by what they have in common.
+//! Groups objects by the values of their keys.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -17,18 +17,18 @@ use crate::plan::{
 
 /// A group.
 pub(super) struct Group<'v> {
-    /// What its objects have in common; nothing where they have no value.
+    /// The values of the key; `None` where the objects have no value.
     pub(super) key: Vec<Option<&'v CanonicalValue<'v>>>,
     pub(super) count: u64,
     /// One for each of the values that [`Grouper`] measures.
     tallies: Vec<Tally<'v>>,
 }
 
-/// Why there are no groups.
+/// Why grouping failed.
 pub(super) enum NoGroups {
-    /// There would be more than so many.
+    /// There would be more groups than this limit.
     TooMany(usize),
-    /// A condition or an order rests on a measure that cannot be told.
+    /// A condition or an order depends on a measure that is out of range.
     OutOfRange,
 }
 
@@ -38,14 +38,14 @@ impl From<OutOfRange> for NoGroups {
     }
 }
 
-/// Puts objects into groups.
+/// Groups objects.
 pub(super) struct Grouper<'v> {
     grouping: &'v Grouping,
     columns: &'v Columns<'v>,
     limit: usize,
-    /// The values that are measured, each once, with the measures that are wanted.
+    /// The measured values, each once, with the requested measures.
     measured: Vec<(usize, Needs)>,
-    /// For each part of the key the number of each value; 0 stands for none.
+    /// For each part of the key, a number per value; 0 stands for no value.
     numbers: Vec<HashMap<&'v CanonicalValue<'v>, u32>>,
     positions: HashMap<Box<[u32]>, usize>,
     groups: Vec<Group<'v>>,
@@ -102,7 +102,7 @@ impl<'v> Grouper<'v> {
         }
     }
 
-    /// Puts an object into its groups: one for each combination of its values.
+    /// Adds an object to its groups: one for each combination of its values.
     pub(super) fn add(&mut self, object: usize) -> Result<(), NoGroups> {
         let columns = self.columns;
         let by = self.grouping.by.iter();
@@ -116,7 +116,7 @@ impl<'v> Grouper<'v> {
                 .map(|(values, &at)| values.get(at))
                 .collect();
             self.add_to(&key, object)?;
-            // The next combination, as a counter goes on.
+            // Advances to the next combination, like an odometer.
             let next = (0..at.len())
                 .rev()
                 .find(|&part| at[part] + 1 < values[part].len());
@@ -185,7 +185,7 @@ impl<'v> Grouper<'v> {
         }
     }
 
-    /// Returns the groups that are wanted, in their order.
+    /// Returns the requested groups, in order.
     pub(super) fn finish(&mut self) -> Result<Vec<Group<'v>>, NoGroups> {
         let groups = std::mem::take(&mut self.groups);
         let mut ordered = Vec::with_capacity(groups.len());
@@ -214,7 +214,7 @@ impl<'v> Grouper<'v> {
         values.collect()
     }
 
-    /// Missing values come first, and last where the greatest are first.
+    /// Missing values come first, or last in descending order.
     fn compare(
         &self,
         a: &[Option<Cow<'v, CanonicalValue<'v>>>],
@@ -260,7 +260,7 @@ impl<'v> Grouper<'v> {
     }
 }
 
-/// Tells whether a measure passes a test.
+/// Returns whether a measure passes a test.
 fn passes(value: &CanonicalValue<'_>, scalar: Scalar, test: &HavingTest) -> bool {
     let equals = |operand: &Term| canonical_value(scalar, operand).as_ref() == Some(value);
     match test {

@@ -1,6 +1,7 @@
 //! Writes aggregates: counts, extremes, sums and groups, computed over fetched values.
 //!
-//! Values are compared and added as canonical values; only what the answer shows becomes text.
+//! Values are compared and added as canonical values; only what the answer shows is converted to
+//! text.
 
 mod columns;
 mod groups;
@@ -9,7 +10,7 @@ mod tally;
 use std::rc::Rc;
 
 pub(super) use columns::Columns;
-use columns::{ValueLists, ValueReader};
+use columns::{Readers, ValueLists, ValueReader};
 use graphql_service::error::{GraphqlError, Location};
 use graphql_service::writer::{PathStep, PropagateNull, WriteResult, write_string};
 use groups::{Group, Grouper, NoGroups};
@@ -58,6 +59,7 @@ impl<'a> Writer<'a> {
         let columns = self.columns(level, aggregation)?;
         self.answer.out.push(b'{');
         for (position, field) in aggregation.fields.iter().enumerate() {
+            self.answer.check_size()?;
             self.answer.key(position, &field.key);
             self.answer.enter(PathStep::Key(&field.key));
             match &field.part {
@@ -77,7 +79,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes an aggregate that asks for the number of objects alone.
+    /// Writes an aggregate that requests only the number of objects.
     fn counted(&mut self, aggregation: &'a Aggregation, count: u64) -> WriteResult {
         self.answer.out.push(b'{');
         for (position, field) in aggregation.fields.iter().enumerate() {
@@ -121,7 +123,7 @@ impl<'a> Writer<'a> {
         self.measure_fields(&aggregate.fields, &aggregate.values.kind, measured);
     }
 
-    /// Returns the values of a level, read once however many aggregates it is for.
+    /// Returns the values of a level, read once for all aggregates over it.
     fn columns(
         &mut self,
         level: LevelId,
@@ -133,13 +135,15 @@ impl<'a> Writer<'a> {
         let (_, data) = self.level(level);
         let mut lists = Vec::with_capacity(aggregation.values.len());
         for values in &aggregation.values {
-            let mut reader = self.reader(values);
+            let mut readers = Readers::new(values, |values| self.reader(values));
             let mut list = ValueLists::with_capacity(data.nodes.len());
             for node in 0..data.nodes.len() {
                 self.check_time()?;
-                list.push(&mut reader, data.hydrated.columns[values.slot].of(node));
+                let reader = readers.of(data.objects.get(node).copied().flatten());
+                let column = &data.hydrated.columns[reader.values.slot];
+                list.push(reader, column.of(node));
             }
-            self.report(&reader, None);
+            self.report(&readers.joined(), None);
             lists.push(list);
         }
         let columns = Rc::new(Columns { lists });
@@ -165,22 +169,29 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Warns once of what takes no part.
+    /// Reports once what the aggregate skips.
     fn report(&mut self, reader: &ValueReader<'_>, location: Option<Location>) {
         let name = &reader.values.name;
         if let Some(example) = &reader.example {
+            let (left_out, verbs) = match reader.left_out {
+                1 => ("1 stored value".to_owned(), ("does", "is")),
+                several => (format!("{several} stored values"), ("do", "are")),
+            };
             let message = format!(
-                "WARN: {} stored values do not fit the range of `{name}` and are left out, such as \
+                "WARN: {left_out} {} not fit the range of `{name}` and {} left out, such as \
                  {example}",
-                reader.left_out
+                verbs.0, verbs.1
             );
             self.answer.error(code::VALUES_LEFT_OUT, &message, location);
         }
         if reader.several > 0 {
+            let objects = match reader.several {
+                1 => "1 object".to_owned(),
+                several => format!("{several} objects"),
+            };
             let message = format!(
-                "WARN: the single-valued field `{name}` of {} objects has several stored values; \
-                 one of them takes part",
-                reader.several
+                "WARN: the single-valued field `{name}` of {objects} has several stored values; \
+                 one of them takes part"
             );
             self.answer
                 .warning(code::MULTIPLE_VALUES, &message, location);
@@ -349,7 +360,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Returns what the fields of measured values ask for.
+/// Returns the measures that the fields of measured values need.
 fn needs(fields: &[(String, MeasurePart)]) -> Needs {
     let mut needs = Needs::default();
     for (_, part) in fields {

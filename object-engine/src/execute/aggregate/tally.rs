@@ -1,4 +1,4 @@
-//! Counts, extremes and sums of values, as they pass by.
+//! Counts, extremes and sums of values, in one pass.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -8,7 +8,7 @@ use soml_core::datatype::Scalar;
 
 use crate::plan::{AggregatedKind, Measure};
 
-/// Which measures of some values are wanted.
+/// Which measures of some values are needed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Needs {
     distinct: bool,
@@ -27,10 +27,10 @@ impl Needs {
     }
 }
 
-/// A measure: nothing where there is no value.
+/// A measure: `None` where there is no value.
 pub(super) type Measurement<'v> = Result<Option<Cow<'v, CanonicalValue<'v>>>, OutOfRange>;
 
-/// A measure needs more digits than there are, or is no finite number.
+/// A measure has too many digits, or is not finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OutOfRange;
 
@@ -50,7 +50,7 @@ pub(super) struct Tally<'v> {
     distinct: HashSet<&'v CanonicalValue<'v>>,
     extremes: Option<(&'v CanonicalValue<'v>, &'v CanonicalValue<'v>)>,
     sum: Sum,
-    /// Some number has more digits than aggregates tell.
+    /// Whether some number has more digits than aggregates support.
     beyond: bool,
 }
 
@@ -123,12 +123,12 @@ impl<'v> Tally<'v> {
     }
 }
 
-/// Returns a number of objects or values as a number to compare.
+/// Converts a number of objects or values to a comparable number.
 pub(super) fn count(count: u64) -> Exact {
     Exact::from_integer(count.into())
 }
 
-/// Returns the scalar by which a measure is written.
+/// Returns the scalar as which a measure is written.
 pub(super) fn scalar_of(kind: &AggregatedKind, measure: Measure) -> Scalar {
     kind.scalar_of(measure)
         .expect("the type of the aggregate has only the measures of its values")

@@ -1,16 +1,17 @@
-//! Selection sets of aggregates to aggregations.
+//! Translates selection sets of aggregates to aggregations.
 
 use std::sync::Arc;
 
 use apollo_compiler::{Node, executable};
-use graph_store::query::{NodeCondition, Selection, Step, ValueCondition};
+use graph_store::query::{NodeCondition, Selection, Step, TermCondition, ValueCondition};
 use graph_store::value::LiteralTypes;
 use graphql_gen::typesystem::{Field, TypeRef};
 use graphql_service::code as shared;
 use graphql_service::error::{GraphqlError, Location};
+use oxrdf::NamedNode;
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
-use soml_core::schema::{Property, Range};
+use soml_core::schema::{ObjectId, Property, PropertyId, Range};
 
 use super::having::HavingBuilder;
 use super::{
@@ -18,14 +19,15 @@ use super::{
     GroupOrder, GroupOrderBy, GroupPart, Grouping, Having, KeyPart, Measure, MeasurePart, Measured,
     MeasuredValues, RootAggregate, ValueAggregate,
 };
+use crate::access::{part_of, property_readings, show_alike, type_readings};
 use crate::code;
 use crate::plan::build::{Planner, Scope, terms};
 use crate::plan::connection::type_of;
 use crate::plan::input::Input;
 use crate::plan::levels::{LevelBuilder, LevelKey};
 use crate::plan::order::{descending, for_single};
-use crate::plan::rdf::{type_property, type_test};
 use crate::plan::{Edge, LevelId, Output, RootObjects, RootValue, ScalarKind};
+use crate::rdf::{takes_any, type_test};
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 type Nodes<'n, 'a> = &'n [&'a Node<executable::Field>];
@@ -36,15 +38,19 @@ impl<'a> Planner<'_, 'a> {
         &mut self,
         nodes: Nodes<'_, 'a>,
         (target, selection, scope): (TypeRef, Selection, Scope),
-    ) -> Result<RootValue> {
+    ) -> Result<Option<RootValue>> {
         let mut builder = AggregationBuilder::new(self, target, &scope);
         let aggregation = builder.aggregation(nodes)?;
-        let slots = builder.slots;
+        let (slots, left_out) = ((builder.slots, builder.typed), builder.left_out);
+        self.leave_out_all(left_out);
+        let Some(aggregation) = aggregation else {
+            return Ok(None);
+        };
         let level = self.aggregate_level(target, &scope, slots)?;
-        Ok(RootValue::Aggregate(Box::new(RootAggregate {
+        Ok(Some(RootValue::Aggregate(Box::new(RootAggregate {
             objects: RootObjects { selection, level },
             aggregation,
-        })))
+        }))))
     }
 
     /// Plans the aggregate beside the list field of a property.
@@ -54,45 +60,64 @@ impl<'a> Planner<'_, 'a> {
         nodes: Nodes<'_, 'a>,
         scope: &Scope,
         builder: &mut LevelBuilder,
-    ) -> Result<Output> {
+    ) -> Result<Option<Output>> {
         let arguments = self.arguments(nodes[0]);
         let scope = Scope {
             lang: arguments.lang()?.or_else(|| scope.lang.clone()),
             dataset: Arc::clone(&scope.dataset),
         };
         if !matches!(property.range, Range::Object(_)) {
-            return self.value_aggregate(property, nodes, &scope, builder);
+            return self
+                .value_aggregate(property, nodes, &scope, builder)
+                .map(Some);
         }
-        // A field that narrows its range keeps the type that its interface promises.
+        // A field that narrows its range keeps the type declared by its interface.
         let ty = type_of(nodes[0]);
         let target = ty.strip_suffix("_Aggregate");
         let target = target.and_then(|ty| self.input.api.type_ref(ty));
         let target = target.expect("aggregates are named after the type of their objects");
+        let Some((level, aggregation)) = self.aggregation_of(target, nodes, &scope)? else {
+            return Ok(None);
+        };
         let slot = self.counted_objects(property, target, &arguments, builder)?;
-        let (level, aggregation) = self.aggregation_of(target, nodes, &scope)?;
         let edge = builder.edge(Edge { slot, level });
-        Ok(Output::Aggregate { edge, aggregation })
+        Ok(Some(Output::Aggregate { edge, aggregation }))
     }
 
-    /// Returns the aggregation of a selection set, the same for all types of object that have it.
+    /// Returns the aggregation of a selection set, shared by all object types that have it.
     fn aggregation_of(
         &mut self,
         target: TypeRef,
         nodes: Nodes<'_, 'a>,
         scope: &Scope,
-    ) -> Result<(LevelId, Arc<Aggregation>)> {
+    ) -> Result<Option<(LevelId, Arc<Aggregation>)>> {
         let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
         let key = LevelKey::new(target, &sets, scope);
         if let Some((level, aggregation)) = self.aggregations.get(&key) {
-            return Ok((*level, Arc::clone(aggregation)));
+            return Ok(Some((*level, Arc::clone(aggregation))));
         }
         let mut inner = AggregationBuilder::new(self, target, scope);
-        let aggregation = Arc::new(inner.aggregation(nodes)?);
-        let slots = inner.slots;
+        let aggregation = inner.aggregation(nodes)?;
+        let (slots, left_out) = ((inner.slots, inner.typed), inner.left_out);
+        self.leave_out_all(left_out);
+        let Some(aggregation) = aggregation.map(Arc::new) else {
+            return Ok(None);
+        };
         let level = self.aggregate_level(target, scope, slots)?;
         let known = (level, Arc::clone(&aggregation));
         self.aggregations.insert(key, known);
-        Ok((level, aggregation))
+        Ok(Some((level, aggregation)))
+    }
+
+    /// Warns of the fields of an aggregation that are left out.
+    fn leave_out_all(&mut self, fields: Vec<FieldLeftOut<'a>>) {
+        for FieldLeftOut { path, node } in fields {
+            let depth = self.left_out.path.len();
+            let (key, above) = path.split_last().expect("a path ends with the field");
+            self.left_out.path.extend_from_slice(above);
+            self.left_out.field(self.input, key, node);
+            self.left_out.path.truncate(depth);
+        }
     }
 
     fn value_aggregate(
@@ -132,7 +157,7 @@ impl<'a> Planner<'_, 'a> {
     }
 }
 
-/// Returns what the values of a property are; their slot is still to be filled in.
+/// Returns the kind of a property's values; their slot is not set yet.
 fn shape_of(
     property: &Property,
     given: Option<&LangSpec>,
@@ -159,10 +184,11 @@ fn shape_of(
         cast,
         lang: if single { lang.map(for_single) } else { lang },
         single,
+        otherwise: Vec::new(),
     }
 }
 
-/// Returns the measures that a selection set asks for.
+/// Returns the measures in a selection set.
 fn measures<'a>(planner: &Planner<'_, 'a>, nodes: Nodes<'_, 'a>) -> Vec<(String, MeasurePart)> {
     let of = type_of(nodes[0]);
     let fields = planner.sub_fields(nodes).into_iter();
@@ -182,7 +208,17 @@ pub(super) struct AggregationBuilder<'b, 'p, 'a> {
     target: TypeRef,
     scope: &'b Scope,
     slots: LevelBuilder,
+    /// The types of the objects decide which values are theirs.
+    typed: bool,
     values: Vec<AggregatedValues>,
+    left_out: Vec<FieldLeftOut<'a>>,
+}
+
+/// A field of an aggregation that cannot be read.
+struct FieldLeftOut<'a> {
+    /// Response keys from the field of the aggregation.
+    path: Vec<&'a str>,
+    node: &'a Node<executable::Field>,
 }
 
 impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
@@ -192,30 +228,64 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
             target,
             scope,
             slots: LevelBuilder::default(),
+            typed: false,
             values: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 
-    fn aggregation(&mut self, nodes: Nodes<'_, 'a>) -> Result<Aggregation> {
+    /// Plans an aggregation; `None` when nothing of it can be read.
+    fn aggregation(&mut self, nodes: Nodes<'_, 'a>) -> Result<Option<Aggregation>> {
         let of = type_of(nodes[0]);
         let mut fields = Vec::new();
+        let mut is_left = false;
         for (key, nodes) in self.planner.sub_fields(nodes) {
             let part = match nodes[0].name.as_str() {
                 "__typename" => AggregatePart::TypeName(of.clone()),
                 "count" => AggregatePart::Count,
-                "groups" => AggregatePart::Groups(Box::new(self.grouping(&nodes)?)),
+                "groups" => match self.grouping(&nodes)? {
+                    Some(grouping) => AggregatePart::Groups(Box::new(grouping)),
+                    None => continue,
+                },
+                name if !self.is_readable(name) => {
+                    self.leave_out(vec![nodes[0].response_key()], nodes[0]);
+                    continue;
+                }
                 _ => AggregatePart::Values(self.measured(&nodes)?),
             };
+            is_left |= !matches!(part, AggregatePart::TypeName(_));
             fields.push(AggregateField {
                 key,
                 location: self.planner.location(nodes[0]),
                 part,
             });
         }
-        Ok(Aggregation {
-            values: std::mem::take(&mut self.values),
-            fields,
+        let values = std::mem::take(&mut self.values);
+        let aggregation = Aggregation { values, fields };
+        Ok((is_left || self.left_out.is_empty()).then_some(aggregation))
+    }
+
+    /// Tells whether a field can be read of some of the objects that are shown.
+    fn is_readable(&self, name: &str) -> bool {
+        let view = self.planner.input.view();
+        if !view.is_limited() {
+            return true;
+        }
+        let leads_nowhere = |field: Field| match field {
+            Field::Property(id) => self.planner.leads_nowhere(id),
+            _ => false,
+        };
+        let possible = view.api.possible_types(self.target).iter();
+        let mut of = possible.filter(|object| view.sees(**object));
+        of.any(|object| {
+            let field = view.api.field(TypeRef::Concrete(*object), name);
+            let field = field.filter(|field| !leads_nowhere(*field));
+            field.is_some_and(|field| view.reads(*object, part_of(field)))
         })
+    }
+
+    fn leave_out(&mut self, path: Vec<&'a str>, node: &'a Node<executable::Field>) {
+        self.left_out.push(FieldLeftOut { path, node });
     }
 
     fn measured(&mut self, nodes: Nodes<'_, 'a>) -> Result<MeasuredValues> {
@@ -225,7 +295,9 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
         })
     }
 
-    fn grouping(&mut self, nodes: Nodes<'_, 'a>) -> Result<Grouping> {
+    /// Plans the groups; `None` when nothing of them can be read.
+    fn grouping(&mut self, nodes: Nodes<'_, 'a>) -> Result<Option<Grouping>> {
+        let at = nodes[0].response_key().as_str();
         let arguments = self.planner.arguments(nodes[0]);
         let (by, location) = arguments
             .values
@@ -243,7 +315,8 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
         }
         let mut by = Vec::with_capacity(names.len());
         for name in &names {
-            by.push(self.values_named(name)?);
+            let values = self.values_allowed("by", name);
+            by.push(values.map_err(|error| error.at(location))?);
         }
         let having = match arguments.values.get("having") {
             None => Having::All(Vec::new()),
@@ -255,22 +328,30 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
         };
         let mut fields = Vec::new();
         let of = type_of(nodes[0]);
+        let (mut is_left, mut leaves_out) = (false, false);
         for (key, nodes) in self.planner.sub_fields(nodes) {
             let part = match nodes[0].name.as_str() {
                 "__typename" => GroupPart::TypeName(of.clone()),
                 "count" => GroupPart::Count,
                 "key" => GroupPart::Key(self.key(&nodes, &names)?),
+                name if !self.is_readable(name) => {
+                    self.leave_out(vec![at, nodes[0].response_key()], nodes[0]);
+                    leaves_out = true;
+                    continue;
+                }
                 _ => GroupPart::Values(self.measured(&nodes)?),
             };
+            is_left |= !matches!(part, GroupPart::TypeName(_));
             fields.push(GroupField { key, part });
         }
-        Ok(Grouping {
+        let page = arguments.page()?;
+        Ok((is_left || !leaves_out).then_some(Grouping {
             by,
             having,
             order,
-            page: arguments.page()?,
+            page,
             fields,
-        })
+        }))
     }
 
     fn key(&self, nodes: Nodes<'_, 'a>, by: &[String]) -> Result<Vec<(String, KeyPart)>> {
@@ -310,7 +391,8 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
                     }
                 }
                 (_, measures) => {
-                    let values = self.values_named(name)?;
+                    let values = self.values_allowed("orderBy", name);
+                    let values = values.map_err(|error| error.at(location))?;
                     for (name, direction) in entries(measures, location)? {
                         let measure = Measure::from_name(name).ok_or_else(|| invalid(location))?;
                         let by = GroupOrderBy::Measured(Measured::Values(values, measure));
@@ -322,23 +404,31 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
         Ok(order)
     }
 
-    /// Returns the position of the values of a field, adding them when they are new.
-    pub(super) fn values_named(&mut self, name: &str) -> Result<usize> {
+    /// Returns the position of the values of a field that an argument names.
+    pub(super) fn values_allowed(&mut self, argument: &str, name: &str) -> Result<usize> {
+        if !self.is_readable(name) {
+            return Err(self.planner.input.view().denied(argument, name));
+        }
+        self.values_named(name)
+    }
+
+    /// Returns the position of the values of a field, adding them if they are new.
+    fn values_named(&mut self, name: &str) -> Result<usize> {
         let field = self.planner.input.api.field(self.target, name);
         let values = match field {
             Some(Field::Type) => self.types(),
             Some(Field::Property(id)) => {
-                let schema = self.planner.input.api.soml();
-                let property = &schema[id];
-                let config = schema.config.lang.fetch.as_ref();
-                let slot = self.slot(property);
-                let lang = self.scope.lang.as_ref();
-                AggregatedValues {
-                    slot,
-                    ..shape_of(property, lang, config, |range| {
-                        LiteralTypes::new(schema, range)
-                    })
-                }
+                let view = self.planner.input.view();
+                let readings = property_readings(view, self.target, name, show_alike);
+                let readings = readings.into_iter();
+                let read = readings.map(|reading| (reading.objects, self.property(reading.by)));
+                let read: Vec<_> = read.collect();
+                let values = match read.first() {
+                    // What is read of no object itself is read as of the first that it is read of.
+                    Some((_, first)) if view.is_limited() => first.clone(),
+                    _ => self.property(id),
+                };
+                self.read_otherwise(values, read)
             }
             _ => {
                 let message = format!("`{name}` cannot be aggregated");
@@ -352,15 +442,84 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
         }))
     }
 
+    fn property(&mut self, id: PropertyId) -> AggregatedValues {
+        let schema = self.planner.input.api.soml();
+        let property = &schema[id];
+        let config = schema.config.lang.fetch.as_ref();
+        let slot = self.slot(property);
+        let lang = self.scope.lang.as_ref();
+        AggregatedValues {
+            slot,
+            ..shape_of(property, lang, config, |range| {
+                LiteralTypes::new(schema, range)
+            })
+        }
+    }
+
+    /// Adds to the values of a type those of the objects that are read otherwise.
+    fn read_otherwise(
+        &mut self,
+        mut values: AggregatedValues,
+        read: Vec<(Vec<ObjectId>, AggregatedValues)>,
+    ) -> AggregatedValues {
+        let unread = self.unread(&read);
+        if let ([(_, single)], true) = (read.as_slice(), unread.is_empty()) {
+            return single.clone();
+        }
+        let mut otherwise = read;
+        if !unread.is_empty() {
+            let nothing = self.nothing(&values);
+            otherwise.push((unread, nothing));
+        }
+        otherwise.retain(|(_, other)| *other != values);
+        self.typed |= !otherwise.is_empty();
+        values.otherwise = otherwise;
+        values
+    }
+
+    /// Returns the objects that are shown, and that nothing is read of.
+    fn unread(&self, read: &[(Vec<ObjectId>, AggregatedValues)]) -> Vec<ObjectId> {
+        let view = self.planner.input.view();
+        if !view.is_limited() {
+            return Vec::new();
+        }
+        let possible = view.api.possible_types(self.target).iter().copied();
+        let is_read = |object: &ObjectId| read.iter().any(|(of, _)| of.contains(object));
+        let unread = possible.filter(|object| view.sees(*object) && !is_read(object));
+        unread.collect()
+    }
+
+    /// Returns values like others, of which there are none.
+    fn nothing(&mut self, like: &AggregatedValues) -> AggregatedValues {
+        let schema = self.planner.input.api.soml();
+        let first = self.planner.input.api.possible_types(self.target)[0];
+        let step = Step::forward(NamedNode::new_unchecked(schema[first].type_prop.as_str()));
+        let none = ValueCondition::Term(TermCondition::Any(Vec::new()));
+        AggregatedValues {
+            slot: self.slots.slot(step, Some(none), None),
+            otherwise: Vec::new(),
+            ..like.clone()
+        }
+    }
+
     fn types(&mut self) -> AggregatedValues {
-        let property = type_property(self.planner.input.api, self.target);
+        let readings = type_readings(self.planner.input.view(), self.target).into_iter();
+        let read = readings.map(|reading| (reading.objects, self.types_under(reading.by)));
+        let read: Vec<_> = read.collect();
+        let (_, first) = read.first().expect("every type has objects").clone();
+        self.read_otherwise(first, read)
+    }
+
+    fn types_under(&mut self, property: &str) -> AggregatedValues {
+        let step = Step::forward(NamedNode::new_unchecked(property));
         AggregatedValues {
             name: "type".to_owned(),
-            slot: self.slots.slot(Step::forward(property), None, None),
+            slot: self.slots.slot(step, None, None),
             kind: AggregatedKind::Scalar(Scalar::Iri),
             cast: false,
             lang: None,
             single: false,
+            otherwise: Vec::new(),
         }
     }
 
@@ -369,11 +528,12 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
         if let Range::Object(object) = property.range {
             let api = self.planner.input.api;
             let target = api.range_type(object);
-            let mut tests = Vec::new();
+            let shown = self.planner.input.view().shown(target).condition();
+            let mut tests: Vec<NodeCondition> = shown.into_iter().collect();
             if property.range_check {
                 tests.push(NodeCondition::Instance(type_test(api, target)));
             }
-            if !matches!(target, TypeRef::Concrete(_)) {
+            if !takes_any(api, target) {
                 tests.push(self.planner.known_type(target));
             }
             condition = Some(ValueCondition::Node(NodeCondition::all(tests)));
@@ -391,7 +551,7 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
     }
 }
 
-/// Finds a part of the key among those that groups have.
+/// Finds a part of the key among those by which objects are grouped.
 fn position(by: &[String], name: &str, used: &str, location: Option<Location>) -> Result<usize> {
     by.iter().position(|known| known == name).ok_or_else(|| {
         let message = format!("`key.{name}` is {used}, and `by` does not name it");
@@ -404,7 +564,7 @@ fn directed(
     direction: &Input,
     location: Option<Location>,
 ) -> Result<Option<GroupOrder>> {
-    // A null direction is as if the key were absent.
+    // A null direction means that the key is absent.
     if *direction == Input::Null {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! `having` inputs to conditions on groups.
+//! Translates `having` inputs to conditions on groups.
 
 use graph_store::query::{Comparison, Constant};
 use graphql_service::error::{ErrorCode, GraphqlError, Location};
@@ -19,7 +19,7 @@ type Result<T> = std::result::Result<T, GraphqlError>;
 pub(super) struct HavingBuilder<'h, 'b, 'p, 'a> {
     aggregation: &'h mut AggregationBuilder<'b, 'p, 'a>,
     location: Option<Location>,
-    /// Keys that lead to the condition at hand.
+    /// Path of keys to the current condition.
     keys: Vec<String>,
     conditions: usize,
 }
@@ -37,7 +37,7 @@ impl<'h, 'b, 'p, 'a> HavingBuilder<'h, 'b, 'p, 'a> {
         }
     }
 
-    /// Translates a condition on groups; keys beside each other must all hold.
+    /// Translates a condition on groups; sibling keys must all hold.
     pub(super) fn having(&mut self, input: &Input) -> Result<Having> {
         self.each(input, |this, key, value| match key {
             "AND" => Ok(Having::All(this.list(value, Self::having)?)),
@@ -45,7 +45,8 @@ impl<'h, 'b, 'p, 'a> HavingBuilder<'h, 'b, 'p, 'a> {
             "NOT" => Ok(Having::Not(Box::new(this.having(value)?))),
             "count" => this.comparisons(Measured::Objects, Scalar::Int, value),
             name => {
-                let values = this.aggregation.values_named(name)?;
+                let values = this.aggregation.values_allowed("having", name);
+                let values = values.map_err(|error| error.at(this.location))?;
                 this.measures(values, value)
             }
         })
@@ -93,7 +94,7 @@ impl<'h, 'b, 'p, 'a> HavingBuilder<'h, 'b, 'p, 'a> {
     }
 
     fn operand(&self, scalar: Scalar, input: &Input) -> Result<Term> {
-        // Sums may be beyond what stores compare; they are compared here.
+        // Sums may be out of range for stores, but they are compared here.
         if scalar.integer_bounds() == Some((None, None))
             && let Some(value) = input.as_text().and_then(|text| text.parse::<i128>().ok())
         {

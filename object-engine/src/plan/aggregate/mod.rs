@@ -1,4 +1,4 @@
-//! Aggregates: what is counted, compared, added up and grouped of some objects or values.
+//! Aggregates: what to count, compare, add up and group.
 
 mod build;
 mod having;
@@ -10,56 +10,58 @@ use graphql_service::error::Location;
 use oxrdf::Term;
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
-use soml_core::schema::EnumId;
+use soml_core::schema::{EnumId, ObjectId};
 
 use super::{RootObjects, ScalarKind};
 
 /// The aggregate of a root field.
 #[derive(Clone, Debug)]
-pub struct RootAggregate {
+pub(crate) struct RootAggregate {
     /// Which objects, and the level of their values.
-    pub objects: RootObjects,
-    /// What is wanted of them all.
-    pub aggregation: Aggregation,
+    pub(crate) objects: RootObjects,
+    /// What to compute over all of them.
+    pub(crate) aggregation: Aggregation,
 }
 
-/// What is wanted of some objects together.
+/// What to compute over some objects.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Aggregation {
-    /// The values that take part; fields and groups speak of them by position.
-    pub values: Vec<AggregatedValues>,
+pub(crate) struct Aggregation {
+    /// The aggregated values; fields and groups refer to them by position.
+    pub(crate) values: Vec<AggregatedValues>,
     /// Fields of the answer.
-    pub fields: Vec<AggregateField>,
+    pub(crate) fields: Vec<AggregateField>,
 }
 
 impl Aggregation {
-    /// Tells whether the number of the objects is all that is wanted.
+    /// Returns whether only the number of objects is requested.
     #[must_use]
-    pub fn is_count(&self) -> bool {
+    pub(crate) fn is_count(&self) -> bool {
         self.values.is_empty()
     }
 }
 
 /// Values of one property of each object.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AggregatedValues {
-    /// Name of the field that shows them.
-    pub name: String,
+pub(crate) struct AggregatedValues {
+    /// Name of the field that displays them.
+    pub(crate) name: String,
     /// Position in [`super::Level::slots`].
-    pub slot: usize,
-    /// What they are.
-    pub kind: AggregatedKind,
-    /// Takes values from their text where their datatype does not fit.
-    pub cast: bool,
-    /// Which language variants of texts take part.
-    pub lang: Option<LangSpec>,
-    /// Of several values of an object only the one that the field shows takes part.
-    pub single: bool,
+    pub(crate) slot: usize,
+    /// Their kind.
+    pub(crate) kind: AggregatedKind,
+    /// Casts values from their lexical form if their datatype differs.
+    pub(crate) cast: bool,
+    /// Which language variants of strings are included.
+    pub(crate) lang: Option<LangSpec>,
+    /// Of several values of an object, only the one that the field displays is included.
+    pub(crate) single: bool,
+    /// The values of objects whose types store the property differently, with those types.
+    pub(crate) otherwise: Vec<(Vec<ObjectId>, AggregatedValues)>,
 }
 
-/// What aggregated values are.
+/// The kind of aggregated values.
 #[derive(Clone, Debug, PartialEq)]
-pub enum AggregatedKind {
+pub(crate) enum AggregatedKind {
     /// Values of a scalar.
     Scalar(Scalar),
     /// Values of an enumeration.
@@ -71,9 +73,9 @@ pub enum AggregatedKind {
 }
 
 impl AggregatedKind {
-    /// Returns the scalar by which single values are written.
+    /// Returns the scalar as which single values are written.
     #[must_use]
-    pub fn scalar(&self) -> Scalar {
+    pub(crate) fn scalar(&self) -> Scalar {
         match self {
             AggregatedKind::Scalar(scalar) => *scalar,
             AggregatedKind::Enum(_) | AggregatedKind::Literal(_) => Scalar::String,
@@ -81,9 +83,9 @@ impl AggregatedKind {
         }
     }
 
-    /// Returns the scalar of a measure of such values; `None` where there is no such measure.
+    /// Returns the scalar of a measure of such values; `None` if there is no such measure.
     #[must_use]
-    pub fn scalar_of(&self, measure: Measure) -> Option<Scalar> {
+    pub(crate) fn scalar_of(&self, measure: Measure) -> Option<Scalar> {
         match (measure, self) {
             (Measure::Count | Measure::CountDistinct, _) => Some(Scalar::Int),
             (Measure::Min | Measure::Max, _) => Some(self.scalar()),
@@ -105,18 +107,18 @@ impl From<ScalarKind> for AggregatedKind {
 
 /// A field of an aggregate of objects.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AggregateField {
-    /// Key in the answer.
-    pub key: String,
-    /// Place in the document.
-    pub location: Option<Location>,
-    /// What it gives.
-    pub part: AggregatePart,
+pub(crate) struct AggregateField {
+    /// Response key.
+    pub(crate) key: String,
+    /// Position in the document.
+    pub(crate) location: Option<Location>,
+    /// Its content.
+    pub(crate) part: AggregatePart,
 }
 
-/// What a field of an aggregate of objects gives.
+/// The content of a field of an aggregate of objects.
 #[derive(Clone, Debug, PartialEq)]
-pub enum AggregatePart {
+pub(crate) enum AggregatePart {
     /// The GraphQL type name.
     TypeName(String),
     /// The number of objects.
@@ -129,16 +131,16 @@ pub enum AggregatePart {
 
 /// Measures of some values.
 #[derive(Clone, Debug, PartialEq)]
-pub struct MeasuredValues {
+pub(crate) struct MeasuredValues {
     /// Position in [`Aggregation::values`].
-    pub values: usize,
-    /// Keys of the answer, and what stands under each.
-    pub fields: Vec<(String, MeasurePart)>,
+    pub(crate) values: usize,
+    /// Response keys, and the content of each.
+    pub(crate) fields: Vec<(String, MeasurePart)>,
 }
 
 /// A field of measured values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MeasurePart {
+pub(crate) enum MeasurePart {
     /// The GraphQL type name.
     TypeName(String),
     /// A measure.
@@ -147,14 +149,14 @@ pub enum MeasurePart {
 
 /// A measure of some values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// The number of values, equal ones of one object once.
+pub(crate) enum Measure {
+    /// The number of values; equal values of one object count once.
     Count,
-    /// The number of different values.
+    /// The number of distinct values.
     CountDistinct,
     /// The smallest value.
     Min,
-    /// The greatest value.
+    /// The largest value.
     Max,
     /// The sum.
     Sum,
@@ -165,7 +167,7 @@ pub enum Measure {
 impl Measure {
     /// Finds a measure by the name of its field.
     #[must_use]
-    pub fn from_name(name: &str) -> Option<Measure> {
+    pub(crate) fn from_name(name: &str) -> Option<Measure> {
         Some(match name {
             "count" => Measure::Count,
             "countDistinct" => Measure::CountDistinct,
@@ -178,27 +180,27 @@ impl Measure {
     }
 }
 
-/// How objects are put into groups, and which of those are wanted.
+/// How objects are grouped, and which groups are returned.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Grouping {
-    /// What the objects of a group have in common: positions in [`Aggregation::values`].
-    pub by: Vec<usize>,
-    /// What a group satisfies.
-    pub having: Having,
-    /// Keys of the order; the keys of the groups decide between equals.
-    pub order: Vec<GroupOrder>,
-    /// The part of the ordered groups that is wanted.
-    pub page: Page,
+pub(crate) struct Grouping {
+    /// The key: positions in [`Aggregation::values`].
+    pub(crate) by: Vec<usize>,
+    /// Condition on a group.
+    pub(crate) having: Having,
+    /// Sort keys; the keys of the groups break ties.
+    pub(crate) order: Vec<GroupOrder>,
+    /// The page of the ordered groups to return.
+    pub(crate) page: Page,
     /// Fields of each group.
-    pub fields: Vec<GroupField>,
+    pub(crate) fields: Vec<GroupField>,
 }
 
-/// A condition on a group. What has no value satisfies no comparison.
+/// A condition on a group. A missing value satisfies no comparison.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Having {
-    /// Every one holds; of nothing: true.
+pub(crate) enum Having {
+    /// All hold; true when empty.
     All(Vec<Having>),
-    /// Some one holds; of nothing: false.
+    /// At least one holds; false when empty.
     Any(Vec<Having>),
     /// Does not hold.
     Not(Box<Having>),
@@ -215,7 +217,7 @@ pub enum Having {
 
 /// A test of one measure.
 #[derive(Clone, Debug, PartialEq)]
-pub enum HavingTest {
+pub(crate) enum HavingTest {
     /// Compares with a constant.
     Compare(Comparison, Term),
     /// Equals one of the constants.
@@ -224,9 +226,9 @@ pub enum HavingTest {
     NotIn(Vec<Term>),
 }
 
-/// A number or value that a group has.
+/// A number or value of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measured {
+pub(crate) enum Measured {
     /// The number of its objects.
     Objects,
     /// A measure of values: their position in [`Aggregation::values`].
@@ -235,16 +237,16 @@ pub enum Measured {
 
 /// A key of an order of groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GroupOrder {
+pub(crate) struct GroupOrder {
     /// What is compared.
-    pub by: GroupOrderBy,
-    /// Greatest first.
-    pub descending: bool,
+    pub(crate) by: GroupOrderBy,
+    /// Whether the order is descending.
+    pub(crate) descending: bool,
 }
 
 /// What an order of groups compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GroupOrderBy {
+pub(crate) enum GroupOrderBy {
     /// A part of the key: its position in [`Grouping::by`].
     Key(usize),
     /// A measure.
@@ -253,19 +255,19 @@ pub enum GroupOrderBy {
 
 /// A field of a group.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GroupField {
-    /// Key in the answer.
-    pub key: String,
-    /// What it gives.
-    pub part: GroupPart,
+pub(crate) struct GroupField {
+    /// Response key.
+    pub(crate) key: String,
+    /// Its content.
+    pub(crate) part: GroupPart,
 }
 
-/// What a field of a group gives.
+/// The content of a field of a group.
 #[derive(Clone, Debug, PartialEq)]
-pub enum GroupPart {
+pub(crate) enum GroupPart {
     /// The GraphQL type name.
     TypeName(String),
-    /// What the objects have in common.
+    /// The key of the group.
     Key(Vec<(String, KeyPart)>),
     /// The number of objects.
     Count,
@@ -275,7 +277,7 @@ pub enum GroupPart {
 
 /// A field of the key of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KeyPart {
+pub(crate) enum KeyPart {
     /// The GraphQL type name.
     TypeName(String),
     /// A part of the key: its position in [`Grouping::by`].
@@ -284,9 +286,9 @@ pub enum KeyPart {
 
 /// Measures of the values of a list field of one object.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ValueAggregate {
+pub(crate) struct ValueAggregate {
     /// Which values.
-    pub values: AggregatedValues,
-    /// Keys of the answer, and what stands under each.
-    pub fields: Vec<(String, MeasurePart)>,
+    pub(crate) values: AggregatedValues,
+    /// Response keys, and the content of each.
+    pub(crate) fields: Vec<(String, MeasurePart)>,
 }

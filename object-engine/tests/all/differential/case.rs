@@ -2,8 +2,10 @@
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use graphql_service::{Request, RequestContext};
+use graph_store::GraphStore;
+use graphql_service::{Caller, Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 use oxrdf::Quad;
 use serde_json::{Value, json};
@@ -12,7 +14,7 @@ use soml_core::schema::Schema;
 use crate::back_end::{BackEnd, Kind};
 use crate::differential::compare::difference;
 use crate::differential::operation::Operation;
-use crate::differential::reference::{Answer, Graph, interpret};
+use crate::differential::reference::{Answer, Graph, Model, interpret};
 use crate::fixture;
 
 /// Returns the kind of store that `DIFFERENTIAL_STORE` names.
@@ -30,11 +32,19 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
+/// Who sends an operation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sender {
+    pub(crate) accepted: Vec<String>,
+    /// Roles, for a service that enforces them.
+    pub(crate) roles: Option<Vec<String>>,
+}
+
 /// A service over a store, and what the store holds.
 pub(crate) struct Subject {
     pub(crate) soml: String,
     pub(crate) schema: soml_core::Valid<Schema>,
-    service: ObjectService,
+    pub(crate) service: ObjectService,
     kind: Kind,
     back_end: BackEnd,
     loaded: RefCell<Vec<Quad>>,
@@ -47,13 +57,23 @@ impl Subject {
     }
 
     pub(crate) fn new(soml: String, kind: Kind) -> Self {
+        Self::over(soml, kind, ServiceOptions::default(), |store| store)
+    }
+
+    /// Creates a service of its own settings over what `wrap` makes of the store.
+    pub(crate) fn over(
+        soml: String,
+        kind: Kind,
+        options: ServiceOptions,
+        wrap: impl FnOnce(Arc<dyn GraphStore>) -> Arc<dyn GraphStore>,
+    ) -> Self {
         let loaded = soml_core::load(&soml);
         let Some(schema) = loaded.schema else {
             panic!("not a valid schema: {:?}\n{soml}", loaded.diagnostics);
         };
         let back_end = BackEnd::new(kind);
-        let store = back_end.graph_store();
-        let service = fixture::service(&soml, store, ServiceOptions::default());
+        let store = wrap(back_end.graph_store());
+        let service = fixture::service(&soml, store, options);
         Subject {
             soml,
             schema,
@@ -73,19 +93,32 @@ impl Subject {
         *self.loaded.borrow_mut() = quads.to_vec();
     }
 
-    fn answer(&self, operation: &Operation, accepted: &[String]) -> Value {
+    /// Answers an operation over what the store holds.
+    pub(crate) fn answer(&self, operation: &Operation, sender: &Sender) -> Vec<u8> {
+        let (request, context) = self.request(operation, sender);
+        fixture::answer(&self.service, request, context)
+    }
+
+    pub(crate) fn request(
+        &self,
+        operation: &Operation,
+        sender: &Sender,
+    ) -> (Request, RequestContext) {
         let variables = json!({"variables": operation.values(), "query": ""});
         let mut request: Request = serde_json::from_value(variables).expect("a request");
         request.query = operation.document();
         let mut context = RequestContext::new();
-        context.accept_language = accepted.to_vec();
-        fixture::json(&fixture::answer(&self.service, request, context))
+        context.accept_language = sender.accepted.clone();
+        if let Some(roles) = &sender.roles {
+            context = context.with_caller(Arc::new(Caller::with_roles(roles)));
+        }
+        (request, context)
     }
 
     /// Runs an operation both ways.
-    pub(crate) fn run(&self, operation: &Operation, quads: &[Quad], accepted: &[String]) -> Run {
+    pub(crate) fn run(&self, operation: &Operation, quads: &[Quad], sender: &Sender) -> Run {
         self.load(quads);
-        let actual = self.answer(operation, accepted);
+        let actual = fixture::json(&self.answer(operation, sender));
         if is_invalid(&actual) {
             return Run {
                 actual,
@@ -93,7 +126,7 @@ impl Subject {
                 difference: None,
             };
         }
-        let expected = self.expected(operation, &Graph::new(quads), accepted);
+        let expected = self.expected(operation, &Graph::new(quads), sender);
         Run {
             difference: difference(&expected, &actual),
             invalid: false,
@@ -105,16 +138,19 @@ impl Subject {
         &self,
         operation: &Operation,
         graph: &Graph<'_>,
-        accepted: &[String],
+        sender: &Sender,
     ) -> Answer {
         let document = operation.document();
-        interpret(
-            &self.schema,
-            graph,
-            &document,
-            &operation.values(),
-            accepted,
-        )
+        let (values, accepted) = (operation.values(), &sender.accepted);
+        interpret(&self.model(sender), graph, &document, &values, accepted)
+    }
+
+    /// The schema as a sender sees it.
+    pub(crate) fn model(&self, sender: &Sender) -> Model<'_> {
+        match &sender.roles {
+            Some(roles) => Model::of(&self.schema, roles),
+            None => Model::new(&self.schema),
+        }
     }
 }
 
@@ -137,7 +173,7 @@ impl Run {
     }
 }
 
-fn is_invalid(answer: &Value) -> bool {
+pub(crate) fn is_invalid(answer: &Value) -> bool {
     let errors = answer.get("errors").and_then(Value::as_array);
     let codes = [
         "GRAPHQL_VALIDATION_FAILED",
@@ -157,9 +193,9 @@ pub(crate) fn report(
     subject: &Subject,
     operation: &Operation,
     quads: &[Quad],
-    accepted: &[String],
+    sender: &Sender,
 ) -> String {
-    let run = subject.run(operation, quads, accepted);
+    let run = subject.run(operation, quads, sender);
     let mut out = String::new();
     if subject.soml.len() < 5_000 {
         let _ = writeln!(out, "--- schema\n{}", subject.soml);
@@ -170,13 +206,14 @@ pub(crate) fn report(
     }
     let _ = writeln!(out, "--- query\n{}", operation.document());
     let _ = writeln!(out, "--- variables {}", Value::Object(operation.values()));
-    let _ = writeln!(out, "--- accepted languages {accepted:?}");
-    match subject.expected(operation, &Graph::new(quads), accepted) {
-        Answer::Refused(code) => {
-            let _ = writeln!(out, "--- expected refusal {code}");
+    let _ = writeln!(out, "--- {sender:?}");
+    match subject.expected(operation, &Graph::new(quads), sender) {
+        Answer::Refused(codes) => {
+            let _ = writeln!(out, "--- expected refusal {codes:?}");
         }
-        Answer::Data(data, faults) => {
+        Answer::Data(data, faults, removals) => {
             let _ = writeln!(out, "--- expected data {data:?}\n    errors {faults:?}");
+            let _ = writeln!(out, "    left out {removals:?}");
         }
     }
     let _ = writeln!(out, "--- actual {}", run.actual);

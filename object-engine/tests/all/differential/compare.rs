@@ -5,23 +5,35 @@
 
 use serde_json::Value;
 
-use crate::differential::reference::{Answer, Fault, Out, Segment};
+use crate::differential::generate::AGGREGATE;
+use crate::differential::reference::{Answer, CURSOR, Fault, Out, Removal, Segment};
 
 /// Says how an answer differs from the expected one.
 pub(crate) fn difference(expected: &Answer, actual: &Value) -> Option<String> {
-    let given = actual_faults(actual);
-    let (data, faults) = match expected {
-        Answer::Refused(code) => {
-            let refused = actual.get("data").is_none() && given.iter().any(|e| e.code == *code);
-            return (!refused).then(|| format!("the request must be refused with {code}"));
+    let (removed, given): (Vec<&Value>, Vec<&Value>) =
+        errors(actual).partition(|error| code(error) == REMOVED);
+    let given = actual_faults(given);
+    let (data, faults, removals) = match expected {
+        Answer::Refused(codes) => {
+            let refused = actual.get("data").is_none()
+                && given.iter().any(|e| codes.contains(&e.code.as_str()));
+            return (!refused).then(|| format!("the request must be refused with {codes:?}"));
         }
-        Answer::Data(data, faults) => (data, faults),
+        Answer::Data(data, faults, removals) => (data, faults, removals),
     };
     let Some(actual) = actual.get("data") else {
         return Some("the request must be answered".to_owned());
     };
     if !same(data, actual) {
         return Some("the data differ".to_owned());
+    }
+    let mut removals = removals.clone();
+    removals.sort();
+    let removed = actual_removals(removed);
+    if removals != removed {
+        return Some(format!(
+            "other fields are left out:\n  expected {removals:?}\n  but got  {removed:?}"
+        ));
     }
     let free = warnings_inside_nulls(data, actual, faults, &given);
     let settled = |fault: &&Fault| fault.code != WARNING || !free.contains(&starred(fault));
@@ -90,12 +102,35 @@ fn warnings_inside_nulls(
         .collect()
 }
 
-fn actual_faults(answer: &Value) -> Vec<Fault> {
+/// The code of the errors that name what is left out.
+const REMOVED: &str = "ACCESS_FIELD_REMOVED";
+
+fn errors(answer: &Value) -> impl Iterator<Item = &Value> {
     let errors = answer.get("errors").and_then(Value::as_array);
+    errors.into_iter().flatten()
+}
+
+fn code(error: &Value) -> &str {
+    let code = error["extensions"]["code"].as_str();
+    code.expect("every error has a code")
+}
+
+fn actual_removals(errors: Vec<&Value>) -> Vec<Removal> {
+    let removal = |error: &Value| {
+        let message = error["message"].as_str().expect("a text").to_owned();
+        assert!(error["locations"][0]["line"].is_u64(), "{error}");
+        let path = error["path"].as_array().expect("a path");
+        let key = |key: &Value| key.as_str().expect("a response key").to_owned();
+        let path = path.iter().map(key).collect();
+        Removal { message, path }
+    };
+    let mut removals: Vec<Removal> = errors.into_iter().map(removal).collect();
+    removals.sort();
+    removals
+}
+
+fn actual_faults(errors: Vec<&Value>) -> Vec<Fault> {
     let fault = |error: &Value| {
-        let code = error["extensions"]["code"]
-            .as_str()
-            .expect("every error has a code");
         let path = error.get("path").and_then(Value::as_array);
         let segment = |part: &Value| match part.as_u64() {
             Some(index) => Segment::Index(usize::try_from(index).expect("a small index")),
@@ -103,13 +138,15 @@ fn actual_faults(answer: &Value) -> Vec<Fault> {
         };
         let path = path.map(|path| path.iter().map(segment).collect());
         Fault {
-            code: code.to_owned(),
+            code: code(error).to_owned(),
             path: path.unwrap_or_default(),
         }
     };
-    errors
-        .map(|errors| errors.iter().map(fault).collect())
-        .unwrap_or_default()
+    let mut faults: Vec<Fault> = errors.into_iter().map(fault).collect();
+    faults.retain(|fault| {
+        !matches!(fault.path.first(), Some(Segment::Key(key)) if key.starts_with(AGGREGATE))
+    });
+    faults
 }
 
 /// Tells whether two values are the same in value space.
@@ -150,6 +187,7 @@ fn same_leaf(expected: &Value, actual: &Value) -> bool {
             let a: Value = serde_json::from_str(&a.to_string()).expect("a number");
             a.as_f64() == b.as_f64() && a.is_f64() == b.is_f64()
         }
+        _ if *expected == CURSOR => actual.is_string(),
         _ => expected == actual,
     }
 }

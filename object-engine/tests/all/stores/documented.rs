@@ -43,7 +43,7 @@ fn sent(query: &str) -> Vec<String> {
     back_end.load(&quads(DATA));
     let service = fixture::service(SCHEMA, back_end.graph_store(), ServiceOptions::default());
     let explained = fixture::explained(&service, Request::new(query));
-    let answer = fixture::json(&explained.response.body);
+    let answer = fixture::json(&explained.response.body.to_bytes());
     let part = &answer["data"]["thing"][0]["part"][0]["label"];
     assert_eq!(part, "b", "{answer}");
     let explanation = explained.explanation.expect("the request was executed");

@@ -36,7 +36,7 @@ fn calls(back_end: &BackEnd, query: &str) -> (u64, usize) {
     let store = back_end.graph_store();
     let service = fixture::service(SCHEMA, store, ServiceOptions::default());
     let explained = fixture::explained(&service, Request::new(query));
-    let answer = fixture::json(&explained.response.body);
+    let answer = fixture::json(&explained.response.body.to_bytes());
     let explanation = explained.explanation.expect("the request was executed");
     assert_eq!(answer.get("errors"), None, "{answer}");
     (
@@ -86,12 +86,87 @@ fn check(kind: Kind, expected: &[(usize, u64)]) {
 }
 
 #[test]
+fn types_with_paths_of_their_own_cost_no_query_more() {
+    let soml = "
+id: /soml/trips
+specialPrefixes: {base_iri: 'http://e/', vocab_iri: 'http://v/', vocab_prefix: v}
+config: {enableAggregates: true, enableConnections: true}
+objects:
+  Thing: {kind: abstract, props: {size: {range: int}, next: {range: Thing}}}
+  Large: {inherits: Thing}
+  Small: {inherits: Thing, props: {size: {rdfProp: v:little}, next: {rdfProp: v:after}}}
+";
+    let back_end = BackEnd::new(Kind::Remote);
+    let data = "@prefix : <http://e/> . @prefix v: <http://v/> .
+        :a a v:Large ; v:size 3 ; v:little 9 ; v:next :b .
+        :b a v:Small ; v:size 9 ; v:little 2 ; v:after :a .
+        :c a v:Small ; v:little 1 ; v:next :a .";
+    back_end.load(&quads(data));
+    let service = fixture::service(soml, back_end.graph_store(), ServiceOptions::default());
+    for (query, trips, expected) in [
+        (
+            "{ thing(where: {size: {LT: 9}}, orderBy: {next: {size: ASC}, size: ASC}) { size } }",
+            2,
+            r#"{"data":{"thing":[{"size":1},{"size":3},{"size":2}]}}"#,
+        ),
+        (
+            "{ thing(where: {next: {size: {GT: 2}}}, orderBy: {size: ASC}) { size next { size } } }",
+            3,
+            r#"{"data":{"thing":[{"size":2,"next":{"size":3}}]}}"#,
+        ),
+        (
+            "{ thingConnection(orderBy: {size: DESC}, first: 1) { nodes { size } } }",
+            2,
+            r#"{"data":{"thingConnection":{"nodes":[{"size":3}]}}}"#,
+        ),
+        (
+            "{ thing_aggregate { size { max count } } }",
+            2,
+            r#"{"data":{"thing_aggregate":{"size":{"max":3,"count":3}}}}"#,
+        ),
+    ] {
+        let explained = fixture::explained(&service, Request::new(query));
+        let body = String::from_utf8(explained.response.body.to_vec()).expect("UTF-8");
+        assert_eq!(body, expected, "{query}");
+        let explanation = explained.explanation.expect("the request was executed");
+        assert_eq!(explanation.round_trips, trips, "{query}");
+    }
+}
+
+#[test]
 fn what_needs_no_values_costs_no_query_for_them() {
     let back_end = BackEnd::new(Kind::Remote);
     back_end.load(&quads(&data(3)));
     assert_eq!(calls(&back_end, "{ thing { id } }"), (1, 3));
-    assert_eq!(calls(&back_end, "{ thing(ID: []) { label } }"), (1, 0));
     assert_eq!(calls(&back_end, "{ thing(from: []) { label } }"), (0, 0));
+}
+
+#[test]
+fn what_nothing_can_satisfy_costs_no_query() {
+    let back_end = BackEnd::new(Kind::Remote);
+    back_end.load(&quads(&data(3)));
+    for arguments in [
+        "ID: []",
+        "ID: \"no IRI\"",
+        "where: {ID: [\"no IRI\"]}",
+        "where: {id: {IN: [\"no IRI\"]}}",
+        "where: {id: {EQ: \"no IRI\"}}",
+        "where: {label: {IN: []}}",
+        "where: {OR: []}",
+        "where: {NOT: {}}",
+        "where: {part: {ID: \"no IRI\"}}",
+        "where: {AND: [{label: {EQ: \"1\"}}, {ID: []}]}, orderBy: {label: ASC}",
+    ] {
+        let query = format!("{{ thing({arguments}) {{ label }} }}");
+        assert_eq!(calls(&back_end, &query), (0, 0), "{arguments}");
+    }
+    // Beside something that is asked, and alone in its level.
+    let parts = "{ thing { label part(ID: \"no IRI\") { label } } }";
+    assert_eq!(calls(&back_end, parts), (2, 3));
+    let parts = "{ thing { part(where: {label: {IN: []}}) { label } } }";
+    assert_eq!(calls(&back_end, parts), (1, 3));
+    let thing = "{ thing(where: {NOT: {ID: \"no IRI\"}}) { id } }";
+    assert_eq!(calls(&back_end, thing), (1, 3));
 }
 
 #[test]

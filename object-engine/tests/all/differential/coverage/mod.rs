@@ -12,7 +12,7 @@ use cells::{Cell, impossible, required_cells, required_features};
 pub(crate) use cells::{FilterDepth, Operand, operators};
 
 /// Cases of a run that must meet the quotas.
-pub(crate) const FULL_RUN: usize = 20_000;
+pub(crate) const FULL_RUN: usize = 24_000;
 
 /// How often each combination must occur in a full run.
 const QUOTA: usize = 20;

@@ -5,7 +5,7 @@ use soml_core::schema::{LiteralRange, Path, Property, Range};
 use super::Coverage;
 use super::cells::{FilterDepth, Operand};
 use crate::differential::operation::{Arg, Field, Operation, Selection};
-use crate::differential::reference::{FieldMeaning, Model, Ty};
+use crate::differential::reference::{FieldMeaning, Model, RootKind, Ty};
 
 /// One operation, being read.
 struct Reader<'a> {
@@ -56,19 +56,23 @@ impl<'a> Reader<'a> {
     }
 
     fn root(&mut self, field: &'a Field) {
-        let roots = self.model.roots();
-        let plain = field.name.strip_suffix("_count");
-        let wanted = plain.unwrap_or(&field.name);
-        let (_, ty) = *roots
-            .iter()
-            .find(|(name, _)| name == wanted)
-            .expect("a root field");
-        let group = match plain {
-            Some(_) => "a count of a type",
-            None => "a root field",
+        let (ty, kind) = self.model.root(&field.name).expect("a root field");
+        let group = match kind {
+            RootKind::Objects => "a root field",
+            RootKind::Count => "a count of a type",
+            RootKind::Connection => "a connection",
+            RootKind::Aggregate => "an aggregate",
         };
         self.arguments(group, field, Some(ty), FilterDepth::Root);
-        self.selections(ty, &field.selections, 1);
+        match kind {
+            RootKind::Connection => {
+                for part in &field.selections {
+                    self.selections(ty, part.children(), 1);
+                }
+            }
+            RootKind::Aggregate => {}
+            RootKind::Objects | RootKind::Count => self.selections(ty, &field.selections, 1),
+        }
     }
 
     /// Counts the arguments of a field, and what is in those of objects of a type.

@@ -96,7 +96,19 @@ impl Writer<'_> {
             } else {
                 [0, 1, 1, 1, 1, 1, 1, 1, 2, 1][self.random.below(10)]
             };
+            // Now and then a value is where the superclass would have it.
+            let above = schema[object].inherits.and_then(|parent| {
+                let of_parent = schema[parent].props.iter().map(|id| &schema[*id]);
+                of_parent
+                    .into_iter()
+                    .find(|other| other.name == property.name)
+                    .map(|other| other.path.iri())
+            });
             for _ in 0..count {
+                let iri = match above {
+                    Some(above) if self.random.chance(15) => above,
+                    _ => iri,
+                };
                 let value = match property.range {
                     Range::Object(range) => self.link(range),
                     _ if self.random.chance(2) => BlankNode::new_unchecked("b99").into(),

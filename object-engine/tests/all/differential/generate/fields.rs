@@ -25,10 +25,18 @@ const SPECS: &[&str] = &[
     "BROWSER,ANY",
     "en-GB,en",
     "fr,-de",
+    "de",
+    "fr~,en~",
+    "en,-NONE",
+    "ALL:fr",
+    "BROWSER,-en",
 ];
 
+/// What the keys of aggregates begin with.
+pub(crate) const AGGREGATE: &str = "agg_";
+
 /// Returns a random query.
-pub(crate) fn operation(mut generator: Generator<'_>) -> Operation {
+pub(crate) fn operation(generator: &mut Generator<'_>) -> Operation {
     let roots = generator.model.roots();
     let mut selections = Vec::new();
     for _ in 0..[2, 2, 3, 3][generator.random.below(4)] {
@@ -40,22 +48,28 @@ pub(crate) fn operation(mut generator: Generator<'_>) -> Operation {
             root = generator.random.pick(&roots);
         }
         let (name, ty) = root.clone();
-        let counts = generator.model.schema.config.enable_type_count && ty != Ty::Any;
+        let config = &generator.model.schema.config;
+        let (connections, aggregates) = (config.enable_connections, config.enable_aggregates);
+        let counts = config.enable_type_count && ty != Ty::Any;
         selections.push(if counts && generator.random.chance(10) {
             generator.root_count(&name, ty)
+        } else if connections && generator.random.chance(15) {
+            generator.root_connection(&name, ty)
+        } else if aggregates && generator.random.chance(20) {
+            generator.root_aggregate(&name, ty)
         } else {
             generator.root(name, ty)
         });
     }
     Operation {
-        variables: generator.variables,
+        variables: generator.variables.clone(),
         selections,
-        fragments: generator.fragments,
+        fragments: generator.fragments.clone(),
     }
 }
 
 impl Generator<'_> {
-    fn instances(&self, ty: Ty) -> Vec<Term> {
+    pub(super) fn instances(&self, ty: Ty) -> Vec<Term> {
         let triples = self.graph.union();
         let nodes = triples.nodes().into_iter();
         let instances = nodes.filter(|node| self.model.is_instance(triples, node, ty));
@@ -107,6 +121,68 @@ impl Generator<'_> {
             alias: Some(self.alias()),
             name: format!("{name}_count"),
             arguments,
+            ..Field::default()
+        })
+    }
+
+    /// A window over the objects of a type.
+    fn root_connection(&mut self, name: &str, ty: Ty) -> Selection {
+        let instances = self.instances(ty);
+        let mut arguments = self.object_arguments(ty, &instances, 60, Spot::root());
+        arguments.retain(|(name, _)| name != "limit" && name != "offset");
+        if self.random.chance(60) {
+            let name = self.random.choose(&["first", "last"]);
+            let length = Arg::Number(self.random.between(0, 4).to_string());
+            arguments.push((name.to_owned(), length));
+        }
+        let samples: Vec<String> = instances
+            .iter()
+            .filter_map(iri_of)
+            .map(str::to_owned)
+            .collect();
+        let nodes = Field {
+            selections: self.selections(ty, &samples, 2, false),
+            ..plain("nodes")
+        };
+        let total = plain("totalCount");
+        Selection::Field(Field {
+            alias: Some(self.alias()),
+            name: format!("{name}Connection"),
+            arguments,
+            selections: vec![Selection::Field(nodes), Selection::Field(total)],
+            ..Field::default()
+        })
+    }
+
+    /// How many values the objects of a type have.
+    fn root_aggregate(&mut self, name: &str, ty: Ty) -> Selection {
+        let instances = self.instances(ty);
+        let mut arguments = self.object_arguments(ty, &instances, 30, Spot::root());
+        arguments.retain(|(name, _)| ["where", "ID", "lang"].contains(&name.as_str()));
+        let mut selections = vec![Selection::Field(plain("count"))];
+        if let Ty::Concrete(id) | Ty::Interface(id) = ty {
+            let schema = self.model.schema;
+            let nameable = schema.is_nameable(id);
+            for &id in &self.model.object(id).props {
+                let property = &schema[id];
+                let is_name = property.name.graphql == "name" && nameable;
+                if matches!(property.range, Range::Object(_)) || is_name || self.random.chance(40) {
+                    continue;
+                }
+                let measures = ["count", "countDistinct"].map(|name| Selection::Field(plain(name)));
+                selections.push(Selection::Field(Field {
+                    selections: measures.to_vec(),
+                    ..plain(&property.name.graphql)
+                }));
+            }
+        }
+        // Warnings of what takes no part are compared nowhere, and told by this name.
+        let alias = format!("{AGGREGATE}{}", self.alias());
+        Selection::Field(Field {
+            alias: Some(alias),
+            name: format!("{name}_aggregate"),
+            arguments,
+            selections,
             ..Field::default()
         })
     }
@@ -176,7 +252,7 @@ impl Generator<'_> {
 
     /// A selection set on objects of a type, of which `samples` are some. Inside of a fragment
     /// every field has a name of its own, since fields of different types must not meet.
-    fn selections(
+    pub(super) fn selections(
         &mut self,
         ty: Ty,
         samples: &[String],
@@ -439,7 +515,7 @@ impl Generator<'_> {
     }
 }
 
-fn plain(name: &str) -> Field {
+pub(super) fn plain(name: &str) -> Field {
     Field {
         name: name.to_owned(),
         ..Field::default()

@@ -214,9 +214,12 @@ impl Generator<'_> {
                 self.values(about, Some(&node.into()), 1)
             }
             "type" => {
-                let property = self.model.type_property(ty);
-                let path = soml_core::schema::Path::Forward(property);
-                let term = sample.and_then(|node| self.some_value(node, &path));
+                let triples = self.graph.union();
+                let property = sample.and_then(|node| {
+                    let property = self.model.type_property(triples, node, ty)?;
+                    Some((node, soml_core::schema::Path::Forward(property.to_owned())))
+                });
+                let term = property.and_then(|(node, path)| self.some_value(node, &path));
                 self.values(about(Operand::Type, Scalar::Iri, true), term.as_ref(), 1)
             }
             "name" => {

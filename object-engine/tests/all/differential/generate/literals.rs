@@ -78,7 +78,7 @@ const ZONED: &[Scalar] = &[
     Scalar::Year,
     Scalar::YearMonth,
 ];
-const TAGS: &[&str] = &["en", "en-gb", "de", "fr"];
+const TAGS: &[&str] = &["en", "en-gb", "en-us", "de", "fr"];
 
 pub(crate) fn typed(text: &str, datatype: &str) -> Term {
     let datatype = NamedNode::new_unchecked(format!("{XSD}{datatype}"));

@@ -2,6 +2,7 @@
 //!
 //! Operands are taken from the data more often than not, so that most operations find something.
 
+mod beside;
 mod data;
 mod fields;
 mod filters;
@@ -10,8 +11,9 @@ mod orders;
 mod schema;
 mod steering;
 
+pub(crate) use beside::add_beside;
 pub(crate) use data::data;
-pub(crate) use fields::operation;
+pub(crate) use fields::{AGGREGATE, operation};
 use oxrdf::Term;
 pub(crate) use schema::schema;
 pub(crate) use steering::Steering;
@@ -54,7 +56,9 @@ impl<'a> Generator<'a> {
 
     /// Puts a value into a variable now and then.
     fn maybe_variable(&mut self, ty: &str, value: Arg) -> Arg {
-        if !self.random.chance(7) || holds_variable(&value) {
+        // A `Float` variable takes no whole number of so many digits.
+        let is_long = matches!(&value, Arg::Number(digits) if digits.len() > 15);
+        if !self.random.chance(7) || holds_variable(&value) || is_long {
             return value;
         }
         let name = format!("v{}", self.variables.len());
@@ -73,7 +77,7 @@ impl<'a> Generator<'a> {
         Arg::Variable(name)
     }
 
-    fn alias(&mut self) -> String {
+    pub(super) fn alias(&mut self) -> String {
         self.aliases += 1;
         format!("a{}", self.aliases)
     }

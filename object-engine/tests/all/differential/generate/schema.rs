@@ -17,6 +17,8 @@ struct Object {
     named: bool,
     /// Properties that lead to an object of a range and are walked forwards.
     links: Vec<(String, usize)>,
+    /// Own properties, and whether they lead to objects.
+    props: Vec<(String, bool)>,
 }
 
 /// Returns a small valid document: a few objects, some abstract, some with subclasses, with
@@ -25,7 +27,10 @@ pub(crate) fn schema(random: &mut Random, seed: u64) -> String {
     let mut out = String::from(
         "id: /soml/random\n\
          specialPrefixes: {base_iri: 'http://e/', vocab_iri: 'http://v/', vocab_prefix: v}\n\
-         types: {Mood: {values: [{name: GLAD}, {name: SAD}, {name: CALM}]}}\n",
+         types:\n\
+         \x20 Mood: {values: [{name: GLAD}, {name: SAD}, {name: CALM}]}\n\
+         \x20 Mix: {union: [string, langString, integer, date]}\n\
+         \x20 Loose: {union: [langString, boolean]}\n",
     );
     config(random, &mut out);
     let count = random.between(3, 5);
@@ -38,6 +43,7 @@ pub(crate) fn schema(random: &mut Random, seed: u64) -> String {
             parent,
             named: random.chance(50),
             links: Vec::new(),
+            props: Vec::new(),
         });
     }
     let without_heirs =
@@ -47,16 +53,27 @@ pub(crate) fn schema(random: &mut Random, seed: u64) -> String {
             objects[at].is_abstract = false;
         }
     }
-    out.push_str("objects:\n");
-    let mut property = 0;
+    let mut names = Names::default();
+    let mut lines = String::from("objects:\n");
     let ranges = ranges_of(seed);
     for at in 0..count {
         let of_object = ranges.iter().skip(at).step_by(count);
         let of_object: Vec<(&str, bool)> = of_object.copied().collect();
-        let lines = object(random, &mut objects, at, &of_object, &mut property);
-        out.push_str(&lines);
+        lines.push_str(&object(random, &mut objects, at, &of_object, &mut names));
     }
-    out
+    if !names.globals.is_empty() {
+        out.push_str("properties:\n");
+        out.push_str(&names.globals);
+    }
+    out + &lines
+}
+
+/// The properties so far.
+#[derive(Default)]
+struct Names {
+    next: usize,
+    /// Global entries, a line each.
+    globals: String,
 }
 
 /// The ranges of values, and whether there may be several, that the schema of a seed has in any
@@ -84,12 +101,15 @@ fn config(random: &mut Random, out: &mut String) {
     if random.chance(50) {
         keys.push("enableCollectionCount: true, enableTypeCount: true".to_owned());
     }
+    if random.chance(40) {
+        keys.push("enableConnections: true, enableAggregates: true".to_owned());
+    }
     if random.chance(25) {
         keys.push("nullJsonArrays: true".to_owned());
     }
     let mut lang = Vec::new();
     if random.chance(30) {
-        let spec = random.choose(&["en,ANY", "ALL", "de~,NONE", "BROWSER,ANY", "-en"]);
+        let spec = random.choose(&["en,ANY", "en", "ALL", "de~,NONE", "BROWSER,ANY", "-en"]);
         lang.push(format!("fetch: '{spec}'"));
     }
     if random.chance(20) {
@@ -112,7 +132,7 @@ fn object(
     objects: &mut [Object],
     at: usize,
     ranges: &[(&str, bool)],
-    next: &mut usize,
+    names: &mut Names,
 ) -> String {
     let mut lines = format!("  {}:\n", objects[at].name);
     if objects[at].is_abstract {
@@ -134,18 +154,28 @@ fn object(
             let _ = writeln!(lines, "    type: v:{name}");
         }
     }
-    // One name property for all, so that objects of different types can be ordered by it.
+    // Mostly one name property for all, now and then another.
+    let is_titled = random.chance(15);
     if objects[at].named {
-        lines.push_str("    name: v:label\n");
+        let name = if is_titled { "v:title" } else { "v:label" };
+        let _ = writeln!(lines, "    name: {name}");
     }
     lines.push_str("    props:\n");
-    if objects[at].named && random.chance(50) {
+    if objects[at].named && !is_titled && random.chance(50) {
         lines.push_str("      v:label: {range: string}\n");
     }
+    overrides(random, objects, at, &mut lines);
     let mut add = |keys: &dyn Fn(&mut Random, &mut [Object], &str) -> String| {
-        let name = format!("p{next}");
-        *next += 1;
-        let keys = keys(random, objects, &name);
+        let name = format!("p{}", names.next);
+        names.next += 1;
+        let mut keys = keys(random, objects, &name);
+        let leads = keys.starts_with("range: T");
+        objects[at].props.push((name.clone(), leads));
+        if leads && random.chance(25) {
+            let (global, own) = split(random, &keys, &name);
+            let _ = writeln!(names.globals, "  {name}: {{{global}}}");
+            keys = own;
+        }
         let _ = writeln!(lines, "      {name}: {{{keys}}}");
     };
     // Every object leads to others in both ways, so that conditions nest everywhere.
@@ -166,11 +196,52 @@ fn object(
             2 => "stringOrLangString",
             3 => random.choose(&["literal", "dateOrYearOrMonth"]),
             4 => "string",
+            5 => random.choose(&["Mix", "Loose"]),
             _ => random.pick(Scalar::ALL).soml_name(),
         };
         values(random, range, multiple)
     });
     lines
+}
+
+/// Writes entries for inherited properties that store or read them otherwise than the superclass.
+fn overrides(random: &mut Random, objects: &[Object], at: usize, lines: &mut String) {
+    let above = std::iter::successors(objects[at].parent, |&above| objects[above].parent);
+    let inherited: Vec<&(String, bool)> = above.flat_map(|above| &objects[above].props).collect();
+    for (name, leads) in inherited {
+        if !random.chance(20) {
+            continue;
+        }
+        let key = match (leads, random.below(6)) {
+            (true, 0) => "rangeCheck: true".to_owned(),
+            (true, 1) => "inverseAlias: null".to_owned(),
+            (false, 0) => "typeCast: true".to_owned(),
+            (false, 1) => "lang: 'de,en~'".to_owned(),
+            _ => format!("rdfProp: v:{name}of{}", objects[at].name),
+        };
+        let _ = writeln!(lines, "      {name}: {{{key}}}");
+    }
+}
+
+/// Divides the keys of a property between a global entry and the object's own; now and then both say
+/// how values are reached.
+fn split(random: &mut Random, keys: &str, name: &str) -> (String, String) {
+    let (global, own): (Vec<&str>, Vec<&str>) = keys
+        .split(", ")
+        .partition(|key| key.starts_with("range: ") || random.chance(50));
+    let (mut global, mut own) = (global.join(", "), own.join(", "));
+    let has_way = |keys: &str| keys.contains("rdfProp") || keys.contains("inverseAlias");
+    if has_way(&global) && random.chance(60) {
+        let comma = if own.is_empty() { "" } else { ", " };
+        let key = match global.contains("inverseAlias") && random.chance(30) {
+            true => "inverseAlias: null".to_owned(),
+            false => format!("rdfProp: v:{name}own"),
+        };
+        own = format!("{own}{comma}{key}");
+    } else if has_way(&own) && random.chance(60) {
+        global = format!("{global}, rdfProp: v:{name}global");
+    }
+    (global, own)
 }
 
 /// The keys of a property that leads to objects.
@@ -221,8 +292,9 @@ fn link(
 /// The keys of a property whose values are no objects.
 fn values(random: &mut Random, range: &str, multiple: bool) -> String {
     let mut keys = vec![format!("range: {range}")];
-    if range.ends_with("tring") && random.chance(25) {
-        let spec = random.choose(&["en,ANY", "ALL,-de", "ALL:de,en", "NONE", "en~"]);
+    let is_text = range.ends_with("tring") || ["Mix", "Loose", "literal"].contains(&range);
+    if is_text && random.chance(25) {
+        let spec = random.choose(&["en,ANY", "ALL,-de", "ALL:de,en", "NONE", "en~", "de,-NONE"]);
         keys.push(format!("lang: '{spec}'"));
     }
     let casts = Scalar::from_soml_name(range).is_some() || range == "Mood";

@@ -7,7 +7,7 @@ use soml_core::schema::{Property, Range};
 use super::graph::canonical;
 use super::moment::Moment;
 use super::number::{Number, XSD};
-use super::scalar::fits;
+use super::scalar::{fits, is_string};
 
 /// The values of a property, cast where the property says so, each once; what cannot be cast is as if
 /// absent.
@@ -22,7 +22,11 @@ pub(crate) fn cast(property: &Property, values: Vec<Term>) -> Vec<Term> {
         return values;
     }
     let mut distinct = Vec::new();
-    for term in values.iter().filter_map(|term| cast_term(scalar, term)) {
+    let is_enum = matches!(property.range, Range::Enum(_));
+    for term in values
+        .iter()
+        .filter_map(|term| cast_term(scalar, is_enum, term))
+    {
         let term = canonical(&term);
         if !distinct.contains(&term) {
             distinct.push(term);
@@ -31,7 +35,7 @@ pub(crate) fn cast(property: &Property, values: Vec<Term>) -> Vec<Term> {
     distinct
 }
 
-fn cast_term(scalar: Scalar, term: &Term) -> Option<Term> {
+fn cast_term(scalar: Scalar, is_enum: bool, term: &Term) -> Option<Term> {
     let literal = match term {
         Term::Literal(literal) => literal,
         Term::NamedNode(_) if scalar == Scalar::Iri => return Some(term.clone()),
@@ -42,6 +46,10 @@ fn cast_term(scalar: Scalar, term: &Term) -> Option<Term> {
         let datatype = NamedNode::new_unchecked(datatype);
         Literal::new_typed_literal(text, datatype)
     };
+    // Languages choose among texts, and not among names.
+    if scalar == Scalar::String && is_string(literal) && !is_enum {
+        return Some(term.clone());
+    }
     if scalar == Scalar::String {
         return Some(Literal::new_simple_literal(literal.value()).into());
     }

@@ -71,7 +71,7 @@ impl Val {
     }
 }
 
-type Selections<'d> = Vec<&'d ast::Selection>;
+pub(super) type Selections<'d> = Vec<&'d ast::Selection>;
 
 /// A document with one operation, and the values of its variables.
 pub(crate) struct Document<'d> {
@@ -84,6 +84,8 @@ pub(crate) struct Document<'d> {
 pub(crate) struct Field<'d> {
     pub(crate) key: String,
     pub(crate) nodes: Vec<&'d Node<ast::Field>>,
+    /// How many classes above the object the type of the fragment is that each is in.
+    distances: Vec<usize>,
 }
 
 impl<'d> Document<'d> {
@@ -152,6 +154,33 @@ impl<'d> Document<'d> {
             .filter(|value| *value != Val::Null)
     }
 
+    pub(super) fn fragment(&self, name: &str) -> &'d ast::FragmentDefinition {
+        self.fragments[name]
+    }
+
+    /// The types and ids that `_entities` is asked for.
+    pub(super) fn representations(
+        &self,
+        model: &Model<'_>,
+        field: &Field<'_>,
+    ) -> Vec<(Ty, String)> {
+        let list = self.argument(field, "representations");
+        let list = list.unwrap_or(Val::List(Vec::new()));
+        let representation = |item: &Val| {
+            let text = |name: &str| {
+                let mut keys = item.keys().iter();
+                let found = keys.find(|(key, _)| key == name)?;
+                Some(found.1.text().to_owned())
+            };
+            let ty = match model.type_named(&text("__typename")?)? {
+                Ty::Concrete(id) => model.range(id),
+                ty => ty,
+            };
+            Some((ty, text("id")?))
+        };
+        list.items().iter().filter_map(representation).collect()
+    }
+
     fn is_included(&self, directives: &ast::DirectiveList) -> bool {
         let condition = |name: &str| {
             let argument = directives.get(name)?.specified_argument_by_name("if")?;
@@ -170,7 +199,7 @@ impl<'d> Document<'d> {
         selections: &Selections<'d>,
     ) -> Vec<Field<'d>> {
         let mut fields: Vec<Field<'d>> = Vec::new();
-        self.collect_into(model, object, selections, &mut fields);
+        self.collect_into(model, object, selections, 0, &mut fields);
         fields
     }
 
@@ -179,6 +208,7 @@ impl<'d> Document<'d> {
         model: &Model<'_>,
         object: Option<ObjectId>,
         selections: &Selections<'d>,
+        distance: usize,
         fields: &mut Vec<Field<'d>>,
     ) {
         for selection in selections {
@@ -186,13 +216,21 @@ impl<'d> Document<'d> {
                 ast::Selection::Field(node) => {
                     if self.is_included(&node.directives) {
                         let key = node.response_name().to_string();
-                        match fields.iter_mut().find(|field| field.key == key) {
-                            Some(field) => field.nodes.push(node),
-                            None => fields.push(Field {
+                        let known = fields.iter().position(|field| field.key == key);
+                        let known = known.unwrap_or_else(|| {
+                            let (nodes, distances) = (Vec::new(), Vec::new());
+                            fields.push(Field {
                                 key,
-                                nodes: vec![node],
-                            }),
-                        }
+                                nodes,
+                                distances,
+                            });
+                            fields.len() - 1
+                        });
+                        // The nearest class comes first.
+                        let field = &mut fields[known];
+                        let at = field.distances.partition_point(|other| *other <= distance);
+                        field.distances.insert(at, distance);
+                        field.nodes.insert(at, node);
                     }
                     continue;
                 }
@@ -207,15 +245,25 @@ impl<'d> Document<'d> {
                     (&spread.directives, condition, &fragment.selection_set)
                 }
             };
-            let applies = match (object, condition) {
-                (Some(object), Some(name)) => model
-                    .type_named(name)
-                    .is_some_and(|ty| ty == Ty::Any || model.possible(ty).contains(&object)),
-                _ => true,
+            let far = match (object, condition) {
+                (Some(object), Some(name)) => match model.type_named(name) {
+                    Some(Ty::Concrete(class)) => {
+                        let mut lineage = model.schema.lineage(object);
+                        lineage.position(|id| id == class)
+                    }
+                    Some(ty) => {
+                        let applies = ty == Ty::Any || model.possible(ty).contains(&object);
+                        applies.then_some(0)
+                    }
+                    None => None,
+                },
+                _ => Some(0),
             };
-            if applies && self.is_included(directives) {
+            if let Some(far) = far
+                && self.is_included(directives)
+            {
                 let inner: Selections<'d> = inner.iter().collect();
-                self.collect_into(model, object, &inner, fields);
+                self.collect_into(model, object, &inner, distance.max(far), fields);
             }
         }
     }

@@ -6,7 +6,7 @@ use soml_core::schema::{EnumId, LiteralRange, Range, Schema};
 
 use super::lang::Spec;
 use super::literal::{self as literals, compare, tag};
-use super::scalar::{Shown, shown, shown_enum};
+use super::scalar::{Shown, is_string, shown, shown_enum};
 
 /// The scalar values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(crate) struct Single<T> {
     pub(crate) several: bool,
 }
 
-/// Chooses a scalar: of the wanted languages the first, of its values the smallest that fits.
+/// Chooses a scalar: among texts by language, then the smallest that fits.
 pub(crate) fn single_scalar(
     schema: &Schema,
     kind: Kind,
@@ -49,14 +49,13 @@ pub(crate) fn single_scalar(
     spec: Option<&Spec>,
     accepted: &[String],
 ) -> Single<Shown> {
-    let any = Spec::any();
-    let groups = if kind == Kind::Scalar(Scalar::String) {
-        spec.unwrap_or(&any).pick(values, tag, accepted)
+    let choice = if kind == Kind::Scalar(Scalar::String) {
+        choose(values, spec, accepted, is_text)
     } else {
-        vec![values.iter().collect()]
+        (values.iter().collect(), Vec::new())
     };
     let of = |term: &&Term| kind.shown(schema, term);
-    single(&groups, of, Shown::same, Shown::compare)
+    single(choice, of, Shown::same, Shown::compare)
 }
 
 /// Chooses a literal in the same way.
@@ -67,10 +66,64 @@ pub(crate) fn single_literal(
     spec: Option<&Spec>,
     accepted: &[String],
 ) -> Single<Literal> {
-    let any = Spec::any();
-    let groups = spec.unwrap_or(&any).pick(values, tag, accepted);
+    let fits = |term: &Term| literal(schema, range, term).is_some();
+    let choice = choose(values, spec, accepted, fits);
     let of = |term: &&Term| literal(schema, range, term);
-    single(&groups, of, |a, b| a == b, compare)
+    single(choice, of, |a, b| a == b, compare)
+}
+
+/// The values of which a field shows the smallest that fits, and those that stand behind them.
+type Choice<'v> = (Vec<&'v Term>, Vec<&'v Term>);
+
+fn choose<'v>(
+    values: &'v [Term],
+    spec: Option<&Spec>,
+    accepted: &[String],
+    fits: impl Fn(&Term) -> bool,
+) -> Choice<'v> {
+    let some = |test: &dyn Fn(&Term) -> bool| -> Vec<&'v Term> {
+        values.iter().filter(|value| test(value)).collect()
+    };
+    let of_least_tag = |values: Vec<&'v Term>| -> Vec<&'v Term> {
+        let least = values.iter().map(|value| tag(value)).min();
+        let least = |value: &&Term| Some(tag(value)) == least;
+        values.into_iter().filter(least).collect()
+    };
+    let Some(spec) = spec else {
+        // As `ANY`, where what is no text counts among what has no tag.
+        let fitting = some(&|v| fits(v));
+        if fitting.is_empty() {
+            return (of_least_tag(values.iter().collect()), Vec::new());
+        }
+        return (
+            of_least_tag(fitting),
+            some(&|v| !fits(v) && tag(v).is_none()),
+        );
+    };
+    let numbers_and_such = |good: bool| some(&|v| !is_text(v) && fits(v) == good);
+    let stand_in = |good: bool| {
+        some(&|v| is_text(v) && tag(v).is_none() && spec.takes_untagged() && fits(v) == good)
+    };
+    for good in [true, false] {
+        let texts = some(&|v| is_text(v) && fits(v) == good);
+        let chosen = spec.one(&texts, tag, accepted);
+        let mut others = numbers_and_such(false);
+        if !chosen.is_empty() {
+            if good {
+                others.extend(numbers_and_such(true));
+            }
+            return (chosen, others);
+        }
+        let rest = [stand_in(good), numbers_and_such(good)].concat();
+        if !rest.is_empty() {
+            return (rest, if good { others } else { Vec::new() });
+        }
+    }
+    (Vec::new(), Vec::new())
+}
+
+fn is_text(term: &Term) -> bool {
+    matches!(term, Term::Literal(literal) if is_string(literal))
 }
 
 /// A literal of a range.
@@ -82,33 +135,30 @@ pub(crate) fn literal(schema: &Schema, range: LiteralRange, term: &Term) -> Opti
 }
 
 fn single<T>(
-    groups: &[Vec<&Term>],
+    (chosen, others): Choice<'_>,
     value_of: impl Fn(&&Term) -> Option<T>,
     same: impl Fn(&T, &T) -> bool,
     compare: impl Fn(&T, &T) -> std::cmp::Ordering,
 ) -> Single<T> {
-    // Of listed languages the first that has values is the choice, as among preferences.
-    let Some(group) = groups.iter().find(|group| !group.is_empty()) else {
-        return Single {
-            ill_typed: false,
-            several: false,
-            value: None,
-        };
-    };
-    let mut distinct: Vec<T> = Vec::new();
-    for value in group.iter().filter_map(&value_of) {
-        if !distinct.iter().any(|known| same(known, &value)) {
-            distinct.push(value);
+    let read = |terms: &[&Term]| {
+        let mut distinct: Vec<T> = Vec::new();
+        for value in terms.iter().filter_map(&value_of) {
+            if !distinct.iter().any(|known| same(known, &value)) {
+                distinct.push(value);
+            }
         }
-    }
-    let ill_typed = group.iter().filter(|term| value_of(term).is_none()).count();
-    let several = distinct.len() + ill_typed > 1;
-    distinct.sort_by(&compare);
-    let chosen = distinct.into_iter().next();
+        distinct.sort_by(&compare);
+        distinct
+    };
+    let all = [chosen.as_slice(), &others].concat();
+    let ill_typed = all.iter().filter(|term| value_of(term).is_none()).count();
+    let several = read(&all).len() + ill_typed > 1;
+    let first = read(&chosen).into_iter().next();
+    let value = first.or_else(|| read(&others).into_iter().next());
     Single {
-        ill_typed: chosen.is_none() && ill_typed > 0,
+        ill_typed: value.is_none() && ill_typed > 0,
         several,
-        value: chosen,
+        value,
     }
 }
 
@@ -127,16 +177,38 @@ pub(crate) fn listed<T>(values: Vec<Option<T>>, same: impl Fn(&T, &T) -> bool) -
     distinct
 }
 
-/// The terms that a list shows: those of the wanted languages.
-pub(crate) fn wanted(values: &[Term], spec: Option<&Spec>, accepted: &[String]) -> Vec<Term> {
+/// The terms that a list shows: texts of the wanted languages, and whatever is no text.
+pub(crate) fn wanted(
+    values: &[Term],
+    spec: Option<&Spec>,
+    accepted: &[String],
+    fits: impl Fn(&Term) -> bool,
+) -> Vec<Term> {
     let Some(spec) = spec else {
         return values.to_vec();
     };
-    let mut terms: Vec<Term> = Vec::new();
-    for term in spec.pick(values, tag, accepted).into_iter().flatten() {
-        if !terms.contains(term) {
-            terms.push(term.clone());
+    let (texts, rest): (Vec<&Term>, Vec<&Term>) = values.iter().partition(|v| is_text(v));
+    let of = |texts: Vec<&Term>| {
+        let picked = spec.pick(&texts, |term| tag(term), accepted);
+        let mut terms: Vec<Term> = Vec::new();
+        for term in picked.into_iter().flatten() {
+            if !terms.contains(term) {
+                terms.push((*term).clone());
+            }
         }
-    }
-    terms
+        if terms.is_empty() && spec.takes_untagged() {
+            let untagged = texts.into_iter().filter(|term| tag(term).is_none());
+            terms = untagged.cloned().collect();
+        }
+        terms
+    };
+    let mut shown = if spec.is_choice() {
+        let (good, bad): (Vec<&Term>, Vec<&Term>) = texts.into_iter().partition(|v| fits(v));
+        let chosen = of(good);
+        if chosen.is_empty() { of(bad) } else { chosen }
+    } else {
+        of(texts)
+    };
+    shown.extend(rest.into_iter().cloned());
+    shown
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use oxrdf::{NamedNode, Term};
 use soml_core::datatype::Scalar;
-use soml_core::schema::{Path, Range};
+use soml_core::schema::Range;
 
 use super::cast::cast;
 use super::document::Val;
@@ -25,6 +25,8 @@ enum About {
     Literal,
     /// The text of any literal.
     Text,
+    /// The classes of an object.
+    Class,
 }
 
 /// Evaluates conditions over the triples of a query.
@@ -56,6 +58,10 @@ impl Filter<'_> {
     /// Tells whether a value satisfies the `where` of a field that lists scalars.
     pub(crate) fn scalar(&self, scalar: Scalar, term: &Term, filter: &Val) -> bool {
         self.one(About::Scalar(scalar), term, filter)
+    }
+
+    pub(crate) fn class(&self, term: &Term, filter: &Val) -> bool {
+        self.one(About::Class, term, filter)
     }
 
     pub(crate) fn enumerated(&self, term: &Term, filter: &Val) -> bool {
@@ -96,6 +102,7 @@ impl Filter<'_> {
             _ => match about {
                 About::Node(ty) => self.node_key(ty, value, key, operand),
                 About::Literal => literal_key(self, value, key, operand),
+                About::Class => self.class_key(value, key, operand),
                 _ => operator(about, value, key, operand),
             },
         }
@@ -129,29 +136,41 @@ impl Filter<'_> {
             return false;
         };
         if key == "ID" {
-            return operand.items().iter().any(|id| id.text() == node_iri);
+            let named = operand.items().iter().any(|id| id.text() == node_iri);
+            return named && self.model.reads_of(self.triples, node_iri, ty, "id");
         }
         if let Some(narrow) = key.strip_prefix("_if") {
-            let narrow = self.model.type_named(narrow).expect("a type");
-            return self.model.is_instance(self.triples, node_iri, narrow)
-                && self.object(narrow, node_iri, operand);
+            let narrow = match self.model.type_named(narrow).expect("a type") {
+                Ty::Concrete(id) => self.model.range(id),
+                other => other,
+            };
+            // What is expected to be of the type is taken to be so.
+            let is_such = narrow == ty || self.model.is_instance(self.triples, node_iri, narrow);
+            return is_such && self.object(narrow, node_iri, operand);
         }
-        match self.model.field(ty, key).expect("a known key") {
+        let meaning = self.model.field(ty, key).expect("a known key");
+        if !self.model.reads_of(self.triples, node_iri, ty, key) {
+            return false;
+        }
+        match meaning {
             FieldMeaning::Id => self.one(About::Scalar(Scalar::Iri), node, operand),
             FieldMeaning::Type => {
-                let property = self.model.type_property(ty);
-                let types = self.triples.objects(node_iri, &property);
-                self.set(About::Scalar(Scalar::Iri), &types, operand)
+                let property = self.model.type_property(self.triples, node_iri, ty);
+                property.is_some_and(|property| {
+                    let types = self.triples.objects(node_iri, property);
+                    self.set(About::Class, &types, operand)
+                })
             }
-            FieldMeaning::Name => match self.name_path(ty, node_iri) {
+            FieldMeaning::Name => match self.model.name_of(self.triples, node_iri, ty) {
                 None => false,
-                Some(path) => {
-                    let values = self.triples.values(node_iri, path);
+                Some(name) => {
+                    let values = self.triples.values(node_iri, &name.path);
                     self.set(About::Scalar(Scalar::String), &values, operand)
                 }
             },
-            FieldMeaning::Property(id) => {
-                let property = &self.model.schema[id];
+            FieldMeaning::Property(_) => {
+                let property = self.model.property_of(self.triples, node_iri, ty, key);
+                let property = property.expect("all objects of a type have its fields");
                 let values = self.triples.values(node_iri, &property.path);
                 let mut values = cast(property, values);
                 let about = match property.range {
@@ -172,25 +191,30 @@ impl Filter<'_> {
 
     /// Tells whether a value is an object that a property of this range leads to.
     pub(crate) fn is_object(&self, value: &Term, range: Ty, checked: bool) -> bool {
-        iri_of(value)
-            .is_some_and(|node| !checked || self.model.is_instance(self.triples, node, range))
+        iri_of(value).is_some_and(|node| {
+            let is_instance = || self.model.is_instance(self.triples, node, range);
+            (!checked || is_instance()) && !self.model.is_hidden(self.triples, value, range)
+        })
     }
 
-    /// The way to the names of an object: that of all its possible types, else of its own.
-    pub(crate) fn name_path(&self, ty: Ty, node: &str) -> Option<&Path> {
-        let path = |id| {
-            let name = self.model.object(id).name_property?;
-            Some(&self.model.schema[name].path)
-        };
-        let mut paths: Vec<&Path> = Vec::new();
-        for found in self.model.possible(ty).into_iter().filter_map(path) {
-            if !paths.contains(&found) {
-                paths.push(found);
-            }
+    /// A condition on a class: that of a concrete object means those of its subclasses.
+    fn class_key(&self, class: &Term, key: &str, operand: &Val) -> bool {
+        if is_any_present(key, operand) {
+            return true;
         }
-        match paths[..] {
-            [single] => Some(single),
-            _ => path(self.model.concrete(self.triples, node, ty)?),
+        let Some(stored) = iri_of(class) else {
+            return false;
+        };
+        let means = |named: &Val| {
+            let classes = self.model.classes(named.text());
+            named.text() == stored || classes.contains(&stored)
+        };
+        match key {
+            "EQ" => means(operand),
+            "NEQ" => !means(operand),
+            "IN" => operand.items().iter().any(means),
+            "NIN" => !operand.items().iter().any(means),
+            _ => operator(About::Scalar(Scalar::Iri), class, key, operand),
         }
     }
 }
@@ -310,8 +334,16 @@ impl Comparable {
     }
 }
 
+/// Tells whether a condition is one that any value fulfils that is there, be it ill-typed.
+fn is_any_present(key: &str, operand: &Val) -> bool {
+    key == "NIN" && operand.items().is_empty()
+}
+
 /// Applies an operator; a term outside of the domain satisfies none.
 fn operator(about: About, term: &Term, key: &str, operand: &Val) -> bool {
+    if is_any_present(key, operand) {
+        return true;
+    }
     let Some(value) = Comparable::of_term(about, term) else {
         return false;
     };

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use apollo_compiler::ast;
 use oxrdf::{NamedNode, Term};
 use serde_json::{Value, json};
-use soml_core::schema::{ObjectId, Property, Range, Schema};
+use soml_core::schema::{ObjectId, Property, Range};
 
 use super::cast::cast;
 use super::document::{Document, Field, Val};
@@ -13,8 +13,9 @@ use super::fields::{Kind, single_scalar};
 use super::filter::Filter;
 use super::graph::{Graph, Triples, iri_of};
 use super::lang::Spec;
-use super::model::{FieldMeaning, Model, Ty};
+use super::model::{FieldMeaning, Model, RootKind, Ty};
 use super::order::{Order, OrderKey, compare, configured};
+use super::removal::{Removal, Remover};
 
 /// A part of an answer; a list knows whether its order is settled.
 #[derive(Clone, Debug)]
@@ -40,14 +41,18 @@ pub(crate) struct Fault {
 
 /// What a request is answered with.
 pub(crate) enum Answer {
-    /// The request is refused with this code.
-    Refused(&'static str),
-    Data(Out, Vec<Fault>),
+    /// The request is refused with one of these codes.
+    Refused(Vec<&'static str>),
+    /// Data, and what went wrong or was left out.
+    Data(Out, Vec<Fault>, Vec<Removal>),
 }
+
+/// What stands for the content of a cursor.
+pub(crate) const CURSOR: &str = "a cursor";
 
 /// Answers a valid document.
 pub(crate) fn interpret(
-    schema: &Schema,
+    model: &Model<'_>,
     graph: &Graph<'_>,
     query: &str,
     variables: &serde_json::Map<String, Value>,
@@ -55,10 +60,15 @@ pub(crate) fn interpret(
 ) -> Answer {
     let parsed = ast::Document::parse(query, "query.graphql").expect("a document");
     let document = Document::new(&parsed, variables);
-    let model = Model { schema };
+    let mut remover = Remover::new(&document, model);
+    remover.query();
+    if !remover.refusals.is_empty() {
+        return Answer::Refused(remover.refusals);
+    }
+    let removals = remover.removals;
     let mut interpreter = Interpreter {
         document: &document,
-        model: &model,
+        model,
         graph,
         accepted,
         path: Vec::new(),
@@ -68,7 +78,7 @@ pub(crate) fn interpret(
     };
     let data = interpreter.query();
     if interpreter.null_operand {
-        return Answer::Refused("NULL_OPERAND");
+        return Answer::Refused(vec!["NULL_OPERAND"]);
     }
     let mut warned = HashSet::new();
     for (field, warning) in interpreter.warnings {
@@ -77,7 +87,7 @@ pub(crate) fn interpret(
             interpreter.faults.push(warning);
         }
     }
-    Answer::Data(data, interpreter.faults)
+    Answer::Data(data, interpreter.faults, removals)
 }
 
 impl Out {
@@ -127,18 +137,18 @@ impl<'d> Interpreter<'d> {
                 members.push((field.key, Out::Leaf(json!("Query"))));
                 continue;
             }
-            let roots = self.model.roots();
-            let listed = field.name().strip_suffix("_count");
-            let name = listed.unwrap_or(field.name());
-            let root = roots.iter().find(|(root, _)| root == name);
-            let (_, ty) = root.expect("a root field");
-            self.path.push(Segment::Key(field.key.clone()));
-            let mut list = self.root(&field, *ty);
-            self.path.pop();
-            if let (Some(_), Ok(Out::List { items, .. })) = (listed, &list) {
-                list = Ok(Out::Leaf(json!(items.len())));
+            if field.name() == "_entities" {
+                members.extend(self.entities(&field));
+                continue;
             }
-            match list {
+            let (ty, kind) = self.model.root(field.name()).expect("a root field");
+            if self.omits(|remover| remover.omits_root(&field)) {
+                continue;
+            }
+            self.path.push(Segment::Key(field.key.clone()));
+            let root = self.root(&field, ty, kind);
+            self.path.pop();
+            match root {
                 Ok(list) => members.push((field.key, list)),
                 Err(Bubble) => return Out::Leaf(Value::Null),
             }
@@ -146,7 +156,13 @@ impl<'d> Interpreter<'d> {
         Out::Object(members)
     }
 
-    fn root(&mut self, field: &Field<'d>, ty: Ty) -> Result<Out, Bubble> {
+    /// Tells whether a field is left out, since it may not be read.
+    fn omits(&self, omits: impl FnOnce(&mut Remover<'d>) -> bool) -> bool {
+        let rights = &self.model.rights;
+        !rights.is_everything() && omits(&mut Remover::new(self.document, self.model))
+    }
+
+    fn root(&mut self, field: &Field<'d>, ty: Ty, kind: RootKind) -> Result<Out, Bubble> {
         let of_graphs;
         let triples = match self.document.argument(field, "from") {
             None => self.graph.union(),
@@ -172,7 +188,188 @@ impl<'d> Interpreter<'d> {
         let terms: Vec<Term> = instances
             .map(|node| NamedNode::new_unchecked(node).into())
             .collect();
-        self.objects(field, ty, false, terms, false, scope)
+        match kind {
+            RootKind::Objects => self.objects(field, ty, false, terms, false, scope),
+            RootKind::Count => {
+                let selected = self.select(field, ty, false, terms, scope);
+                Ok(Out::Leaf(json!(selected.values.len())))
+            }
+            RootKind::Connection => {
+                let connection = self.connection(field, ty, terms, scope);
+                or_null(connection, false)
+            }
+            RootKind::Aggregate => Ok(self.aggregate(field, ty, terms, scope)),
+        }
+    }
+
+    /// A window over objects, which are in order in any case.
+    fn connection(
+        &mut self,
+        field: &Field<'d>,
+        ty: Ty,
+        terms: Vec<Term>,
+        scope: Scope<'_>,
+    ) -> Result<Out, Bubble> {
+        let mut selected = self.select(field, ty, false, terms, scope);
+        if !selected.ordered {
+            let id = |value: &Term| iri_of(value).map(str::to_owned);
+            selected.values.sort_by_key(id);
+        }
+        let count = selected.values.len();
+        let length = |name| {
+            let length = self.document.argument(field, name)?;
+            length.text().parse::<usize>().ok()
+        };
+        let mut values = selected.values;
+        match (length("first"), length("last")) {
+            (Some(first), _) => values.truncate(first),
+            (_, Some(last)) => drop(values.drain(..count.saturating_sub(last))),
+            _ => {}
+        }
+        let mut members = Vec::new();
+        for part in self.document.collect(self.model, None, &field.selections()) {
+            if self.omits(|remover| remover.omits_part(ty, &part)) {
+                continue;
+            }
+            let out = if part.name() == "totalCount" {
+                Out::Leaf(json!(count))
+            } else if part.name() == "pageInfo" {
+                let more = length("first").is_some_and(|first| first < count);
+                self.page_info(&part, ty, more, values.is_empty())
+            } else if part.name() == "edges" {
+                self.path.push(Segment::Key(part.key.clone()));
+                let edges = self.edges(&part, ty, &values, scope);
+                self.path.pop();
+                edges
+            } else {
+                self.path.push(Segment::Key(part.key.clone()));
+                let items = self.shown(&part, ty, &values, true, scope);
+                self.path.pop();
+                Out::List {
+                    items: items?,
+                    ordered: true,
+                }
+            };
+            members.push((part.key, out));
+        }
+        Ok(Out::Object(members))
+    }
+
+    /// Objects with their cursors, whose content is not compared.
+    fn edges(&mut self, edges: &Field<'d>, ty: Ty, values: &[Term], scope: Scope<'_>) -> Out {
+        let mut items = Vec::new();
+        for (index, value) in values.iter().enumerate() {
+            let node = iri_of(value).expect("lists at the root hold objects");
+            self.path.push(Segment::Index(index));
+            let mut members = Vec::new();
+            for part in self.document.collect(self.model, None, &edges.selections()) {
+                let is_cursor = part.name() == "cursor";
+                if self.omits(|remover| remover.omits_part(ty, &part)) {
+                    continue;
+                }
+                self.path.push(Segment::Key(part.key.clone()));
+                let out = if is_cursor {
+                    Out::Leaf(json!(CURSOR))
+                } else {
+                    let object = self.object(&part.selections(), ty, node, scope);
+                    or_null(object, false).unwrap_or(Out::Leaf(Value::Null))
+                };
+                self.path.pop();
+                members.push((part.key, out));
+            }
+            self.path.pop();
+            items.push(Out::Object(members));
+        }
+        let ordered = true;
+        Out::List { items, ordered }
+    }
+
+    /// What a connection says of its window.
+    fn page_info(&mut self, info: &Field<'d>, ty: Ty, more: bool, is_empty: bool) -> Out {
+        let mut members = Vec::new();
+        for part in self.document.collect(self.model, None, &info.selections()) {
+            if self.omits(|remover| remover.omits_part(ty, &part)) {
+                continue;
+            }
+            let value = match part.name() {
+                "hasNextPage" => json!(more),
+                _ if is_empty => Value::Null,
+                _ => json!(CURSOR),
+            };
+            members.push((part.key, Out::Leaf(value)));
+        }
+        Out::Object(members)
+    }
+
+    /// Objects by type and id, each null that there is not; `None` when the field is left out.
+    fn entities(&mut self, field: &Field<'d>) -> Option<(String, Out)> {
+        if self.omits(|remover| remover.omits_entities(field)) {
+            return None;
+        }
+        let triples = self.graph.union();
+        let scope = Scope {
+            triples,
+            lang: None,
+        };
+        let mut items = Vec::new();
+        self.path.push(Segment::Key(field.key.clone()));
+        for (index, (ty, id)) in self
+            .document
+            .representations(self.model, field)
+            .into_iter()
+            .enumerate()
+        {
+            self.path.push(Segment::Index(index));
+            let term = NamedNode::new_unchecked(&id).into();
+            let is_shown = self.model.is_instance(triples, &id, ty)
+                && self.model.concrete(triples, &id, ty).is_some()
+                && !self.model.is_hidden(triples, &term, ty)
+                && self.model.reads_of(triples, &id, ty, "id");
+            let object = is_shown.then(|| self.object(&field.selections(), ty, &id, scope));
+            let item = object.unwrap_or(Ok(Out::Leaf(Value::Null)));
+            items.push(or_null(item, false).unwrap_or(Out::Leaf(Value::Null)));
+            self.path.pop();
+        }
+        self.path.pop();
+        let ordered = true;
+        Some((field.key.clone(), Out::List { items, ordered }))
+    }
+
+    /// How many values the objects have; what does not fit, and what a single-valued field does not
+    /// show, takes no part.
+    fn aggregate(&mut self, field: &Field<'d>, ty: Ty, terms: Vec<Term>, scope: Scope<'_>) -> Out {
+        let selected = self.select(field, ty, false, terms, scope);
+        let mut members = Vec::new();
+        for part in self.document.collect(self.model, None, &field.selections()) {
+            if self.omits(|remover| remover.omits_measures(ty, &part)) {
+                continue;
+            }
+            if part.name() == "count" {
+                members.push((part.key, Out::Leaf(json!(selected.values.len()))));
+                continue;
+            }
+            let (mut count, mut distinct) = (0, std::collections::BTreeSet::new());
+            for node in selected.values.iter().filter_map(iri_of) {
+                if !self.model.reads_of(scope.triples, node, ty, part.name()) {
+                    continue;
+                }
+                let property = self.model.property_of(scope.triples, node, ty, part.name());
+                let property = property.expect("all objects of a type have its fields");
+                let values = self.texts_of(property, node, scope);
+                count += values.len();
+                distinct.extend(values);
+            }
+            let measures = self.document.collect(self.model, None, &part.selections());
+            let measures = measures.into_iter().map(|measure| {
+                let number = match measure.name() {
+                    "count" => count,
+                    _ => distinct.len(),
+                };
+                (measure.key, Out::Leaf(json!(number)))
+            });
+            members.push((part.key, Out::Object(measures.collect())));
+        }
+        Out::Object(members)
     }
 
     pub(super) fn lang_argument(&self, field: &Field<'_>) -> Option<Spec> {
@@ -196,10 +393,28 @@ impl<'d> Interpreter<'d> {
         field: &Field<'d>,
         ty: Ty,
         checked: bool,
-        mut values: Vec<Term>,
+        values: Vec<Term>,
         non_null_elements: bool,
         scope: Scope<'_>,
     ) -> Result<Out, Bubble> {
+        let selected = self.select(field, ty, checked, values, scope);
+        let values = self.page(field, selected.values);
+        let items = self.shown(field, ty, &values, non_null_elements, scope)?;
+        Ok(Out::List {
+            items,
+            ordered: selected.ordered,
+        })
+    }
+
+    /// The objects that pass the arguments, in their order.
+    fn select(
+        &mut self,
+        field: &Field<'d>,
+        ty: Ty,
+        checked: bool,
+        mut values: Vec<Term>,
+        scope: Scope<'_>,
+    ) -> Selected {
         let (model, triples) = (self.model, scope.triples);
         let filter = Filter { model, triples };
         if checked {
@@ -208,7 +423,8 @@ impl<'d> Interpreter<'d> {
         if let Some(ids) = self.document.argument(field, "ID") {
             values.retain(|value| {
                 let known = |id: &Val| iri_of(value) == Some(id.text());
-                ids.items().iter().any(known)
+                let reads = |node| model.reads_of(triples, node, ty, "id");
+                ids.items().iter().any(known) && iri_of(value).is_some_and(reads)
             });
         }
         if let Some(condition) = self.filter_argument(field, "where")
@@ -219,7 +435,10 @@ impl<'d> Interpreter<'d> {
             });
         }
         values.retain(|value| match iri_of(value) {
-            Some(node) => model.concrete(triples, node, ty).is_some(),
+            Some(node) => {
+                let known = model.concrete(triples, node, ty).is_some();
+                known && !model.is_hidden(triples, value, ty)
+            }
             None => true,
         });
         let order = Order {
@@ -237,7 +456,18 @@ impl<'d> Interpreter<'d> {
         if ordered {
             sort_objects(&order, ty, by.as_ref(), &mut values);
         }
-        let values = self.page(field, values);
+        Selected { values, ordered }
+    }
+
+    /// The objects of a list.
+    fn shown(
+        &mut self,
+        field: &Field<'d>,
+        ty: Ty,
+        values: &[Term],
+        non_null_elements: bool,
+        scope: Scope<'_>,
+    ) -> Result<Vec<Out>, Bubble> {
         let mut items = Vec::new();
         for (index, value) in values.iter().enumerate() {
             self.path.push(Segment::Index(index));
@@ -251,7 +481,7 @@ impl<'d> Interpreter<'d> {
             self.path.pop();
             items.push(or_null(item, non_null_elements)?);
         }
-        Ok(Out::List { items, ordered })
+        Ok(items)
     }
 
     pub(super) fn is_ordered(&self, field: &Field<'_>) -> bool {
@@ -282,6 +512,9 @@ impl<'d> Interpreter<'d> {
             .document
             .collect(self.model, Some(concrete), selections)
         {
+            if self.omits(|remover| remover.omits(concrete, &field)) {
+                continue;
+            }
             self.path.push(Segment::Key(field.key.clone()));
             let value = self.field(&field, concrete, node, scope);
             self.path.pop();
@@ -409,6 +642,7 @@ impl<'d> Interpreter<'d> {
         let (model, triples) = (self.model, scope.triples);
         let filter = Filter { model, triples };
         values.retain(|value| !checked || filter.is_object(value, ty, true));
+        values.retain(|value| !model.is_hidden(triples, value, ty));
         let several = values.len() > 1;
         if let Some(node) = super::order::shown_object(&filter, ty, checked, &values) {
             self.report(field, several, false);
@@ -444,6 +678,13 @@ impl<'d> Interpreter<'d> {
             path: self.path.clone(),
         });
     }
+}
+
+/// Objects that passed their arguments.
+struct Selected {
+    values: Vec<Term>,
+    /// Their order is settled.
+    ordered: bool,
 }
 
 /// Sorts by the keys, then by id; what is no object comes last.

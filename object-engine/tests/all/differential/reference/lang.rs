@@ -29,11 +29,6 @@ impl Spec {
         }
     }
 
-    /// `ANY`: untagged, then the smallest tag.
-    pub(crate) fn any() -> Spec {
-        Spec::parse("ANY")
-    }
-
     /// Appends the items of another specification as last resorts, where items are preferences.
     pub(crate) fn or_else(mut self, other: &Spec) -> Spec {
         if !self.all && !self.all_of {
@@ -78,6 +73,33 @@ impl Spec {
             .into_iter()
             .map(|group| group.into_iter().map(|(_, value)| value).collect())
             .collect()
+    }
+
+    /// The values of which a single-valued field shows one: those of one tag, unless `ALL` wants all.
+    pub(crate) fn one<'v, T>(
+        &self,
+        values: &[&'v T],
+        tag: impl Fn(&T) -> Option<String>,
+        accepted: &[String],
+    ) -> Vec<&'v T> {
+        let groups = self.pick(values, |value| tag(value), accepted);
+        let first = groups.into_iter().next().unwrap_or_default();
+        let least = first.iter().map(|value| tag(value)).min();
+        let mut first: Vec<&'v T> = first.into_iter().copied().collect();
+        if !self.all {
+            first.retain(|value| Some(tag(value)) == least);
+        }
+        first
+    }
+
+    /// Tells whether values without a tag stand in where no others are wanted.
+    pub(crate) fn takes_untagged(&self) -> bool {
+        !self.excludes(None)
+    }
+
+    /// Tells whether one of several items is chosen.
+    pub(crate) fn is_choice(&self) -> bool {
+        !self.all && !self.all_of
     }
 
     /// Tells whether a filter with this specification lets a literal through; order means nothing.
@@ -134,7 +156,9 @@ impl Test {
 
 /// The tests that an item stands for, one after the other.
 fn tests_of<T>(item: &str, accepted: &[String], values: &[(Option<String>, &T)]) -> Vec<Test> {
+    let any = || tests_of("ANY", accepted, values);
     match item {
+        "BROWSER" if accepted.is_empty() => any(),
         "ANY" => {
             let smallest = values.iter().map(|(tag, _)| tag.clone()).min();
             let test = smallest.map(|tag| tag.map_or(Test::Untagged, Test::Exactly));
@@ -143,11 +167,12 @@ fn tests_of<T>(item: &str, accepted: &[String], values: &[(Option<String>, &T)])
         "BROWSER" => accepted
             .iter()
             .map(|language| language.to_ascii_lowercase())
-            .flat_map(|language| {
-                [
+            .flat_map(|language| match language.as_str() {
+                "*" => any(),
+                _ => vec![
                     Test::Exactly(language.clone()),
                     Test::OnlyDialects(language),
-                ]
+                ],
             })
             .collect(),
         _ => vec![Test::of(item)],

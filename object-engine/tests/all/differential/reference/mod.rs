@@ -5,6 +5,7 @@
 //! are evaluated by loops.
 
 mod cast;
+mod declared;
 mod document;
 mod fields;
 mod filter;
@@ -16,11 +17,14 @@ mod model;
 mod moment;
 mod number;
 mod order;
+mod removal;
+mod rights;
 mod scalar;
 mod values;
 
 pub(crate) use graph::{Graph, iri_of};
-pub(crate) use interpret::{Answer, Fault, Out, Segment, interpret};
-pub(crate) use model::{FieldMeaning, Model, Ty};
+pub(crate) use interpret::{Answer, CURSOR, Fault, Out, Segment, interpret};
+pub(crate) use model::{FieldMeaning, Model, RootKind, Ty};
 pub(crate) use number::Number;
+pub(crate) use removal::Removal;
 pub(crate) use scalar::fits;

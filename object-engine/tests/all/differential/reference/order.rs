@@ -81,9 +81,12 @@ impl Order<'_> {
             };
             if key == "_typename" {
                 let object = node.and_then(|node| model.concrete(triples, node, ty));
+                let object = object.filter(|object| model.reads(*object, "__typename"));
                 push(object.map(|id| text(&model.object(id).name.graphql)));
                 continue;
             }
+            // What may not be read sorts as if it were not there.
+            let node = node.filter(|node| model.reads_of(triples, node, ty, key));
             match model.field(ty, key).expect("a known key") {
                 FieldMeaning::Id => push(node.map(text)),
                 FieldMeaning::Name => push(node.and_then(|node| self.name(ty, node))),
@@ -91,7 +94,8 @@ impl Order<'_> {
                     panic!("`{key}` is no key of an order")
                 }
                 FieldMeaning::Property(id) => {
-                    let property = &model.schema[id];
+                    let own = node.and_then(|node| model.property_of(triples, node, ty, key));
+                    let property = own.unwrap_or(&model.schema[id]);
                     self.property(property, node, direction, keys);
                 }
             }
@@ -100,8 +104,9 @@ impl Order<'_> {
 
     fn name(&self, ty: Ty, node: &str) -> Option<Key> {
         let schema = self.filter.model.schema;
-        let path = self.filter.name_path(ty, node)?;
-        let values = self.filter.triples.values(node, path);
+        let triples = self.filter.triples;
+        let name = self.filter.model.name_of(triples, node, ty)?;
+        let values = triples.values(node, &name.path);
         let spec = name_spec(schema, self.lang);
         let kind = Kind::Scalar(Scalar::String);
         let chosen = single_scalar(schema, kind, &values, Some(&spec), self.accepted);

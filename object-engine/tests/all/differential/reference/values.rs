@@ -3,9 +3,10 @@
 use oxrdf::{Literal, Term};
 use serde_json::{Value, json};
 use soml_core::datatype::Scalar;
-use soml_core::schema::{LiteralRange, ObjectId, Property};
+use soml_core::schema::{LiteralRange, ObjectId, Property, Range};
 
-use super::document::Field;
+use super::cast::cast;
+use super::document::{Field, Val};
 use super::fields::{Kind, listed, literal, single_literal, single_scalar, wanted};
 use super::filter::Filter;
 use super::graph::iri_of;
@@ -27,10 +28,27 @@ impl<'d> Interpreter<'d> {
             .triples
             .objects(node, &self.model.object(object).type_prop);
         if let Some(ids) = self.document.argument(field, "ID") {
-            types.retain(|ty| ids.items().iter().any(|id| iri_of(ty) == Some(id.text())));
+            let model = self.model;
+            let classes: Vec<&str> = ids
+                .items()
+                .iter()
+                .flat_map(|id| model.classes(id.text()))
+                .collect();
+            types.retain(|ty| {
+                let is = |id: &Val| iri_of(ty) == Some(id.text());
+                let listed = ids.items().iter().any(is);
+                listed || iri_of(ty).is_some_and(|ty| classes.contains(&ty))
+            });
+        }
+        if let Some(condition) = self.filter_argument(field, "where") {
+            let filter = Filter {
+                model: self.model,
+                triples: scope.triples,
+            };
+            types.retain(|ty| filter.class(ty, &condition));
         }
         let kind = Kind::Scalar(Scalar::Iri);
-        self.scalars(field, kind, types, false, scope)
+        self.listed_scalars(field, kind, types, false, scope)
     }
 
     pub(super) fn name(
@@ -51,6 +69,51 @@ impl<'d> Interpreter<'d> {
         Out::Leaf(chosen.value.map_or(Value::Null, |shown| shown.json))
     }
 
+    /// What a field shows of its values that are no objects, each as a text that only equal values
+    /// share.
+    pub(super) fn texts_of(
+        &self,
+        property: &Property,
+        node: &str,
+        scope: Scope<'_>,
+    ) -> Vec<String> {
+        let schema = self.model.schema;
+        let values = cast(property, scope.triples.values(node, &property.path));
+        let fetch = property
+            .lang
+            .fetch
+            .as_ref()
+            .or(schema.config.lang.fetch.as_ref());
+        let fetch = configured(fetch);
+        let lang = scope.lang.or(fetch.as_ref());
+        let multiple = property.max.is_multiple();
+        if let Range::Literal(range) = property.range {
+            let fits = |term: &Term| literal(schema, range, term).is_some();
+            let shown: Vec<Option<Literal>> = if multiple {
+                let terms = wanted(&values, lang, self.accepted, fits);
+                let shown = terms.iter().map(|term| literal(schema, range, term));
+                listed(shown.collect(), |a, b| a == b)
+            } else {
+                vec![single_literal(schema, range, &values, lang, self.accepted).value]
+            };
+            let text = |literal: Literal| literal.to_string();
+            return shown.into_iter().flatten().map(text).collect();
+        }
+        let kind = Kind::of(property.range).expect("a scalar");
+        let shown: Vec<Option<Shown>> = if multiple {
+            let terms = match kind {
+                Kind::Scalar(Scalar::String) => wanted(&values, lang, self.accepted, |_| true),
+                _ => values,
+            };
+            let shown = terms.iter().map(|term| kind.shown(schema, term));
+            listed(shown.collect(), Shown::same)
+        } else {
+            vec![single_scalar(schema, kind, &values, lang, self.accepted).value]
+        };
+        let text = |shown: Shown| shown.json.to_string();
+        shown.into_iter().flatten().map(text).collect()
+    }
+
     /// Lists without values are null where the schema says so.
     pub(super) fn without_empty(&self, list: Out) -> Out {
         let nulls = self.model.schema.config.null_json_arrays;
@@ -68,7 +131,6 @@ impl<'d> Interpreter<'d> {
         non_null: bool,
         scope: Scope<'_>,
     ) -> Result<Out, Bubble> {
-        let schema = self.model.schema;
         if let Some(condition) = self.filter_argument(field, "where") {
             let filter = Filter {
                 model: self.model,
@@ -79,8 +141,21 @@ impl<'d> Interpreter<'d> {
                 Kind::Enum(_) => filter.enumerated(value, &condition),
             });
         }
+        self.listed_scalars(field, kind, values, non_null, scope)
+    }
+
+    /// A list of scalars that passed its filter.
+    fn listed_scalars(
+        &mut self,
+        field: &Field<'d>,
+        kind: Kind,
+        mut values: Vec<Term>,
+        non_null: bool,
+        scope: Scope<'_>,
+    ) -> Result<Out, Bubble> {
+        let schema = self.model.schema;
         if kind == Kind::Scalar(Scalar::String) {
-            values = wanted(&values, scope.lang, self.accepted);
+            values = wanted(&values, scope.lang, self.accepted, |_| true);
         }
         let shown = values
             .iter()
@@ -143,7 +218,8 @@ impl<'d> Interpreter<'d> {
                 .as_ref()
                 .map_or(Out::Leaf(Value::Null), members));
         }
-        let terms = wanted(&values, lang, self.accepted);
+        let fits = |term: &Term| literal(schema, range, term).is_some();
+        let terms = wanted(&values, lang, self.accepted, fits);
         let shown = terms
             .iter()
             .map(|term| literal(schema, range, term))

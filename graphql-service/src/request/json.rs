@@ -1,0 +1,323 @@
+//! Requests from JSON text: the values of variables are counted while they are read, and what is not
+//! wanted is skipped without a value being made of it.
+
+use std::cell::Cell;
+use std::fmt;
+
+use apollo_compiler::response::{JsonMap, JsonValue};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::{Request, RequestError};
+
+/// Bytes of a JSON value beside its strings, about.
+const VALUE: usize = 96;
+
+/// Reads a request.
+pub(super) fn request(text: &[u8], limit: usize) -> Result<Request, RequestError> {
+    match text.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'[') => Err(RequestError::Batch),
+        _ => {
+            let left = Cell::new(Some(limit));
+            let seed = RequestSeed(Counter(&left));
+            read(serde_json::Deserializer::from_slice(text), seed)
+                .map_err(|error| refused(error, left.get(), limit))
+        }
+    }
+}
+
+/// Reads an object of values, or null.
+pub(super) fn values(text: &str, limit: usize) -> Result<Option<JsonMap>, RequestError> {
+    let left = Cell::new(Some(limit));
+    let seed = ObjectSeed(Counter(&left));
+    read(serde_json::Deserializer::from_str(text), seed)
+        .map_err(|error| refused(error, left.get(), limit))
+}
+
+/// Reads a request without a limit on its values, for those who bound what they read by its length.
+impl<'de> serde::Deserialize<'de> for Request {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        RequestSeed(Counter(&Cell::new(Some(usize::MAX)))).deserialize(from)
+    }
+}
+
+/// Returns about how many bytes a value takes.
+pub(super) fn footprint(value: &JsonValue) -> usize {
+    VALUE
+        + match value {
+            JsonValue::String(text) => text.as_str().len(),
+            JsonValue::Array(items) => items.iter().map(footprint).sum(),
+            JsonValue::Object(members) => members
+                .iter()
+                .map(|(key, member)| key.as_str().len() + footprint(member))
+                .sum(),
+            _ => 0,
+        }
+}
+
+/// Reads what a seed makes, to the end of the text.
+fn read<'de, T: DeserializeSeed<'de>>(
+    mut json: serde_json::Deserializer<impl serde_json::de::Read<'de>>,
+    seed: T,
+) -> Result<T::Value, serde_json::Error> {
+    let value = seed.deserialize(&mut json)?;
+    json.end()?;
+    Ok(value)
+}
+
+fn refused(error: serde_json::Error, left: Option<usize>, limit: usize) -> RequestError {
+    match left {
+        None => RequestError::TooManyValues { limit },
+        Some(_) if error.is_data() => RequestError::NotRequest(error),
+        Some(_) => RequestError::NotJson(error),
+    }
+}
+
+/// How many more values may be read; `None` once there were more.
+#[derive(Clone, Copy)]
+struct Counter<'c>(&'c Cell<Option<usize>>);
+
+impl Counter<'_> {
+    fn count<E: Error>(self) -> Result<(), E> {
+        let left = self.0.get().and_then(|left| left.checked_sub(1));
+        self.0.set(left);
+        left.map(|_| ()).ok_or_else(|| E::custom("too many values"))
+    }
+}
+
+/// Reads any value.
+#[derive(Clone, Copy)]
+struct ValueSeed<'c>(Counter<'c>);
+
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
+    type Value = JsonValue;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<JsonValue, D::Error> {
+        self.0.count()?;
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ValueSeed<'_> {
+    type Value = JsonValue;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<JsonValue, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<JsonValue, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<JsonValue, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<JsonValue, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<JsonValue, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<JsonValue, E> {
+        Ok(JsonValue::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<JsonValue, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = items.next_element_seed(self)? {
+            values.push(value);
+        }
+        Ok(JsonValue::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<JsonValue, A::Error> {
+        object(self, members).map(JsonValue::Object)
+    }
+}
+
+fn object<'de, A: MapAccess<'de>>(
+    value: ValueSeed<'_>,
+    mut members: A,
+) -> Result<JsonMap, A::Error> {
+    let mut map = JsonMap::new();
+    while let Some(key) = members.next_key::<String>()? {
+        map.insert(key, members.next_value_seed(value)?);
+    }
+    Ok(map)
+}
+
+/// Reads an object of values, or null.
+struct ObjectSeed<'c>(Counter<'c>);
+
+impl<'de> DeserializeSeed<'de> for ObjectSeed<'_> {
+    type Value = Option<JsonMap>;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_option(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ObjectSeed<'_> {
+    type Value = Option<JsonMap>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_none<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_map(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Self::Value, A::Error> {
+        object(ValueSeed(self.0), members).map(Some)
+    }
+}
+
+/// Reads a request.
+struct RequestSeed<'c>(Counter<'c>);
+
+impl<'de> DeserializeSeed<'de> for RequestSeed<'_> {
+    type Value = Request;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Request, D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for RequestSeed<'_> {
+    type Value = Request;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Request, A::Error> {
+        let mut request = Request::default();
+        let mut seen: Vec<&'static str> = Vec::new();
+        while let Some(Member(member)) = members.next_key()? {
+            if let Some(name) = member {
+                if seen.contains(&name) {
+                    return Err(A::Error::duplicate_field(name));
+                }
+                seen.push(name);
+            }
+            match member {
+                Some(QUERY) => request.query = members.next_value()?,
+                Some(OPERATION_NAME) => request.operation_name = members.next_value()?,
+                Some(VARIABLES) => {
+                    request.variables = members.next_value_seed(ObjectSeed(self.0))?;
+                }
+                Some(_) => request.extensions = members.next_value_seed(ObjectSeed(self.0))?,
+                None => {
+                    members.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        if !seen.contains(&QUERY) {
+            return Err(A::Error::missing_field(QUERY));
+        }
+        Ok(request)
+    }
+}
+
+const QUERY: &str = "query";
+const OPERATION_NAME: &str = "operationName";
+const VARIABLES: &str = "variables";
+const EXTENSIONS: &str = "extensions";
+
+/// The name of a member; `None` for one that nobody reads.
+struct Member(Option<&'static str>);
+
+impl<'de> serde::Deserialize<'de> for Member {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_identifier(MemberVisitor)
+    }
+}
+
+struct MemberVisitor;
+
+impl Visitor<'_> for MemberVisitor {
+    type Value = Member;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a member")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Member, E> {
+        let known = [QUERY, OPERATION_NAME, VARIABLES, EXTENSIONS];
+        Ok(Member(known.into_iter().find(|known| *known == name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(text: &str, limit: usize) -> Result<Request, RequestError> {
+        request(text.as_bytes(), limit)
+    }
+
+    #[test]
+    fn a_request_is_read_with_the_digits_and_the_order_of_its_values() {
+        let text = r#"{"variables": {"b": [1, -2.5, 18446744073709551615], "a": {"x": null}},
+            "operationName": null, "query": "{ a }", "extensions": {"explain": true}}"#;
+        let request = of(text, 10).unwrap();
+        assert_eq!(request.query, "{ a }");
+        assert_eq!(request.operation_name, None);
+        assert!(request.has_extension("explain"));
+        let variables = serde_json::to_value(request.variables.unwrap()).unwrap();
+        let expected = json!({"b": [1, -2.5, u64::MAX], "a": {"x": null}});
+        assert_eq!(variables.to_string(), expected.to_string());
+    }
+
+    #[test]
+    fn values_are_counted_wherever_they_are() {
+        let text =
+            r#"{"query": "", "variables": {"a": [1, [2], {"b": 3}]}, "extensions": {"c": 4}}"#;
+        assert!(of(text, 7).is_ok());
+        assert!(matches!(
+            of(text, 6),
+            Err(RequestError::TooManyValues { limit: 6 })
+        ));
+        assert!(matches!(values("[1]", 0), Err(RequestError::NotRequest(_))));
+        assert!(matches!(
+            values(r#"{"a": 1}"#, 0),
+            Err(RequestError::TooManyValues { .. })
+        ));
+    }
+
+    #[test]
+    fn unknown_members_are_skipped_uncounted() {
+        let many = vec![1; 1_000];
+        let text = json!({ "sentBy": many, "query": "{ a }" }).to_string();
+        assert_eq!(of(&text, 0).unwrap().query, "{ a }");
+    }
+
+    #[test]
+    fn what_is_no_request_is_told_apart() {
+        let is_not_json = |text| matches!(of(text, 9), Err(RequestError::NotJson(_)));
+        let is_no_request = |text| matches!(of(text, 9), Err(RequestError::NotRequest(_)));
+        assert!(is_not_json("") && is_not_json("{") && is_not_json(r#"{"query": ""} x"#));
+        assert!(is_no_request("1") && is_no_request("{}") && is_no_request(r#"{"query": 1}"#));
+        assert!(is_no_request(r#"{"query": "", "variables": []}"#));
+        assert!(is_no_request(r#"{"query": "", "query": ""}"#));
+        assert!(matches!(of(" [{}]", 9), Err(RequestError::Batch)));
+        assert!(values("null", 0).unwrap().is_none());
+    }
+}

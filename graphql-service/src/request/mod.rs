@@ -1,0 +1,241 @@
+//! Requests and their context, independent of any transport.
+
+mod json;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use apollo_compiler::response::{JsonMap, JsonValue};
+use tokio_util::sync::CancellationToken;
+
+use crate::caller::Caller;
+use crate::limits::Limits;
+use crate::memory::MemoryAccount;
+
+/// A GraphQL request.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Request {
+    /// The document.
+    pub query: String,
+    /// The operation to run when the document has several.
+    pub operation_name: Option<String>,
+    /// Values of the variables.
+    pub variables: Option<JsonMap>,
+    /// Protocol extensions; unknown members are ignored, as the specification asks.
+    pub extensions: Option<JsonMap>,
+}
+
+impl Request {
+    /// Creates a request without variables.
+    #[must_use]
+    pub fn new(query: impl Into<String>) -> Self {
+        Request {
+            query: query.into(),
+            ..Request::default()
+        }
+    }
+
+    /// Reads a request from its JSON text: an object with `query` and, where they are needed,
+    /// `operationName`, `variables` and `extensions`. Other members are skipped unread.
+    ///
+    /// ```
+    /// use graphql_service::{Limits, Request};
+    ///
+    /// let body = br#"{"query": "{ planets { name } }", "sentBy": {"any": ["thing"]}}"#;
+    /// let request = Request::from_json(body, &Limits::default())?;
+    /// assert_eq!(request.query, "{ planets { name } }");
+    /// # Ok::<(), graphql_service::RequestError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the text is no such object, or has more values than the limit allows.
+    pub fn from_json(text: &[u8], limits: &Limits) -> Result<Self, RequestError> {
+        json::request(text, limits.variable_values)
+    }
+
+    /// Reads values of variables, or protocol extensions, from the JSON text of an object; null is
+    /// as if there were none.
+    ///
+    /// # Errors
+    /// When the text is no such object, or has more values than the limit allows.
+    pub fn values_from_json(text: &str, limits: &Limits) -> Result<Option<JsonMap>, RequestError> {
+        json::values(text, limits.variable_values)
+    }
+
+    /// Returns about how many bytes the values of variables and extensions take.
+    #[must_use]
+    pub fn footprint(&self) -> usize {
+        let maps = self.variables.iter().chain(&self.extensions);
+        let values = maps.flat_map(|map| map.iter());
+        let values = values.map(|(key, value)| key.as_str().len() + json::footprint(value));
+        self.query.len() + values.sum::<usize>()
+    }
+
+    /// Sets the operation to run.
+    #[must_use]
+    pub fn with_operation_name(mut self, name: impl Into<String>) -> Self {
+        self.operation_name = Some(name.into());
+        self
+    }
+
+    /// Sets the values of the variables.
+    ///
+    /// ```
+    /// use graphql_service::Request;
+    /// use serde_json::json;
+    ///
+    /// let variables = json!({ "planet": "Tatooine" });
+    /// let request = Request::new("query($planet: String) { __typename }");
+    /// let request = request.with_variables(variables.as_object().unwrap().clone());
+    /// assert_eq!(request.variables.unwrap()["planet"], "Tatooine");
+    /// ```
+    #[must_use]
+    pub fn with_variables(mut self, variables: serde_json::Map<String, serde_json::Value>) -> Self {
+        self.variables = Some(map_of(variables));
+        self
+    }
+
+    /// Sets the protocol extensions.
+    #[must_use]
+    pub fn with_extensions(
+        mut self,
+        extensions: serde_json::Map<String, serde_json::Value>,
+    ) -> Self {
+        self.extensions = Some(map_of(extensions));
+        self
+    }
+
+    /// Returns whether a protocol extension is present and true.
+    #[must_use]
+    pub fn has_extension(&self, name: &str) -> bool {
+        let value = self.extensions.as_ref().and_then(|map| map.get(name));
+        value.and_then(JsonValue::as_bool).unwrap_or(false)
+    }
+}
+
+fn map_of(map: serde_json::Map<String, serde_json::Value>) -> JsonMap {
+    let members = map.into_iter();
+    members
+        .map(|(key, value)| (key.into(), JsonValue::from(value)))
+        .collect()
+}
+
+/// Why a JSON text is not a request.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The text is not JSON.
+    #[error("not JSON: {0}")]
+    NotJson(#[source] serde_json::Error),
+    /// The text is JSON, but not what was expected.
+    #[error("not a GraphQL request: {0}")]
+    NotRequest(#[source] serde_json::Error),
+    /// The text is a list of requests.
+    #[error("batches of requests are not supported")]
+    Batch,
+    /// There are more values in variables and extensions than allowed.
+    #[error("the variables and extensions have more than {limit} values")]
+    TooManyValues {
+        /// The limit.
+        limit: usize,
+    },
+}
+
+/// What surrounds a request: who sent it, who waits for it, and how long.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct RequestContext {
+    /// When to give up.
+    pub deadline: Option<Instant>,
+    /// Cancelled when the client goes away.
+    pub cancellation: CancellationToken,
+    /// Identifier for logs and for upstream services.
+    pub request_id: String,
+    /// Languages that the client accepts, best first.
+    pub accept_language: Vec<String>,
+    /// Whether the request may ask for the schema.
+    pub introspection: Introspection,
+    /// Who sent the request; `None` when the transport does not ask.
+    pub caller: Option<Arc<Caller>>,
+    /// Counts the memory that the request holds.
+    pub memory: Arc<MemoryAccount>,
+}
+
+impl RequestContext {
+    /// Creates a context without deadline for an anonymous client.
+    #[must_use]
+    pub fn new() -> Self {
+        RequestContext::default()
+    }
+
+    /// Sets how long the request may take, counted from now.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        match Instant::now().checked_add(timeout) {
+            Some(deadline) => self.with_deadline(deadline),
+            None => self,
+        }
+    }
+
+    /// Sets the deadline.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Instant) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Sets the token that is cancelled when the client goes away.
+    #[must_use]
+    pub fn with_cancellation(mut self, cancellation: CancellationToken) -> Self {
+        self.cancellation = cancellation;
+        self
+    }
+
+    /// Sets the identifier of the request.
+    #[must_use]
+    pub fn with_request_id(mut self, request_id: impl Into<String>) -> Self {
+        self.request_id = request_id.into();
+        self
+    }
+
+    /// Sets the languages that the client accepts, best first.
+    #[must_use]
+    pub fn with_accept_language(mut self, languages: Vec<String>) -> Self {
+        self.accept_language = languages;
+        self
+    }
+
+    /// Sets whether the request may ask for the schema.
+    #[must_use]
+    pub fn with_introspection(mut self, introspection: Introspection) -> Self {
+        self.introspection = introspection;
+        self
+    }
+
+    /// Sets the account that counts the memory of the request.
+    #[must_use]
+    pub fn with_memory(mut self, memory: Arc<MemoryAccount>) -> Self {
+        self.memory = memory;
+        self
+    }
+
+    /// Sets who sent the request.
+    #[must_use]
+    pub fn with_caller(mut self, caller: Arc<Caller>) -> Self {
+        self.caller = Some(caller);
+        self
+    }
+}
+
+/// Whether a request may ask for the schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Introspection {
+    /// Like any other field.
+    #[default]
+    Allowed,
+    /// `__schema` and `__type` are refused.
+    Refused,
+    /// Only `__schema`, `__type` and `__typename` are allowed.
+    Only,
+}

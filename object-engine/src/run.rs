@@ -1,0 +1,484 @@
+//! Runs a request where it harms no other: on the async worker while it is short, else in a slot.
+//!
+//! What a request costs is known only as it runs. So a request over a local store starts on the
+//! worker with a meter, and is done again in a slot when it exceeds that. There, when it turns out
+//! to be long, it moves to a slot for long ones and goes on. What the last request of the same
+//! document cost decides where the next one starts.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use apollo_compiler::response::JsonValue;
+use futures::FutureExt;
+use graph_store::{CallContext, GraphStore, LocalStore, Meter, StoreError, Trace};
+use graphql_gen::typesystem::Api;
+use graphql_service::{
+    Answer, Document, Documents, GraphqlError, Prepared, Refusal, Reply, Request, RequestContext,
+    Slot, Weight,
+};
+
+use crate::access::{Enforced, access_of};
+use crate::call::{PATIENCE, StoreMemory, call_context, slot_error, store_error};
+use crate::code;
+use crate::execute::{Execution, Fetched, ServiceSdl};
+use crate::explain::Explanation;
+use crate::options::ServiceOptions;
+use crate::plan::{self, Plan, PlanInput, RootValue};
+
+/// Work that a request may do on an async worker, about half a millisecond.
+const SHORT_WORK: u64 = 1_024;
+
+/// Work that a request may do in a slot of medium weight, about 30 milliseconds.
+const MEDIUM_WORK: u64 = 1 << 16;
+
+/// Work that it takes to validate and plan a field of a document.
+const WORK_PER_FIELD: usize = 8;
+
+/// Bytes of a new document, or values of variables, beyond which a request starts in a slot.
+const SHORT_TEXT: usize = 1_024;
+
+/// Bytes of results of a store behind a network that are written on an async worker, and in a slot of
+/// medium weight.
+const SHORT_RESULT: usize = 64 << 10;
+const MEDIUM_RESULT: usize = 4 << 20;
+
+/// What all requests to a service share.
+pub(crate) struct Shared {
+    pub(crate) api: Api,
+    pub(crate) store: Arc<dyn GraphStore>,
+    pub(crate) options: ServiceOptions,
+    pub(crate) documents: Documents,
+    /// What each role may do, where that is enforced.
+    pub(crate) rights: Enforced,
+    /// The printed schema, once somebody has asked for it.
+    pub(crate) printed: OnceLock<ServiceSdl>,
+}
+
+/// A request with all that it takes to answer it.
+#[derive(Clone)]
+pub(crate) struct Job {
+    shared: Arc<Shared>,
+    request: Arc<Request>,
+    context: Arc<RequestContext>,
+    call: CallContext,
+    /// The document of the request, when it was validated before.
+    known: Option<Arc<Document>>,
+    /// The thread may be blocked.
+    may_block: bool,
+    /// Explains whatever the options say.
+    explains: bool,
+}
+
+/// A reply, and how it was found when that is wanted.
+pub(crate) struct Executed {
+    pub(crate) reply: Reply,
+    pub(crate) explanation: Option<Explanation>,
+}
+
+impl From<Reply> for Executed {
+    fn from(reply: Reply) -> Self {
+        Executed {
+            reply,
+            explanation: None,
+        }
+    }
+}
+
+/// An operation that is ready to be executed.
+struct Ready {
+    prepared: Prepared,
+    plan: Plan,
+    planning: Duration,
+    execution: Instant,
+}
+
+/// Why a request is not executed.
+enum Stop {
+    Refused(Refusal),
+    Failed(StoreError),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Stop::Refused(refusal)
+    }
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Self {
+        Stop::Failed(error)
+    }
+}
+
+impl Job {
+    pub(crate) fn new(shared: &Arc<Shared>, request: Request, context: RequestContext) -> Self {
+        Job {
+            shared: Arc::clone(shared),
+            known: shared.documents.known(&request.query),
+            request: Arc::new(request),
+            call: call_context(&context),
+            context: Arc::new(context),
+            may_block: false,
+            explains: false,
+        }
+    }
+
+    /// Explains the request, whatever the options and the schema say.
+    pub(crate) fn explaining(mut self) -> Self {
+        self.explains = true;
+        self
+    }
+
+    /// Runs the request, and brings what it gives into a form on the thread that it ran on.
+    pub(crate) async fn run<T: Send + 'static>(self, form: fn(Executed) -> T) -> T {
+        match self.shared.store.local().map(LocalStore::is_metered) {
+            None => self.over_network(form).await,
+            Some(true) => self.metered(form).await,
+            Some(false) => match self.in_slot(Weight::Medium, u64::MAX, form).await {
+                Some(done) => done,
+                None => unreachable!("no work exceeds a meter without limit"),
+            },
+        }
+    }
+
+    /// Runs the request over a store that counts its work.
+    async fn metered<T: Send + 'static>(self, form: fn(Executed) -> T) -> T {
+        let cost = self.known.as_ref().map_or(0, |document| document.cost());
+        if cost <= SHORT_WORK && self.is_small() {
+            let meter = Arc::new(Meter::new(SHORT_WORK));
+            let short = self.clone().with_meter(&meter).here();
+            match AssertUnwindSafe(short).catch_unwind().await {
+                // In a slot the request may wait for memory.
+                Ok(Executed {
+                    reply: Reply::Overloaded(_),
+                    ..
+                }) => {}
+                Ok(executed) if !meter.is_over() => {
+                    self.remember(&meter);
+                    return form(executed);
+                }
+                Ok(_) => {}
+                Err(_) => return form(Reply::internal_error().into()),
+            }
+        }
+        if cost <= MEDIUM_WORK
+            && let Some(done) = self.in_slot(Weight::Medium, MEDIUM_WORK, form).await
+        {
+            return done;
+        }
+        match self.in_slot(Weight::Long, u64::MAX, form).await {
+            Some(done) => done,
+            None => unreachable!("no work exceeds a meter without limit"),
+        }
+    }
+
+    /// Runs the request in a slot; `None` when it takes more work than `limit`, and could not move
+    /// to a slot for long ones.
+    async fn in_slot<T: Send + 'static>(
+        &self,
+        weight: Weight,
+        limit: u64,
+        form: fn(Executed) -> T,
+    ) -> Option<T> {
+        let job = self.clone();
+        let work = move |slot: Slot| {
+            let own = slot.clone();
+            let meter = Meter::new(limit).with_extension(move || own.move_to_long().is_ok());
+            let meter = Arc::new(meter);
+            let executed = futures::executor::block_on(job.blocking().with_meter(&meter).here());
+            job.remember(&meter);
+            (!meter.is_over()).then(|| form(executed))
+        };
+        let slots = &self.shared.options.slots;
+        match slots.run(weight, self.context.deadline, work).await {
+            Ok(done) => done,
+            Err(error) => Some(form(refused_slot(slot_error(error)))),
+        }
+    }
+
+    /// Runs the request over a store that waits for others.
+    async fn over_network<T: Send + 'static>(self, form: fn(Executed) -> T) -> T {
+        let deadline = self.context.deadline;
+        let traced = match self.counted(false).traced() {
+            Err(error) => return form(Reply::Refused(vec![error]).into()),
+            Ok(traced) => traced,
+        };
+        let ready = match traced.prepare_anywhere().await {
+            Err(error) => return form(refused_slot(error)),
+            Ok(Err(stop)) => return form(traced.stopped(stop)),
+            Ok(Ok(ready)) => ready,
+        };
+        let fetched = traced.execution(&ready).fetch().await;
+        let held = traced
+            .call
+            .memory
+            .as_ref()
+            .map_or(0, |memory| memory.held());
+        if held <= SHORT_RESULT {
+            return form(traced.finish(ready, fetched));
+        }
+        let weight = match held {
+            ..=MEDIUM_RESULT => Weight::Medium,
+            _ => Weight::Long,
+        };
+        let slots = Arc::clone(&traced.shared.options.slots);
+        let work = move |_: Slot| {
+            let mut job = traced;
+            job.may_block = true;
+            form(job.finish(ready, fetched))
+        };
+        match slots.run(weight, deadline, work).await {
+            Ok(done) => done,
+            Err(error) => form(refused_slot(slot_error(error))),
+        }
+    }
+
+    /// Prepares the request on the worker, or in a slot when it is too large for that.
+    async fn prepare_anywhere(&self) -> Result<Result<Ready, Stop>, GraphqlError> {
+        if self.is_small() {
+            let meter = Arc::new(Meter::new(SHORT_WORK));
+            let ready = self.clone().with_meter(&meter).prepare();
+            if !meter.is_over() {
+                return Ok(ready);
+            }
+        }
+        let job = self.clone();
+        let slots = &self.shared.options.slots;
+        let prepared = slots.run(Weight::Medium, self.context.deadline, move |_| {
+            job.prepare()
+        });
+        prepared.await.map_err(slot_error)
+    }
+
+    /// Runs the request on this thread.
+    async fn here(self) -> Executed {
+        let may_block = self.may_block;
+        let job = match self.counted(may_block).traced() {
+            Err(error) => return Reply::Refused(vec![error]).into(),
+            Ok(job) => job,
+        };
+        match job.prepare() {
+            Err(stop) => job.stopped(stop),
+            Ok(ready) => {
+                let fetched = job.execution(&ready).fetch().await;
+                job.finish(ready, fetched)
+            }
+        }
+    }
+
+    fn remember(&self, meter: &Meter) {
+        if let Some(document) = &self.known {
+            document.set_cost(meter.spent());
+        }
+    }
+
+    fn with_meter(mut self, meter: &Arc<Meter>) -> Self {
+        self.call.meter = Some(Arc::clone(meter));
+        self
+    }
+
+    fn blocking(&self) -> Self {
+        Job {
+            may_block: true,
+            ..self.clone()
+        }
+    }
+
+    /// Counts the results of the store from now on.
+    fn counted(mut self, may_wait: bool) -> Self {
+        self.call.memory = Some(Arc::new(StoreMemory::new(&self.context, may_wait)));
+        self
+    }
+
+    /// Records the steps of the store, where an explanation is wanted.
+    fn traced(mut self) -> Result<Self, GraphqlError> {
+        if self.request.has_extension("explain") && !self.explains {
+            let config = &self.shared.api.soml().config;
+            if !self.shared.options.explain || !config.enable_graphql_explain {
+                let message = "this service does not explain queries";
+                let error = GraphqlError::new(code::EXPLAIN_DISABLED, message);
+                return Err(error);
+            }
+        } else if !self.explains {
+            return Ok(self);
+        }
+        self.call.trace = Some(Arc::new(Trace::default()));
+        Ok(self)
+    }
+
+    /// Returns whether the texts of the request are small enough to be read on an async worker.
+    fn is_small(&self) -> bool {
+        let variables = self.request.variables.as_ref();
+        let has_small_variables = variables.is_none_or(|variables| {
+            let mut left = SHORT_TEXT;
+            variables.iter().all(|(_, value)| fits(value, &mut left))
+        });
+        has_small_variables && (self.known.is_some() || self.request.query.len() <= SHORT_TEXT)
+    }
+
+    fn spend(&self, work: usize) -> Result<(), StoreError> {
+        self.call.spend(u32::try_from(work).unwrap_or(u32::MAX))
+    }
+
+    /// Does everything that needs no data.
+    fn prepare(&self) -> Result<Ready, Stop> {
+        let started = Instant::now();
+        self.call.check()?;
+        let (shared, request) = (&self.shared, &self.request);
+        let (schema, documents) = (shared.api.schema(), &shared.documents);
+        let admit = |fields: usize| self.spend(fields.saturating_mul(WORK_PER_FIELD));
+        let document = match &self.known {
+            Some(known) => {
+                admit(known.fields())?;
+                Arc::clone(known)
+            }
+            None => documents.get(schema, &request.query, |n| admit(n).map_err(Stop::from))?,
+        };
+        let prepared = documents.prepare(schema, document, request, &self.context)?;
+        self.call.check()?;
+        let access = access_of(&shared.rights, &self.context);
+        let plan = plan::build(&PlanInput {
+            api: &shared.api,
+            access: access.as_ref(),
+            limits: &shared.options.engine_limits,
+            features: &shared.store.features(),
+            document: prepared.document.valid(),
+            operation: &prepared.operation,
+            variables: &prepared.variables,
+        });
+        let plan = plan.map_err(|error| vec![error])?;
+        tracing::debug!(request_id = %self.context.request_id, ?plan, "planned");
+        self.admit_introspection(&prepared, &plan)?;
+        let execution = Instant::now();
+        Ok(Ready {
+            prepared,
+            plan,
+            planning: execution - started,
+            execution,
+        })
+    }
+
+    /// Checks the size of what is asked of the schema, and counts it as long unless it is at hand.
+    fn admit_introspection(&self, prepared: &Prepared, plan: &Plan) -> Result<(), Stop> {
+        let documents = &self.shared.documents;
+        let mut asked = plan
+            .roots
+            .iter()
+            .filter(|root| matches!(root.value, RootValue::Introspection))
+            .peekable();
+        if asked.peek().is_none() {
+            return Ok(());
+        }
+        documents.check_introspection(self.shared.api.schema(), prepared)?;
+        if !asked.all(|root| documents.has_introspected(prepared, &root.key)) {
+            // It reads nothing, and is long for all but small schemas.
+            self.spend(SHORT_WORK as usize + 1)?;
+        }
+        Ok(())
+    }
+
+    fn execution<'a>(&'a self, ready: &'a Ready) -> Execution<'a> {
+        let shared = self.shared.as_ref();
+        Execution {
+            schema: shared.api.soml(),
+            plan: &ready.plan,
+            store: shared.store.as_ref(),
+            context: &self.call,
+            limits: &shared.options.limits,
+            engine_limits: &shared.options.engine_limits,
+            numbers: shared.options.numbers,
+            service: shared.printed(&ready.plan),
+            documents: &shared.documents,
+            type_system: shared.api.schema(),
+            prepared: &ready.prepared,
+            memory: &self.context.memory,
+            patience: if self.may_block {
+                PATIENCE
+            } else {
+                Duration::ZERO
+            },
+        }
+    }
+
+    /// Writes the answer, and explains it where that is wanted.
+    fn finish(&self, ready: Ready, fetched: Result<Fetched, StoreError>) -> Executed {
+        let written = fetched.and_then(|fetched| self.execution(&ready).write(&fetched));
+        let mut reply = match written {
+            Ok(answer) => Reply::Executed(answer),
+            Err(error) => self.failed(&error),
+        };
+        let explanation = self.call.trace.as_ref().map(|trace| {
+            Explanation::new(
+                &ready.plan,
+                trace,
+                ready.planning,
+                ready.execution.elapsed(),
+            )
+        });
+        if let (Reply::Executed(_), Some(explanation), false) =
+            (&reply, &explanation, self.explains)
+            && let Reply::Executed(answer) = reply
+        {
+            reply = Reply::Executed(answer.with_extension("explain", explanation));
+        }
+        Executed { reply, explanation }
+    }
+
+    fn stopped(&self, stop: Stop) -> Executed {
+        match stop {
+            Stop::Refused(errors) => Reply::Refused(errors).into(),
+            Stop::Failed(error) => self.failed(&error).into(),
+        }
+    }
+
+    fn failed(&self, error: &StoreError) -> Reply {
+        let is_overload = matches!(error, StoreError::OutOfMemory);
+        let error = store_error(error, &self.context.request_id);
+        match is_overload {
+            true => Reply::Overloaded(error),
+            false => Reply::Executed(Answer::without_data(error)),
+        }
+    }
+}
+
+/// Returns the reply to a request that got no slot.
+fn refused_slot(error: GraphqlError) -> Executed {
+    if error.code == graphql_service::code::OVERLOADED {
+        return Reply::Overloaded(error).into();
+    }
+    Reply::Executed(Answer::without_data(error)).into()
+}
+
+impl Shared {
+    /// Returns the printed schema when a plan asks for it.
+    fn printed(&self, plan: &Plan) -> Option<&ServiceSdl> {
+        let asked = plan
+            .roots
+            .iter()
+            .any(|root| matches!(root.value, RootValue::Service(_)));
+        asked.then(|| {
+            self.printed.get_or_init(|| ServiceSdl {
+                sdl: self.api.service_sdl(),
+                full_sdl: self.api.full_sdl(),
+            })
+        })
+    }
+}
+
+/// Returns whether a value has at most `left` bytes of strings and elements, and takes them off.
+fn fits(value: &JsonValue, left: &mut usize) -> bool {
+    let taken = match value {
+        JsonValue::String(text) => text.as_str().len(),
+        _ => 1,
+    };
+    let Some(rest) = left.checked_sub(taken) else {
+        return false;
+    };
+    *left = rest;
+    match value {
+        JsonValue::Array(items) => items.iter().all(|item| fits(item, left)),
+        JsonValue::Object(members) => members.iter().all(|(_, member)| fits(member, left)),
+        _ => true,
+    }
+}

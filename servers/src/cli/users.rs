@@ -1,0 +1,129 @@
+//! Users who log in to the service itself.
+
+use std::sync::Arc;
+
+use super::{CliError, Console};
+use crate::auth::{Key, VerifierError};
+use crate::config::{Names, ProviderSettings, Settings, Switch};
+use crate::demo;
+use crate::identity::{Provider, ProviderError};
+use crate::provisioning::{Password, Provisioning, User};
+
+/// The provider of tokens, and whom to tell about.
+pub(super) struct Users {
+    provider: Arc<Provider>,
+    /// Users whose passwords nobody knows yet.
+    new: Vec<User>,
+}
+
+impl Users {
+    /// Starts the provider of the settings, or that of a demo; `None` where users do not log in here.
+    pub(super) fn of(is_demo: bool, settings: &Settings) -> Result<Option<Self>, CliError> {
+        let settings = &settings.provider;
+        if !is_demo {
+            let provider = Provider::configured(settings)?;
+            return Ok(provider.map(|provider| Users {
+                provider: Arc::new(provider),
+                new: Vec::new(),
+            }));
+        }
+        if settings.provisioning.is_some() {
+            return Err(CliError::Usage(
+                "--roles brings users of its own, and `security.provisioning.file` names others: \
+                 use only one of them"
+                    .to_owned(),
+            ));
+        }
+        let users: Provisioning = demo::users().map_err(|_| ProviderError::Cryptography)?;
+        Ok(Some(Users {
+            provider: Arc::new(Provider::new(settings, &users)?),
+            new: users.users,
+        }))
+    }
+
+    pub(super) fn provider(&self) -> Arc<Provider> {
+        Arc::clone(&self.provider)
+    }
+
+    /// Returns the keys that verify the tokens of users.
+    pub(super) fn keys(&self) -> Result<Vec<Key>, CliError> {
+        let verification = self.provider.verification();
+        let keys = Key::from_pem(&verification.public_pem).map_err(VerifierError::from)?;
+        let named = keys
+            .into_iter()
+            .map(|key| key.with_id(&verification.key_id));
+        Ok(named.collect())
+    }
+
+    /// Makes every request need a token, and accepts those of users.
+    pub(super) fn secured(&self, mut settings: Settings) -> Result<Settings, CliError> {
+        let verification = self.provider.verification();
+        let security = &mut settings.security;
+        let listed = security.algorithms.0.as_deref();
+        let problem = if security.enabled == Switch::Off {
+            "`security.enabled` is off"
+        } else if security.roles_claim != verification.roles_claim {
+            "`security.rolesClaim` is not `roles`, where their tokens have them"
+        } else if listed.is_some_and(|listed| !listed.contains(&verification.algorithm)) {
+            "`security.algorithms` has no ES256, which signs their tokens"
+        } else {
+            let is_open = security.has_keys();
+            accept(&mut security.issuers, &verification.issuer, is_open);
+            accept(&mut security.audiences, &verification.audience, is_open);
+            security
+                .super_roles
+                .0
+                .extend(verification.super_roles.iter().cloned());
+            security.enabled = Switch::On;
+            return Ok(settings);
+        };
+        Err(CliError::Usage(format!("users log in here, and {problem}")))
+    }
+
+    /// Prints the passwords of new users, once, and how to log in.
+    pub(super) fn announce(self, base: &str, console: &mut Console<'_>) -> Result<(), CliError> {
+        let [first, ..] = self.new.as_slice() else {
+            return Ok(());
+        };
+        writeln!(console.out, "\nUsers, with passwords of this start alone:")?;
+        for user in &self.new {
+            let roles = user.roles.join(", ");
+            let (name, password) = (&user.username, plain(user));
+            writeln!(console.out, "  {name:<8} {password}  ({roles})")?;
+        }
+        let body = serde_json::json!({ "loginId": first.username, "password": plain(first) });
+        writeln!(
+            console.out,
+            "Log in:   curl {base}/api/login -H 'Content-Type: application/json' -d '{body}'"
+        )?;
+        console.out.flush()?;
+        Ok(())
+    }
+}
+
+/// Says where the signing key is. It is made before there is a log.
+pub(super) fn log_key(settings: &ProviderSettings) {
+    match &settings.key_file {
+        Some(path) => tracing::info!(file = %path.display(), "users log in, with a signing key"),
+        None => tracing::info!(
+            "users log in, with a signing key in memory, so their tokens end with the process; \
+             `security.provider.keyFile` keeps it"
+        ),
+    }
+}
+
+/// Adds a name to those that are accepted. Where there are other keys and nothing is listed, every name
+/// is accepted, and stays so.
+fn accept(names: &mut Names, name: &str, is_open: bool) {
+    let is_any = is_open && names.0.is_empty();
+    if !is_any && !names.0.iter().any(|known| known == name) {
+        names.0.push(name.to_owned());
+    }
+}
+
+fn plain(user: &User) -> &str {
+    match &user.password {
+        Password::Plain(password) => password.reveal(),
+        Password::Hash(_) => "***",
+    }
+}

@@ -1,0 +1,203 @@
+//! `soml whoami`.
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use graphql_service::Caller;
+use graphql_service::apollo_compiler::response::{JsonMap, JsonValue};
+use soml_core::access::{Access, Operation, Part, Rights, ServicePart};
+use soml_core::schema::{Object, ObjectId, Schema};
+
+use super::config_args::ConfigArgs;
+use super::input::{read_schema, usable};
+use super::{CliError, Console, Exit};
+use crate::auth::{Refusal, Verifier, unverified_claims};
+
+/// Longest input that is read as a token.
+const MAX_BYTES: u64 = 1 << 20;
+
+#[derive(Debug, Args)]
+pub(super) struct Whoami {
+    /// Token; `-` reads it from standard input, where it stays out of the list of processes.
+    #[arg(value_name = "TOKEN|-")]
+    token: String,
+    /// SOML document whose roles are looked up, to print the rights on each object.
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+impl Whoami {
+    /// Prints what a service with the same settings makes of a token.
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let security = self.config.told(console)?.security;
+        if !security.has_keys() {
+            let message = "there is nothing to verify the token with: set `security.secret` or \
+                           `security.jwks.url` as in the service";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        let verifier = Verifier::of(&security)?;
+        let token = self.read_token()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(CliError::Start)?;
+        match runtime.block_on(verifier.verify(&token)) {
+            Ok(caller) => {
+                print_caller(&caller, console)?;
+                self.print_rights(&caller, console)?;
+                Ok(Exit::Success)
+            }
+            Err(refusal) => {
+                print_refusal(refusal, &token, console)?;
+                Ok(Exit::BadInput)
+            }
+        }
+    }
+
+    fn read_token(&self) -> Result<String, CliError> {
+        let mut text = self.token.clone();
+        if text == "-" {
+            text.clear();
+            let mut input = io::stdin().lock().take(MAX_BYTES);
+            let failed = |source| CliError::Read {
+                name: "standard input".to_owned(),
+                source,
+            };
+            input.read_to_string(&mut text).map_err(failed)?;
+        }
+        let text = text.trim();
+        // As it is copied from a header.
+        let token = text.strip_prefix("Bearer ").unwrap_or(text);
+        Ok(token.trim().to_owned())
+    }
+
+    fn print_rights(&self, caller: &Caller, console: &mut Console<'_>) -> Result<(), CliError> {
+        let Some(path) = &self.schema else {
+            return Ok(());
+        };
+        let text = read_schema(path)?;
+        let schema = usable(&path.display().to_string(), &text, console)?.soml;
+        let rights = Arc::new(Rights::new(&schema));
+        let access = match caller.superuser {
+            true => rights.everything(),
+            false => rights.of(caller.roles.iter().map(String::as_str)),
+        };
+        let applying: Vec<&str> = access.roles().collect();
+        writeln!(console.out, "roles that apply: {}", listed(&applying))?;
+        let parts = [
+            (ServicePart::Sdl, "sdl"),
+            (ServicePart::FullSdl, "full_sdl"),
+        ];
+        let parts = parts
+            .into_iter()
+            .filter(|(part, _)| access.reads_service(*part));
+        let parts: Vec<&str> = parts.map(|(_, name)| name).collect();
+        writeln!(console.out, "_Service: {}", listed(&parts))?;
+        for (id, object) in schema.objects() {
+            let name = &object.name.graphql;
+            let rights = rights_on(&schema, &access, id, object);
+            writeln!(console.out, "{name}: {rights}")?;
+        }
+        Ok(())
+    }
+}
+
+fn print_caller(caller: &Caller, console: &mut Console<'_>) -> Result<(), CliError> {
+    let name = caller.name.as_deref().unwrap_or("none");
+    let roles: Vec<&str> = caller.roles.iter().map(String::as_str).collect();
+    writeln!(console.out, "name: {name}")?;
+    writeln!(console.out, "roles claimed: {}", listed(&roles))?;
+    let superuser = if caller.superuser {
+        "yes, may everything"
+    } else {
+        "no"
+    };
+    writeln!(console.out, "superuser: {superuser}")?;
+    if let Some(expires) = time_of(&caller.claims, "exp") {
+        writeln!(console.out, "expires: {expires}")?;
+    }
+    Ok(())
+}
+
+/// Prints why a token is refused, and what it says where that was the reason.
+fn print_refusal(refusal: Refusal, token: &str, console: &mut Console<'_>) -> Result<(), CliError> {
+    writeln!(console.out, "refused: {refusal} ({})", refusal.code())?;
+    let claims = unverified_claims(token).unwrap_or_default();
+    let claim = match refusal {
+        Refusal::Issuer => "iss",
+        Refusal::Audience => "aud",
+        Refusal::Claim(name) => name,
+        Refusal::Expired => "exp",
+        Refusal::NotYetValid => "nbf",
+        _ => return Ok(()),
+    };
+    let said = claims
+        .get(claim)
+        .map_or_else(|| "nothing".to_owned(), ToString::to_string);
+    let time = time_of(&claims, claim).map_or_else(String::new, |time| format!(", {time}"));
+    writeln!(console.out, "`{claim}` of the token: {said}{time}")?;
+    Ok(())
+}
+
+/// Says how far from now a time is, where a claim is one.
+fn time_of(claims: &JsonMap, claim: &str) -> Option<String> {
+    let time = claims
+        .get(claim)
+        .filter(|_| matches!(claim, "exp" | "nbf"))?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    let seconds = JsonValue::as_f64(time)? - now.as_secs_f64();
+    let (number, unit) = match seconds.abs() {
+        s if s < 120.0 => (s, "seconds"),
+        s if s < 7_200.0 => (s / 60.0, "minutes"),
+        s if s < 172_800.0 => (s / 3_600.0, "hours"),
+        s => (s / 86_400.0, "days"),
+    };
+    Some(match seconds < 0.0 {
+        true => format!("{number:.0} {unit} ago"),
+        false => format!("in {number:.0} {unit}"),
+    })
+}
+
+/// Lists what may be done with the parts of an object, operation by operation.
+fn rights_on(schema: &Schema, access: &Access, id: ObjectId, object: &Object) -> String {
+    let fields = [(Part::Id, "id"), (Part::Type, "type"), (Part::Name, "name")];
+    let fields = fields
+        .into_iter()
+        .filter(|(part, _)| *part != Part::Name || object.name_property.is_some());
+    let properties = object.props.iter();
+    let properties = properties.map(|id| (Part::Property(*id), schema[*id].name.graphql.as_str()));
+    let parts: Vec<(Part, &str)> = fields.chain(properties).collect();
+    let operations = [Operation::Read, Operation::Write, Operation::Delete];
+    let rights = operations.into_iter().filter_map(|operation| {
+        // An object is deleted as a whole.
+        let is_meant = |part: Part| operation != Operation::Delete || part == Part::Id;
+        let meant: Vec<_> = parts.iter().filter(|(part, _)| is_meant(*part)).collect();
+        let allowed = meant
+            .iter()
+            .filter(|(part, _)| access.may(id, *part, operation));
+        let names: Vec<&str> = allowed.map(|(_, name)| *name).collect();
+        match names.len() {
+            0 => None,
+            _ if operation == Operation::Delete => Some("delete".to_owned()),
+            count if count == meant.len() => Some(format!("{} everything", operation.name())),
+            _ => Some(format!("{} {}", operation.name(), names.join(", "))),
+        }
+    });
+    let rights: Vec<String> = rights.collect();
+    match rights.is_empty() {
+        true => "nothing".to_owned(),
+        false => rights.join("; "),
+    }
+}
+
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        names => names.join(", "),
+    }
+}

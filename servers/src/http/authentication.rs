@@ -1,0 +1,140 @@
+//! Requests need a token: the layer that all services use, and what is public without one.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Uri};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use graphql_service::Caller;
+
+use super::error::HttpError;
+use crate::auth::{Refusal, Verifier, bearer};
+
+/// Paths that need no token, for their own sake.
+const PUBLIC: &[&str] = &[
+    // For a token one needs these.
+    "/api/login",
+    "/.well-known/jwks.json",
+    // Probes of orchestrators; they say nothing but yes or no.
+    "/__live",
+    "/__ready",
+    // GraphiQL, which shows nothing of a schema until it has a token.
+    "/",
+];
+
+/// Paths about the state of the service, which need no token as they are. With parameters they make
+/// the service work for whoever asks.
+const STATE: &[&str] = &["/__health", "/__gtg", "/__trouble", "/__about"];
+
+/// Folders of files that are the same for everybody.
+const FILES: &[&str] = &["/graphiql/", "/docs/"];
+
+/// Characters of a name that are logged.
+const LOGGED: usize = 128;
+
+/// Refuses requests without a valid token, except on public paths, and lets handlers know who sent
+/// the others: as `Arc<Caller>` in the extensions of the request.
+pub fn authenticated(routes: Router, verifier: Arc<Verifier>) -> Router {
+    routes.layer(middleware::from_fn_with_state(verifier, authenticate))
+}
+
+async fn authenticate(
+    State(verifier): State<Arc<Verifier>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    if is_public(request.uri()) {
+        return next.run(request).await;
+    }
+    match sender(&verifier, request.headers()).await {
+        Ok(caller) => {
+            if let Some(name) = &caller.name {
+                let logged: String = name.chars().take(LOGGED).collect();
+                tracing::Span::current().record("user", tracing::field::debug(logged));
+            }
+            request.extensions_mut().insert(Arc::new(caller));
+            next.run(request).await
+        }
+        Err(refusal) => {
+            let code = refusal.code();
+            tracing::debug!(%code, reason = %refusal, "refused a request");
+            HttpError::unauthenticated(refusal).into_response()
+        }
+    }
+}
+
+async fn sender(verifier: &Verifier, headers: &HeaderMap) -> Result<Caller, Refusal> {
+    verifier.verify(bearer(headers)?).await
+}
+
+fn is_public(uri: &Uri) -> bool {
+    let path = uri.path();
+    let is_state = STATE.contains(&path) && matches!(uri.query(), None | Some("" | "cache=true"));
+    is_state || PUBLIC.contains(&path) || FILES.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Who sent a request; nobody where requests need no token.
+pub(crate) struct Sender(pub(crate) Option<Arc<Caller>>);
+
+impl<S: Sync> FromRequestParts<S> for Sender {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
+        Ok(Sender(parts.extensions.get().cloned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_says_nothing_of_schemas_and_data_is_public() {
+        for target in [
+            "/__health",
+            "/__health?cache=true",
+            "/__gtg",
+            "/__trouble",
+            "/__about",
+            "/__live",
+            "/__ready",
+            "/api/login",
+            "/.well-known/jwks.json",
+            "/",
+            "/graphiql/0/page.js",
+            "/docs/queries",
+        ] {
+            assert!(is_public(&target.parse().unwrap()), "{target}");
+        }
+        for target in [
+            "/graphql",
+            "/graphql/",
+            "//graphql",
+            "/schema.graphql",
+            "/examples",
+            "/soml",
+            "/soml/a",
+            "/soml-rbac",
+            "/metrics",
+            "/__health?cache=false",
+            "/__health?c%61che=false",
+            "/__about?cache=false",
+            "/__gtg?x",
+            "/__health/",
+            "//__health",
+            "/__healthz",
+            "/__HEALTH",
+            "/api/login/x",
+            "/api",
+            "/graphiql",
+            "/docs",
+            "/unknown",
+        ] {
+            assert!(!is_public(&target.parse().unwrap()), "{target}");
+        }
+    }
+}

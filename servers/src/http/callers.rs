@@ -1,0 +1,215 @@
+//! Who may call: the `Host` that a request names, the web page that it comes from, and CORS.
+//!
+//! A service need not ask for tokens, and a browser on the same machine can reach it. So a page of
+//! another site must neither send it requests nor, by a name that it lets lead to this machine,
+//! pass for a page of the service itself.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::header::{
+    ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, ETAG, HeaderName, IF_MATCH,
+    IF_NONE_MATCH, LOCATION, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
+};
+use axum::http::{HeaderMap, HeaderValue, Method, Uri};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use tower_http::cors::{AllowOrigin, CorsLayer};
+
+use super::authority::{Authority, authorities, is_loopback};
+use super::code;
+use super::error::HttpError;
+use super::request_id::X_REQUEST_ID;
+use crate::config::{HostNames, Origins, Settings};
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
+
+/// The rules of one service.
+struct Callers {
+    /// Whether other hosts than those of the list, and the machine itself, are refused.
+    checks_hosts: bool,
+    hosts: HostNames,
+    origins: Origins,
+}
+
+/// Refuses requests of callers that the settings do not allow, and answers CORS preflights of those
+/// that they do.
+pub(crate) fn guarded(routes: Router, settings: &Settings) -> Router {
+    let callers = Arc::new(Callers {
+        checks_hosts: is_loopback(settings.host) || !settings.allowed_hosts.is_empty(),
+        hosts: settings.allowed_hosts.clone(),
+        origins: settings.cors_origins.clone(),
+    });
+    let routes = match &callers.origins {
+        Origins::None => routes,
+        Origins::Any | Origins::Listed(_) => routes.layer(cors(&callers, settings)),
+    };
+    routes.layer(middleware::from_fn_with_state(callers, check))
+}
+
+fn cors(callers: &Arc<Callers>, settings: &Settings) -> CorsLayer {
+    let callers = Arc::clone(callers);
+    let allowed = AllowOrigin::predicate(move |origin, _| callers.allows(origin));
+    CorsLayer::new()
+        .allow_origin(allowed)
+        .allow_methods([
+            Method::GET,
+            Method::HEAD,
+            Method::POST,
+            Method::PUT,
+            Method::DELETE,
+        ])
+        .allow_headers([
+            ACCEPT,
+            ACCEPT_LANGUAGE,
+            AUTHORIZATION,
+            CONTENT_TYPE,
+            IF_MATCH,
+            IF_NONE_MATCH,
+            X_REQUEST_ID,
+        ])
+        .expose_headers([ETAG, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE, X_REQUEST_ID])
+        .max_age(settings.cors_max_age)
+}
+
+async fn check(State(callers): State<Arc<Callers>>, request: Request, next: Next) -> Response {
+    match callers.check(&request) {
+        Ok(()) => next.run(request).await,
+        Err(error) => error.into_response(),
+    }
+}
+
+impl Callers {
+    fn check(&self, request: &Request) -> Result<(), HttpError> {
+        let named = authorities(request)?;
+        self.check_hosts(&named)?;
+        check_path(request.uri())?;
+        self.check_page(request, &named)
+    }
+
+    fn check_hosts(&self, named: &[Authority<'_>]) -> Result<(), HttpError> {
+        if !self.checks_hosts {
+            return Ok(());
+        }
+        if named.is_empty() {
+            let message = "the request has no `Host`";
+            return Err(HttpError::new(code::HOST_MALFORMED, message));
+        }
+        let is_allowed = |a: &Authority<'_>| a.is_loopback() || self.hosts.contains(a.host);
+        if named.iter().all(is_allowed) {
+            return Ok(());
+        }
+        let message = "the service does not answer under this host name; its operator can allow it \
+                       by `http.allowedHosts`";
+        Err(HttpError::new(code::HOST_NOT_ALLOWED, message))
+    }
+
+    /// Refuses what a page of another origin sends, as far as browsers tell.
+    fn check_page(&self, request: &Request, named: &[Authority<'_>]) -> Result<(), HttpError> {
+        let headers = request.headers();
+        let mut origins = headers.get_all(ORIGIN).iter();
+        let origin = match (origins.next(), origins.next()) {
+            (Some(origin), Some(_)) if !self.allows(origin) => return Err(cross_site()),
+            (origin, _) => origin,
+        };
+        if origin.is_some_and(|origin| self.allows(origin)) {
+            return Ok(());
+        }
+        let mut sites = headers.get_all(SEC_FETCH_SITE).iter().peekable();
+        let is_own = if sites.peek().is_some() {
+            sites.all(|site| site == "same-origin" || site == "none")
+        } else {
+            // Browsers leave the header out where the connection is neither encrypted nor local.
+            origin.is_none_or(|origin| is_origin_of(origin, named))
+        };
+        if is_own || opens_page(request) {
+            return Ok(());
+        }
+        Err(cross_site())
+    }
+
+    fn allows(&self, origin: &HeaderValue) -> bool {
+        origin
+            .to_str()
+            .is_ok_and(|origin| self.origins.contains(origin))
+    }
+}
+
+fn cross_site() -> HttpError {
+    let message = "the request comes from a web page of another origin; the operator of the service \
+                   can allow that by `http.cors.allowedOrigins`";
+    HttpError::new(code::CROSS_SITE, message)
+}
+
+/// Tells whether an origin is that of the server that the request is addressed to.
+fn is_origin_of(origin: &HeaderValue, named: &[Authority<'_>]) -> bool {
+    let parts = origin.to_str().ok().and_then(|o| o.split_once("://"));
+    let Some((scheme, authority)) = parts else {
+        return false;
+    };
+    let authority = Authority::parse(authority);
+    authority.is_some_and(|a| named.iter().any(|named| named.is_same(&a, scheme)))
+}
+
+/// Tells whether somebody follows a link to the page of the service.
+fn opens_page(request: &Request) -> bool {
+    let is = |name: &HeaderName, value: &str| only(request.headers(), name) == Some(value);
+    request.method() == Method::GET
+        && request.uri().path() == "/"
+        && is(&SEC_FETCH_MODE, "navigate")
+        && is(&SEC_FETCH_DEST, "document")
+}
+
+/// Returns the value of a header that occurs once.
+fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    }
+}
+
+/// Refuses a path whose percent-encoding is malformed, or does not stand for UTF-8.
+fn check_path(uri: &Uri) -> Result<(), HttpError> {
+    let mut decoded = Vec::new();
+    let mut rest = uri.path().as_bytes();
+    while let Some(position) = rest.iter().position(|byte| *byte == b'%') {
+        decoded.extend_from_slice(&rest[..position]);
+        let hex = rest.get(position + 1..position + 3).unwrap_or_default();
+        let text = std::str::from_utf8(hex).ok();
+        let is_hex = hex.len() == 2 && hex.iter().all(u8::is_ascii_hexdigit);
+        let byte = text
+            .filter(|_| is_hex)
+            .and_then(|t| u8::from_str_radix(t, 16).ok());
+        let Some(byte) = byte else {
+            let message = "the path has a `%` that no two hexadecimal digits follow";
+            return Err(HttpError::new(code::REQUEST_MALFORMED, message));
+        };
+        decoded.push(byte);
+        rest = &rest[position + 3..];
+    }
+    if decoded.is_empty() || std::str::from_utf8(&decoded).is_ok() {
+        return Ok(());
+    }
+    let message = "the percent-encoded path is not UTF-8";
+    Err(HttpError::new(code::REQUEST_MALFORMED, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_percent_encoded_utf8() {
+        for path in ["/", "/soml/a%20b", "/%C3%a4/x", "/%F0%9F%90%99"] {
+            assert!(check_path(&path.parse().unwrap()).is_ok(), "{path}");
+        }
+        for path in ["/%", "/a%2", "/%zz", "/%+1", "/%ff", "/%C3x%A4", "/x%C3"] {
+            let error = check_path(&path.parse().unwrap()).unwrap_err();
+            assert_eq!(error.code, code::REQUEST_MALFORMED, "{path}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! What has to be known to verify the provider's tokens.
+
+use jsonwebtoken::Algorithm;
+use jsonwebtoken::jwk::JwkSet;
+
+/// What has to be known to verify the provider's tokens, and what the roles in them mean.
+///
+/// A verifier in the same process is configured with it; others read the keys from
+/// `/.well-known/jwks.json`.
+#[derive(Clone, Debug)]
+pub struct Verification {
+    /// The public key with its `kid`, as it is published.
+    pub keys: JwkSet,
+    /// The public key as PEM.
+    pub public_pem: String,
+    /// What tokens call the key (`kid`).
+    pub key_id: String,
+    /// The only algorithm of the tokens.
+    pub algorithm: Algorithm,
+    /// Issuer (`iss`) of the tokens.
+    pub issuer: String,
+    /// Audience (`aud`) of the tokens.
+    pub audience: String,
+    /// The claim that holds the names of roles, as a list of strings.
+    pub roles_claim: &'static str,
+    /// Roles that may everything, whatever a schema says.
+    pub super_roles: Vec<String>,
+    /// Roles of users for whom the provisioning file lists none. Tokens of the provider have them
+    /// already.
+    pub default_roles: Vec<String>,
+}

@@ -1,0 +1,79 @@
+//! One change at an identity provider.
+
+use std::fmt;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::IdpError;
+use crate::provisioning::{Role, User};
+
+/// One change.
+pub struct Step {
+    pub(super) title: String,
+    pub(super) method: Method,
+    pub(super) path: String,
+    pub(super) body: Value,
+}
+
+impl fmt::Display for Step {
+    /// Says what changes, without passwords.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.title)
+    }
+}
+
+impl fmt::Debug for Step {
+    /// Leaves the body out, which may hold a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Step").field(&self.title).finish()
+    }
+}
+
+pub(super) fn change_role(
+    application: &str,
+    role: &Role,
+    found: &Value,
+) -> Result<Option<Step>, IdpError> {
+    let is = |key: &str| found[key].as_bool().unwrap_or_default();
+    if (is("isSuperRole"), is("isDefault")) == (role.super_role, role.default) {
+        return Ok(None);
+    }
+    let id = identifier(found)?;
+    let mut changed = found.clone();
+    changed["isSuperRole"] = json!(role.super_role);
+    changed["isDefault"] = json!(role.default);
+    Ok(Some(Step {
+        title: format!("change role {}", titled(role)),
+        method: Method::PUT,
+        path: format!("{application}/role/{id}"),
+        body: json!({ "role": changed }),
+    }))
+}
+
+/// Returns the identifier of something that was found, which becomes part of a path.
+pub(super) fn identifier(found: &Value) -> Result<Uuid, IdpError> {
+    let id = found["id"].as_str().and_then(|id| id.parse().ok());
+    id.ok_or(IdpError::Malformed("an identifier is no UUID"))
+}
+
+pub(super) fn shown(role: &Role) -> Value {
+    json!({ "name": role.name, "isSuperRole": role.super_role, "isDefault": role.default })
+}
+
+pub(super) fn titled(role: &Role) -> String {
+    let kinds = [(role.super_role, "superRole"), (role.default, "default")];
+    let kinds = kinds.iter().filter(|(is_so, _)| *is_so).map(|kind| kind.1);
+    match kinds.collect::<Vec<_>>().join(", ") {
+        kinds if kinds.is_empty() => role.name.clone(),
+        kinds => format!("{} ({kinds})", role.name),
+    }
+}
+
+pub(super) fn with_roles(user: &User) -> String {
+    match user.roles.as_slice() {
+        [] => " without roles".to_owned(),
+        roles => format!(" with roles {}", roles.join(", ")),
+    }
+}

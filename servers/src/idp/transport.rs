@@ -1,0 +1,150 @@
+//! Requests to an identity provider, and what is read of the answers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use graph_store::remote::http::Secret;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Method, StatusCode, Url};
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt;
+use serde_json::Value;
+
+use super::IdpError;
+use super::error::causes;
+
+/// Maximum size of an answer.
+const MAX_BYTES: usize = 4 << 20;
+/// Maximum time of a request as a whole.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Codes of an answer that an error lists, and their length.
+const MAX_CODES: usize = 10;
+const MAX_CODE: usize = 100;
+
+/// Requests to one identity provider.
+pub(super) struct Transport {
+    client: Client,
+    base: Url,
+    headers: HeaderMap,
+}
+
+/// A successful answer, or one of the failures that a request expects.
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) retry_after: Option<Duration>,
+    /// `null` where there is none, or none in JSON.
+    pub(super) body: Value,
+}
+
+impl Transport {
+    pub(super) fn new(address: &str) -> Result<Self, IdpError> {
+        let base = Url::parse(address).map_err(|_| IdpError::Address)?;
+        let is_plain = base.username().is_empty() && base.password().is_none();
+        if !matches!(base.scheme(), "http" | "https") || !base.has_host() || !is_plain {
+            return Err(IdpError::Address);
+        }
+        let client = Client::builder()
+            .tls_backend_preconfigured(tls(&base)?)
+            // Passwords and keys must not go to another address.
+            .redirect(Policy::none())
+            .retry(reqwest::retry::never())
+            .no_proxy()
+            .timeout(TIMEOUT)
+            .build()
+            .map_err(|error| IdpError::Setup(causes(error)))?;
+        Ok(Transport {
+            client,
+            base,
+            headers: HeaderMap::new(),
+        })
+    }
+
+    /// Sends an API key, and the tenant that it acts for, with each request.
+    pub(super) fn with_key(mut self, key: &Secret, tenant: Option<&str>) -> Result<Self, IdpError> {
+        let mut key = HeaderValue::from_str(key.reveal()).map_err(|_| IdpError::ApiKey)?;
+        key.set_sensitive(true);
+        self.headers.insert(AUTHORIZATION, key);
+        if let Some(tenant) = tenant.and_then(|tenant| HeaderValue::from_str(tenant).ok()) {
+            self.headers.insert("x-fusionauth-tenantid", tenant);
+        }
+        Ok(self)
+    }
+
+    /// Sends a request. `path` begins with `/`; pairs of `query` are escaped.
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        query: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Result<Answer, IdpError> {
+        let mut url = self.base.clone();
+        url.set_path(path);
+        url.set_query(None);
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        let mut request = self.client.request(method, url);
+        request = request.headers(self.headers.clone());
+        if let Some(body) = body {
+            request = request
+                .header(CONTENT_TYPE, "application/json")
+                .body(body.to_string());
+        }
+        let unreachable = |error| IdpError::Unreachable(causes(error));
+        let mut response = request.send().await.map_err(unreachable)?;
+        let mut bytes = Vec::new();
+        while let Some(piece) = response.chunk().await.map_err(unreachable)? {
+            if bytes.len() + piece.len() > MAX_BYTES {
+                return Err(IdpError::Malformed("it is too large"));
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        Ok(Answer {
+            status: response.status(),
+            retry_after: retry_after(response.headers()),
+            body: serde_json::from_slice(&bytes).unwrap_or_default(),
+        })
+    }
+}
+
+impl Answer {
+    /// Returns the error that this answer is.
+    pub(super) fn refused(&self) -> IdpError {
+        if self.status == StatusCode::UNAUTHORIZED {
+            return IdpError::ApiKey;
+        }
+        let general = self.body["generalErrors"].as_array();
+        let fields = self.body["fieldErrors"].as_object();
+        let fields = fields.into_iter().flat_map(|fields| fields.values());
+        let fields = fields.filter_map(Value::as_array).flatten();
+        let errors = general.into_iter().flatten().chain(fields);
+        let codes = errors.filter_map(|error| error["code"].as_str());
+        let short = |code: &str| code.chars().take(MAX_CODE).collect();
+        IdpError::Refused {
+            status: self.status,
+            codes: codes.take(MAX_CODES).map(short).collect(),
+        }
+    }
+}
+
+/// Returns the wait that the provider asks for, in seconds; a date is left alone.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
+    Some(Duration::from_secs(seconds))
+}
+
+/// Sets up TLS with the system's certificates where the address needs it.
+fn tls(base: &Url) -> Result<ClientConfig, IdpError> {
+    let setup = |error: rustls::Error| IdpError::Setup(error.to_string());
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(setup)?;
+    let builder = match base.scheme() {
+        "https" => builder.with_platform_verifier().map_err(setup)?,
+        _ => builder.with_root_certificates(RootCertStore::empty()),
+    };
+    Ok(builder.with_no_client_auth())
+}

@@ -1,0 +1,102 @@
+//! What all requests of the process share: memory, and slots for work that is too long for async workers.
+
+use std::sync::{Arc, LazyLock};
+
+use graphql_service::{MemoryBudget, Slots};
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use crate::config::Settings;
+use crate::memory;
+
+/// The part of the memory budget that request bodies may hold together.
+const BODIES: usize = 4;
+
+/// How much the niceness of threads for long work is raised, so that async workers come first: with
+/// them wait connections, health checks and all short requests.
+#[cfg(target_os = "linux")]
+const NICENESS: i32 = 5;
+
+/// Whose blocking threads run the jobs of slots. Nothing else runs on it.
+static THREADS: LazyLock<Option<Runtime>> = LazyLock::new(|| {
+    let mut threads = Builder::new_current_thread();
+    threads.thread_name("slot").on_thread_start(lower_priority);
+    threads.build().ok()
+});
+
+/// What all requests share. Cheap to clone; clones share everything.
+#[derive(Clone, Debug)]
+pub struct Resources {
+    /// Memory of bodies, results of stores and unsent responses.
+    pub memory: MemoryBudget,
+    /// The part of it for bodies, so that clients that only send cannot keep others from being answered.
+    pub bodies: MemoryBudget,
+    /// Slots for work of more than about a millisecond.
+    pub slots: Arc<Slots>,
+}
+
+impl Resources {
+    /// Creates resources of `memory` bytes.
+    #[must_use]
+    pub fn new(memory: usize, slots: Arc<Slots>) -> Self {
+        let memory = MemoryBudget::new(memory);
+        Resources {
+            bodies: memory.part(memory.limit() / BODIES),
+            memory,
+            slots,
+        }
+    }
+
+    /// Creates the resources that the settings say.
+    #[must_use]
+    pub fn of(settings: &Settings) -> Self {
+        let quarter = || memory::available() / 4;
+        let budget = settings.memory_budget.0.unwrap_or_else(quarter);
+        let budget = usize::try_from(budget).unwrap_or(usize::MAX);
+        let cores = settings
+            .slots
+            .0
+            .and_then(|slots| usize::try_from(slots).ok());
+        let slots = Slots::new(cores, settings.queue);
+        let slots = match threads() {
+            Some(threads) => slots.on_threads_of(threads),
+            None => slots,
+        };
+        Resources::new(budget, Arc::new(slots))
+    }
+}
+
+impl Default for Resources {
+    /// Creates resources without a limit on memory, with the slots of the process.
+    fn default() -> Self {
+        Resources::new(usize::MAX, Slots::shared())
+    }
+}
+
+/// Creates slots for one kind of work alone, on threads of the same low priority. The number of
+/// slots of [`Weight::Medium`](graphql_service::Weight::Medium) is `slots`.
+pub(crate) fn own_slots(slots: usize, max_waiting: usize) -> Arc<Slots> {
+    let slots = Slots::new(Some(slots), max_waiting);
+    Arc::new(match threads() {
+        Some(threads) => slots.on_threads_of(threads),
+        None => slots,
+    })
+}
+
+fn threads() -> Option<Handle> {
+    THREADS.as_ref().map(|runtime| runtime.handle().clone())
+}
+
+/// Lets other threads go before the current one. On systems other than Linux a process has only one
+/// priority.
+fn lower_priority() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{getpriority_process, setpriority_process};
+        // On Linux each thread has a priority of its own. Where it cannot be changed, none is lost.
+        let lowered = getpriority_process(None)
+            .and_then(|niceness| setpriority_process(None, niceness + NICENESS));
+        if let Err(error) = lowered {
+            tracing::debug!(%error, "the priority of a thread cannot be lowered");
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! `soml token`, `soml whoami`, and when a service starts.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::json;
+
+use super::keys::Signer;
+use super::{SECRET, claims, claims_with, from_now};
+
+const SCHEMA: &str = "
+id: /soml/films
+objects:
+  Film:
+    name: title
+    props: {title: {}, secret: {}}
+  Studio:
+    props: {city: {}}
+rbac:
+  roles:
+    Reader:
+      actions: ['Film/*/read', 'Studio/*/read', 'Film/title/write', '_Service/sdl/read']
+      notActions: ['*/secret/*']
+    Editor: {actions: ['Film/*/*']}
+";
+
+fn run(program: &str, arguments: &[&str], input: &str) -> Output {
+    let mut command = Command::new(program);
+    command.args(arguments).env("SECURITY_SECRET", SECRET);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // A command that does not read it has ended.
+    let _ = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    child.wait_with_output().unwrap()
+}
+
+fn soml(arguments: &[&str]) -> (Option<i32>, String, String) {
+    texts(run(env!("CARGO_BIN_EXE_soml"), arguments, ""))
+}
+
+fn texts(output: Output) -> (Option<i32>, String, String) {
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+#[test]
+fn a_token_of_the_command_is_the_one_that_was_asked_for() {
+    let (code, token, err) = soml(&[
+        "token",
+        "--role",
+        "Reader",
+        "--role",
+        "Ghost",
+        "--name",
+        "anna",
+        "--expires",
+        "2h",
+        "--set",
+        "security.audience=api, other",
+        "--set",
+        "security.issuer=https://idp.example",
+    ]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    let folder = tempfile::tempdir().unwrap();
+    let schema = folder.path().join("films.yaml");
+    std::fs::write(&schema, SCHEMA).unwrap();
+    let (code, out, err) = soml(&[
+        "whoami",
+        token.trim(),
+        "--schema",
+        schema.to_str().unwrap(),
+        "--set",
+        "security.audience=api",
+        "--set",
+        "security.issuer=https://idp.example",
+    ]);
+    let expected = "name: anna\n\
+        roles claimed: Reader, Ghost\n\
+        superuser: no\n\
+        expires: in 2 hours\n\
+        roles that apply: Reader\n\
+        _Service: sdl\n\
+        Film: read id, type, name, title; write name, title\n\
+        Studio: read everything\n";
+    assert_eq!(
+        (code, out.replace("120 minutes", "2 hours").as_str()),
+        (Some(0), expected),
+        "{err}"
+    );
+}
+
+#[test]
+fn roles_stand_where_the_service_looks_for_them() {
+    let place = ["--set", "security.rolesClaim=realm_access.roles"];
+    let (_, token, _) = soml(&[&["token", "--role", "Editor"][..], &place].concat());
+    let (_, out, _) = soml(&[&["whoami", token.trim()][..], &place].concat());
+    assert!(out.contains("roles claimed: Editor\n"), "{out}");
+    let (_, out, _) = soml(&["whoami", token.trim()]);
+    assert!(out.contains("roles claimed: none\n"), "{out}");
+    let settings = ["--set", "security.superRoles=Editor"];
+    let (_, out, _) = soml(&[&["whoami", token.trim()][..], &place, &settings].concat());
+    assert!(out.contains("superuser: yes"), "{out}");
+}
+
+#[test]
+fn a_refused_token_is_explained() {
+    let signer = Signer::hmac(SECRET.as_bytes());
+    let expired = signer.token(&claims_with(json!({"exp": from_now(-600)})));
+    let (code, out, _) = soml(&["whoami", &expired]);
+    assert_eq!(code, Some(1));
+    assert!(
+        out.starts_with("refused: the token has expired (TOKEN_EXPIRED)\n"),
+        "{out}"
+    );
+    assert!(out.contains(", 10 minutes ago"), "{out}");
+    let (_, out, _) = soml(&[
+        "whoami",
+        &signer.token(&claims()),
+        "--set",
+        "security.audience=x",
+    ]);
+    assert!(
+        out.contains("`aud` of the token: [\"other\",\"api\"]"),
+        "{out}"
+    );
+    let (_, out, _) = soml(&["whoami", &Signer::hmac(b"x").token(&claims())]);
+    assert_eq!(
+        out,
+        "refused: the signature of the token is wrong (TOKEN_INVALID)\n"
+    );
+}
+
+#[test]
+fn a_token_can_come_by_standard_input_as_a_header_has_it() {
+    let token = Signer::hmac(SECRET.as_bytes()).token(&claims());
+    let program = env!("CARGO_BIN_EXE_soml");
+    let output = run(program, &["whoami", "-"], &format!("Bearer {token}\n"));
+    let (code, out, err) = texts(output);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.starts_with("name: anna\n"), "{out}");
+}
+
+#[test]
+fn tokens_are_signed_with_secrets_alone() {
+    let pem = Signer::ed25519().pem;
+    let (code, out, err) = soml(&["token", "--set", &format!("security.secret={pem}")]);
+    assert_eq!((code, out.as_str()), (Some(64), ""));
+    assert!(err.contains("public keys, which sign nothing"), "{err}");
+    let (code, _, err) = soml(&["token", "--set", "security.secret=none"]);
+    assert_eq!(code, Some(64));
+    assert!(err.contains("`security.secret` is not set"), "{err}");
+    let (code, _, err) = soml(&["token", "--set", "security.algorithms=RS256"]);
+    assert_eq!(code, Some(64));
+    assert!(err.contains("allows no algorithm"), "{err}");
+    let (code, _, err) = soml(&["whoami", "a.b.c", "--set", "security.secret=none"]);
+    assert_eq!(code, Some(64));
+    assert!(err.contains("nothing to verify the token with"), "{err}");
+    assert!(!err.contains(SECRET), "{err}");
+}
+
+/// Starts a program that is expected not to serve; returns its exit code and what it says.
+fn refused_start(program: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(program);
+    let output = command
+        .args(arguments)
+        .env_remove("SECURITY_SECRET")
+        .output()
+        .unwrap();
+    let (code, _, err) = texts(output);
+    (code, err)
+}
+
+#[test]
+fn the_object_service_does_not_start_without_keys_unless_security_is_off() {
+    let program = env!("CARGO_BIN_EXE_object-service");
+    let (code, err) = refused_start(program, &["--port", "0"]);
+    assert_eq!(code, Some(64));
+    assert!(
+        err.starts_with("error[TOKEN_KEYS_MISSING]: security is on"),
+        "{err}"
+    );
+    let (_, err) = refused_start(program, &["--port", "0", "--set", "security.secret=none"]);
+    assert!(err.starts_with("error[TOKEN_KEYS_MISSING]"), "{err}");
+    let arguments = ["serve", "--port", "0", "--set", "security.enabled=true"];
+    let (code, err) = refused_start(env!("CARGO_BIN_EXE_soml"), &arguments);
+    assert_eq!(code, Some(64));
+    assert!(err.starts_with("error[TOKEN_KEYS_MISSING]"), "{err}");
+}
+
+#[test]
+fn a_service_that_others_can_reach_needs_tokens_or_a_word_for_going_without() {
+    let program = env!("CARGO_BIN_EXE_soml");
+    let off = ["serve", "--host", "0.0.0.0", "--port", "0"];
+    let (code, err) = refused_start(program, &off);
+    assert_eq!(code, Some(64));
+    assert!(
+        err.contains("requests need no token") && err.contains("--insecure"),
+        "{err}"
+    );
+    let secret = ["--set", "security.secret=0123456789abcdef0123456789abcdef"];
+    let is_off = ["--set", "security.enabled=false"];
+    let (code, _) = refused_start(program, &[&off[..], &secret, &is_off].concat());
+    assert_eq!(code, Some(64));
+    // With tokens it goes on, to what is wrong with this one.
+    let missing = ["--schema", "/nonexistent/schema.yaml"];
+    let (code, err) = refused_start(program, &[&off[..], &secret, &missing].concat());
+    assert_eq!(code, Some(3), "{err}");
+    let (code, err) = refused_start(program, &[&off[..], &["--insecure"], &missing].concat());
+    assert_eq!(code, Some(3), "{err}");
+}
+
+#[test]
+fn a_key_that_cannot_be_used_stops_the_start_and_is_not_shown() {
+    let short = "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----";
+    let private = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIPxyz0123456789012345678901234\n-----END PRIVATE KEY-----";
+    let open = "-----BEGIN PUBLIC KEY-----\nMC4C";
+    let ed = Signer::ed25519().pem;
+    for (secret, algorithms) in [
+        (short, "auto"),
+        (private, "auto"),
+        (open, "auto"),
+        (&ed, "RS256"),
+        (SECRET, "ES256"),
+    ] {
+        let secret = format!("security.secret={secret}");
+        let algorithms = format!("security.algorithms={algorithms}");
+        let arguments = [
+            "serve",
+            "--port",
+            "0",
+            "--set",
+            &secret,
+            "--set",
+            &algorithms,
+        ];
+        let (code, err) = refused_start(env!("CARGO_BIN_EXE_soml"), &arguments);
+        assert_eq!(code, Some(64), "{err}");
+        assert!(
+            err.starts_with("error[TOKEN_KEY_INVALID]: `security.secret`"),
+            "{err}"
+        );
+        assert!(
+            !err.contains("MC4C") && !err.contains(SECRET) && !err.contains("AAAA"),
+            "{err}"
+        );
+    }
+}
+
+#[test]
+fn a_secret_comes_from_a_file_and_a_weak_one_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("secret");
+    std::fs::write(&file, format!("{SECRET}\n")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
+    command
+        .args(["whoami", "-"])
+        .env_remove("SECURITY_SECRET")
+        .env("SECURITY_SECRET_FILE", &file);
+    let token = Signer::hmac(SECRET.as_bytes()).token(&claims());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(token.as_bytes())
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .starts_with("name: anna\n")
+    );
+    let weak = [
+        "serve",
+        "--port",
+        "0",
+        "--set",
+        "security.secret=geheim",
+        "--schema",
+        "/nonexistent",
+    ];
+    let (_, err) = refused_start(env!("CARGO_BIN_EXE_soml"), &weak);
+    assert!(
+        err.contains("has fewer than 32 bytes") && !err.contains("geheim"),
+        "{err}"
+    );
+}

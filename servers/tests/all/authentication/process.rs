@@ -1,0 +1,104 @@
+//! A service as a process of its own, with its log.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A running `soml serve` over the demo.
+pub(super) struct Process {
+    child: Child,
+    log: Option<JoinHandle<String>>,
+    address: String,
+    /// What it said on standard output.
+    pub(super) said: String,
+}
+
+/// The parts of an answer that the tests look at.
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) text: String,
+}
+
+impl Process {
+    /// Starts the demo with these properties.
+    pub(super) fn start(properties: &[(&str, &str)]) -> Process {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
+        command.args(["serve", "--demo", "star-wars", "--port", "0"]);
+        for (name, value) in properties {
+            command.arg("--set").arg(format!("{name}={value}"));
+        }
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let said: Vec<String> = lines.by_ref().take(3).map(Result::unwrap).collect();
+        let mut stderr = child.stderr.take().unwrap();
+        let log = std::thread::spawn(move || {
+            let mut text = Vec::new();
+            stderr.read_to_end(&mut text).unwrap();
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        let url = said[0].trim_start_matches("GraphQL:  http://");
+        Process {
+            child,
+            log: Some(log),
+            address: url.split('/').next().unwrap().to_owned(),
+            said: said.join("\n"),
+        }
+    }
+
+    /// Sends a GraphQL request with these headers, and reads the answer to its end.
+    pub(super) fn query(&self, target: &str, headers: &[u8]) -> Reply {
+        self.send(("GET", target), headers, b"")
+    }
+
+    /// Sends a request and reads the answer to its end.
+    pub(super) fn send(
+        &self,
+        (method, target): (&str, &str),
+        headers: &[u8],
+        body: &[u8],
+    ) -> Reply {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let timeout = Some(Duration::from_secs(60));
+        stream.set_read_timeout(timeout).unwrap();
+        let mut request = format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\n").into_bytes();
+        request.extend_from_slice(headers);
+        if !body.is_empty() {
+            request.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
+        }
+        request.extend_from_slice(b"Connection: close\r\n\r\n");
+        request.extend_from_slice(body);
+        // What refuses the request early may close the connection before it is all sent.
+        let _ = stream.write_all(&request);
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let text = String::from_utf8(bytes).unwrap();
+        let status = text
+            .split(' ')
+            .nth(1)
+            .unwrap_or_else(|| panic!("no answer: {text}"));
+        Reply {
+            status: status.parse().unwrap(),
+            text,
+        }
+    }
+
+    /// Stops the process and returns its log.
+    pub(super) fn log(mut self) -> String {
+        let id = self.child.id().to_string();
+        let stopped = Command::new("kill").args(["-TERM", &id]).status().unwrap();
+        assert!(stopped.success());
+        self.child.wait().unwrap();
+        self.log.take().unwrap().join().unwrap()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It has ended where the log was asked for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

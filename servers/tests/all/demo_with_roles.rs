@@ -1,0 +1,404 @@
+//! The demo with users who log in: its roles, and its passwords.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use graph_store::oxigraph::OxigraphStore;
+use graph_store::remote::http::Secret;
+use oxigraph::store::Store;
+use serde_json::{Value, json};
+use servers::app::{App, SchemaChangeError};
+use servers::config::{ProviderSettings, Settings};
+use servers::demo::{self, STAR_WARS};
+use servers::identity::Provider;
+use servers::provisioning::Password;
+use servers::schema_store::InMemorySchemaStore;
+use soml_core::Schema;
+use soml_core::access::{Access, Operation, Part, Rights};
+use tempfile::TempDir;
+
+use crate::command_line::{code, err, soml};
+
+fn schema() -> Schema {
+    let loaded = soml_core::load(&STAR_WARS.schema_with_roles());
+    assert_eq!(loaded.diagnostics, []);
+    loaded.schema.unwrap().into_inner()
+}
+
+/// Tells whether an operation on a property of a type is allowed.
+fn may(schema: &Schema, access: &Access, name: &str, operation: Operation) -> bool {
+    let (object, part) = name.split_once('/').unwrap();
+    let (id, object) = schema
+        .objects()
+        .find(|(_, o)| o.name.written == object)
+        .unwrap();
+    let property = || {
+        object
+            .props
+            .iter()
+            .find(|p| schema[**p].name.written == part)
+    };
+    let part = match part {
+        "id" => Part::Id,
+        _ => Part::Property(*property().unwrap()),
+    };
+    access.may(id, part, operation)
+}
+
+#[test]
+fn the_schema_of_the_plain_demo_has_no_other_difference_than_the_roles() {
+    let plain = soml_core::load(STAR_WARS.schema)
+        .schema
+        .unwrap()
+        .into_inner();
+    let mut with_roles = schema();
+    let names = |schema: &Schema| -> Vec<_> {
+        schema
+            .rbac
+            .roles
+            .iter()
+            .map(|role| role.name.clone())
+            .collect()
+    };
+    assert_eq!(names(&plain), ["Admin"]);
+    assert_eq!(names(&with_roles), ["Admin", "Reader", "Editor"]);
+    with_roles.rbac = plain.rbac.clone();
+    assert_eq!(with_roles, plain);
+}
+
+#[test]
+fn each_user_of_the_demo_may_what_the_page_says() {
+    use Operation::{Delete, Read, Write};
+
+    let schema = schema();
+    let rights = Arc::new(Rights::new(&schema));
+    let access = |role| rights.of([role]);
+    let [reader, editor, admin] = ["Reader", "Editor", "Admin"].map(access);
+    let starship = schema
+        .objects()
+        .find(|(_, o)| o.name.written == "Starship")
+        .unwrap()
+        .0;
+    assert!(!reader.sees(starship) && editor.sees(starship) && admin.sees(starship));
+    for hidden in [
+        "Film/openingCrawl",
+        "Character/mass",
+        "Human/mass",
+        "Starship/crew",
+    ] {
+        assert!(!may(&schema, &reader, hidden, Read), "{hidden}");
+        assert!(
+            may(&schema, &editor, hidden, Read) && may(&schema, &admin, hidden, Read),
+            "{hidden}"
+        );
+    }
+    for shown in [
+        "Film/releaseDate",
+        "Film/id",
+        "Character/height",
+        "Vehicle/crew",
+    ] {
+        assert!(may(&schema, &reader, shown, Read), "{shown}");
+        assert!(!may(&schema, &reader, shown, Write) && !may(&schema, &reader, shown, Delete));
+        assert!(may(&schema, &editor, shown, Write) && !may(&schema, &editor, shown, Delete));
+        assert!(may(&schema, &admin, shown, Delete), "{shown}");
+    }
+}
+
+#[test]
+fn each_start_has_passwords_of_its_own() {
+    let starts: Vec<_> = (0..4).map(|_| demo::users().unwrap()).collect();
+    let users = starts.iter().flat_map(|start| &start.users);
+    let passwords: HashSet<_> = users
+        .map(|user| match &user.password {
+            Password::Plain(password) => password.reveal().to_owned(),
+            Password::Hash(_) => panic!("nobody knows a hash"),
+        })
+        .collect();
+    assert_eq!(passwords.len(), 12);
+    assert!(passwords.iter().all(|password| password.len() == 20));
+    let provider = Provider::new(&ProviderSettings::default(), &starts[0]).unwrap();
+    assert_eq!(provider.verification().super_roles, ["Admin"]);
+}
+
+/// A service that runs as a process; it ends when this is dropped.
+struct Serving {
+    child: Child,
+    /// What it printed until it could be asked.
+    printed: Vec<String>,
+    errors: PathBuf,
+    _dir: TempDir,
+}
+
+impl Serving {
+    /// Starts a program, and waits for a line that begins with `last`.
+    fn start(program: &str, arguments: &[&str], last: &str) -> Serving {
+        let dir = TempDir::new().unwrap();
+        let errors = dir.path().join("log");
+        let mut child = Command::new(program)
+            .args(arguments)
+            .args(["--port", "0", "--set", "logging.level=trace"])
+            .stdout(Stdio::piped())
+            .stderr(File::create(&errors).unwrap())
+            .spawn()
+            .unwrap();
+        let mut printed = Vec::new();
+        for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+            printed.push(line.unwrap());
+            if printed.last().unwrap().starts_with(last) {
+                break;
+            }
+        }
+        Serving {
+            child,
+            printed,
+            errors,
+            _dir: dir,
+        }
+    }
+
+    fn line(&self, start: &str) -> &str {
+        let found = self
+            .printed
+            .iter()
+            .find_map(|line| line.strip_prefix(start));
+        found
+            .unwrap_or_else(|| panic!("{start}: {:?} {}", self.printed, self.log()))
+            .trim()
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(&self.errors).unwrap()
+    }
+
+    /// Sends JSON; returns the status and the body.
+    fn post(&self, path: &str, token: Option<&str>, body: &Value) -> (u16, Value) {
+        let base = self.line("GraphQL:").strip_suffix("/graphql").unwrap();
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .build()
+            .into();
+        let mut request = agent
+            .post(format!("{base}{path}"))
+            .header("content-type", "application/json");
+        if let Some(token) = token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let mut answer = request.send(body.to_string()).unwrap();
+        let text = answer.body_mut().read_to_string().unwrap();
+        let body = serde_json::from_str(&text).unwrap_or_default();
+        (answer.status().as_u16(), body)
+    }
+
+    fn query(&self, token: Option<&str>) -> (u16, Value) {
+        self.post(
+            "/graphql",
+            token,
+            &json!({ "query": "{ film(limit: 1) { id } }" }),
+        )
+    }
+
+    fn token(&self, user: &str, password: &str) -> Option<String> {
+        let body = json!({ "loginId": user, "password": password });
+        let (_, answer) = self.post("/api/login", None, &body);
+        answer["token"].as_str().map(str::to_owned)
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn the_users_of_the_demo_log_in_with_the_passwords_that_are_printed_and_nowhere_else() {
+    let program = env!("CARGO_BIN_EXE_soml");
+    let service = Serving::start(
+        program,
+        &["serve", "--demo", "star-wars", "--roles"],
+        "Log in:",
+    );
+    assert!(service.line("GraphiQL:").contains("open this in a browser"));
+    assert_eq!(service.line("Security:"), "on; requests need a token");
+    assert_eq!(service.query(None).0, 401);
+    let mut secrets = Vec::new();
+    for user in ["reader", "editor", "admin"] {
+        let line = service.line(&format!("  {user} "));
+        let password = line.split_whitespace().next().unwrap();
+        let token = service.token(user, password).unwrap();
+        assert_eq!(service.query(Some(&token)).0, 200, "{user}");
+        assert!(service.token(user, "x").is_none());
+        secrets.extend([password.to_owned(), token]);
+    }
+    let curl = service.line("Log in:");
+    assert!(
+        curl.contains("/api/login") && curl.contains(&secrets[0]),
+        "{curl}"
+    );
+    let log = service.log();
+    assert!(
+        log.contains("logged in") && log.contains("a signing key in memory"),
+        "{log}"
+    );
+    for secret in &secrets {
+        assert!(!log.contains(secret), "{log}");
+    }
+}
+
+/// Runs an operation; returns its data, and the codes of its errors.
+fn answer(service: &Serving, token: &str, query: &str) -> (Value, Vec<String>) {
+    let (status, mut body) = service.post("/graphql", Some(token), &json!({ "query": query }));
+    assert_eq!(status, 200, "{body}");
+    let errors = body["errors"].as_array().into_iter().flatten();
+    let codes = errors.map(|error| error["extensions"]["code"].as_str().unwrap().to_owned());
+    let codes = codes.collect();
+    (body["data"].take(), codes)
+}
+
+#[test]
+fn each_user_of_the_demo_sees_what_the_page_says() {
+    let program = env!("CARGO_BIN_EXE_soml");
+    let flags = ["serve", "--demo", "star-wars", "--roles"];
+    let service = Serving::start(program, &flags, "Log in:");
+    let tokens = ["reader", "editor", "admin"].map(|user| {
+        let line = service.line(&format!("  {user} "));
+        let password = line.split_whitespace().next().unwrap();
+        service.token(user, password).unwrap()
+    });
+    let removed = "ACCESS_FIELD_REMOVED".to_owned();
+    let table = [
+        (
+            "{ film(limit: 1, orderBy: {name: ASC}) { name openingCrawl starship { name } } }",
+            json!({ "film": [{ "name": "A New Hope" }] }),
+            vec![removed.clone(), removed.clone()],
+            "/film/0/starship/0/name",
+        ),
+        (
+            "{ human(limit: 1, where: {name: {EQ: \"Luke Skywalker\"}}) { name mass } }",
+            json!({ "human": [{ "name": "Luke Skywalker" }] }),
+            vec![removed.clone()],
+            "/human/0/mass",
+        ),
+        (
+            "{ starship { name } }",
+            json!({}),
+            vec![removed],
+            "/starship/0/name",
+        ),
+        (
+            "{ film(orderBy: {openingCrawl: ASC}) { name } }",
+            Value::Null,
+            vec!["ACCESS_DENIED".to_owned()],
+            "/film/0/name",
+        ),
+    ];
+    for (query, data, codes, shown) in table {
+        let [reader, others @ ..] = &tokens;
+        assert_eq!(answer(&service, reader, query), (data, codes), "{query}");
+        for token in others {
+            let (data, codes) = answer(&service, token, query);
+            assert_eq!(codes, Vec::<String>::new(), "{query}");
+            assert!(!data.pointer(shown).unwrap().is_null(), "{query}: {data}");
+        }
+    }
+    let page = include_str!("../../../docs/access.md");
+    for shown in [
+        "{ starship { name } }",
+        "{ film(orderBy: {openingCrawl: ASC}) { name } }",
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
+    let schema = json!({});
+    let manage = |token: &str| service.post("/soml", Some(token), &schema).0;
+    assert_eq!(
+        tokens.each_ref().map(|token| manage(token)),
+        [403, 403, 415]
+    );
+}
+
+#[test]
+fn a_provisioning_file_is_all_that_a_service_with_security_needs() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("users.yaml");
+    let users = "security:\n  roles: [{name: Admin, superRole: true}]\n  users:\n  \
+                 - {username: anna, password: correct horse, roles: [Admin]}\n";
+    fs::write(&path, users).unwrap();
+    let file = format!("security.provisioning.file={}", path.display());
+    let program = env!("CARGO_BIN_EXE_object-service");
+    let service = Serving::start(
+        program,
+        &["--demo", "star-wars", "--set", &file],
+        "Security:",
+    );
+    assert_eq!(service.line("Security:"), "on; requests need a token");
+    assert_eq!(service.query(None).0, 401);
+    let token = service.token("anna", "correct horse").unwrap();
+    assert_eq!(service.query(Some(&token)).0, 200);
+    assert!(
+        !service.log().contains(path.to_str().unwrap()),
+        "the property is not logged"
+    );
+}
+
+#[test]
+fn what_would_keep_users_out_is_refused() {
+    for (setting, problem) in [
+        ("security.enabled=false", "`security.enabled` is off"),
+        (
+            "security.rolesClaim=realm.roles",
+            "`security.rolesClaim` is not `roles`",
+        ),
+        (
+            "security.algorithms=RS256",
+            "`security.algorithms` has no ES256",
+        ),
+        (
+            "security.provisioning.file=users.yaml",
+            "use only one of them",
+        ),
+    ] {
+        let arguments = ["serve", "--demo", "star-wars", "--roles", "--set", setting];
+        let output = soml(&arguments);
+        assert_eq!(code(&output), Some(64), "{setting}: {}", err(&output));
+        assert!(
+            err(&output).contains(problem),
+            "{setting}: {}",
+            err(&output)
+        );
+    }
+    let output = soml(&["serve", "--roles"]);
+    assert!(err(&output).contains("--demo"), "{}", err(&output));
+}
+
+#[test]
+fn a_schema_with_row_rules_is_refused_where_roles_are_enforced() {
+    let rules = "      filters: {Film: {read: {episodeId: {EQ: 4}}}}\n";
+    let text = format!("{}{rules}", STAR_WARS.schema_with_roles());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let stored = |settings| {
+        let store = Arc::new(OxigraphStore::new(Store::new().unwrap()));
+        let schemas = Arc::new(InMemorySchemaStore::default());
+        let app = App::new(settings, store, schemas);
+        runtime.block_on(async {
+            let (stored, _) = app.store_schema(&text).await?;
+            app.bind(&stored.id, None).await
+        })
+    };
+    assert!(stored(Settings::default()).is_ok());
+    let mut secured = Settings::default();
+    secured.security.secret = Some(Secret::new("x".repeat(32)));
+    let refused = stored(secured).unwrap_err();
+    assert!(
+        matches!(refused, SchemaChangeError::Invalid(_)),
+        "{refused}"
+    );
+}

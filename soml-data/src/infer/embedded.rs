@@ -1,0 +1,239 @@
+//! Statistics of an embedded store, by index scans.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use graph_store::{CallContext, StoreError};
+use oxigraph::store::{StorageError, Store};
+use oxrdf::vocab::{rdf, rdfs};
+use oxrdf::{NamedNode, NamedOrBlankNode, Term};
+
+use super::InferOptions;
+use super::hierarchy::{Classes, Hierarchy};
+use super::statistics::{Class, Kind, Statistics};
+
+/// How many quads or instances are read between two looks at the deadline.
+const CHECK_EVERY: usize = 1_024;
+
+impl Statistics {
+    /// Counts what is in a store.
+    pub(super) fn of_store(
+        store: &Store,
+        options: &InferOptions,
+        context: &CallContext,
+    ) -> Result<Self, StoreError> {
+        let typed = Typed::read(store, context)?;
+        let classes = typed.classes(store, options, context)?;
+        let hierarchy = Hierarchy::new(&classes, options.max_classes);
+        let lineages = typed.lineages(&classes, &hierarchy);
+        let mut statistics = Statistics::of_hierarchy(&classes, &hierarchy);
+        for (position, (subject, of)) in typed.nodes.iter().enumerate() {
+            if position % CHECK_EVERY == 0 {
+                context.check()?;
+            }
+            let classes = lineages.of(of);
+            if classes.is_empty() {
+                continue;
+            }
+            let values = values(store, subject, &typed, &lineages)?;
+            for class in &classes {
+                let counted = statistics.classes.entry((*class).to_owned()).or_default();
+                counted.instances += 1;
+                counted.add_prefix(subject.as_str());
+                let mut others = classes.iter().filter(|other| *other != class);
+                let is_own = !others.any(|other| hierarchy.lineage(other).any(|of| of == *class));
+                counted.add(&values, is_own);
+            }
+        }
+        Ok(statistics)
+    }
+}
+
+/// Every IRI that has types, and these.
+struct Typed {
+    classes: Vec<NamedNode>,
+    /// Positions of the classes of each node, each once.
+    nodes: HashMap<NamedNode, Vec<u32>>,
+}
+
+impl Typed {
+    fn read(store: &Store, context: &CallContext) -> Result<Self, StoreError> {
+        let mut classes = Vec::new();
+        let mut known: HashMap<NamedNode, u32> = HashMap::new();
+        let mut nodes: HashMap<NamedNode, Vec<u32>> = HashMap::new();
+        let quads = store.quads_for_pattern(None, Some(rdf::TYPE), None, None);
+        for (position, quad) in quads.enumerate() {
+            if position % CHECK_EVERY == 0 {
+                context.check()?;
+            }
+            let quad = quad.map_err(failed)?;
+            let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(class)) =
+                (quad.subject, quad.object)
+            else {
+                continue;
+            };
+            let number = *known.entry(class).or_insert_with_key(|class| {
+                classes.push(class.clone());
+                u32::try_from(classes.len() - 1).expect("fewer than 2^32 classes")
+            });
+            let of = nodes.entry(subject).or_default();
+            if !of.contains(&number) {
+                of.push(number);
+            }
+        }
+        Ok(Typed { classes, nodes })
+    }
+
+    /// Counts the classes that become objects, and what they have in common.
+    fn classes(
+        &self,
+        store: &Store,
+        options: &InferOptions,
+        context: &CallContext,
+    ) -> Result<Classes, StoreError> {
+        let mut counts = vec![0u64; self.classes.len()];
+        for of in self.nodes.values() {
+            for class in of {
+                counts[*class as usize] += 1;
+            }
+        }
+        let mut kept: Vec<(u64, &NamedNode)> = counts.into_iter().zip(&self.classes).collect();
+        kept.retain(|(count, _)| *count >= options.min_instances);
+        kept.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        kept.truncate(options.max_classes);
+        let mut classes = Classes {
+            counts: kept
+                .into_iter()
+                .map(|(count, class)| (class.as_str().to_owned(), count))
+                .collect(),
+            ..Classes::default()
+        };
+        self.count_shared(&mut classes, context)?;
+        let quads = store.quads_for_pattern(None, Some(rdfs::SUB_CLASS_OF), None, None);
+        for (position, quad) in quads.enumerate() {
+            if position % CHECK_EVERY == 0 {
+                context.check()?;
+            }
+            let quad = quad.map_err(failed)?;
+            if let (NamedOrBlankNode::NamedNode(class), Term::NamedNode(above)) =
+                (quad.subject, quad.object)
+            {
+                classes.state(class.into_string(), above.into_string());
+            }
+        }
+        Ok(classes)
+    }
+
+    /// Counts the instances that classes share.
+    fn count_shared(&self, classes: &mut Classes, context: &CallContext) -> Result<(), StoreError> {
+        let kept = |class: &NamedNode| classes.counts.contains_key(class.as_str());
+        let kept: Vec<bool> = self.classes.iter().map(kept).collect();
+        let mut shared: HashMap<(u32, u32), u64> = HashMap::new();
+        for (position, of) in self.nodes.values().enumerate() {
+            if position % CHECK_EVERY == 0 {
+                context.check()?;
+            }
+            let of = || of.iter().filter(|class| kept[**class as usize]);
+            for class in of() {
+                for other in of().filter(|other| *other != class) {
+                    *shared.entry((*class, *other)).or_default() += 1;
+                }
+            }
+        }
+        let iri = |class: u32| self.classes[class as usize].as_str().to_owned();
+        let shared = shared.into_iter();
+        classes.shared = shared
+            .map(|((class, other), count)| ((iri(class), iri(other)), count))
+            .collect();
+        Ok(())
+    }
+
+    fn lineages<'h>(&self, classes: &'h Classes, hierarchy: &'h Hierarchy) -> Lineages<'h> {
+        let lineage = |class: &NamedNode| match classes.counts.get_key_value(class.as_str()) {
+            Some((class, _)) => hierarchy.lineage(class).collect(),
+            None => Vec::new(),
+        };
+        Lineages(self.classes.iter().map(lineage).collect())
+    }
+}
+
+/// The objects that the instances of each class are instances of.
+struct Lineages<'h>(Vec<Vec<&'h str>>);
+
+impl<'h> Lineages<'h> {
+    /// Returns those of a node with these classes, each once.
+    fn of(&self, classes: &[u32]) -> Vec<&'h str> {
+        let all = classes.iter().flat_map(|class| &self.0[*class as usize]);
+        let mut all: Vec<&str> = all.copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+fn failed(error: StorageError) -> StoreError {
+    StoreError::Failed(Box::new(error))
+}
+
+/// A value as far as statistics look at it.
+struct Value<'h> {
+    kind: Kind,
+    classes: Vec<&'h str>,
+}
+
+/// Returns the values of one subject by property, each once.
+fn values<'h>(
+    store: &Store,
+    subject: &NamedNode,
+    typed: &Typed,
+    lineages: &Lineages<'h>,
+) -> Result<BTreeMap<NamedNode, Vec<Value<'h>>>, StoreError> {
+    let mut seen: BTreeMap<NamedNode, HashSet<Term>> = BTreeMap::new();
+    for quad in store.quads_for_pattern(Some(subject.into()), None, None, None) {
+        let quad = quad.map_err(failed)?;
+        if quad.predicate != rdf::TYPE {
+            seen.entry(quad.predicate).or_default().insert(quad.object);
+        }
+    }
+    let value = |term: Term| {
+        let mut classes = Vec::new();
+        let kind = match term {
+            Term::NamedNode(node) => {
+                let of = typed.nodes.get(&node).map_or(&[][..], Vec::as_slice);
+                classes = lineages.of(of);
+                if classes.is_empty() {
+                    Kind::Iri
+                } else {
+                    Kind::Object
+                }
+            }
+            Term::Literal(literal) if literal.language().is_some() => Kind::LangString,
+            Term::Literal(literal) => Kind::Literal(literal.datatype().as_str().to_owned()),
+            _ => Kind::Blank,
+        };
+        Value { kind, classes }
+    };
+    let values = seen.into_iter();
+    Ok(values
+        .map(|(property, terms)| (property, terms.into_iter().map(value).collect()))
+        .collect())
+}
+
+impl Class {
+    /// Counts the values of one instance.
+    fn add(&mut self, values: &BTreeMap<NamedNode, Vec<Value<'_>>>, is_own: bool) {
+        for (property, values) in values {
+            let property = self.properties.entry(property.as_str().to_owned());
+            let property = property.or_default();
+            property.is_own |= is_own;
+            property.subjects += 1;
+            property.values += values.len() as u64;
+            property.most = property.most.max(values.len() as u64);
+            for value in values {
+                *property.kinds.entry(value.kind.clone()).or_default() += 1;
+                for class in &value.classes {
+                    *property.targets.entry((*class).to_owned()).or_default() += 1;
+                }
+            }
+        }
+    }
+}
