@@ -33,6 +33,16 @@ pub enum StoreError {
     /// The store cannot be reached.
     #[error("the store cannot be reached")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Another transaction changed what this one has read; nothing was written, and it can be repeated.
+    #[error("another transaction changed the same data")]
+    Conflict,
+    /// The store does not keep concurrent writers apart, or is known not to; the message is fit for
+    /// clients.
+    #[error("{0}")]
+    NotIsolated(String),
+    /// The answer to a commit was lost, and whether it was carried out could not be found out.
+    #[error("it is unknown whether the transaction was committed")]
+    OutcomeUnknown(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The store failed on a valid query.
     #[error("the store failed")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -15,12 +15,13 @@ pub mod statements;
 pub mod store;
 pub mod trace;
 pub mod value;
+pub mod write;
 
 pub use context::{CallContext, Meter, ResultMemory};
 pub use error::{MeterExceeded, StoreError};
 pub use statements::{Statement, Statements};
 pub use store::{
-    GraphStore, Inference, LocalStore, StoreFeatures, StoreInfo, WindowBuilder, Windowed,
-    compare_keys, compare_positions, keys_by_hydration,
+    GraphStore, Inference, LocalStore, StoreFeatures, StoreInfo, Transaction, WindowBuilder,
+    Windowed, WriteStore, compare_keys, compare_positions, keys_by_hydration,
 };
 pub use trace::{Trace, TraceStep};

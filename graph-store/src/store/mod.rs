@@ -4,11 +4,13 @@ mod keys;
 mod local;
 pub(crate) mod order;
 mod window;
+mod writer;
 
 use async_trait::async_trait;
 pub use keys::keys_by_hydration;
 pub use local::LocalStore;
 pub use window::{WindowBuilder, Windowed, compare_keys, compare_positions};
+pub use writer::{Transaction, WriteStore};
 
 use crate::context::CallContext;
 use crate::error::StoreError;
@@ -90,6 +92,11 @@ pub trait GraphStore: Send + Sync + 'static {
     /// Requests then run off the async workers. The default, `None`, is right for every store that
     /// waits on something else, such as a network.
     fn local(&self) -> Option<&dyn LocalStore> {
+        None
+    }
+
+    /// Returns the writer of a store that can be written to.
+    fn writer(&self) -> Option<&dyn WriteStore> {
         None
     }
 }

@@ -1,0 +1,93 @@
+//! Stores that can be written to.
+
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use oxrdf::Quad;
+
+use super::GraphStore;
+use crate::context::CallContext;
+use crate::error::StoreError;
+use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, RecordQuery};
+
+/// A store that can be written to, one transaction after the other.
+///
+/// A transaction is isolated from all others, those of other programs included: it commits only if
+/// everything that it has read is still so. Where the store finds out that it is not, the transaction
+/// fails with [`StoreError::Conflict`] and nothing is written; the caller repeats it from its first read.
+#[async_trait]
+pub trait WriteStore: Send + Sync {
+    /// Starts a transaction once those before it are done.
+    ///
+    /// Transactions of one store wait for each other, so whoever holds one must go on.
+    ///
+    /// # Errors
+    /// [`StoreError::NotIsolated`] where two writers could not be told apart, and those of any call.
+    async fn begin(&self, context: &CallContext) -> Result<Box<dyn Transaction>, StoreError>;
+
+    /// Returns the records of committed transactions in ascending order of their sequence.
+    ///
+    /// A record is returned only when no transaction with a lower sequence can still be committed.
+    ///
+    /// # Errors
+    /// Those of any call.
+    async fn records(
+        &self,
+        query: &RecordQuery,
+        context: &CallContext,
+    ) -> Result<Vec<ChangeRecord>, StoreError>;
+
+    /// Removes the records of transactions before a time; returns how many.
+    ///
+    /// # Errors
+    /// Those of any call.
+    async fn forget_records(
+        &self,
+        before: SystemTime,
+        context: &CallContext,
+    ) -> Result<u64, StoreError>;
+
+    /// Returns whether what is committed survives the end of the process.
+    fn is_durable(&self) -> bool;
+}
+
+/// A transaction. Dropping it rolls it back.
+#[async_trait]
+pub trait Transaction: Send + Sync {
+    /// Returns the store as this transaction sees it, with all that it has applied; `None` for a store
+    /// that cannot show what is not committed.
+    fn view(&self) -> Option<&dyn GraphStore>;
+
+    /// Returns the quads of some patterns, each once, without those of change records: one round
+    /// trip for every 1,000 patterns. What has been applied is seen, also where there is no
+    /// [view](Transaction::view).
+    ///
+    /// # Errors
+    /// Those of any call, and [`StoreError::Conflict`].
+    async fn quads(
+        &mut self,
+        patterns: &[QuadPattern],
+        context: &CallContext,
+    ) -> Result<Vec<Quad>, StoreError>;
+
+    /// Applies a change.
+    ///
+    /// # Errors
+    /// Those of any call, and [`StoreError::Conflict`]. The transaction cannot be used any more then.
+    async fn apply(&mut self, change: QuadChange, context: &CallContext) -> Result<(), StoreError>;
+
+    /// Commits what was applied, and a record of it.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] where nothing was written because of somebody else's change, and
+    /// [`StoreError::OutcomeUnknown`] when it could not be found out whether it was. After any
+    /// other error nothing was written.
+    async fn commit(
+        self: Box<Self>,
+        record: NewRecord,
+        context: &CallContext,
+    ) -> Result<ChangeRecord, StoreError>;
+
+    /// Ends the transaction without writing anything.
+    async fn roll_back(self: Box<Self>);
+}
