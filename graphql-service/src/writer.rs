@@ -142,6 +142,13 @@ impl<'a> AnswerWriter<'a> {
         Answer::new(Body::new(self.complete, self.memory), errors.collect())
     }
 
+    /// Gives the answer up, and returns its errors.
+    #[must_use]
+    pub fn into_errors(self) -> Vec<GraphqlError> {
+        let errors = self.errors.into_iter().map(|entry| entry.error);
+        errors.collect()
+    }
+
     /// Returns whether the answer was given up for lack of memory.
     #[must_use]
     pub fn is_out_of_memory(&self) -> bool {

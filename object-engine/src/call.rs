@@ -104,6 +104,15 @@ pub(crate) fn store_error(error: &StoreError, request_id: &str) -> GraphqlError 
         )
         .with("limit", *limit),
         StoreError::OutOfMemory => out_of_memory(),
+        StoreError::Conflict => GraphqlError::new(
+            code::WRITE_CONFLICT,
+            "other writers kept changing the same data; nothing was written, and the request can be repeated",
+        ),
+        StoreError::NotIsolated(what) => GraphqlError::new(code::STORE_NOT_ISOLATED, what.clone()),
+        StoreError::OutcomeUnknown(_) => failed(
+            code::WRITE_OUTCOME_UNKNOWN,
+            "it is unknown whether the mutation was written",
+        ),
         StoreError::Unavailable(_) => {
             failed(code::STORE_UNAVAILABLE, "the store cannot be reached")
         }

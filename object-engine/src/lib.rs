@@ -6,11 +6,13 @@ pub mod code;
 mod execute;
 pub mod explain;
 pub mod limits;
+mod mutate;
 pub mod options;
 mod plan;
 mod rdf;
 mod run;
 pub mod service;
+mod template;
 
 pub use explain::{Explained, Explanation};
 pub use limits::EngineLimits;

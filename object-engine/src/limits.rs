@@ -27,6 +27,8 @@ graphql_service::limits! {
             "Maximum number of steps in the plan of a document.";
         groups: usize = 10_000, "graphql.limits.groups", code::LIMIT_GROUPS,
             "Maximum number of groups in an aggregate, before paging.";
+        affected: usize = 10_000, "mutation.maxAffected", code::LIMIT_AFFECTED,
+            "Maximum number of objects that a mutation may create, change or delete.";
         cursor_bytes: usize = 8 << 10, "graphql.limits.cursorBytes", code::LIMIT_CURSOR,
             "Maximum size of the sort keys and the id in a cursor, in bytes.";
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use graph_store::value::Numbers;
 use graphql_gen::typesystem::ApiOptions;
 use graphql_service::{Limits, Slots};
+use oxrdf::NamedNode;
 
 use crate::limits::EngineLimits;
 
@@ -26,6 +27,10 @@ pub struct ServiceOptions {
     pub slots: Arc<Slots>,
     /// Answers `extensions.explain` when the schema's `enableGraphQlExplain` allows it too.
     pub explain: bool,
+    /// Which graph mutations write to; the default graph if none is given.
+    pub mutation_graph: Option<NamedNode>,
+    /// How often a mutation is repeated when other writers changed what it had read.
+    pub conflict_retries: u32,
     /// Answers each request under the rights that the schema gives to the roles of its sender.
     pub roles_enforced: bool,
 }
@@ -40,6 +45,8 @@ impl Default for ServiceOptions {
             document_cache_bytes: 32 << 20,
             slots: Slots::shared(),
             explain: false,
+            mutation_graph: None,
+            conflict_retries: 5,
             roles_enforced: false,
         }
     }
@@ -100,6 +107,20 @@ impl ServiceOptions {
     #[must_use]
     pub fn with_explain(mut self, explain: bool) -> Self {
         self.explain = explain;
+        self
+    }
+
+    /// Sets which graph mutations write to, instead of the default graph.
+    #[must_use]
+    pub fn with_mutation_graph(mut self, graph: NamedNode) -> Self {
+        self.mutation_graph = Some(graph);
+        self
+    }
+
+    /// Sets how often a mutation is repeated when other writers changed what it had read.
+    #[must_use]
+    pub fn with_conflict_retries(mut self, retries: u32) -> Self {
+        self.conflict_retries = retries;
         self
     }
 

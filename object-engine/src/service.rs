@@ -51,6 +51,7 @@ impl ObjectService {
             documents,
             rights,
             printed: OnceLock::new(),
+            write_facts: OnceLock::new(),
         };
         Ok(ObjectService {
             shared: Arc::new(shared),
@@ -154,9 +155,6 @@ fn report_unenforced(schema: &soml_core::schema::Schema, options: &ServiceOption
             schema = %schema.id,
             "the schema declares no roles, so nobody but a superuser may read anything"
         );
-    }
-    if schema.config.enable_mutations {
-        tracing::info!(schema = %schema.id, "mutations are not served; the API is read-only");
     }
     let ignored: Vec<&str> = asked
         .iter()

@@ -12,6 +12,7 @@ use super::annotate::Annotator;
 use super::error::ApiError;
 use super::generate::Generated;
 use super::hierarchy::index;
+use super::mutation::MutationField;
 use super::options::{ApiOptions, FederationMode};
 use super::origin::{self, Origin, Origins};
 use super::subgraph::Subgraph;
@@ -41,6 +42,7 @@ pub struct Api {
     type_refs: HashMap<Name, TypeRef>,
     fields: Vec<IndexMap<Name, Field>>,
     types: ObjectTypes,
+    mutations: IndexMap<Name, MutationField>,
     mutation_types: HashSet<Name>,
 }
 
@@ -141,6 +143,7 @@ impl Api {
             type_refs: generated.type_refs,
             fields: generated.fields,
             types: generated.types,
+            mutations: generated.mutations,
             mutation_types: generated.mutation_types,
         })
     }
@@ -167,6 +170,12 @@ impl Api {
     #[must_use]
     pub fn root_field(&self, name: &str) -> Option<RootField> {
         self.roots.get(name).copied()
+    }
+
+    /// Finds a field of `Mutation`.
+    #[must_use]
+    pub fn mutation_field(&self, name: &str) -> Option<MutationField> {
+        self.mutations.get(name).copied()
     }
 
     /// Finds the objects that an object or interface type stands for.

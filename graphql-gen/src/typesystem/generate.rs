@@ -15,7 +15,7 @@ use super::error::{ApiError, Problem, ProblemKind};
 use super::fields::{ObjectShape, ShapeBuilder};
 use super::hierarchy::{Hierarchy, index};
 use super::inputs::CommonKeys;
-use super::mutation::Mutations;
+use super::mutation::{MutationField, Mutations};
 use super::objects::TypeBuilder;
 use super::options::ApiOptions;
 use super::origin::{Origin, Origins};
@@ -33,6 +33,8 @@ pub(super) struct Generated {
     pub(super) type_refs: HashMap<Name, TypeRef>,
     pub(super) fields: Vec<IndexMap<Name, Field>>,
     pub(super) types: ObjectTypes,
+    /// What the fields of `Mutation` do.
+    pub(super) mutations: IndexMap<Name, MutationField>,
     /// Types that are only about writing.
     pub(super) mutation_types: HashSet<Name>,
 }
@@ -92,7 +94,7 @@ impl Generated {
         let (query, roots) = query.into_type();
         table.add(Origin::BUILT_IN, query);
         let read_only = table.len();
-        let writable = generator.add_mutations(&mut table);
+        let mutations = generator.add_mutations(&mut table);
         let mutation_types = table.names_from(read_only).cloned().collect();
 
         let mut type_refs = type_refs(soml, targets);
@@ -108,7 +110,7 @@ impl Generated {
             },
         };
         let form = Form {
-            writable,
+            writable: !mutations.is_empty(),
             prune: options.prune,
             exposed: &exposed,
         };
@@ -121,6 +123,7 @@ impl Generated {
             type_refs,
             fields,
             types,
+            mutations,
             mutation_types,
         })
     }
@@ -188,14 +191,17 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// Adds type `Mutation` and what belongs to it; `false` when there is nothing to write.
-    fn add_mutations(&self, table: &mut TypeTable<'_>) -> bool {
+    /// Adds type `Mutation` and what belongs to it, where it is asked for and there is something to write.
+    fn add_mutations(&self, table: &mut TypeTable<'_>) -> IndexMap<Name, MutationField> {
         let mutations = Mutations {
             soml: self.soml,
             hierarchy: &self.hierarchy,
             targets: &self.targets,
         };
-        self.parts.mutations && mutations.add(table)
+        match self.parts.mutations {
+            true => mutations.add(table),
+            false => IndexMap::default(),
+        }
     }
 }
 

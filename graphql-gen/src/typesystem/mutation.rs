@@ -30,6 +30,42 @@ pub(super) struct Mutations<'a> {
     pub(super) targets: &'a Targets,
 }
 
+/// A field of `Mutation`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub struct MutationField {
+    /// The concrete object whose instances are written.
+    pub object: ObjectId,
+    /// What is done to them.
+    pub verb: Verb,
+}
+
+/// What a field of `Mutation` does to objects.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Verb {
+    /// Creates them.
+    Create,
+    /// Changes values of existing ones.
+    Update,
+    /// Deletes them.
+    Delete,
+}
+
+impl Verb {
+    /// All verbs, in the order of the fields.
+    pub const ALL: [Verb; 3] = [Verb::Create, Verb::Update, Verb::Delete];
+
+    /// Returns the start of the names of fields.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Verb::Create => "create",
+            Verb::Update => "update",
+            Verb::Delete => "delete",
+        }
+    }
+}
+
 /// The types of a property's values in the two inputs of an object.
 struct ValueTypes {
     on_create: Type,
@@ -54,9 +90,11 @@ struct MutationArguments {
 }
 
 impl Mutations<'_> {
-    /// Adds `Mutation` and its inputs and payloads; `false` when there is nothing to write.
-    pub(super) fn add(&self, table: &mut TypeTable<'_>) -> bool {
+    /// Adds `Mutation` and its inputs and payloads, and returns what its fields do; nothing is added when
+    /// there is nothing to write.
+    pub(super) fn add(&self, table: &mut TypeTable<'_>) -> IndexMap<Name, MutationField> {
         let arguments = MutationArguments::new();
+        let mut meaning = IndexMap::default();
         let mut all: IndexMap<Name, Member<FieldNode>> = IndexMap::default();
         add_shared(table);
         let affected = Affected::new();
@@ -69,19 +107,21 @@ impl Mutations<'_> {
             let payload = self.payload(id, target, &affected);
             table.add(of_object(id), payload);
             let origin = Origin::of(Source::Object(id)).under(Setting::MutationPrefix);
-            for field in self.root_fields(id, target, &arguments) {
+            let fields = self.root_fields(id, target, &arguments);
+            for (verb, field) in Verb::ALL.into_iter().zip(fields) {
+                meaning.insert(field.name.clone(), MutationField { object: id, verb });
                 all.insert(field.name.clone(), Member::of(origin, field));
             }
         }
         if all.is_empty() {
-            return false;
+            return meaning;
         }
         let description = text("Root mutations");
         let none = IndexSet::default();
         let fields = all.into_values();
         let ty = object_type(name!("Mutation"), description, none, fields);
         table.add(Origin::BUILT_IN.under(Setting::Mutations), ty);
-        true
+        meaning
     }
 
     fn root_fields(
@@ -92,7 +132,7 @@ impl Mutations<'_> {
     ) -> [FieldNode; 3] {
         let ty = &target.ty;
         let prefix = &self.soml.config.mutation_pfx;
-        let name = |verb: &str| Name::new_unchecked(&format!("{prefix}{verb}_{ty}"));
+        let name = |verb: Verb| Name::new_unchecked(&format!("{prefix}{}_{ty}", verb.name()));
         let payload = named(&suffixed(ty, "_Mutation"));
         // Instances of subclasses are instances too, so filters are those of the interface.
         let filter = &self.targets.object_range(id).where_arg;
@@ -124,19 +164,19 @@ impl Mutations<'_> {
         ];
         [
             field(
-                &name("create"),
+                &name(Verb::Create),
                 describe("Create", ty, " objects"),
                 create,
                 payload.clone(),
             ),
             field(
-                &name("update"),
+                &name(Verb::Update),
                 describe("Update", ty, " objects"),
                 update,
                 payload.clone(),
             ),
             field(
-                &name("delete"),
+                &name(Verb::Delete),
                 describe("Delete", ty, " objects"),
                 delete,
                 payload,

@@ -158,6 +158,8 @@ pub struct RequestContext {
     pub introspection: Introspection,
     /// Who sent the request; `None` when the transport does not ask.
     pub caller: Option<Arc<Caller>>,
+    /// The key under which the client repeats a mutation, so that it is carried out once.
+    pub idempotency_key: Option<String>,
     /// Counts the memory that the request holds.
     pub memory: Arc<MemoryAccount>,
 }
@@ -176,6 +178,13 @@ impl RequestContext {
             Some(deadline) => self.with_deadline(deadline),
             None => self,
         }
+    }
+
+    /// Sets the key under which the client repeats a mutation.
+    #[must_use]
+    pub fn with_idempotency_key(mut self, key: impl Into<String>) -> Self {
+        self.idempotency_key = Some(key.into());
+        self
     }
 
     /// Sets the deadline.

@@ -39,6 +39,16 @@ pub(crate) fn access_of(rights: &Enforced, context: &RequestContext) -> Option<A
     }
 }
 
+/// Returns what the sender of a request may write; `None` for everything.
+pub(crate) fn write_access_of(rights: &Enforced, context: &RequestContext) -> Option<Access> {
+    let rights = rights.as_ref()?;
+    match context.caller.as_deref() {
+        None => Some(rights.of([])),
+        Some(caller) if caller.superuser => None,
+        Some(caller) => Some(rights.of(caller.roles.iter().map(String::as_str))),
+    }
+}
+
 /// An API as the sender of a request sees it.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {

@@ -99,7 +99,10 @@ pub(super) async fn fetch(execution: &Execution<'_>) -> Result<Fetched, StoreErr
             let nodes = std::mem::take(nodes);
             reached_once.push(nodes.reached == nodes.distinct.len());
             let nodes: Vec<ObjectRef> = nodes.distinct.into_iter().collect();
-            let chunk = if nodes.len() > CHUNK && can_wait(plan, position, &reached_once) {
+            let chunk = if execution.in_chunks
+                && nodes.len() > CHUNK
+                && can_wait(plan, position, &reached_once)
+            {
                 read_chunk(execution, position, &nodes[..CHUNK])
             } else {
                 None

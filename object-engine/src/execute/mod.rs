@@ -16,13 +16,16 @@ use apollo_compiler::validation::Valid;
 pub(crate) use fetch::Fetched;
 use graph_store::value::Numbers;
 use graph_store::{CallContext, GraphStore, StoreError};
+use graphql_service::writer::AnswerWriter;
 use graphql_service::{Answer, Documents, Limits, MemoryAccount, Prepared};
 use soml_core::schema::Schema;
+pub(crate) use write::write_list;
 
 use crate::limits::EngineLimits;
 use crate::plan::Plan;
 
 /// The input of an execution.
+#[derive(Clone, Copy)]
 pub(crate) struct Execution<'a> {
     pub(crate) schema: &'a Schema,
     pub(crate) plan: &'a Plan,
@@ -41,6 +44,9 @@ pub(crate) struct Execution<'a> {
     pub(crate) memory: &'a Arc<MemoryAccount>,
     /// How long the thread may be blocked until there is memory for it.
     pub(crate) patience: Duration,
+    /// Whether long levels may be read in chunks while the answer is written; else the store is asked for
+    /// nothing after it was fetched from.
+    pub(crate) in_chunks: bool,
 }
 
 /// The printed schema of a service.
@@ -67,5 +73,12 @@ impl Execution<'_> {
     /// there is no data at all.
     pub(crate) fn write(&self, fetched: &Fetched) -> Result<Answer, StoreError> {
         write::write(self, fetched)
+    }
+
+    /// Returns the writer of an empty answer with the bounds of the request.
+    pub(crate) fn writer<'w>(&self) -> AnswerWriter<'w> {
+        AnswerWriter::new()
+            .with_limit(self.limits.response_bytes)
+            .with_memory(Arc::clone(self.memory), self.patience)
     }
 }

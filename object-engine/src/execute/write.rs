@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use graph_store::StoreError;
 use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult, write_string};
@@ -23,17 +22,7 @@ use crate::plan::{
 const CHECK_EVERY: u32 = 256;
 
 pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Result<Answer, StoreError> {
-    let mut writer = Writer {
-        execution,
-        fetched,
-        answer: AnswerWriter::new()
-            .with_limit(execution.limits.response_bytes)
-            .with_memory(Arc::clone(execution.memory), execution.patience),
-        objects: 0,
-        columns: HashMap::new(),
-        chunks: Chunks::new(fetched.levels.len()),
-        stopped: None,
-    };
+    let mut writer = Writer::new(execution, fetched, execution.writer());
     for warning in &execution.plan.warnings {
         writer.answer.push_error(warning.clone());
     }
@@ -43,6 +32,28 @@ pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Result<Answ
         None if writer.answer.is_out_of_memory() => Err(StoreError::OutOfMemory),
         None => Ok(writer.answer.finish(written)),
     }
+}
+
+/// Writes the list of a root field into an answer that something else is written into, too.
+pub(crate) fn write_list<'a>(
+    execution: &'a Execution<'a>,
+    fetched: &'a Fetched,
+    root: usize,
+    answer: AnswerWriter<'a>,
+) -> (AnswerWriter<'a>, Result<WriteResult, StoreError>) {
+    let mut writer = Writer::new(execution, fetched, answer);
+    let value = &execution.plan.roots[root].value;
+    let written = match (value, &fetched.roots[root]) {
+        (RootValue::Objects(objects), FetchedRoot::Objects(nodes)) => {
+            writer.objects(objects.level, nodes, &ListOutput::default())
+        }
+        _ => unreachable!("mutations read back lists of objects alone"),
+    };
+    let written = match writer.stopped.take() {
+        Some(error) => Err(error),
+        None => Ok(written),
+    };
+    (writer.answer, written)
 }
 
 /// Writes one answer.
@@ -61,6 +72,18 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
+    fn new(execution: &'a Execution<'a>, fetched: &'a Fetched, answer: AnswerWriter<'a>) -> Self {
+        Writer {
+            execution,
+            fetched,
+            answer,
+            objects: 0,
+            columns: HashMap::new(),
+            chunks: Chunks::new(fetched.levels.len()),
+            stopped: None,
+        }
+    }
+
     pub(super) fn schema(&self) -> &'a Schema {
         self.execution.schema
     }

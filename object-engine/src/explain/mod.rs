@@ -12,7 +12,10 @@ use graph_store::{Trace, TraceStep};
 use graphql_service::Response;
 use serde::Serialize;
 
-use crate::plan::{AggregatePart, Aggregation, Level, Plan, RootConnection, RootValue, Typing};
+use crate::plan::{
+    Action, AggregatePart, Aggregation, Level, MutationPlan, MutationRoot, Plan, RootConnection,
+    RootValue, Selected, Typing,
+};
 
 /// How a request was answered; the value of `extensions.explain` in a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -49,6 +52,54 @@ impl Explanation {
             execution_microseconds: micros(execution),
         }
     }
+}
+
+impl Explanation {
+    pub(crate) fn of_mutation(
+        plan: &MutationPlan,
+        trace: &Trace,
+        planning: Duration,
+        execution: Duration,
+    ) -> Self {
+        Explanation {
+            plan: describe_mutation(plan),
+            round_trips: trace.calls(),
+            steps: trace.steps(),
+            planning_microseconds: micros(planning),
+            execution_microseconds: micros(execution),
+        }
+    }
+}
+
+/// Prints the plan of a mutation, line by line: what each field does, and what it reads back.
+fn describe_mutation(plan: &MutationPlan) -> Vec<String> {
+    let mut lines = Vec::new();
+    for root in &plan.fields {
+        let MutationRoot::Write(field) = root else {
+            continue;
+        };
+        let selected = |selected: &Selected| describe_selection(&selected.selection);
+        let what = match &field.action {
+            Action::Create(entries) => format!("create {} objects", entries.len()),
+            Action::Update(entries) => format!("change {} objects", entries.len()),
+            Action::UpdateWhere(of, _) => format!("change what there is to {}", selected(of)),
+            Action::Delete(of) => format!("delete what there is to {}", selected(of)),
+        };
+        lines.push(format!("{}: {what}", field.key));
+        let read_back = describe(&field.read_back).into_iter();
+        lines.extend(read_back.map(|line| format!("{} reads back {line}", field.key)));
+    }
+    let new = plan.entries.iter().filter(|entry| entry.is_new).count();
+    lines.push(format!(
+        "{new} new objects, {} changed ones; checked together, written in one transaction{}",
+        plan.entries.len() - new,
+        if plan.dry_run {
+            ", which is rolled back"
+        } else {
+            ""
+        }
+    ));
+    lines
 }
 
 /// Prints a plan, line by line.

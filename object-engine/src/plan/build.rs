@@ -62,13 +62,7 @@ impl<'a> PlanInput<'a> {
 /// When an argument has a value that validation cannot check or that is not allowed, or a limit is
 /// exceeded.
 pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
-    let mut planner = Planner {
-        input,
-        levels: Vec::new(),
-        known: HashMap::new(),
-        aggregations: HashMap::new(),
-        left_out: LeftOut::default(),
-    };
+    let mut planner = Planner::new(input);
     let mut roots = Vec::new();
     let mut fields = Fields::default();
     collect(
@@ -110,6 +104,16 @@ pub(super) struct Scope {
 }
 
 impl<'p, 'a> Planner<'p, 'a> {
+    pub(super) fn new(input: &'p PlanInput<'a>) -> Self {
+        Planner {
+            input,
+            levels: Vec::new(),
+            known: HashMap::new(),
+            aggregations: HashMap::new(),
+            left_out: LeftOut::default(),
+        }
+    }
+
     fn api(&self) -> &'a Api {
         self.input.api
     }
@@ -139,14 +143,48 @@ impl<'p, 'a> Planner<'p, 'a> {
         root: ApiRoot,
     ) -> Result<Option<RootValue>> {
         let target = root.target;
-        let shown = self.input.view().shown(target);
-        if shown.is_nothing() {
+        if root.kind == RootKind::Objects {
+            return self.objects_root(key, nodes, target);
+        }
+        if self.input.view().shown(target).is_nothing() {
             self.leave_out(key, nodes[0]);
             return Ok(None);
         }
-        let arguments = self.arguments(nodes[0]);
+        let (selection, scope) = self.selection(nodes[0], target)?;
+        match root.kind {
+            RootKind::Count => Ok(Some(RootValue::Count(Box::new(selection)))),
+            RootKind::Aggregate => self.root_aggregate(nodes, (target, selection, scope)),
+            _ => self.connection(key, nodes, (target, selection, scope)),
+        }
+    }
+
+    /// Plans a list of objects; `None` where nothing of it is left.
+    pub(super) fn objects_root(
+        &mut self,
+        key: &str,
+        nodes: &[&'a Node<executable::Field>],
+        target: TypeRef,
+    ) -> Result<Option<RootValue>> {
+        if self.input.view().shown(target).is_nothing() {
+            self.leave_out(key, nodes[0]);
+            return Ok(None);
+        }
+        let (selection, scope) = self.selection(nodes[0], target)?;
+        let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
+        let level = self.level(target, &sets, &scope)?;
+        let root = RootValue::Objects(Box::new(RootObjects { selection, level }));
+        Ok((!self.left_out.is_empty(level)).then_some(root))
+    }
+
+    /// Returns the objects that the arguments of a field select, and what its levels inherit.
+    fn selection(
+        &self,
+        node: &'a executable::Field,
+        target: TypeRef,
+    ) -> Result<(Selection, Scope)> {
+        let arguments = self.arguments(node);
         let mut conditions = vec![NodeCondition::Instance(type_test(self.api(), target))];
-        conditions.extend(shown.condition());
+        conditions.extend(self.input.view().shown(target).condition());
         if self.is_open(target) {
             conditions.push(self.known_type(target));
         }
@@ -159,21 +197,7 @@ impl<'p, 'a> Planner<'p, 'a> {
             page: arguments.page()?,
             dataset: (*dataset).clone(),
         };
-        let scope = Scope { lang, dataset };
-        match root.kind {
-            RootKind::Objects => {}
-            RootKind::Count => return Ok(Some(RootValue::Count(Box::new(selection)))),
-            RootKind::Aggregate => {
-                return self.root_aggregate(nodes, (target, selection, scope));
-            }
-            RootKind::Connection => {
-                return self.connection(key, nodes, (target, selection, scope));
-            }
-        }
-        let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
-        let level = self.level(target, &sets, &scope)?;
-        let root = RootValue::Objects(Box::new(RootObjects { selection, level }));
-        Ok((!self.left_out.is_empty(level)).then_some(root))
+        Ok((selection, Scope { lang, dataset }))
     }
 
     /// Warns that a field at the end of the current path is left out.
@@ -624,7 +648,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         Ok(builder.slot(Step::from(&property.path), condition, page))
     }
 
-    fn finish(self, mut roots: Vec<RootField>) -> Result<Plan> {
+    pub(super) fn finish(self, mut roots: Vec<RootField>) -> Result<Plan> {
         let levels = self.levels.into_iter();
         let mut levels: Vec<Level> = levels
             .map(|level| level.expect("every level is built before its parent is"))

@@ -13,10 +13,13 @@ mod connection;
 mod constant;
 mod cursor;
 mod entities;
+mod entry;
 mod filter;
+mod given;
 mod input;
 mod left_out;
 mod levels;
+mod mutation;
 mod order;
 mod set_where;
 
@@ -30,9 +33,15 @@ pub(crate) use aggregate::{
 };
 pub(crate) use build::{PlanInput, build};
 pub use cursor::CursorCodec;
+pub(crate) use entry::{Change, Entry, NewValue, PropertyChange};
+pub(crate) use given::{matches_regex, text_of, validation};
 use graph_store::query::{Dataset, ObjectRef, Page, Selection, Slot, TypeIndex, Window};
 use graph_store::value::{LiteralKey, LiteralTypes};
 use graphql_service::error::{GraphqlError, Location};
+pub(crate) use mutation::{
+    Action, AffectedPart, MutationField, MutationPlan, MutationRoot, PayloadPart, Place, Selected,
+    build_mutation,
+};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{EnumId, ObjectId};
@@ -52,6 +61,18 @@ pub(crate) struct Plan {
     pub(crate) null_empty_lists: bool,
     /// What was left out of the operation.
     pub(crate) warnings: Vec<GraphqlError>,
+}
+
+impl Plan {
+    /// Returns a plan that reads nothing.
+    pub(crate) fn empty() -> Self {
+        Plan {
+            roots: Vec::new(),
+            levels: Vec::new(),
+            null_empty_lists: false,
+            warnings: Vec::new(),
+        }
+    }
 }
 
 /// A root field.

@@ -19,6 +19,7 @@ mod fixture;
 mod hostile;
 mod languages;
 mod leaks;
+mod mutations;
 #[cfg(feature = "rocksdb")]
 mod on_disk;
 mod star_wars;

@@ -142,6 +142,20 @@ impl BackEnd {
         Arc::clone(&self.graph_store)
     }
 
+    /// Returns all quads that the embedded store holds.
+    #[allow(dead_code, reason = "not every test binary asks")]
+    pub(crate) fn quads(&self) -> Vec<Quad> {
+        let store = match &self.data {
+            Data::Here(store) => store,
+            Data::Sealed(store) => store.inner(),
+            #[cfg(feature = "rocksdb")]
+            Data::OnDisk { store, .. } => store,
+            Data::There(_) => panic!("the quads of a server are not at hand"),
+        };
+        let quads: Result<_, _> = store.iter().collect();
+        quads.expect("the store is there")
+    }
+
     /// Puts quads in place of all that the store holds.
     pub(crate) fn load(&self, quads: &[Quad]) {
         match &self.data {

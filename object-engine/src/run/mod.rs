@@ -5,6 +5,9 @@
 //! to be long, it moves to a slot for long ones and goes on. What the last request of the same
 //! document cost decides where the next one starts.
 
+mod mutation;
+mod repeat;
+
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -17,14 +20,16 @@ use graphql_service::{
     Answer, Document, Documents, GraphqlError, Prepared, Refusal, Reply, Request, RequestContext,
     Slot, Weight,
 };
+use repeat::Repetition;
 
-use crate::access::{Enforced, access_of};
+use crate::access::{Enforced, access_of, write_access_of};
 use crate::call::{PATIENCE, StoreMemory, call_context, slot_error, store_error};
 use crate::code;
 use crate::execute::{Execution, Fetched, ServiceSdl};
 use crate::explain::Explanation;
+use crate::mutate::WriteFacts;
 use crate::options::ServiceOptions;
-use crate::plan::{self, Plan, PlanInput, RootValue};
+use crate::plan::{self, MutationPlan, Plan, PlanInput, RootValue};
 
 /// Work that a request may do on an async worker, about half a millisecond.
 const SHORT_WORK: u64 = 1_024;
@@ -53,6 +58,8 @@ pub(crate) struct Shared {
     pub(crate) rights: Enforced,
     /// The printed schema, once somebody has asked for it.
     pub(crate) printed: OnceLock<ServiceSdl>,
+    /// What the schema says about writing, once somebody has written.
+    pub(crate) write_facts: OnceLock<WriteFacts>,
 }
 
 /// A request with all that it takes to answer it.
@@ -68,12 +75,20 @@ pub(crate) struct Job {
     may_block: bool,
     /// Explains whatever the options say.
     explains: bool,
+    /// What a repetition of a mutation is recognised by.
+    repetition: Repetition,
 }
 
 /// A reply, and how it was found when that is wanted.
 pub(crate) struct Executed {
     pub(crate) reply: Reply,
     pub(crate) explanation: Option<Explanation>,
+}
+
+impl Executed {
+    fn is_overload(&self) -> bool {
+        matches!(self.reply, Reply::Overloaded(_))
+    }
 }
 
 impl From<Reply> for Executed {
@@ -88,9 +103,30 @@ impl From<Reply> for Executed {
 /// An operation that is ready to be executed.
 struct Ready {
     prepared: Prepared,
-    plan: Plan,
+    plan: Planned,
     planning: Duration,
     execution: Instant,
+}
+
+/// A plan.
+enum Planned {
+    /// Of a query.
+    Query(Plan),
+    /// Of a mutation.
+    Mutation(Box<MutationPlan>),
+}
+
+/// What becomes of a request where it was started.
+enum Started {
+    Executed(Box<Executed>),
+    /// It is a mutation, which waits for its turn.
+    Mutation(Box<Ready>),
+}
+
+impl From<Executed> for Started {
+    fn from(executed: Executed) -> Self {
+        Started::Executed(Box::new(executed))
+    }
 }
 
 /// Why a request is not executed.
@@ -121,6 +157,7 @@ impl Job {
             context: Arc::new(context),
             may_block: false,
             explains: false,
+            repetition: Repetition::default(),
         }
     }
 
@@ -149,14 +186,12 @@ impl Job {
             let meter = Arc::new(Meter::new(SHORT_WORK));
             let short = self.clone().with_meter(&meter).here();
             match AssertUnwindSafe(short).catch_unwind().await {
+                Ok(Started::Mutation(ready)) => return form(self.mutate(*ready).await),
                 // In a slot the request may wait for memory.
-                Ok(Executed {
-                    reply: Reply::Overloaded(_),
-                    ..
-                }) => {}
-                Ok(executed) if !meter.is_over() => {
+                Ok(Started::Executed(executed)) if executed.is_overload() => {}
+                Ok(Started::Executed(executed)) if !meter.is_over() => {
                     self.remember(&meter);
-                    return form(executed);
+                    return form(*executed);
                 }
                 Ok(_) => {}
                 Err(_) => return form(Reply::internal_error().into()),
@@ -186,13 +221,19 @@ impl Job {
             let own = slot.clone();
             let meter = Meter::new(limit).with_extension(move || own.move_to_long().is_ok());
             let meter = Arc::new(meter);
-            let executed = futures::executor::block_on(job.blocking().with_meter(&meter).here());
-            job.remember(&meter);
-            (!meter.is_over()).then(|| form(executed))
+            match futures::executor::block_on(job.blocking().with_meter(&meter).here()) {
+                Started::Mutation(ready) => Some(Err(ready)),
+                Started::Executed(executed) => {
+                    job.remember(&meter);
+                    (!meter.is_over()).then(|| Ok(form(*executed)))
+                }
+            }
         };
         let slots = &self.shared.options.slots;
         match slots.run(weight, self.context.deadline, work).await {
-            Ok(done) => done,
+            Ok(None) => None,
+            Ok(Some(Ok(done))) => Some(done),
+            Ok(Some(Err(ready))) => Some(form(self.clone().mutate(*ready).await)),
             Err(error) => Some(form(refused_slot(slot_error(error)))),
         }
     }
@@ -209,6 +250,9 @@ impl Job {
             Ok(Err(stop)) => return form(traced.stopped(stop)),
             Ok(Ok(ready)) => ready,
         };
+        if matches!(ready.plan, Planned::Mutation(_)) {
+            return form(traced.mutate(ready).await);
+        }
         let fetched = traced.execution(&ready).fetch().await;
         let held = traced
             .call
@@ -251,18 +295,21 @@ impl Job {
         prepared.await.map_err(slot_error)
     }
 
-    /// Runs the request on this thread.
-    async fn here(self) -> Executed {
+    /// Runs the request on this thread, unless it is a mutation.
+    async fn here(self) -> Started {
         let may_block = self.may_block;
         let job = match self.counted(may_block).traced() {
-            Err(error) => return Reply::Refused(vec![error]).into(),
+            Err(error) => return Executed::from(Reply::Refused(vec![error])).into(),
             Ok(job) => job,
         };
         match job.prepare() {
-            Err(stop) => job.stopped(stop),
+            Err(stop) => job.stopped(stop).into(),
+            Ok(ready) if matches!(ready.plan, Planned::Mutation(_)) => {
+                Started::Mutation(Box::new(ready))
+            }
             Ok(ready) => {
                 let fetched = job.execution(&ready).fetch().await;
-                job.finish(ready, fetched)
+                job.finish(ready, fetched).into()
             }
         }
     }
@@ -321,6 +368,14 @@ impl Job {
         self.call.spend(u32::try_from(work).unwrap_or(u32::MAX))
     }
 
+    /// Returns the execution of what a mutation reads back, but for its plan and its store.
+    fn reading_back<'a>(&'a self, ready: &'a Ready, no_plan: &'a Plan) -> Execution<'a> {
+        Execution {
+            in_chunks: false,
+            ..self.reading(&ready.prepared, no_plan)
+        }
+    }
+
     /// Does everything that needs no data.
     fn prepare(&self) -> Result<Ready, Stop> {
         let started = Instant::now();
@@ -337,19 +392,10 @@ impl Job {
         };
         let prepared = documents.prepare(schema, document, request, &self.context)?;
         self.call.check()?;
-        let access = access_of(&shared.rights, &self.context);
-        let plan = plan::build(&PlanInput {
-            api: &shared.api,
-            access: access.as_ref(),
-            limits: &shared.options.engine_limits,
-            features: &shared.store.features(),
-            document: prepared.document.valid(),
-            operation: &prepared.operation,
-            variables: &prepared.variables,
-        });
-        let plan = plan.map_err(|error| vec![error])?;
-        tracing::debug!(request_id = %self.context.request_id, ?plan, "planned");
-        self.admit_introspection(&prepared, &plan)?;
+        let plan = self.plan(&prepared).map_err(|error| vec![error])?;
+        if let Planned::Query(plan) = &plan {
+            self.admit_introspection(&prepared, plan)?;
+        }
         let execution = Instant::now();
         Ok(Ready {
             prepared,
@@ -357,6 +403,29 @@ impl Job {
             planning: execution - started,
             execution,
         })
+    }
+
+    fn plan(&self, prepared: &Prepared) -> Result<Planned, GraphqlError> {
+        let shared = &self.shared;
+        let access = access_of(&shared.rights, &self.context);
+        let input = PlanInput {
+            api: &shared.api,
+            access: access.as_ref(),
+            limits: &shared.options.engine_limits,
+            features: &shared.store.features(),
+            document: prepared.document.valid(),
+            operation: &prepared.operation,
+            variables: &prepared.variables,
+        };
+        if prepared.operation.is_mutation() {
+            let rights = write_access_of(&shared.rights, &self.context);
+            let plan = plan::build_mutation(&input, rights.as_ref())?;
+            tracing::debug!(request_id = %self.context.request_id, ?plan, "planned");
+            return Ok(Planned::Mutation(Box::new(plan)));
+        }
+        let plan = plan::build(&input)?;
+        tracing::debug!(request_id = %self.context.request_id, ?plan, "planned");
+        Ok(Planned::Query(plan))
     }
 
     /// Checks the size of what is asked of the schema, and counts it as long unless it is at hand.
@@ -379,43 +448,50 @@ impl Job {
     }
 
     fn execution<'a>(&'a self, ready: &'a Ready) -> Execution<'a> {
+        match &ready.plan {
+            Planned::Query(plan) => self.reading(&ready.prepared, plan),
+            Planned::Mutation(_) => unreachable!("mutations are executed apart"),
+        }
+    }
+
+    /// Returns the execution of a plan that reads.
+    fn reading<'a>(&'a self, prepared: &'a Prepared, plan: &'a Plan) -> Execution<'a> {
         let shared = self.shared.as_ref();
         Execution {
             schema: shared.api.soml(),
-            plan: &ready.plan,
+            plan,
             store: shared.store.as_ref(),
             context: &self.call,
             limits: &shared.options.limits,
             engine_limits: &shared.options.engine_limits,
             numbers: shared.options.numbers,
-            service: shared.printed(&ready.plan),
+            service: shared.printed(plan),
             documents: &shared.documents,
             type_system: shared.api.schema(),
-            prepared: &ready.prepared,
+            prepared,
             memory: &self.context.memory,
             patience: if self.may_block {
                 PATIENCE
             } else {
                 Duration::ZERO
             },
+            in_chunks: true,
         }
     }
 
     /// Writes the answer, and explains it where that is wanted.
     fn finish(&self, ready: Ready, fetched: Result<Fetched, StoreError>) -> Executed {
         let written = fetched.and_then(|fetched| self.execution(&ready).write(&fetched));
-        let mut reply = match written {
+        let reply = match written {
             Ok(answer) => Reply::Executed(answer),
             Err(error) => self.failed(&error),
         };
-        let explanation = self.call.trace.as_ref().map(|trace| {
-            Explanation::new(
-                &ready.plan,
-                trace,
-                ready.planning,
-                ready.execution.elapsed(),
-            )
-        });
+        self.explained(reply, &ready)
+    }
+
+    /// Adds the explanation to a reply where that is wanted.
+    fn explained(&self, mut reply: Reply, ready: &Ready) -> Executed {
+        let explanation = self.explanation(ready);
         if let (Reply::Executed(_), Some(explanation), false) =
             (&reply, &explanation, self.explains)
             && let Reply::Executed(answer) = reply
@@ -423,6 +499,15 @@ impl Job {
             reply = Reply::Executed(answer.with_extension("explain", explanation));
         }
         Executed { reply, explanation }
+    }
+
+    fn explanation(&self, ready: &Ready) -> Option<Explanation> {
+        let trace = self.call.trace.as_ref()?;
+        let (planning, executing) = (ready.planning, ready.execution.elapsed());
+        Some(match &ready.plan {
+            Planned::Query(plan) => Explanation::new(plan, trace, planning, executing),
+            Planned::Mutation(plan) => Explanation::of_mutation(plan, trace, planning, executing),
+        })
     }
 
     fn stopped(&self, stop: Stop) -> Executed {

@@ -1,0 +1,435 @@
+//! A mutation in the making: what each entry changes, as triples.
+
+use std::collections::{HashMap, HashSet};
+
+use graph_store::query::{Step, TypeIndex, TypeTest};
+use graph_store::value::{CanonicalValue, canonical_value};
+use graph_store::write::QuadPattern;
+use graphql_gen::typesystem::{Api, TypeRef};
+use graphql_service::error::{GraphqlError, PathSegment};
+use indexmap::IndexMap;
+use oxrdf::{GraphName, NamedNode, Term, Triple};
+use soml_core::access::{Access, Operation, Part};
+use soml_core::schema::{ObjectId, Path, Property, PropertyId, Range, Schema};
+
+use super::facts::WriteFacts;
+use super::ids::new_id;
+use super::overlay::Overlay;
+use crate::code;
+use crate::limits::EngineLimits;
+use crate::plan::{Change, Entry, MutationPlan, NewValue, PropertyChange};
+use crate::rdf::{type_index, type_test};
+
+/// What does not change while a mutation is worked out.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting<'a> {
+    pub(crate) api: &'a Api,
+    pub(crate) facts: &'a WriteFacts,
+    pub(crate) plan: &'a MutationPlan,
+    /// What the sender may do; `None` for everything.
+    pub(crate) rights: Option<&'a Access>,
+    pub(crate) limits: &'a EngineLimits,
+    /// Where new triples go.
+    pub(crate) graph: &'a GraphName,
+}
+
+impl<'a> Setting<'a> {
+    pub(super) fn schema(&self) -> &'a Schema {
+        self.api.soml()
+    }
+}
+
+/// A mutation in the making.
+pub(super) struct Draft<'a> {
+    pub(super) setting: Setting<'a>,
+    pub(super) overlay: Overlay,
+    /// The ids of the entries that create objects.
+    pub(super) ids: Vec<Option<NamedNode>>,
+    pub(super) findings: Vec<GraphqlError>,
+    /// Objects by what happened to them, with their concrete types.
+    pub(super) created: IndexMap<NamedNode, (ObjectId, usize)>,
+    pub(super) updated: IndexMap<NamedNode, ObjectId>,
+    pub(super) deleted: IndexMap<NamedNode, ObjectId>,
+    /// The steps whose values changed, and the entry that asked for it.
+    pub(super) touched: IndexMap<(NamedNode, Step), Option<usize>>,
+    /// References to objects that must exist.
+    pub(super) references: Vec<Reference<'a>>,
+    tests: HashMap<ObjectId, (TypeTest, TypeIndex)>,
+}
+
+/// A reference to an object.
+pub(super) struct Reference<'a> {
+    pub(super) entry: usize,
+    pub(super) property: PropertyId,
+    pub(super) below: &'a [PathSegment],
+    pub(super) object: NamedNode,
+}
+
+impl<'a> Draft<'a> {
+    /// Starts a mutation: all new objects have their ids.
+    pub(super) fn new(setting: Setting<'a>) -> Self {
+        let mut draft = Draft {
+            setting,
+            overlay: Overlay::default(),
+            ids: Vec::new(),
+            findings: setting.plan.findings.clone(),
+            created: IndexMap::new(),
+            updated: IndexMap::new(),
+            deleted: IndexMap::new(),
+            touched: IndexMap::new(),
+            references: Vec::new(),
+            tests: HashMap::new(),
+        };
+        draft.ids = setting
+            .plan
+            .entries
+            .iter()
+            .map(|entry| draft.id_of(entry))
+            .collect();
+        draft
+    }
+
+    fn id_of(&mut self, entry: &Entry) -> Option<NamedNode> {
+        if !entry.is_new {
+            return entry.id.clone();
+        }
+        let refused = |message: String| entry.finding_at("id", &[], code::ID_INVALID, message);
+        let made = new_id(self.setting.schema(), entry, self.setting.limits);
+        let id = made.and_then(|id| {
+            let message = |error| format!("`{id}` is not an absolute IRI: {error}");
+            NamedNode::new(&id).map_err(message)
+        });
+        id.map_err(|message| self.findings.push(refused(message)))
+            .ok()
+    }
+
+    pub(super) fn entry(&self, place: usize) -> &'a Entry {
+        &self.setting.plan.entries[place]
+    }
+
+    /// Creates the object of an entry and those that it creates with it.
+    pub(super) fn create(&mut self, place: usize) {
+        let entry = self.entry(place);
+        let Some(id) = self.ids[place].clone() else {
+            return;
+        };
+        if self.created.contains_key(&id) {
+            let message = format!("`{id}` is the id of two new objects");
+            let finding = entry.finding_at("id", &[], code::ID_NOT_AVAILABLE, message);
+            self.findings.push(finding);
+            return;
+        }
+        self.created.insert(id.clone(), (entry.object, place));
+        let schema = self.setting.schema();
+        for object in schema.lineage(entry.object) {
+            let object = &schema[object];
+            let property = NamedNode::new_unchecked(object.type_prop.as_str());
+            for ty in &object.types {
+                let ty = NamedNode::new_unchecked(ty.as_str());
+                let triple = Triple::new(id.clone(), property.clone(), ty);
+                self.overlay.add(triple, self.setting.graph);
+            }
+        }
+        for change in &entry.changes {
+            if let Change::Set(values) = &change.change {
+                self.add_values(place, (&id, change.property), values);
+            }
+        }
+    }
+
+    /// Changes an object of a concrete type.
+    pub(super) fn update(&mut self, place: usize, id: &NamedNode, object: ObjectId) {
+        self.updated.insert(id.clone(), object);
+        for change in &self.entry(place).changes {
+            if let Some(property) = self.property_of(place, object, change) {
+                self.change(place, (id, property), change);
+            }
+        }
+    }
+
+    /// Returns the property of a concrete object that a change is for, if it may be written.
+    fn property_of(
+        &mut self,
+        place: usize,
+        object: ObjectId,
+        change: &PropertyChange,
+    ) -> Option<PropertyId> {
+        let schema = self.setting.schema();
+        let name = &schema[change.property].name.graphql;
+        let mut props = schema[object].props.iter().copied();
+        let property = props.find(|id| schema[*id].name.graphql == *name)?;
+        let part = Part::Property(property);
+        let may = |rights: &Access| rights.may(object, part, Operation::Write);
+        if property != change.property && !self.setting.rights.is_none_or(may) {
+            let ty = self.setting.api.type_name(object);
+            let message = format!("`{name}` of `{ty}` cannot be written without permission");
+            let finding = self
+                .entry(place)
+                .finding_at(name, &[], code::ACCESS_DENIED, message);
+            self.findings.push(finding);
+            return None;
+        }
+        Some(property)
+    }
+
+    fn change(
+        &mut self,
+        place: usize,
+        (id, property): (&NamedNode, PropertyId),
+        change: &'a PropertyChange,
+    ) {
+        let of = &self.setting.schema()[property];
+        let current = self.current(id, of);
+        let (removed, values): (Vec<Term>, &[NewValue]) = match &change.change {
+            Change::Add(values) => (Vec::new(), values),
+            Change::Set(values) => {
+                let new: Vec<Term> = self.terms(values);
+                (replaced(of, &current, &new), values)
+            }
+            Change::Patch(old, values) => {
+                let is_old = |term: &&Term| key(of, term) == key(of, old);
+                let removed: Vec<Term> = current.iter().filter(is_old).cloned().collect();
+                if removed.is_empty() {
+                    let below = [PathSegment::Key("patch".to_owned())];
+                    let message = format!("`{}` has no such value", id.as_str());
+                    let finding = self.entry(place).finding_at(
+                        &of.name.graphql,
+                        &below,
+                        code::VALUE_NOT_FOUND,
+                        message,
+                    );
+                    self.findings.push(finding);
+                }
+                (removed, values)
+            }
+        };
+        for term in removed {
+            self.step(place, (id, of), &term, false);
+        }
+        self.add_values(place, (id, property), values);
+    }
+
+    /// Adds those of some values that a property does not have.
+    fn add_values(
+        &mut self,
+        place: usize,
+        (id, property): (&NamedNode, PropertyId),
+        values: &'a [NewValue],
+    ) {
+        let of = &self.setting.schema()[property];
+        let current = self.current(id, of);
+        let mut known: HashSet<ValueKey<'_>> = current.iter().map(|term| key(of, term)).collect();
+        let terms = self.terms(values);
+        let new: Vec<bool> = terms
+            .iter()
+            .map(|term| known.insert(key(of, term)))
+            .collect();
+        for value in values {
+            match value {
+                NewValue::Reference(object, below) => self.references.push(Reference {
+                    entry: place,
+                    property,
+                    below,
+                    object: object.clone(),
+                }),
+                NewValue::New(entry) => self.create(*entry),
+                NewValue::Term(_) => {}
+            }
+        }
+        for (term, _) in terms.iter().zip(new).filter(|(_, is_new)| *is_new) {
+            self.step(place, (id, of), term, true);
+        }
+    }
+
+    fn terms(&self, values: &[NewValue]) -> Vec<Term> {
+        let terms = values.iter().filter_map(|value| match value {
+            NewValue::Term(term) => Some(term.clone()),
+            NewValue::Reference(id, _) => Some(id.clone().into()),
+            NewValue::New(entry) => self.ids[*entry].clone().map(Term::from),
+        });
+        terms.collect()
+    }
+
+    /// Returns the values of a property as they are now.
+    pub(super) fn current(&self, id: &NamedNode, property: &Property) -> Vec<Term> {
+        let step = Step::from(&property.path);
+        match step.inverse {
+            false => self.overlay.values(id, &step.predicate).cloned().collect(),
+            true => {
+                let links = self.overlay.links(&step.predicate, id);
+                links.cloned().map(Term::from).collect()
+            }
+        }
+    }
+
+    /// Adds or removes one value of a property, in both directions where it has two.
+    fn step(
+        &mut self,
+        place: usize,
+        (id, property): (&NamedNode, &Property),
+        term: &Term,
+        adds: bool,
+    ) {
+        match (&property.path, term) {
+            (Path::Forward(iri), _) => {
+                let predicate = NamedNode::new_unchecked(iri.as_str());
+                self.triple(place, (id, &predicate, term), adds);
+            }
+            (Path::Inverse { iri, .. }, Term::NamedNode(other)) => {
+                let predicate = NamedNode::new_unchecked(iri.as_str());
+                self.triple(place, (other, &predicate, &id.clone().into()), adds);
+                self.touch(id, Step::from(&property.path), Some(place));
+            }
+            (Path::Inverse { .. }, _) => {}
+        }
+    }
+
+    fn triple(
+        &mut self,
+        place: usize,
+        (subject, predicate, object): (&NamedNode, &NamedNode, &Term),
+        adds: bool,
+    ) {
+        self.one_triple(place, (subject, predicate, object), adds);
+        if let Term::NamedNode(end) = object {
+            for partner in self.setting.facts.partners(predicate) {
+                self.one_triple(place, (end, partner, &subject.clone().into()), adds);
+            }
+        }
+    }
+
+    fn one_triple(
+        &mut self,
+        place: usize,
+        (subject, predicate, object): (&NamedNode, &NamedNode, &Term),
+        adds: bool,
+    ) {
+        let triple = Triple::new(subject.clone(), predicate.clone(), object.clone());
+        match adds {
+            true => self.overlay.add(triple, self.setting.graph),
+            false => self.overlay.remove(&triple),
+        }
+        self.touch(subject, Step::forward(predicate.clone()), Some(place));
+    }
+
+    /// Notes that the values of an object along a step changed.
+    fn touch(&mut self, id: &NamedNode, step: Step, place: Option<usize>) {
+        self.touched.entry((id.clone(), step)).or_insert(place);
+    }
+
+    /// Deletes an object of a concrete type, with all that leads to it.
+    pub(super) fn delete(&mut self, id: &NamedNode, object: ObjectId) {
+        self.deleted.insert(id.clone(), object);
+        self.overlay.remove_all(id);
+    }
+
+    /// Notes which steps the deleted objects leave other values in.
+    pub(super) fn touch_around_deleted(&mut self) {
+        let changed: Vec<Triple> = match self.deleted.is_empty() {
+            true => Vec::new(),
+            false => self.overlay.changed().cloned().collect(),
+        };
+        for triple in changed {
+            if let oxrdf::NamedOrBlankNode::NamedNode(subject) = &triple.subject {
+                self.touch(subject, Step::forward(triple.predicate.clone()), None);
+            }
+        }
+    }
+
+    /// Returns the concrete type of an object among those that a type of the schema has.
+    pub(super) fn instance_of(&mut self, id: &NamedNode, object: ObjectId) -> Option<ObjectId> {
+        let api = self.setting.api;
+        let target: TypeRef = api.range_type(object);
+        let (test, index) = self
+            .tests
+            .entry(object)
+            .or_insert_with(|| (type_test(api, target), type_index(api, target)));
+        let passes = test.alternatives.iter().any(|(property, types)| {
+            let mut stored = self.overlay.values(id, property);
+            stored.any(|ty| matches!(ty, Term::NamedNode(ty) if types.contains(ty)))
+        });
+        if !passes {
+            return None;
+        }
+        index.resolve(types_of(&self.overlay, id, index))
+    }
+
+    /// Returns the concrete type of an object.
+    pub(super) fn type_of(&self, id: &NamedNode) -> Option<ObjectId> {
+        let index = &self.setting.facts.types;
+        index.resolve(types_of(&self.overlay, id, index))
+    }
+
+    /// Returns the patterns of an object's types.
+    pub(super) fn types_wanted(&self, id: &NamedNode, wanted: &mut Vec<QuadPattern>) {
+        for property in &self.setting.facts.type_properties {
+            wanted.push(QuadPattern::Values {
+                subject: id.clone(),
+                predicate: property.clone(),
+            });
+        }
+    }
+}
+
+/// Returns the current values that new ones replace: all others, but for a single-valued text, which has
+/// one value in each language.
+fn replaced(property: &Property, current: &[Term], new: &[Term]) -> Vec<Term> {
+    let keys: HashSet<ValueKey<'_>> = new.iter().map(|term| key(property, term)).collect();
+    let by_language = !property.max.is_multiple() && matches!(property.range, Range::Literal(_));
+    let tag = |term: &Term| match term {
+        Term::Literal(literal) => literal.language().map(str::to_ascii_lowercase),
+        _ => None,
+    };
+    let stays = |term: &Term| {
+        let other_language = || {
+            let own = tag(term);
+            let differs = |new: &Term| tag(new).is_some_and(|new| Some(new) != own);
+            own.is_some() && new.iter().all(differs)
+        };
+        keys.contains(&key(property, term)) || (by_language && !new.is_empty() && other_language())
+    };
+    current
+        .iter()
+        .filter(|term| !stays(term))
+        .cloned()
+        .collect()
+}
+
+fn types_of<'o>(
+    overlay: &'o Overlay,
+    id: &NamedNode,
+    index: &TypeIndex,
+) -> impl Iterator<Item = (usize, &'o NamedNode)> {
+    let properties: Vec<NamedNode> = index.properties().cloned().collect();
+    let id = id.clone();
+    properties
+        .into_iter()
+        .enumerate()
+        .flat_map(move |(place, property)| {
+            let types = overlay.values(&id, &property);
+            types.filter_map(move |ty| match ty {
+                Term::NamedNode(ty) => Some((place, ty)),
+                _ => None,
+            })
+        })
+}
+
+/// A value of a property, equal to others that answers show alike.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum ValueKey<'t> {
+    Canonical(CanonicalValue<'t>),
+    Term(&'t Term),
+}
+
+/// Returns the key of a value of a property.
+pub(super) fn key<'t>(property: &Property, term: &'t Term) -> ValueKey<'t> {
+    let canonical = match (property.range, term) {
+        (Range::Scalar(scalar), _) => canonical_value(scalar, term),
+        (Range::Literal(_), Term::Literal(literal)) => Some(CanonicalValue::of_literal(literal)),
+        (Range::Enum(_), Term::Literal(literal)) => {
+            Some(CanonicalValue::Text(literal.value().into()))
+        }
+        _ => None,
+    };
+    canonical.map_or(ValueKey::Term(term), ValueKey::Canonical)
+}

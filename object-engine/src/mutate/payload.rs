@@ -1,0 +1,171 @@
+//! Writes the answer of a mutation.
+
+use graph_store::StoreError;
+use graphql_service::writer::{AnswerWriter, PathStep};
+use graphql_service::{Answer, GraphqlError};
+
+use super::attempt::FieldResult;
+use super::draft::Setting;
+use crate::execute::{Execution, Fetched, write_list};
+use crate::plan::{AffectedPart, MutationField, MutationPlan, MutationRoot, PayloadPart};
+
+/// Returns the answer of a mutation that wrote nothing: every field is null.
+pub(crate) fn nothing(plan: &MutationPlan, errors: Vec<GraphqlError>) -> Answer {
+    let mut answer = AnswerWriter::new();
+    answer.out.push(b'{');
+    for (position, root) in plan.fields.iter().enumerate() {
+        answer.key(position, root.key());
+        answer.null();
+    }
+    answer.out.push(b'}');
+    for error in errors {
+        answer.push_error(error);
+    }
+    answer.finish(Ok(()))
+}
+
+/// Writes the payloads of all fields; else returns why one of them cannot be answered.
+///
+/// # Errors
+/// When there is no memory for the answer, or nobody waits for it any more.
+pub(super) fn write(
+    setting: &Setting<'_>,
+    reading: &Execution<'_>,
+    results: &[FieldResult],
+) -> Result<Result<Answer, Vec<GraphqlError>>, StoreError> {
+    let readings: Vec<Execution<'_>> = setting
+        .plan
+        .fields
+        .iter()
+        .map(|root| match root {
+            MutationRoot::Write(field) => Execution {
+                plan: &field.read_back,
+                ..*reading
+            },
+            MutationRoot::TypeName(_) => *reading,
+        })
+        .collect();
+    let mut writer = PayloadWriter {
+        setting,
+        answer: reading.writer(),
+    };
+    writer.answer.out.push(b'{');
+    let fields = setting.plan.fields.iter().zip(results).zip(&readings);
+    for (position, ((root, result), reading)) in fields.enumerate() {
+        writer.answer.key(position, root.key());
+        let written = match root {
+            MutationRoot::TypeName(_) => {
+                writer.answer.string("Mutation");
+                Ok(())
+            }
+            MutationRoot::Write(field) => {
+                writer.answer.enter(PathStep::Key(&field.key));
+                let written = writer.payload(field, result, reading)?;
+                writer.answer.leave_to(0);
+                written
+            }
+        };
+        if written.is_err() {
+            return Ok(Err(writer.answer.into_errors()));
+        }
+    }
+    writer.answer.out.push(b'}');
+    if writer.answer.check_size().is_err() {
+        return Ok(Err(writer.answer.into_errors()));
+    }
+    match writer.answer.is_out_of_memory() {
+        true => Err(StoreError::OutOfMemory),
+        false => Ok(Ok(writer.answer.finish(Ok(())))),
+    }
+}
+
+/// Writes payloads.
+struct PayloadWriter<'a> {
+    setting: &'a Setting<'a>,
+    answer: AnswerWriter<'a>,
+}
+
+type Written = graphql_service::writer::WriteResult;
+
+impl<'a> PayloadWriter<'a> {
+    fn payload(
+        &mut self,
+        field: &'a MutationField,
+        result: &'a FieldResult,
+        reading: &'a Execution<'a>,
+    ) -> Result<Written, StoreError> {
+        for warning in &field.read_back.warnings {
+            self.answer.push_error(warning.clone());
+        }
+        self.answer.out.push(b'{');
+        for (position, (key, part)) in field.payload.iter().enumerate() {
+            self.answer.key(position, key);
+            match part {
+                PayloadPart::TypeName => {
+                    let name = self.setting.api.type_name(field.object);
+                    self.answer.string(&format!("{name}_Mutation"));
+                }
+                PayloadPart::Counts(parts) => self.affected(result, parts, "Affected_Count"),
+                PayloadPart::Ids(parts) => self.affected(result, parts, "Affected_Objects"),
+                PayloadPart::Objects(root) => {
+                    let fetched = result.fetched.as_ref();
+                    let fetched = fetched.expect("what is read back was fetched");
+                    self.answer.enter(PathStep::Key(key));
+                    if self.objects(reading, fetched, *root)?.is_err() {
+                        return Ok(Err(graphql_service::writer::PropagateNull));
+                    }
+                    self.answer.leave();
+                }
+            }
+        }
+        self.answer.out.push(b'}');
+        Ok(self.answer.check_size())
+    }
+
+    fn objects(
+        &mut self,
+        reading: &'a Execution<'a>,
+        fetched: &'a Fetched,
+        root: usize,
+    ) -> Result<Written, StoreError> {
+        let answer = std::mem::take(&mut self.answer);
+        let (answer, written) = write_list(reading, fetched, root, answer);
+        self.answer = answer;
+        written
+    }
+
+    /// Writes the affected objects by type.
+    fn affected(&mut self, result: &FieldResult, parts: &[(String, AffectedPart)], name: &str) {
+        self.answer.out.push(b'[');
+        for (position, (object, ids)) in result.affected.iter().enumerate() {
+            if position > 0 {
+                self.answer.out.push(b',');
+            }
+            self.answer.out.push(b'{');
+            for (position, (key, part)) in parts.iter().enumerate() {
+                self.answer.key(position, key);
+                match part {
+                    AffectedPart::TypeName => self.answer.string(name),
+                    AffectedPart::Kind => {
+                        self.answer.string(self.setting.api.type_name(*object));
+                    }
+                    AffectedPart::Count => self.answer.number(ids.len() as u64),
+                    AffectedPart::Ids => self.ids(ids),
+                }
+            }
+            self.answer.out.push(b'}');
+        }
+        self.answer.out.push(b']');
+    }
+
+    fn ids(&mut self, ids: &[oxrdf::NamedNode]) {
+        self.answer.out.push(b'[');
+        for (position, id) in ids.iter().enumerate() {
+            if position > 0 {
+                self.answer.out.push(b',');
+            }
+            self.answer.string(id.as_str());
+        }
+        self.answer.out.push(b']');
+    }
+}

@@ -1,0 +1,428 @@
+//! Reads the objects of a mutation: what is given for each, as terms.
+
+use graph_store::query::Regex;
+use graphql_gen::typesystem::{Api, TypeRef};
+use graphql_service::ErrorCode;
+use graphql_service::error::{GraphqlError, PathSegment};
+use oxrdf::{NamedNode, Term};
+use soml_core::access::{Access, Operation, Part};
+use soml_core::schema::{ObjectId, Property, PropertyId, Range};
+
+use super::given::{Given, Refused, given};
+use super::input::Input;
+use super::mutation::Place;
+use crate::code;
+use crate::limits::EngineLimits;
+
+/// An object to create or to change.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    /// The object of the schema that the input is for.
+    pub(crate) object: ObjectId,
+    /// The object is created.
+    pub(crate) is_new: bool,
+    /// The id that was given.
+    pub(crate) id: Option<NamedNode>,
+    /// What is given for its properties, each property once.
+    pub(crate) changes: Vec<PropertyChange>,
+    /// Properties with values that are refused: nothing more is said about them.
+    pub(crate) refused: Vec<PropertyId>,
+    /// The field of the mutation that it belongs to.
+    pub(crate) place: Place,
+    /// Where the entry stands in the arguments.
+    pub(crate) path: Vec<PathSegment>,
+}
+
+/// What is given for a property.
+#[derive(Clone, Debug)]
+pub(crate) struct PropertyChange {
+    pub(crate) property: PropertyId,
+    pub(crate) change: Change,
+}
+
+/// How the values of a property change.
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    /// These values are added to what there is.
+    Add(Vec<NewValue>),
+    /// These values take the place of all that there is.
+    Set(Vec<NewValue>),
+    /// These values take the place of one of those that there are.
+    Patch(Term, Vec<NewValue>),
+}
+
+/// A value to add.
+#[derive(Clone, Debug)]
+pub(crate) enum NewValue {
+    /// A literal, or an IRI that is not an object.
+    Term(Term),
+    /// An object that exists, or that the mutation creates; and where the id stands below the property.
+    Reference(NamedNode, Vec<PathSegment>),
+    /// An object that is created with the one that refers to it: its place among the entries.
+    New(usize),
+}
+
+impl Entry {
+    /// Returns a finding about the entry.
+    pub(crate) fn finding(&self, code: ErrorCode, message: impl Into<String>) -> GraphqlError {
+        self.place.finding(code, message, &self.path)
+    }
+
+    /// Returns a finding about a member of the entry.
+    pub(crate) fn finding_at(
+        &self,
+        member: &str,
+        below: &[PathSegment],
+        code: ErrorCode,
+        message: impl Into<String>,
+    ) -> GraphqlError {
+        let mut path = self.path.clone();
+        path.push(PathSegment::Key(member.to_owned()));
+        path.extend_from_slice(below);
+        self.place.finding(code, message, &path)
+    }
+}
+
+/// Reads the entries of one field.
+pub(super) struct EntryReader<'a> {
+    pub(super) api: &'a Api,
+    pub(super) limits: &'a EngineLimits,
+    /// What the sender may do; `None` for everything.
+    pub(super) rights: Option<&'a Access>,
+    pub(super) place: &'a Place,
+    pub(super) entries: &'a mut Vec<Entry>,
+    pub(super) findings: &'a mut Vec<GraphqlError>,
+}
+
+/// What an input is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A new object.
+    Create,
+    /// Changes of the object with the id that is given.
+    Update,
+    /// Changes of the objects that `where` selects.
+    UpdateSelected,
+}
+
+impl EntryReader<'_> {
+    /// Reads an entry and what it creates; returns its place among the entries.
+    pub(super) fn read(
+        &mut self,
+        purpose: Purpose,
+        object: ObjectId,
+        input: &Input,
+        path: Vec<PathSegment>,
+    ) -> Option<usize> {
+        let at = self.entry(purpose, object, input, path)?;
+        let entry = &self.entries[at];
+        let finding = match (purpose, &entry.id) {
+            (Purpose::Update, None) if !members_have_id(input) => {
+                let message = "an update needs the `id` of its object, or `where` beside `objects`";
+                entry.finding(code::ID_INVALID, message)
+            }
+            (Purpose::UpdateSelected, Some(_)) => {
+                let message = "`where` selects the objects, so `id` cannot be given";
+                entry.finding_at("id", &[], code::INPUT_INVALID, message)
+            }
+            _ => return Some(at),
+        };
+        self.findings.push(finding);
+        Some(at)
+    }
+
+    /// Checks the number of entries so far.
+    pub(super) fn check_count(&self) -> Result<(), GraphqlError> {
+        let limit = self.limits.affected;
+        if self.entries.len() <= limit {
+            return Ok(());
+        }
+        let message = "the mutation writes too many objects";
+        Err(GraphqlError::new(code::LIMIT_AFFECTED, message)
+            .at(self.place.location)
+            .with("limit", limit as u64))
+    }
+
+    fn entry(
+        &mut self,
+        purpose: Purpose,
+        object: ObjectId,
+        input: &Input,
+        path: Vec<PathSegment>,
+    ) -> Option<usize> {
+        // Validation lets nothing but objects through.
+        let Input::Object(members) = input else {
+            return None;
+        };
+        // Before those that it creates.
+        let at = self.entries.len();
+        self.entries.push(Entry {
+            object,
+            is_new: purpose == Purpose::Create,
+            id: None,
+            changes: Vec::new(),
+            refused: Vec::new(),
+            place: self.place.clone(),
+            path,
+        });
+        self.check_right(at, Part::Id, "id");
+        for (name, value) in members {
+            if name == "id" {
+                self.id(at, value);
+            } else if let Some(property) = self.property(object, name) {
+                self.check_right(at, Part::Property(property), name);
+                self.member(purpose, at, property, value);
+            }
+        }
+        Some(at)
+    }
+
+    fn property(&self, object: ObjectId, name: &str) -> Option<PropertyId> {
+        let soml = self.api.soml();
+        let mut props = soml[object].props.iter().copied();
+        props.find(|id| soml[*id].name.graphql == name)
+    }
+
+    fn check_right(&mut self, entry: usize, part: Part, name: &str) {
+        let entry = &self.entries[entry];
+        let may = |rights: &Access| rights.may(entry.object, part, Operation::Write);
+        if !self.rights.is_none_or(may) {
+            let ty = self.api.type_name(entry.object);
+            let message = format!("`{name}` of `{ty}` cannot be written without permission");
+            self.findings
+                .push(entry.finding_at(name, &[], code::ACCESS_DENIED, message));
+        }
+    }
+
+    fn id(&mut self, at: usize, value: &Input) {
+        let Some(text) = value.as_text() else {
+            return;
+        };
+        let entry = &mut self.entries[at];
+        match NamedNode::new(text) {
+            Ok(id) => entry.id = Some(id),
+            Err(error) => {
+                let message = format!("`{text}` is not an absolute IRI: {error}");
+                let finding = entry.finding_at("id", &[], code::ID_INVALID, message);
+                self.findings.push(finding);
+            }
+        }
+    }
+
+    fn member(&mut self, purpose: Purpose, at: usize, id: PropertyId, value: &Input) {
+        let soml = self.api.soml().clone();
+        let property = &soml[id];
+        let before = self.findings.len();
+        let change = match (purpose, value) {
+            (Purpose::Create, Input::Null) => return,
+            (_, Input::Null) => Some(Change::Set(Vec::new())),
+            (_, value) => match property.range {
+                Range::Object(_) => self.references(purpose, at, property, value),
+                _ => self.values(purpose, at, property, value),
+            },
+        };
+        if self.findings.len() > before {
+            self.entries[at].refused.push(id);
+        }
+        if let Some(change) = change {
+            self.entries[at].changes.push(PropertyChange {
+                property: id,
+                change,
+            });
+        }
+    }
+
+    /// Reads the values of a property that are not objects.
+    fn values(
+        &mut self,
+        purpose: Purpose,
+        at: usize,
+        property: &Property,
+        value: &Input,
+    ) -> Option<Change> {
+        let multiple = property.max.is_multiple();
+        if purpose == Purpose::Create || !multiple {
+            let below: &[PathSegment] = &[];
+            let values = self.value_list(at, property, value, (below, multiple));
+            return Some(Change::Set(values));
+        }
+        let value_of = |name: &str| member_of(value, name);
+        let below = [PathSegment::Key("value".to_owned())];
+        let values = match value_of("value") {
+            Some(values) => self.value_list(at, property, values, (&below, true)),
+            None => Vec::new(),
+        };
+        let replace = matches!(value_of("replace"), Some(Input::Boolean(true)));
+        let Some(patch) = value_of("patch") else {
+            return Some(match replace {
+                true => Change::Set(values),
+                false => Change::Add(values),
+            });
+        };
+        if replace {
+            self.refuse_both(at, property);
+            return None;
+        }
+        let below = [PathSegment::Key("patch".to_owned())];
+        match given(self.api.soml(), property, patch) {
+            Ok(Given { term, .. }) => Some(Change::Patch(term, values)),
+            Err(refused) => {
+                self.refuse(at, property, &below, refused);
+                None
+            }
+        }
+    }
+
+    fn value_list(
+        &mut self,
+        at: usize,
+        property: &Property,
+        value: &Input,
+        (below, many): (&[PathSegment], bool),
+    ) -> Vec<NewValue> {
+        let mut values = Vec::new();
+        for (index, item) in value.as_list().iter().enumerate() {
+            let mut place = below.to_vec();
+            if many {
+                place.push(PathSegment::Index(index));
+            }
+            let checked = given(self.api.soml(), property, item)
+                .and_then(|given| given.check(self.api.soml(), property, self.limits));
+            match checked {
+                Ok(term) => values.push(NewValue::Term(term)),
+                Err(refused) => self.refuse(at, property, &place, refused),
+            }
+        }
+        values
+    }
+
+    fn refuse(&mut self, at: usize, property: &Property, below: &[PathSegment], why: Refused) {
+        let member = &property.name.graphql;
+        let finding = self.entries[at].finding_at(member, below, why.code, why.message);
+        self.findings.push(finding);
+    }
+
+    fn refuse_both(&mut self, at: usize, property: &Property) {
+        let refused = Refused {
+            code: code::INPUT_INVALID,
+            message: "`patch` and `replace` cannot be combined".to_owned(),
+        };
+        self.refuse(at, property, &[], refused);
+    }
+
+    /// Reads the objects that a property refers to.
+    fn references(
+        &mut self,
+        purpose: Purpose,
+        at: usize,
+        property: &Property,
+        value: &Input,
+    ) -> Option<Change> {
+        let mut values = Vec::new();
+        let mut replaces = false;
+        let mut patched = None;
+        for (index, item) in value.as_list().iter().enumerate() {
+            let Input::Object(members) = item else {
+                continue;
+            };
+            for (name, member) in members {
+                let below = vec![PathSegment::Index(index), PathSegment::Key(name.clone())];
+                match (name.as_str(), member) {
+                    (_, Input::Null) => {}
+                    ("replace", flag) => replaces |= *flag == Input::Boolean(true),
+                    ("patch", id) => patched = self.reference(at, property, id, below),
+                    ("ids", ids) => self.ids(at, property, ids, (&below, &mut values)),
+                    (ty, new) => self.new_objects(at, (property, ty, new), &mut values, &below),
+                }
+            }
+        }
+        let patched = match patched {
+            Some(NewValue::Reference(id, _)) => Some(Term::from(id)),
+            _ => None,
+        };
+        if patched.is_some() && replaces {
+            self.refuse_both(at, property);
+            return None;
+        }
+        let single = !property.max.is_multiple();
+        Some(match patched {
+            Some(old) => Change::Patch(old, values),
+            None if replaces || single || purpose == Purpose::Create => Change::Set(values),
+            None => Change::Add(values),
+        })
+    }
+
+    fn ids(
+        &mut self,
+        at: usize,
+        property: &Property,
+        ids: &Input,
+        (below, values): (&[PathSegment], &mut Vec<NewValue>),
+    ) {
+        for (index, id) in ids.as_list().iter().enumerate() {
+            let mut place = below.to_vec();
+            place.push(PathSegment::Index(index));
+            values.extend(self.reference(at, property, id, place));
+        }
+    }
+
+    fn reference(
+        &mut self,
+        at: usize,
+        property: &Property,
+        id: &Input,
+        below: Vec<PathSegment>,
+    ) -> Option<NewValue> {
+        let soml = self.api.soml().clone();
+        let checked =
+            given(&soml, property, id).and_then(|given| given.check(&soml, property, self.limits));
+        match checked {
+            Ok(Term::NamedNode(id)) => Some(NewValue::Reference(id, below)),
+            Ok(_) => None,
+            Err(refused) => {
+                self.refuse(at, property, &below, refused);
+                None
+            }
+        }
+    }
+
+    /// Reads objects that are created with the one that refers to them.
+    fn new_objects(
+        &mut self,
+        at: usize,
+        (property, ty, new): (&Property, &str, &Input),
+        values: &mut Vec<NewValue>,
+        below: &[PathSegment],
+    ) {
+        let Some(TypeRef::Concrete(object)) = self.api.type_ref(ty) else {
+            return;
+        };
+        for (index, item) in new.as_list().iter().enumerate() {
+            let mut path = self.entries[at].path.clone();
+            path.push(PathSegment::Key(property.name.graphql.clone()));
+            path.extend_from_slice(below);
+            path.push(PathSegment::Index(index));
+            let new = self.entry(Purpose::Create, object, item, path);
+            values.extend(new.map(NewValue::New));
+        }
+    }
+}
+
+/// Tells whether an id is given, of whatever form.
+fn members_have_id(input: &Input) -> bool {
+    member_of(input, "id").is_some()
+}
+
+fn member_of<'i>(input: &'i Input, name: &str) -> Option<&'i Input> {
+    let Input::Object(members) = input else {
+        return None;
+    };
+    let found = members.iter().find(|(key, _)| key == name)?;
+    (found.1 != Input::Null).then_some(&found.1)
+}
+
+/// Returns a regular expression of the schema in the form that stores share.
+pub(crate) fn schema_regex(pattern: &str, limits: &EngineLimits) -> Result<Regex, String> {
+    Regex::new(pattern, false, limits.regex_length.max(pattern.len()))
+        .map_err(|error| format!("the schema's regular expression `{pattern}`: {error}"))
+}

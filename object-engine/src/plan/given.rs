@@ -1,0 +1,362 @@
+//! Values that clients give, as the terms that are stored for them.
+
+use std::str::FromStr;
+
+use graph_store::evaluate::ValueMatcher;
+use graph_store::query::{Domain, Operator, ValueTest};
+use graph_store::value::{LiteralTypes, Numbers, canonical_value};
+use graphql_service::ErrorCode;
+use oxrdf::vocab::xsd;
+use oxrdf::{Literal, NamedNode, Term};
+use soml_core::datatype::Scalar;
+use soml_core::lang::{LangItem, LangRange, LangValidation, is_tag};
+use soml_core::schema::{LiteralRange, Property, Range, Schema};
+
+use super::entry::schema_regex;
+use super::input::Input;
+use crate::code;
+use crate::limits::EngineLimits;
+use crate::template::Template;
+
+/// Why a value is refused.
+#[derive(Clone, Debug)]
+pub(crate) struct Refused {
+    pub(crate) code: ErrorCode,
+    pub(crate) message: String,
+}
+
+/// A value as a term.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    pub(super) term: Term,
+}
+
+type Result<T> = std::result::Result<T, Refused>;
+
+fn invalid(message: impl Into<String>) -> Refused {
+    Refused {
+        code: code::VALUE_INVALID,
+        message: message.into(),
+    }
+}
+
+/// Reads a value of a property; the rules of the property are not checked yet.
+pub(super) fn given(schema: &Schema, property: &Property, input: &Input) -> Result<Given> {
+    let term = match property.range {
+        Range::Scalar(scalar) => scalar_term(scalar, input)?,
+        Range::Object(_) => scalar_term(Scalar::Iri, input)?,
+        Range::Enum(id) => {
+            let name = input.as_text().unwrap_or_default();
+            let known = schema[id].values.iter().any(|value| value.name == name);
+            if !known {
+                return Err(invalid(format!("`{name}` is no value of the enumeration")));
+            }
+            Literal::new_simple_literal(name).into()
+        }
+        Range::Literal(range) => literal(schema, property, range, input)?,
+    };
+    Ok(Given { term })
+}
+
+impl Given {
+    /// Checks the value against the rules of its property, and returns the term.
+    pub(super) fn check(
+        self,
+        schema: &Schema,
+        property: &Property,
+        limits: &EngineLimits,
+    ) -> Result<Term> {
+        let text = text_of(&self.term);
+        if let Some(prefix) = &property.prefix
+            && !text.starts_with(prefix.as_str())
+        {
+            return Err(invalid(format!("`{text}` does not start with `{prefix}`")));
+        }
+        let pattern = property.pattern.as_deref();
+        let pattern =
+            pattern.filter(|text| Template::parse(schema, property.owner, text).is_none());
+        for regex in property.regex.as_deref().into_iter().chain(pattern) {
+            if !matches_regex(regex, text, limits)? {
+                return Err(invalid(format!("`{text}` does not match `{regex}`")));
+            }
+        }
+        if !property.values_in.is_empty()
+            && !property
+                .values_in
+                .iter()
+                .any(|allowed| is_allowed(schema, property, allowed, &self.term))
+        {
+            let allowed = property.values_in.join(", ");
+            return Err(invalid(format!("`{text}` is none of: {allowed}")));
+        }
+        check_language(schema, property, &self.term)?;
+        Ok(self.term)
+    }
+}
+
+pub(crate) fn text_of(term: &Term) -> &str {
+    match term {
+        Term::NamedNode(node) => node.as_str(),
+        Term::Literal(literal) => literal.value(),
+        _ => "",
+    }
+}
+
+/// Tells whether a text has a part that a regular expression of the schema matches.
+pub(crate) fn matches_regex(pattern: &str, text: &str, limits: &EngineLimits) -> Result<bool> {
+    let failed = |message: String| Refused {
+        code: code::PATTERN_UNSUPPORTED,
+        message,
+    };
+    let regex = schema_regex(pattern, limits).map_err(failed)?;
+    let test = ValueTest {
+        domain: Domain::Lexical,
+        operator: Operator::Matches(regex, false),
+    };
+    let matcher = ValueMatcher::new(&test).map_err(|error| failed(error.to_string()))?;
+    Ok(matcher.matches(&Literal::new_simple_literal(text).into()))
+}
+
+/// Returns the term of a value of a scalar.
+fn scalar_term(scalar: Scalar, input: &Input) -> Result<Term> {
+    let text = match input {
+        Input::Boolean(value) if scalar == Scalar::Boolean => value.to_string(),
+        Input::String(text) | Input::Enum(text) | Input::Number(text) => text.clone(),
+        _ => {
+            return Err(invalid(format!(
+                "a value of `{}` is expected",
+                scalar.soml_name()
+            )));
+        }
+    };
+    if scalar == Scalar::Iri {
+        return match NamedNode::new(&text) {
+            Ok(node) => Ok(node.into()),
+            Err(error) => Err(invalid(format!("`{text}` is not an absolute IRI: {error}"))),
+        };
+    }
+    if scalar == Scalar::String {
+        return Ok(Literal::new_simple_literal(text).into());
+    }
+    scalar_literal(scalar, &text)
+        .map(Term::from)
+        .ok_or_else(|| invalid(format!("`{text}` is not a `{}`", scalar.soml_name())))
+}
+
+/// Returns the literal of a scalar that is not a string; numbers are in canonical form.
+fn scalar_literal(scalar: Scalar, text: &str) -> Option<Literal> {
+    let datatype = NamedNode::new_unchecked(scalar.datatype_iri());
+    if !scalar.is_numeric() {
+        let literal = Literal::new_typed_literal(text, datatype);
+        return canonical_value(scalar, &literal.clone().into()).map(|_| literal);
+    }
+    let written = match text.contains(['e', 'E']) {
+        true => plain_number(text)?,
+        false => text.to_owned(),
+    };
+    let source = match scalar.is_float() {
+        true => xsd::DOUBLE,
+        false if written.contains('.') => xsd::DECIMAL,
+        false => xsd::INTEGER,
+    };
+    let source: Term = Literal::new_typed_literal(written, source).into();
+    let mut out = Vec::new();
+    canonical_value(scalar, &source)?.write(&mut out, scalar, Numbers::Exact);
+    let canonical = String::from_utf8(out).expect("numbers are ASCII");
+    let canonical = canonical.trim_matches('"');
+    Some(Literal::new_typed_literal(canonical, datatype))
+}
+
+/// Returns a number with an exponent as the shortest decimal number that stands for the same double, or as
+/// it is.
+fn plain_number(text: &str) -> Option<String> {
+    let value = f64::from_str(text).ok()?;
+    value.is_finite().then(|| value.to_string())
+}
+
+/// Returns the term of a `Literal_Input`.
+fn literal(
+    schema: &Schema,
+    property: &Property,
+    range: LiteralRange,
+    input: &Input,
+) -> Result<Term> {
+    let Input::Object(members) = input else {
+        return Err(invalid(
+            "an object with `value`, and `lang` or `type` is expected",
+        ));
+    };
+    let member = |name: &str| {
+        let found = members.iter().find(|(key, _)| key == name);
+        found.and_then(|(_, value)| value.as_text())
+    };
+    let text = member("value").unwrap_or_default();
+    let types = LiteralTypes::new(schema, range);
+    let lang = member("lang").filter(|lang| !lang.is_empty());
+    if let (Some(_), Some(_)) = (lang, member("type")) {
+        return Err(invalid("`lang` and `type` exclude each other"));
+    }
+    let literal = match (lang, member("type")) {
+        (Some(lang), _) => tagged(text, lang)?,
+        (None, Some(datatype)) => typed(schema, text, datatype)?,
+        (None, None) => untyped(schema, property, &types, text)?,
+    };
+    if !types.accepts(&literal) {
+        return Err(invalid(format!(
+            "{literal} is not in the range of the property"
+        )));
+    }
+    Ok(literal.into())
+}
+
+fn tagged(text: &str, lang: &str) -> Result<Literal> {
+    let refused = || Refused {
+        code: code::LANG_INVALID,
+        message: format!("`{lang}` is not a language tag"),
+    };
+    if !is_tag(lang) {
+        return Err(refused());
+    }
+    Literal::new_language_tagged_literal(text, lang).map_err(|_| refused())
+}
+
+/// Returns a literal of a datatype, which is given as an IRI or with a prefix of the schema.
+fn typed(schema: &Schema, text: &str, datatype: &str) -> Result<Literal> {
+    let iri = expanded(schema, datatype);
+    let node = NamedNode::new(&iri)
+        .map_err(|_| invalid(format!("`{datatype}` is not the IRI of a datatype")))?;
+    let scalar = Scalar::ALL.iter().find(|scalar| {
+        // Several scalars stand for `xsd:double`; the first of them takes every sign.
+        scalar.datatype_iri() == iri && **scalar != Scalar::Iri
+    });
+    match scalar {
+        Some(Scalar::String) | None => Ok(Literal::new_typed_literal(text, node)),
+        Some(scalar) => scalar_literal(*scalar, text)
+            .ok_or_else(|| invalid(format!("`{text}` is not a `{}`", scalar.soml_name()))),
+    }
+}
+
+/// Returns a literal for which neither language nor datatype is given.
+fn untyped(
+    schema: &Schema,
+    property: &Property,
+    types: &LiteralTypes,
+    text: &str,
+) -> Result<Literal> {
+    let config = &schema.config.lang;
+    let implicit = property.lang.implicit.as_ref().or(config.implicit.as_ref());
+    let LiteralTypes::Some {
+        tagged: with_tag,
+        scalars,
+    } = types
+    else {
+        return Ok(Literal::new_simple_literal(text));
+    };
+    if let (true, Some(tag)) = (*with_tag, implicit) {
+        return tagged(text, tag);
+    }
+    if scalars.contains(&Scalar::String) {
+        return Ok(Literal::new_simple_literal(text));
+    }
+    let fitting = scalars
+        .iter()
+        .filter_map(|scalar| scalar_literal(*scalar, text));
+    let mut fitting: Vec<Literal> = fitting.collect();
+    match (fitting.pop(), fitting.is_empty()) {
+        (Some(one), true) => Ok(one),
+        (None, _) if *with_tag => Err(Refused {
+            code: code::LANG_INVALID,
+            message: "a language tag is required: give `lang`".to_owned(),
+        }),
+        (None, _) => Err(invalid(format!(
+            "`{text}` is not in the range of the property"
+        ))),
+        _ => Err(invalid(format!(
+            "`{text}` has several possible datatypes: give `type`"
+        ))),
+    }
+}
+
+/// Returns the IRI that a name with a prefix of the schema stands for, or the text as it is.
+fn expanded(schema: &Schema, text: &str) -> String {
+    let Some((prefix, local)) = text.split_once(':') else {
+        return text.to_owned();
+    };
+    match schema.prefixes.namespace(prefix) {
+        Some(namespace) if !local.starts_with("//") => format!("{namespace}{local}"),
+        _ => text.to_owned(),
+    }
+}
+
+/// Tells whether an entry of `valuesIn` stands for a value.
+fn is_allowed(schema: &Schema, property: &Property, allowed: &str, term: &Term) -> bool {
+    match (term, property.range) {
+        (Term::NamedNode(node), _) => {
+            let iri = expanded(schema, allowed);
+            let relative = format!("{}{allowed}", schema.prefixes.base_iri);
+            node.as_str() == iri || node.as_str() == relative
+        }
+        (Term::Literal(literal), Range::Scalar(scalar)) if scalar != Scalar::String => {
+            let known = scalar_literal(scalar, allowed).map(Term::from);
+            let value = known
+                .as_ref()
+                .and_then(|known| canonical_value(scalar, known));
+            literal.value() == allowed
+                || value.is_some_and(|v| Some(v) == canonical_value(scalar, term))
+        }
+        (Term::Literal(literal), _) => literal.value() == allowed,
+        _ => false,
+    }
+}
+
+/// Checks the language tag of a text against `lang.validate`.
+fn check_language(schema: &Schema, property: &Property, term: &Term) -> Result<()> {
+    let Range::Literal(_) = property.range else {
+        return Ok(());
+    };
+    let Term::Literal(literal) = term else {
+        return Ok(());
+    };
+    let is_text = literal.language().is_some() || literal.datatype() == xsd::STRING;
+    let Some(rule) = validation(schema, property).filter(|_| is_text) else {
+        return Ok(());
+    };
+    let allowed = |item: &LangItem| match item {
+        LangItem::Any => true,
+        LangItem::Include(range) => covers(range, literal.language()),
+        LangItem::Exclude(_) | LangItem::Browser => false,
+    };
+    if rule.allowed.is_empty() || rule.allowed.iter().any(allowed) {
+        return Ok(());
+    }
+    let names: Vec<String> = rule.allowed.iter().map(ToString::to_string).collect();
+    let given = literal.language().unwrap_or("no language tag");
+    Err(Refused {
+        code: code::LANG_INVALID,
+        message: format!(
+            "{given} is not allowed here; allowed are: {}",
+            names.join(", ")
+        ),
+    })
+}
+
+/// Returns the rule for the languages of a property's values.
+pub(crate) fn validation<'s>(
+    schema: &'s Schema,
+    property: &'s Property,
+) -> Option<&'s LangValidation> {
+    let own = property.lang.validate.as_ref();
+    own.or(schema.config.lang.validate.as_ref())
+}
+
+fn covers(range: &LangRange, tag: Option<&str>) -> bool {
+    match (range, tag) {
+        (LangRange::Untagged, tag) => tag.is_none(),
+        (LangRange::Tag(wanted), Some(tag)) => tag.eq_ignore_ascii_case(wanted),
+        (LangRange::Dialects(wanted), Some(tag)) => {
+            let (start, rest) = tag.split_at_checked(wanted.len()).unwrap_or((tag, ""));
+            start.eq_ignore_ascii_case(wanted) && (rest.is_empty() || rest.starts_with('-'))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,243 @@
+//! Runs mutations: one transaction each, repeated as a whole when other writers get in between.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use graph_store::write::{ChangeRecord, ChangedObjects, NewRecord};
+use graph_store::{StoreError, Transaction};
+use graphql_service::{Answer, GraphqlError, Reply, Slot, Weight};
+use oxrdf::GraphName;
+use soml_core::access::Access;
+use uuid::Uuid;
+
+use super::repeat::Repetition;
+use super::{Executed, Job, Planned, Ready, Shared, refused_slot};
+use crate::access::write_access_of;
+use crate::call::{slot_error, store_error};
+use crate::code;
+use crate::mutate::{Attempt, Done, Setting, WriteFacts, nothing};
+use crate::plan::{MutationPlan, Plan};
+
+/// Objects that are worked out and checked on an async worker.
+const SHORT_ENTRIES: usize = 32;
+
+impl Job {
+    /// Carries out a mutation.
+    pub(super) async fn mutate(self, ready: Ready) -> Executed {
+        let mut job = match self.traced() {
+            Err(error) => return Reply::Refused(vec![error]).into(),
+            Ok(job) => job.counted(true),
+        };
+        if !ready.mutation().dry_run {
+            job.repetition = Repetition::of(&job);
+        }
+        let ready = Arc::new(ready);
+        let mut tries = 0;
+        loop {
+            match job.try_once(&ready).await {
+                Err(StoreError::Conflict) if tries < job.shared.options.conflict_retries => {
+                    tries += 1;
+                    tracing::debug!(request_id = %job.context.request_id, tries, "write conflict");
+                }
+                Err(error) => return job.not_written(&ready, &error),
+                Ok(executed) => return executed,
+            }
+        }
+    }
+
+    /// Tries to carry out a mutation once its turn has come.
+    async fn try_once(&self, ready: &Arc<Ready>) -> Result<Executed, StoreError> {
+        let Some(writer) = self.shared.store.writer() else {
+            let error = GraphqlError::new(code::STORE_READ_ONLY, "the store cannot be written to");
+            return Ok(self.refused(ready, vec![error]));
+        };
+        self.call.check()?;
+        let transaction = writer.begin(&self.call).await?;
+        // Whoever carried it out before has committed by now.
+        if let Some(record) = self.repetition.record(writer, self).await? {
+            transaction.roll_back().await;
+            return self.answer_again(ready, &record).await;
+        }
+        let is_local = self.shared.store.local().is_some();
+        let plan = ready.mutation();
+        if !is_local && plan.is_small() {
+            return self.carry_out(ready, transaction).await;
+        }
+        let (mut job, own) = (self.clone(), Arc::clone(ready));
+        job.may_block = true;
+        let weight = match is_local && plan.is_small() {
+            true => Weight::Medium,
+            false => Weight::Long,
+        };
+        let work = move |_: Slot| futures::executor::block_on(job.carry_out(&own, transaction));
+        let slots = &self.shared.options.slots;
+        match slots.run(weight, self.context.deadline, work).await {
+            Ok(done) => done,
+            Err(error) => Ok(refused_slot(slot_error(error))),
+        }
+    }
+
+    /// Works out, checks and applies a mutation, and commits it.
+    async fn carry_out(
+        &self,
+        ready: &Ready,
+        mut transaction: Box<dyn Transaction>,
+    ) -> Result<Executed, StoreError> {
+        let plan = ready.mutation();
+        let basis = Basis::of(self);
+        let attempt = self.attempt(ready, &basis);
+        let done = match attempt.run(transaction.as_mut()).await {
+            Err(error) => {
+                transaction.roll_back().await;
+                return Err(error);
+            }
+            Ok(done) => done,
+        };
+        match done {
+            Done::Refused(errors) => {
+                transaction.roll_back().await;
+                Ok(self.refused(ready, errors))
+            }
+            Done::Applied(answer, changes) => {
+                self.end(plan, transaction, changes).await?;
+                Ok(self.answered(ready, answer))
+            }
+            Done::Unread(results, changes) => {
+                self.end(plan, transaction, changes).await?;
+                Ok(match attempt.answer(results).await {
+                    Ok(answer) => self.answered(ready, answer),
+                    Err(error) => self.unread(ready, &error),
+                })
+            }
+        }
+    }
+
+    fn attempt<'a>(&'a self, ready: &'a Ready, basis: &'a Basis) -> Attempt<'a> {
+        Attempt {
+            setting: Setting {
+                api: &self.shared.api,
+                facts: self.shared.write_facts(),
+                plan: ready.mutation(),
+                rights: basis.rights.as_ref(),
+                limits: &self.shared.options.engine_limits,
+                graph: &basis.graph,
+            },
+            store: self.shared.store.as_ref(),
+            context: &self.call,
+            reading: self.reading_back(ready, &basis.no_plan),
+        }
+    }
+
+    /// Answers a request that was carried out before.
+    async fn answer_again(
+        &self,
+        ready: &Ready,
+        record: &ChangeRecord,
+    ) -> Result<Executed, StoreError> {
+        if record.said.digest != self.repetition.digest {
+            let message = "this idempotency key was used before for another request";
+            let error = GraphqlError::new(code::IDEMPOTENCY_KEY_REUSED, message);
+            return Ok(self.refused(ready, vec![error]));
+        }
+        let basis = Basis::of(self);
+        let attempt = self.attempt(ready, &basis);
+        let answer = attempt.answer_again(&record.said.changes).await?;
+        let answer = answer.with_extension("idempotentReplay", &true);
+        Ok(self.answered(ready, answer))
+    }
+
+    /// Commits a transaction, unless it is a dry run or has changed nothing.
+    async fn end(
+        &self,
+        plan: &MutationPlan,
+        transaction: Box<dyn Transaction>,
+        changes: Vec<ChangedObjects>,
+    ) -> Result<(), StoreError> {
+        let is_idle = changes.is_empty() && self.repetition.key.is_none();
+        if plan.dry_run || is_idle {
+            transaction.roll_back().await;
+            return Ok(());
+        }
+        let record = NewRecord {
+            request: Uuid::new_v4().to_string(),
+            idempotency_key: self.repetition.key.clone(),
+            digest: self.repetition.digest.clone(),
+            time: SystemTime::now(),
+            changes,
+        };
+        transaction.commit(record, &self.call).await.map(|_| ())
+    }
+
+    fn answered(&self, ready: &Ready, answer: Answer) -> Executed {
+        self.explained(Reply::Executed(answer), ready)
+    }
+
+    fn refused(&self, ready: &Ready, errors: Vec<GraphqlError>) -> Executed {
+        self.answered(ready, nothing(ready.mutation(), errors))
+    }
+
+    /// Answers a mutation that the store has not written.
+    fn not_written(&self, ready: &Ready, error: &StoreError) -> Executed {
+        match error {
+            StoreError::OutOfMemory => self.failed(error).into(),
+            _ => {
+                let error = store_error(error, &self.context.request_id);
+                self.refused(ready, vec![error])
+            }
+        }
+    }
+
+    /// Answers a mutation that is written, and whose result cannot be read.
+    fn unread(&self, ready: &Ready, error: &StoreError) -> Executed {
+        let cause = store_error(error, &self.context.request_id);
+        let message = format!(
+            "the mutation was written, but its result cannot be read: {}",
+            cause.message
+        );
+        let error = GraphqlError::new(code::READ_BACK_FAILED, message);
+        self.refused(ready, vec![error])
+    }
+}
+
+/// What an attempt borrows.
+struct Basis {
+    rights: Option<Access>,
+    graph: GraphName,
+    no_plan: Plan,
+}
+
+impl Basis {
+    fn of(job: &Job) -> Self {
+        Basis {
+            rights: write_access_of(&job.shared.rights, &job.context),
+            graph: match &job.shared.options.mutation_graph {
+                Some(graph) => GraphName::NamedNode(graph.clone()),
+                None => GraphName::DefaultGraph,
+            },
+            no_plan: Plan::empty(),
+        }
+    }
+}
+
+impl Ready {
+    fn mutation(&self) -> &MutationPlan {
+        match &self.plan {
+            Planned::Mutation(plan) => plan,
+            Planned::Query(_) => unreachable!("queries are executed apart"),
+        }
+    }
+}
+
+impl MutationPlan {
+    /// Tells whether it takes less than about a millisecond to work the mutation out.
+    fn is_small(&self) -> bool {
+        self.entries.len() <= SHORT_ENTRIES && !self.selects()
+    }
+}
+
+impl Shared {
+    /// Returns what the schema says about writing.
+    fn write_facts(&self) -> &WriteFacts {
+        self.write_facts.get_or_init(|| WriteFacts::new(&self.api))
+    }
+}

@@ -1,0 +1,222 @@
+//! Scenarios of writing: a schema, data, a mutation, its answer, and what it changes.
+//!
+//! Each folder `mutations/<area>/<name>/` holds `request.graphql`, `expected.json`, `changes.txt` and one
+//! line `why.md`; `schema.yaml` and `data.trig` are those of its area, and `context.json` gives limits and
+//! the roles of the caller, which are enforced then. `changes.txt` lists the quads that are removed and
+//! added. A UUID that was made up stands as `UUID`. `UPDATE_EXPECT` rewrites the expectations.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use graphql_gen::typesystem::ApiOptions;
+use graphql_service::{Caller, Request, RequestContext};
+use object_engine::{EngineLimits, ServiceOptions};
+use oxigraph::io::{RdfFormat, RdfParser};
+use oxrdf::Quad;
+use serde_json::{Map, Value, json};
+
+use crate::back_end::{BackEnd, Kind};
+
+/// Codes that mutations lead to, and not scenarios: tests of stores and of transactions do.
+const OF_TRANSACTIONS: &[&str] = &[
+    "WRITE_CONFLICT",
+    "IDEMPOTENCY_KEY_REUSED",
+    "WRITE_OUTCOME_UNKNOWN",
+    "READ_BACK_FAILED",
+    "STORE_READ_ONLY",
+    "STORE_NOT_ISOLATED",
+    "PATTERN_UNSUPPORTED",
+];
+
+/// Codes that only mutations lead to.
+pub(crate) const CODES: &[&str] = &[
+    "LIMIT_AFFECTED",
+    "WHERE_REQUIRED",
+    "DRY_RUN_MIXED",
+    "INPUT_INVALID",
+    "ID_INVALID",
+    "ID_NOT_AVAILABLE",
+    "NOT_FOUND",
+    "REFERENCE_NOT_FOUND",
+    "REFERENCED",
+    "VALUE_INVALID",
+    "VALUE_NOT_FOUND",
+    "TOO_FEW_VALUES",
+    "TOO_MANY_VALUES",
+    "LANG_INVALID",
+    "LANG_NOT_UNIQUE",
+    "IMMUTABLE",
+];
+
+/// Tells whether queries do not lead to a code.
+pub(crate) fn is_about_writing(code: &str) -> bool {
+    CODES.contains(&code) || OF_TRANSACTIONS.contains(&code)
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mutations")
+}
+
+fn folders(of: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(of).expect("a folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let mut folders: Vec<PathBuf> = paths.filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn read_json(path: &Path) -> Value {
+    serde_json::from_str(&read(path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn parsed(trig: &str) -> Vec<Quad> {
+    let parser = RdfParser::from_format(RdfFormat::TriG);
+    let quads: Result<_, _> = parser.for_slice(trig.as_bytes()).collect();
+    quads.expect("TriG")
+}
+
+/// What a scenario leads to.
+struct Outcome {
+    answer: Value,
+    /// Quads in N-Quads, with `-` or `+` before each.
+    changes: String,
+}
+
+fn run(case: &Path, kind: Kind) -> Outcome {
+    let area = case.parent().expect("a case is in an area");
+    let back_end = BackEnd::new(kind);
+    let before = parsed(&read(&area.join("data.trig")));
+    back_end.load(&before);
+    let context = match case.join("context.json") {
+        file if file.exists() => read_json(&file),
+        _ => json!({}),
+    };
+    let roles = context["roles"].as_array().cloned();
+    let mut options = ServiceOptions::new()
+        .with_api(ApiOptions::new().with_mutations(true))
+        .with_roles_enforced(roles.is_some());
+    for (property, value) in context["limits"].as_object().into_iter().flatten() {
+        let rows = EngineLimits::ROWS.iter();
+        let row = rows.clone().find(|row| row.property == property);
+        let row = row.unwrap_or_else(|| panic!("unknown limit {property}"));
+        (row.set)(&mut options.engine_limits, value.as_u64());
+    }
+    let schema = read(&area.join("schema.yaml"));
+    let service = crate::fixture::service(&schema, back_end.graph_store(), options);
+    let mut request_context = RequestContext::new();
+    if let Some(roles) = roles {
+        let roles = roles.iter().filter_map(Value::as_str);
+        request_context.caller = Some(Arc::new(Caller::with_roles(roles)));
+    }
+    let request = Request::new(read(&case.join("request.graphql")));
+    let answer = crate::fixture::json(&crate::fixture::answer(&service, request, request_context));
+    Outcome {
+        answer: essence(&answer),
+        changes: changes(&before, &back_end.quads()),
+    }
+}
+
+/// Lists the quads that are in one of two lists alone.
+fn changes(before: &[Quad], after: &[Quad]) -> String {
+    let shown = |quads: &[Quad]| -> BTreeSet<String> {
+        quads
+            .iter()
+            .map(|quad| without_uuids(&quad.to_string()))
+            .collect()
+    };
+    let (before, after) = (shown(before), shown(after));
+    let removed = before
+        .difference(&after)
+        .map(|quad| format!("- {quad} .\n"));
+    let added = after
+        .difference(&before)
+        .map(|quad| format!("+ {quad} .\n"));
+    removed.chain(added).collect()
+}
+
+fn without_uuids(text: &str) -> String {
+    let uuid = regex::Regex::new("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}").expect("a pattern");
+    uuid.replace_all(text, "UUID").into_owned()
+}
+
+/// The part of an answer that expectations speak of: messages may change.
+fn essence(answer: &Value) -> Value {
+    let mut essence = Map::new();
+    if let Some(errors) = answer.get("errors").and_then(Value::as_array) {
+        let of = |error: &Value| {
+            let mut essence = Map::new();
+            for key in ["code", "inputPath", "ids", "limit"] {
+                if let Some(value) = error["extensions"].get(key) {
+                    essence.insert(key.to_owned(), value.clone());
+                }
+            }
+            if let Some(path) = error.get("path") {
+                essence.insert("path".to_owned(), path.clone());
+            }
+            assert!(error["message"].is_string(), "every error has a message");
+            Value::Object(essence)
+        };
+        essence.insert("errors".to_owned(), errors.iter().map(of).collect());
+    }
+    if let Some(data) = answer.get("data") {
+        essence.insert("data".to_owned(), data.clone());
+    }
+    let text = without_uuids(&Value::Object(essence).to_string());
+    serde_json::from_str(&text).expect("JSON without UUIDs is JSON")
+}
+
+fn check_all(kind: Kind) {
+    let rewrite = kind == Kind::Memory && std::env::var_os("UPDATE_EXPECT").is_some();
+    let mut failures = Vec::new();
+    let mut codes = BTreeSet::new();
+    for case in folders(&root()).iter().flat_map(|area| folders(area)) {
+        let name = case
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        assert_eq!(
+            read(&case.join("why.md")).trim_end().lines().count(),
+            1,
+            "{name}"
+        );
+        let Outcome { answer, changes } = run(&case, kind);
+        for error in answer["errors"].as_array().into_iter().flatten() {
+            codes.insert(error["code"].as_str().expect("a code").to_owned());
+        }
+        let text = serde_json::to_string_pretty(&answer).expect("JSON") + "\n";
+        for (file, actual) in [("expected.json", &text), ("changes.txt", &changes)] {
+            let file = case.join(file);
+            if rewrite {
+                fs::write(&file, actual).expect("a file is written");
+            } else if read(&file) != *actual {
+                failures.push(format!(
+                    "{name}: expected {}\nbut got {actual}",
+                    read(&file)
+                ));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let missing: Vec<_> = CODES
+        .iter()
+        .filter(|code| !codes.contains(**code))
+        .collect();
+    assert!(missing.is_empty(), "no scenario leads to {missing:?}");
+}
+
+#[test]
+fn mutations_do_as_expected() {
+    check_all(Kind::Memory);
+}
+
+#[test]
+fn mutations_do_as_expected_with_an_index_of_links() {
+    check_all(Kind::Sealed);
+}
