@@ -205,11 +205,14 @@ impl<'a> Attempt<'a> {
             }
             Action::UpdateWhere(selected, entry) => {
                 let ids = self.select(selected, draft, transaction).await?;
-                let targets: Vec<_> = ids.into_iter().map(|id| (*entry, id)).collect();
-                self.change(field, &targets, draft, transaction, result)
+                let mut wanted = Vec::new();
+                for id in not_among(&selected.listed, &ids) {
+                    draft.types_wanted(id, &mut wanted);
+                }
+                let targets: Vec<_> = ids.iter().map(|id| (*entry, id.clone())).collect();
+                self.change(field, (&targets, wanted), draft, transaction, result)
                     .await?;
-                self.check_listed(field, selected, draft, transaction)
-                    .await?;
+                self.check_listed(field, &ids, selected, draft);
             }
             Action::Delete(selected) => {
                 self.delete(field, selected, draft, transaction, result)
@@ -293,7 +296,7 @@ impl<'a> Attempt<'a> {
             Some((*entry, id))
         });
         let targets: Vec<_> = targets.collect();
-        self.change(field, &targets, draft, transaction, result)
+        self.change(field, (&targets, Vec::new()), draft, transaction, result)
             .await
     }
 
@@ -301,12 +304,11 @@ impl<'a> Attempt<'a> {
     async fn change(
         &self,
         field: &MutationField,
-        targets: &[(usize, NamedNode)],
+        (targets, mut wanted): (&[(usize, NamedNode)], Vec<QuadPattern>),
         draft: &mut Draft<'a>,
         transaction: &mut dyn Transaction,
         result: &mut FieldResult,
     ) -> Result<()> {
-        let mut wanted = Vec::new();
         for (entry, id) in targets {
             draft.types_wanted(id, &mut wanted);
             for change in &draft.entry(*entry).changes {
@@ -348,19 +350,14 @@ impl<'a> Attempt<'a> {
     }
 
     /// Checks that the ids that a filter lists exist.
-    async fn check_listed(
+    fn check_listed(
         &self,
         field: &MutationField,
+        found: &[NamedNode],
         selected: &Selected,
         draft: &mut Draft<'a>,
-        transaction: &mut dyn Transaction,
-    ) -> Result<()> {
-        let mut wanted = Vec::new();
-        for id in &selected.listed {
-            draft.types_wanted(id, &mut wanted);
-        }
-        self.load(draft, transaction, wanted).await?;
-        for id in &selected.listed {
+    ) {
+        for id in not_among(&selected.listed, found) {
             if draft.instance_of(id, field.object).is_none() {
                 let message = self.missing(field.object, id);
                 let path = ["where", "ID"].map(|key| PathSegment::Key(key.to_owned()));
@@ -368,7 +365,6 @@ impl<'a> Attempt<'a> {
                 draft.findings.push(finding);
             }
         }
-        Ok(())
     }
 
     async fn delete(
@@ -385,7 +381,7 @@ impl<'a> Attempt<'a> {
             result.fetched = self.read_back(field, &ids, store).await?;
         }
         let mut wanted = Vec::new();
-        for id in ids.iter().chain(&selected.listed) {
+        for id in not_among(&selected.listed, &ids) {
             draft.types_wanted(id, &mut wanted);
         }
         for id in &ids {
@@ -396,9 +392,10 @@ impl<'a> Attempt<'a> {
             });
         }
         self.load(draft, transaction, wanted).await?;
-        self.check_listed(field, selected, draft, transaction)
-            .await?;
+        self.check_listed(field, &ids, selected, draft);
         for id in &ids {
+            let types = &self.setting.facts.type_properties;
+            draft.overlay.referrers_read(id, types);
             // The selection has tested it; the types say which of its subclasses it is.
             if let Some(object) = draft.instance_of(id, field.object) {
                 self.check_delete(field, object, draft);
@@ -495,6 +492,12 @@ impl<'a> Attempt<'a> {
         });
         groups.collect()
     }
+}
+
+/// Returns those of some ids that others do not contain.
+fn not_among<'i>(ids: &'i [NamedNode], others: &[NamedNode]) -> Vec<&'i NamedNode> {
+    let others: HashSet<&NamedNode> = others.iter().collect();
+    ids.iter().filter(|id| !others.contains(id)).collect()
 }
 
 /// Returns a plan whose roots are narrowed to some objects.

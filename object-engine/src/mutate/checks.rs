@@ -174,7 +174,9 @@ impl Draft<'_> {
     fn check_values(&mut self, id: &NamedNode, property: PropertyId, place: Option<usize>) {
         let of = &self.setting.schema()[property];
         let entry = place.map(|place| self.entry(place));
-        if entry.is_some_and(|entry| entry.refused.contains(&property)) {
+        let schema = self.setting.schema();
+        let is_this = |refused: &PropertyId| schema[*refused].name.graphql == of.name.graphql;
+        if entry.is_some_and(|entry| entry.refused.iter().any(is_this)) {
             return;
         }
         let values = self.current(id, of);

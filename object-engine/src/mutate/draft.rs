@@ -113,7 +113,11 @@ impl<'a> Draft<'a> {
         let Some(id) = self.ids[place].clone() else {
             return;
         };
-        if self.created.contains_key(&id) {
+        if let Some((_, first)) = self.created.get(&id) {
+            // An entry that is applied to several objects creates what is in it once, for all of them.
+            if *first == place {
+                return;
+            }
             let message = format!("`{id}` is the id of two new objects");
             let finding = entry.finding_at("id", &[], code::ID_NOT_AVAILABLE, message);
             self.findings.push(finding);

@@ -62,6 +62,24 @@ impl Overlay {
         }
     }
 
+    /// Takes for read what was read with the subjects that lead to an object: their values of the same
+    /// properties, and those of some further ones.
+    pub(super) fn referrers_read(&mut self, object: &NamedNode, also: &[NamedNode]) {
+        let places = self.by_object.get(object).into_iter().flatten();
+        for place in places {
+            let (triple, _) = self.triples.get_index(*place).expect("a known place");
+            let NamedOrBlankNode::NamedNode(subject) = &triple.subject else {
+                continue;
+            };
+            for predicate in also.iter().chain([&triple.predicate]) {
+                self.read.insert(QuadPattern::Values {
+                    subject: subject.clone(),
+                    predicate: predicate.clone(),
+                });
+            }
+        }
+    }
+
     /// Returns the graphs of a triple, which is known from now on.
     fn graphs_of(&mut self, triple: Triple) -> &mut Vec<InGraph> {
         let place = match self.triples.get_index_of(&triple) {
