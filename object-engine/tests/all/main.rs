@@ -24,4 +24,5 @@ mod mutations;
 mod on_disk;
 mod star_wars;
 mod stores;
+mod transactions;
 mod type_cast;
