@@ -99,7 +99,7 @@ fn run(case: &Path, kind: Kind) -> Outcome {
     };
     let roles = context["roles"].as_array().cloned();
     let mut options = ServiceOptions::new()
-        .with_api(ApiOptions::new().with_mutations(true))
+        .with_api(ApiOptions::default().with_mutations(true))
         .with_roles_enforced(roles.is_some());
     for (property, value) in context["limits"].as_object().into_iter().flatten() {
         let rows = EngineLimits::ROWS.iter();

@@ -205,7 +205,7 @@ const CREATE: &str = r#"mutation { create_Person(objects: [{id: "http://e/n", ag
 
 fn service(store: &Arc<Wrapped>) -> ObjectService {
     let options = ServiceOptions::new()
-        .with_api(ApiOptions::new().with_mutations(true))
+        .with_api(ApiOptions::default().with_mutations(true))
         .with_conflict_retries(2);
     let store: Arc<dyn GraphStore> = Arc::clone(store) as _;
     crate::fixture::service(SCHEMA, store, options)
