@@ -11,6 +11,7 @@ use indexmap::IndexMap;
 use oxrdf::{GraphName, NamedNode, Term, Triple};
 use soml_core::access::{Access, Operation, Part};
 use soml_core::schema::{ObjectId, Path, Property, PropertyId, Range, Schema};
+use uuid::Uuid;
 
 use super::facts::WriteFacts;
 use super::ids::new_id;
@@ -99,8 +100,12 @@ impl<'a> Draft<'a> {
             let message = |error| format!("`{id}` is not an absolute IRI: {error}");
             NamedNode::new(&id).map_err(message)
         });
-        id.map_err(|message| self.findings.push(refused(message)))
-            .ok()
+        // What else is wrong with the object is found under any other id.
+        let id = id.unwrap_or_else(|message| {
+            self.findings.push(refused(message));
+            NamedNode::new_unchecked(format!("urn:uuid:{}", Uuid::new_v4()))
+        });
+        Some(id)
     }
 
     pub(super) fn entry(&self, place: usize) -> &'a Entry {

@@ -91,8 +91,9 @@ struct Outcome {
 fn run(case: &Path, kind: Kind) -> Outcome {
     let area = case.parent().expect("a case is in an area");
     let back_end = BackEnd::new(kind);
-    let before = parsed(&read(&area.join("data.trig")));
-    back_end.load(&before);
+    back_end.load(&parsed(&read(&area.join("data.trig"))));
+    // As the store holds them.
+    let before = back_end.quads();
     let context = match case.join("context.json") {
         file if file.exists() => read_json(&file),
         _ => json!({}),
