@@ -1,4 +1,4 @@
-//! The contract of [`GraphStore`] as a list of behaviours that any store can be checked for.
+//! The contract of [`GraphStore`], and that of [`WriteStore`](crate::WriteStore), as a list of behaviours that any store can be checked for.
 //!
 //! One line tests a store of your own. It makes one test of each behaviour:
 //!
@@ -20,10 +20,13 @@
 //! # graph_store::contract::run(&store);
 //! ```
 //!
-//! [`run`] checks all behaviours at once. Behaviours block the calling thread; to check a store
+//! [`run`] checks all behaviours at once. A store that can be written to has those of
+//! [`write_contract_tests!`](crate::write_contract_tests) and [`run_writes`] too; each is checked
+//! against a store of its own, which it writes to. Behaviours block the calling thread; to check a store
 //! that needs an asynchronous runtime, enter that runtime first. If the default options of a store
 //! restrict it, for example by a limit on results, check it without them.
 
+mod change_records;
 mod data;
 mod dataset;
 mod ends;
@@ -32,6 +35,7 @@ mod order;
 mod selection;
 mod subject;
 mod windows;
+mod writing;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -68,9 +72,21 @@ impl Behaviour {
 /// # Panics
 /// When the store behaves differently, with the names of all behaviours that fail.
 pub fn run(make: &MakeStore<'_>) {
+    run_all(BEHAVIOURS, make);
+}
+
+/// Checks all [`WRITE_BEHAVIOURS`], each against a new store.
+///
+/// # Panics
+/// As [`run`] does.
+pub fn run_writes(make: &MakeStore<'_>) {
+    run_all(WRITE_BEHAVIOURS, make);
+}
+
+fn run_all(behaviours: &[Behaviour], make: &MakeStore<'_>) {
     let lacks =
         |behaviour: &&Behaviour| catch_unwind(AssertUnwindSafe(|| behaviour.check(make))).is_err();
-    let lacking: Vec<&str> = BEHAVIOURS
+    let lacking: Vec<&str> = behaviours
         .iter()
         .filter(lacks)
         .map(|behaviour| behaviour.name)
@@ -79,19 +95,20 @@ pub fn run(make: &MakeStore<'_>) {
         lacking.is_empty(),
         "the store lacks {} of {} behaviours: {}",
         lacking.len(),
-        BEHAVIOURS.len(),
+        behaviours.len(),
         lacking.join(", ")
     );
 }
 
-/// Returns the behaviour with a name; the macro [`contract_tests!`](crate::contract_tests) knows
-/// all.
+/// Returns the behaviour with a name, of those that every store has or of those that can be written
+/// to; the macros [`contract_tests!`](crate::contract_tests) and
+/// [`write_contract_tests!`](crate::write_contract_tests) know all.
 ///
 /// # Panics
 /// When there is none.
 #[must_use]
 pub fn behaviour(name: &str) -> &'static Behaviour {
-    let mut all = BEHAVIOURS.iter();
+    let mut all = BEHAVIOURS.iter().chain(WRITE_BEHAVIOURS);
     all.find(|behaviour| behaviour.name == name)
         .unwrap_or_else(|| panic!("the contract has no behaviour {name}"))
 }
@@ -139,16 +156,49 @@ macro_rules! __each_behaviour {
     };
 }
 
+/// Passes the list of all behaviours of stores that can be written to to another macro.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __each_write_behaviour {
+    ($($then:ident)::+ ! $arguments:tt) => {
+        $($then)::+! { $arguments
+            writing::a_commit_is_seen_as_a_whole_with_its_record
+            writing::a_transaction_without_commit_leaves_nothing
+            writing::a_view_shows_what_was_applied_and_nobody_else_sees_it
+            writing::removals_name_their_graph
+            writing::quads_that_exist_or_do_not_change_nothing
+            writing::quads_are_found_by_each_pattern
+            writing::quads_of_many_patterns_come_once
+            writing::quads_are_seen_as_they_were_changed
+            writing::no_two_transactions_go_by_the_same_data
+            writing::waiting_for_a_turn_ends_with_the_deadline_or_cancellation
+            writing::nothing_is_written_after_the_deadline
+            change_records::sequences_ascend_by_one
+            change_records::records_say_what_their_writer_said
+            change_records::records_are_found_by_request_and_by_key
+            change_records::forgotten_records_are_gone_and_the_sequence_goes_on
+            change_records::no_answer_has_records
+        }
+    };
+}
+
 macro_rules! list {
-    ([] $($room:ident::$name:ident)*) => {
-        /// The behaviours of every store.
-        pub const BEHAVIOURS: &[Behaviour] = &[
+    ([$(#[$attribute:meta])* $list:ident] $($room:ident::$name:ident)*) => {
+        $(#[$attribute])*
+        pub const $list: &[Behaviour] = &[
             $(Behaviour { name: stringify!($name), check: $room::$name }),*
         ];
     };
 }
 
-__each_behaviour!(list![]);
+__each_behaviour!(list![
+    /// The behaviours of every store.
+    BEHAVIOURS
+]);
+__each_write_behaviour!(list![
+    /// The behaviours of every store that can be written to.
+    WRITE_BEHAVIOURS
+]);
 
 /// Makes a `#[test]` of each behaviour of the [contract](crate::contract), with its name, against
 /// the stores that a function `fn(&[Quad]) -> Arc<dyn GraphStore>` makes.
@@ -158,6 +208,31 @@ __each_behaviour!(list![]);
 macro_rules! contract_tests {
     ($(#[$attribute:meta])* $store:path) => {
         $crate::__each_behaviour! { $crate::__contract_tests![[$(#[$attribute])*] $store] }
+    };
+}
+
+/// Makes a `#[test]` of each behaviour of stores that can be written to, as [`contract_tests!`] does of
+/// those of all stores.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use graph_store::GraphStore;
+/// # use graph_store::oxigraph::OxigraphStore;
+/// # use oxigraph::store::Store;
+/// # use oxrdf::Quad;
+/// fn store(quads: &[Quad]) -> Arc<dyn GraphStore> {
+///     let store = Store::new().expect("a store in memory");
+///     store.extend(quads.iter().cloned()).expect("quads are added");
+///     Arc::new(OxigraphStore::new(store))
+/// }
+///
+/// graph_store::write_contract_tests!(store);
+/// # graph_store::contract::run_writes(&store);
+/// ```
+#[macro_export]
+macro_rules! write_contract_tests {
+    ($(#[$attribute:meta])* $store:path) => {
+        $crate::__each_write_behaviour! { $crate::__contract_tests![[$(#[$attribute])*] $store] }
     };
 }
 

@@ -3,38 +3,63 @@
 //! Objects are found, filtered, ordered and read by index scans, without SPARQL: that saves parsing
 //! and planning a query, and values compare exactly as answers show them.
 
+//!
+//! Writers take turns. What a transaction applies lies over the quads until it is committed, in one
+//! transaction of Oxigraph. Each index scan of a reader sees a commit as a whole or not at all; a call of
+//! several scans may see one that falls between them.
+
+mod delta;
+#[cfg(test)]
+mod fresh;
 mod iris;
 mod links;
+mod normal;
+mod records;
+mod shared;
 mod source;
 mod statements;
+mod transaction;
+mod upkeep;
+mod view;
+mod writer;
+
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use links::LinkIndex;
 use oxigraph::store::{StorageError, Store};
 use oxrdf::NamedNode;
+use records::{List, Records};
+use shared::{ON_DISK, Shared};
 use source::{Embedded, failed};
 
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::Walker;
 use crate::query::{Dataset, Hydrated, HydrationRequest, ObjectRef, Selection, Window};
-use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed};
+use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed, WriteStore};
 
 /// An Oxigraph store.
 pub struct OxigraphStore {
-    store: Store,
-    provider: &'static str,
-    links: LinkIndex,
+    shared: Arc<Shared>,
 }
 
 impl OxigraphStore {
     /// Wraps a store, with whatever is loaded into it.
     #[must_use]
     pub fn new(store: Store) -> Self {
+        let records = Records::Beside(Mutex::new(List::default()));
         OxigraphStore {
-            store,
-            provider: "in-memory",
-            links: LinkIndex::default(),
+            shared: Arc::new(Shared::new(store, "in-memory", records)),
+        }
+    }
+
+    /// Wraps a store in memory that keeps its change records as one on disk does, to test that.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_change_graph(store: Store) -> Self {
+        let records = Records::InGraph(Mutex::default());
+        OxigraphStore {
+            shared: Arc::new(Shared::new(store, "in-memory", records)),
         }
     }
 
@@ -46,61 +71,57 @@ impl OxigraphStore {
     /// When the folder cannot be read or written, holds something else, or is in use.
     #[cfg(feature = "rocksdb")]
     pub fn open(folder: impl AsRef<std::path::Path>) -> Result<Self, StorageError> {
+        let records = Records::InGraph(Mutex::default());
         Ok(OxigraphStore {
-            store: Store::open(folder)?,
-            provider: "rocksdb",
-            links: LinkIndex::default(),
+            shared: Arc::new(Shared::new(Store::open(folder)?, ON_DISK, records)),
         })
     }
 
     /// Returns the kind of store: `in-memory` or `rocksdb`.
     #[must_use]
     pub fn provider(&self) -> &'static str {
-        self.provider
+        self.shared.provider
     }
 
-    /// Returns the store itself.
+    /// Returns the store itself, as it is now.
+    ///
+    /// Load data through it before there are writers. A store in memory is replaced by a copy once much
+    /// was removed from it, so do not keep it.
     #[must_use]
-    pub fn inner(&self) -> &Store {
-        &self.store
+    pub fn inner(&self) -> Store {
+        Store::clone(&self.shared.store())
     }
 
-    /// Declares that the data are complete: nobody writes to the store, through this handle or
-    /// another one, until [`OxigraphStore::unseal`] is called.
+    /// Declares that the data are complete: nobody writes to the store, except by
+    /// [`GraphStore::writer`], until [`OxigraphStore::unseal`] is called.
     ///
     /// A store in memory then keeps an additional index of the properties that services over it read
     /// in inverse direction, those with an `inverseAlias`. It is built before this method returns, and
-    /// rebuilt when a further service needs more of it. Answers may miss data written nevertheless.
+    /// rebuilt when a further service needs more of it; commits keep it up. Answers may miss data
+    /// written in another way nevertheless.
     ///
     /// # Errors
     /// When the data cannot be read.
     pub fn seal(&self) -> Result<(), StorageError> {
-        match self.provider {
-            // RocksDB finds links by property and object itself.
-            "rocksdb" => Ok(()),
-            _ => self.links.seal(&self.store),
+        let mut plan = self.shared.links.plan();
+        // RocksDB finds links by property and object itself.
+        if plan.sealed || self.shared.provider == ON_DISK {
+            return Ok(());
         }
+        plan.sealed = true;
+        self.shared.index_links(&plan)
     }
 
-    /// Reverts [`OxigraphStore::seal`] and drops the index: the store can be written to.
+    /// Reverts [`OxigraphStore::seal`] and drops the index: data can be loaded.
     pub fn unseal(&self) {
-        self.links.unseal();
+        let mut plan = self.shared.links.plan();
+        plan.sealed = false;
+        let _writing = self.shared.writing();
+        self.shared.links.publish(None);
     }
 
-    fn walker<'a>(
-        &'a self,
-        dataset: &Dataset,
-        context: &'a CallContext,
-    ) -> Walker<'a, Embedded<'a>> {
-        let source = Embedded {
-            store: &self.store,
-            // The index covers all graphs.
-            links: match dataset.graphs {
-                None => self.links.current(),
-                Some(_) => None,
-            },
-        };
-        Walker::new(source, dataset, context)
+    fn walker<'a>(&self, dataset: &Dataset, context: &'a CallContext) -> Walker<'a, Embedded> {
+        Walker::new(self.shared.source().of(dataset), dataset, context)
     }
 }
 
@@ -134,14 +155,18 @@ impl GraphStore for OxigraphStore {
 
     async fn probe(&self, _context: &CallContext) -> Result<StoreInfo, StoreError> {
         // Counting requires a full scan; checking for emptiness is free.
-        let is_empty = self.store.is_empty().map_err(failed)?;
+        let is_empty = self.shared.store().is_empty().map_err(failed)?;
         Ok(StoreInfo {
-            provider: self.provider.to_owned(),
+            provider: self.shared.provider.to_owned(),
             statements: is_empty.then_some(0),
         })
     }
 
     fn local(&self) -> Option<&dyn LocalStore> {
+        Some(self)
+    }
+
+    fn writer(&self) -> Option<&dyn WriteStore> {
         Some(self)
     }
 }
@@ -156,7 +181,13 @@ impl LocalStore for OxigraphStore {
     }
 
     fn expect_inverse(&self, properties: &[NamedNode]) {
-        if let Err(error) = self.links.want(&self.store, properties) {
+        let mut plan = self.shared.links.plan();
+        let before = plan.wanted.len();
+        plan.wanted.extend(properties.iter().cloned());
+        if !plan.sealed || plan.wanted.len() == before {
+            return;
+        }
+        if let Err(error) = self.shared.index_links(&plan) {
             tracing::warn!(%error, "failed to index inverse properties");
         }
     }

@@ -3,33 +3,74 @@
 use std::sync::Arc;
 
 use oxigraph::store::{QuadIter, StorageError, Store};
-use oxrdf::{GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, QuadRef};
+use oxrdf::{GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, QuadRef, TermRef};
 
 use super::links::Links;
 use crate::error::StoreError;
 use crate::pattern::{Pattern, QuadSource};
+use crate::query::Dataset;
+use crate::write::change_graph;
 
 pub(super) fn failed(error: StorageError) -> StoreError {
     StoreError::Failed(Box::new(error))
 }
 
 /// The embedded store during one request.
-pub(super) struct Embedded<'a> {
-    pub(super) store: &'a Store,
+#[derive(Clone)]
+pub(super) struct Embedded {
+    pub(super) store: Arc<Store>,
     pub(super) links: Option<Arc<Links>>,
+    /// Change records are among the quads, and not to be read.
+    pub(super) hides_records: bool,
 }
 
-impl<'s> QuadSource for Embedded<'s> {
-    type Error = StorageError;
-    type Quads = QuadIter<'static>;
+impl Embedded {
+    /// Returns the source of requests to a dataset.
+    pub(super) fn of(self, dataset: &Dataset) -> Self {
+        Embedded {
+            // The index covers all graphs.
+            links: self.links.filter(|_| dataset.graphs.is_none()),
+            ..self
+        }
+    }
 
-    fn quads(&self, pattern: Pattern<'_>, graph: Option<GraphNameRef<'_>>) -> Self::Quads {
-        self.store.quads_for_pattern(
+    /// Returns the quads of one triple.
+    pub(super) fn same_triple(
+        &self,
+        subject: NamedOrBlankNodeRef<'_>,
+        predicate: NamedNodeRef<'_>,
+        object: TermRef<'_>,
+    ) -> Visible {
+        let (subject, predicate, object) = (Some(subject), Some(predicate), Some(object));
+        Visible {
+            quads: self
+                .store
+                .quads_for_pattern(subject, predicate, object, None),
+            hides_records: self.hides_records,
+        }
+    }
+
+    /// Returns whether a quad exists, those of change records included.
+    pub(super) fn has(&self, quad: QuadRef<'_>) -> Result<bool, StoreError> {
+        self.store.contains(quad).map_err(failed)
+    }
+}
+
+impl QuadSource for Embedded {
+    type Error = StorageError;
+    type Quads = Visible;
+
+    fn quads(&self, pattern: Pattern<'_>, graph: Option<GraphNameRef<'_>>) -> Visible {
+        let quads = self.store.quads_for_pattern(
             pattern.subject.map(NamedOrBlankNodeRef::from),
             pattern.predicate,
             pattern.object,
             graph,
-        )
+        );
+        Visible {
+            quads,
+            hides_records: self.hides_records,
+        }
     }
 
     fn failed(error: StorageError) -> StoreError {
@@ -37,7 +78,12 @@ impl<'s> QuadSource for Embedded<'s> {
     }
 
     fn may_have_named_graphs(&self) -> bool {
-        self.store.named_graphs().next().is_some()
+        let records = change_graph::GRAPH.into();
+        let is_read = |graph: Result<_, StorageError>| match graph {
+            Ok(graph) => !self.hides_records || graph != records,
+            Err(_) => true,
+        };
+        self.store.named_graphs().any(is_read)
     }
 
     /// A point lookup, which reads no chain and decodes nothing.
@@ -48,15 +94,46 @@ impl<'s> QuadSource for Embedded<'s> {
         object: &NamedNode,
         graph: GraphNameRef<'_>,
     ) -> Result<bool, StoreError> {
-        let quad = QuadRef::new(subject, predicate, object, graph);
-        self.store.contains(quad).map_err(failed)
+        if self.hides_records && graph == change_graph::GRAPH.into() {
+            return Ok(false);
+        }
+        self.has(QuadRef::new(subject, predicate, object, graph))
     }
 
     fn links_to<'l>(
         &'l self,
         object: &NamedNode,
         property: &NamedNode,
-    ) -> Option<impl Iterator<Item = NamedNode> + use<'l, 's>> {
+    ) -> Option<impl Iterator<Item = NamedNode> + use<'l>> {
         self.links.as_ref()?.to(object, property)
     }
+}
+
+/// The quads that match a pattern, without those of change records.
+pub(super) struct Visible {
+    quads: QuadIter<'static>,
+    hides_records: bool,
+}
+
+impl Iterator for Visible {
+    type Item = Result<Quad, StorageError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.quads.next();
+        if !self.hides_records {
+            return next;
+        }
+        match next {
+            Some(Ok(quad)) if is_record(&quad) => {
+                self.quads.find(|quad| !quad.as_ref().is_ok_and(is_record))
+            }
+            next => next,
+        }
+    }
+}
+
+/// Returns whether a quad is one of change records.
+pub(super) fn is_record(quad: &Quad) -> bool {
+    quad.graph_name.as_ref() == change_graph::GRAPH.into()
 }

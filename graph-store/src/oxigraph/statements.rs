@@ -7,6 +7,7 @@ use oxrdf::{NamedNode, Term};
 use super::OxigraphStore;
 use super::source::failed;
 use crate::error::StoreError;
+use crate::pattern::{Pattern, QuadSource};
 use crate::statements::{Statement, Statements};
 
 impl Statements for OxigraphStore {
@@ -15,10 +16,14 @@ impl Statements for OxigraphStore {
         subject: &NamedNode,
         each: &mut dyn FnMut(NamedNode, Term),
     ) -> Result<(), StoreError> {
-        let store = self.inner();
-        let may_repeat = store.named_graphs().next().is_some();
+        let source = self.shared.source();
+        let may_repeat = source.may_have_named_graphs();
         let mut seen = HashSet::new();
-        for quad in store.quads_for_pattern(Some(subject.into()), None, None, None) {
+        let pattern = Pattern {
+            subject: Some(subject),
+            ..Pattern::default()
+        };
+        for quad in source.quads(pattern, None) {
             let quad = quad.map_err(failed)?;
             if may_repeat && !seen.insert((quad.predicate.clone(), quad.object.clone())) {
                 continue;
@@ -32,9 +37,13 @@ impl Statements for OxigraphStore {
         &'a self,
         property: &NamedNode,
     ) -> Box<dyn Iterator<Item = Result<Statement, StoreError>> + 'a> {
-        let store = self.inner();
-        let may_repeat = store.named_graphs().next().is_some();
-        let quads = store.quads_for_pattern(None, Some(property.as_ref()), None, None);
+        let source = self.shared.source();
+        let may_repeat = source.may_have_named_graphs();
+        let pattern = Pattern {
+            predicate: Some(property.as_ref()),
+            ..Pattern::default()
+        };
+        let quads = source.quads(pattern, None);
         Box::new(quads.filter_map(move |quad| {
             let quad = match quad.map_err(failed) {
                 Ok(quad) => quad,
@@ -44,9 +53,7 @@ impl Statements for OxigraphStore {
                 // A triple in several graphs counts in the first one only; checking that takes no
                 // memory.
                 let (subject, predicate) = (quad.subject.as_ref(), quad.predicate.as_ref());
-                let object = Some(quad.object.as_ref());
-                let mut same =
-                    store.quads_for_pattern(Some(subject), Some(predicate), object, None);
+                let mut same = source.same_triple(subject, predicate, quad.object.as_ref());
                 match same.next()?.map_err(failed) {
                     Ok(first) if first.graph_name != quad.graph_name => return None,
                     Ok(_) => {}

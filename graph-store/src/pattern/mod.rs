@@ -8,11 +8,21 @@
 mod candidates;
 mod condition;
 mod hydrate;
+#[cfg(feature = "oxigraph")]
+mod overlay;
+#[cfg(feature = "oxigraph")]
+mod pending;
 mod read;
 mod source;
+#[cfg(feature = "oxigraph")]
+mod statements;
 mod store;
 mod walk;
 
+#[cfg(feature = "oxigraph")]
+pub(crate) use overlay::Overlay;
+#[cfg(feature = "oxigraph")]
+pub(crate) use pending::Pending;
 #[cfg(feature = "oxigraph")]
 pub(crate) use source::{Pattern, QuadSource};
 pub use source::{PatternSource, Quads};

@@ -84,6 +84,16 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         self.kept.set(self.kept.get() + footprint(term));
     }
 
+    /// Counts a quad that is kept for the result, as [`Walker::keep`] does a term.
+    pub(super) fn keep_quad(&self, quad: &Quad) {
+        self.keep(quad.subject.as_ref().into());
+        self.keep(quad.predicate.as_ref().into());
+        self.keep(quad.object.as_ref());
+        if let GraphName::NamedNode(graph) = &quad.graph_name {
+            self.keep(graph.as_ref().into());
+        }
+    }
+
     /// Adds a step to the trace of the request, if there is one.
     pub(super) fn record(&self, work: &'static str, rows: usize, started: Instant) {
         if let Some(trace) = &self.context.trace {

@@ -3,6 +3,8 @@
 mod keys;
 mod local;
 pub(crate) mod order;
+#[cfg(feature = "oxigraph")]
+pub(crate) mod queue;
 mod window;
 mod writer;
 

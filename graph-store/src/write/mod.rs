@@ -2,6 +2,7 @@
 //! changed.
 
 mod change;
+pub mod change_graph;
 mod record;
 
 pub use change::{QuadChange, QuadPattern};

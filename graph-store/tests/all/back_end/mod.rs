@@ -146,10 +146,10 @@ impl BackEnd {
     #[allow(dead_code, reason = "not every test binary asks")]
     pub(crate) fn quads(&self) -> Vec<Quad> {
         let store = match &self.data {
-            Data::Here(store) => store,
-            Data::Sealed(store) => store.inner(),
+            Data::Here(store) => store.clone(),
+            Data::Sealed(store) => store.inner().clone(),
             #[cfg(feature = "rocksdb")]
-            Data::OnDisk { store, .. } => store,
+            Data::OnDisk { store, .. } => store.clone(),
             Data::There(_) => panic!("the quads of a server are not at hand"),
         };
         let quads: Result<_, _> = store.iter().collect();
@@ -163,7 +163,7 @@ impl BackEnd {
             Data::Here(store) => replace(store, quads),
             Data::Sealed(store) => {
                 store.unseal();
-                replace(store.inner(), quads);
+                replace(&store.inner(), quads);
                 store.seal().expect("a store in memory");
             }
             #[cfg(feature = "rocksdb")]

@@ -1,0 +1,104 @@
+//! Transactions of the embedded store.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use oxrdf::Quad;
+
+use super::normal::normal;
+use super::shared::Shared;
+use super::source::is_record;
+use super::view::View;
+use crate::context::CallContext;
+use crate::error::StoreError;
+use crate::pattern::Pending;
+use crate::query::Dataset;
+use crate::store::queue::Turn;
+use crate::store::{GraphStore, Transaction};
+use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern};
+
+/// Quads that are looked up between two checks of the deadline.
+const CHECK_EVERY: usize = 1_000;
+
+/// A transaction, which nobody else is in at the same time.
+///
+/// It writes nothing before it is committed, so ending it in another way is dropping it.
+pub(super) struct Open {
+    shared: Arc<Shared>,
+    view: View,
+    _turn: Turn,
+}
+
+impl Open {
+    pub(super) fn new(shared: &Arc<Shared>, turn: Turn) -> Self {
+        let view = View {
+            source: shared.source(),
+            pending: Pending::default(),
+            provider: shared.provider,
+        };
+        Open {
+            shared: Arc::clone(shared),
+            view,
+            _turn: turn,
+        }
+    }
+
+    /// Returns whether a quad exists in the store without what was applied.
+    fn exists(&self, quad: &Quad) -> Result<bool, StoreError> {
+        if is_record(quad) {
+            let message = "the graph of change records is written by the store alone";
+            return Err(StoreError::Unsupported(message.to_owned()));
+        }
+        self.view.source.has(quad.as_ref())
+    }
+}
+
+#[async_trait]
+impl Transaction for Open {
+    fn view(&self) -> Option<&dyn GraphStore> {
+        Some(&self.view)
+    }
+
+    async fn quads(
+        &mut self,
+        patterns: &[QuadPattern],
+        context: &CallContext,
+    ) -> Result<Vec<Quad>, StoreError> {
+        let walker = self.view.walker(&Dataset::default(), context);
+        walker.statements(patterns)
+    }
+
+    async fn apply(&mut self, change: QuadChange, context: &CallContext) -> Result<(), StoreError> {
+        context.count_call();
+        context.check()?;
+        let removed = change.removed.into_iter().map(|quad| (quad, false));
+        let added = change.added.into_iter().map(|quad| (quad, true));
+        for (place, (quad, is_added)) in removed.chain(added).enumerate() {
+            if place % CHECK_EVERY == 0 {
+                context.check()?;
+            }
+            let quad = normal(quad);
+            let exists = self.exists(&quad)?;
+            match is_added {
+                true => self.view.pending.add(quad, exists),
+                false => self.view.pending.remove(quad, exists),
+            }
+        }
+        Ok(())
+    }
+
+    async fn commit(
+        self: Box<Self>,
+        record: NewRecord,
+        context: &CallContext,
+    ) -> Result<ChangeRecord, StoreError> {
+        context.count_call();
+        context.check()?;
+        let change = self.view.pending.into_change();
+        let committed = self.shared.commit(change, record);
+        self.shared.keep_up();
+        committed
+    }
+
+    async fn roll_back(self: Box<Self>) {}
+}
