@@ -1,6 +1,6 @@
 //! A store that was written to answers like one that is loaded afresh.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
@@ -304,7 +304,7 @@ fn a_link_that_stays_is_never_missed() {
             let mut reads = 0;
             while !ends.load(Ordering::Acquire) {
                 let found = block_on(written.hydrate(&request, &CallContext::new())).unwrap();
-                let found: BTreeSet<&Term> = found.columns[0].of(0).iter().collect();
+                let found: HashSet<&Term> = found.columns[0].of(0).iter().collect();
                 for number in 1..=20 {
                     assert!(
                         found.contains(&Term::from(e(number))),

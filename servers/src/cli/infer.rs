@@ -85,9 +85,9 @@ impl Infer {
                 return Err(CliError::Usage(message.to_owned()));
             }
             (DataStore::Embedded(store), files) => {
-                let loaded = self.reading.load(files, store.inner(), console)?;
+                let loaded = self.reading.load(files, &store.inner(), console)?;
                 writeln!(console.err, "{loaded}")?;
-                infer(store.inner(), &options, &context)
+                infer(&store.inner(), &options, &context)
             }
             (DataStore::Remote(store), []) => {
                 runtime()?.block_on(infer_remote(store.as_ref(), &options, &context))

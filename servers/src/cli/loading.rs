@@ -37,7 +37,7 @@ pub(super) async fn load(
         sender,
     };
     let mut reporter = Reporter::new(console, data.files(), target);
-    let work = tokio::task::spawn_blocking(move || data.load(store.inner(), &mut watcher));
+    let work = tokio::task::spawn_blocking(move || data.load(&store.inner(), &mut watcher));
     watch(app, findings, &mut reporter).await;
     reporter.finish()?;
     let loaded = work.await.unwrap_or_else(|error| {

@@ -337,7 +337,7 @@ impl Serve {
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
         let store = Arc::clone(store);
-        let inferred = tokio::task::spawn_blocking(move || from_data(store.inner()));
+        let inferred = tokio::task::spawn_blocking(move || from_data(&store.inner()));
         let inferred = inferred.await.expect("inferring a schema does not panic")?;
         tracing::info!(
             "{}, since --schema names none; `soml infer` writes it to a file for you to refine",

@@ -90,7 +90,7 @@ fn open(
 ) -> Result<(Opened, bool), CliError> {
     let data = args.data_store(settings, console)?;
     let has_data = match data.embedded() {
-        Some(embedded) => input.load(embedded.inner(), console)?.is_some(),
+        Some(embedded) => input.load(&embedded.inner(), console)?.is_some(),
         None => true,
     };
     let store = data.graph_store();
@@ -124,7 +124,7 @@ pub(super) fn over_data(
             return Err(CliError::Usage(message.to_owned()));
         }
     };
-    let inferred = from_data(embedded.inner())?;
+    let inferred = from_data(&embedded.inner())?;
     let made = summary(&inferred);
     writeln!(console.err, "{made}, since --schema names none")?;
     let schema = usable(INFERRED, &inferred.yaml, console)?;

@@ -14,7 +14,7 @@ use graph_store::oxigraph::OxigraphStore;
 use graph_store::remote::{DefaultGraph, Dialect, RemoteOptions, RemoteStore};
 use in_process::InProcess;
 use oxigraph::store::Store;
-use oxrdf::Quad;
+use oxrdf::{NamedNode, Quad};
 use server::Server;
 
 /// A kind of store.
@@ -24,6 +24,9 @@ pub(crate) enum Kind {
     Memory,
     /// The embedded store with its index of links.
     Sealed,
+    /// The embedded store with its change records among the quads, as on disk.
+    #[allow(dead_code, reason = "not every test binary asks")]
+    ChangeGraph,
     /// The embedded store on disk.
     #[cfg(feature = "rocksdb")]
     RocksDb,
@@ -44,7 +47,7 @@ impl Kind {
     /// Returns how a remote store of this kind is asked; `None` for the embedded store.
     fn options(self) -> Option<RemoteOptions> {
         let dialect = match self {
-            Kind::Memory | Kind::Sealed => return None,
+            Kind::Memory | Kind::Sealed | Kind::ChangeGraph => return None,
             #[cfg(feature = "rocksdb")]
             Kind::RocksDb => return None,
             Kind::Remote | Kind::RemoteApart => Dialect::Oxigraph,
@@ -110,14 +113,17 @@ impl BackEnd {
             let folder = tempfile::tempdir().expect("a folder");
             let store = OxigraphStore::open(folder.path()).expect("a store on disk");
             let data = Data::OnDisk {
-                store: store.inner().clone(),
+                store: store.inner(),
                 _folder: folder,
             };
             let graph_store = Arc::new(store);
             return BackEnd { graph_store, data };
         }
         let store = Store::new().expect("a store in memory");
-        let graph_store = Arc::new(OxigraphStore::new(store.clone()));
+        let graph_store = Arc::new(match kind {
+            Kind::ChangeGraph => OxigraphStore::with_change_graph(store.clone()),
+            _ => OxigraphStore::new(store.clone()),
+        });
         let data = match kind {
             Kind::Sealed => Data::Sealed(Arc::clone(&graph_store)),
             _ => Data::Here(store),
@@ -147,7 +153,7 @@ impl BackEnd {
     pub(crate) fn quads(&self) -> Vec<Quad> {
         let store = match &self.data {
             Data::Here(store) => store.clone(),
-            Data::Sealed(store) => store.inner().clone(),
+            Data::Sealed(store) => store.inner(),
             #[cfg(feature = "rocksdb")]
             Data::OnDisk { store, .. } => store.clone(),
             Data::There(_) => panic!("the quads of a server are not at hand"),
@@ -165,6 +171,8 @@ impl BackEnd {
                 store.unseal();
                 replace(&store.inner(), quads);
                 store.seal().expect("a store in memory");
+                let local = store.local().expect("it is in this process");
+                local.expect_inverse(&[NamedNode::new_unchecked("http://v/next")]);
             }
             #[cfg(feature = "rocksdb")]
             Data::OnDisk { store, .. } => replace(store, quads),

@@ -21,6 +21,10 @@ macro_rules! over_every_store {
         mod sealed {
             $(#[test] fn $behaviour() { super::check(super::Kind::Sealed, stringify!($behaviour)); })*
         }
+        mod change_graph {
+            $(#[test]
+            fn $behaviour() { super::check(super::Kind::ChangeGraph, stringify!($behaviour)); })*
+        }
         #[cfg(feature = "rocksdb")]
         mod rocksdb {
             $(#[test] fn $behaviour() { super::check(super::Kind::RocksDb, stringify!($behaviour)); })*
@@ -45,6 +49,28 @@ macro_rules! over_every_store {
 }
 
 graph_store::__each_behaviour!(over_every_store![]);
+
+/// Makes a test of each behaviour of stores that can be written to over each kind of them.
+macro_rules! over_every_writer {
+    ([] $($room:ident::$behaviour:ident)*) => {
+        mod memory_writes {
+            $(#[test] fn $behaviour() { super::check(super::Kind::Memory, stringify!($behaviour)); })*
+        }
+        mod sealed_writes {
+            $(#[test] fn $behaviour() { super::check(super::Kind::Sealed, stringify!($behaviour)); })*
+        }
+        mod change_graph_writes {
+            $(#[test]
+            fn $behaviour() { super::check(super::Kind::ChangeGraph, stringify!($behaviour)); })*
+        }
+        #[cfg(feature = "rocksdb")]
+        mod rocksdb_writes {
+            $(#[test] fn $behaviour() { super::check(super::Kind::RocksDb, stringify!($behaviour)); })*
+        }
+    };
+}
+
+graph_store::__each_write_behaviour!(over_every_writer![]);
 
 fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();

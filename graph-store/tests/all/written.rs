@@ -1,0 +1,109 @@
+//! What reads cost after writes, in one run.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::executor::block_on;
+use graph_store::oxigraph::OxigraphStore;
+use graph_store::query::{Dataset, HydrationRequest, ObjectRef, Slot, Step};
+use graph_store::write::{NewRecord, QuadChange};
+use graph_store::{CallContext, GraphStore};
+use oxigraph::store::Store;
+use oxrdf::{GraphName, NamedNode, Quad};
+
+const OBJECTS: usize = 500;
+const LINKS: usize = 100_000;
+const WRITES: usize = 1_000;
+
+fn property() -> NamedNode {
+    NamedNode::new_unchecked("http://v/partOf")
+}
+
+fn object(number: usize) -> NamedNode {
+    NamedNode::new_unchecked(format!("http://e/whole/{number}"))
+}
+
+fn link(number: usize) -> Quad {
+    let part = NamedNode::new_unchecked(format!("http://e/part/{number}"));
+    Quad::new(
+        part,
+        property(),
+        object(number % OBJECTS),
+        GraphName::DefaultGraph,
+    )
+}
+
+/// Returns the median time of reading all links in inverse direction, and how many there are.
+fn read(store: &OxigraphStore) -> (Duration, usize) {
+    let nodes: Vec<ObjectRef> = (0..OBJECTS).map(|number| object(number).into()).collect();
+    let step = Step {
+        predicate: property(),
+        inverse: true,
+    };
+    let slots = [Slot {
+        step,
+        condition: None,
+        page: None,
+    }];
+    let request = HydrationRequest {
+        nodes: &nodes,
+        slots: &slots,
+        dataset: &Dataset::default(),
+    };
+    let mut times = Vec::new();
+    let mut count = 0;
+    for _ in 0..21 {
+        let started = Instant::now();
+        let found = block_on(store.hydrate(&request, &CallContext::new())).expect("values");
+        times.push(started.elapsed());
+        count = found.columns[0].values.len();
+    }
+    times.sort_unstable();
+    (times[times.len() / 2], count)
+}
+
+#[test]
+#[ignore = "needs a quiet machine: it measures"]
+fn reads_in_inverse_direction_stay_fast_after_writes() {
+    let quads = Store::new().expect("a store in memory");
+    quads.extend((0..LINKS).map(link)).expect("quads are added");
+    let store = Arc::new(OxigraphStore::new(quads));
+    let (scanned, _) = read(&store);
+    store
+        .local()
+        .expect("it is in this process")
+        .expect_inverse(&[property()]);
+    store.seal().expect("it is indexed");
+    let (before, count) = read(&store);
+    assert_eq!(count, LINKS);
+    let writer = store.writer().expect("it can be written to");
+    let context = CallContext::new();
+    let started = Instant::now();
+    for number in 0..WRITES {
+        let change = QuadChange {
+            removed: vec![link(number)],
+            added: vec![link(LINKS + number), link(LINKS + WRITES + number)],
+        };
+        let record = NewRecord {
+            request: number.to_string(),
+            idempotency_key: None,
+            digest: String::new(),
+            time: std::time::SystemTime::now(),
+            changes: Vec::new(),
+        };
+        let written = async {
+            let mut transaction = writer.begin(&context).await?;
+            transaction.apply(change, &context).await?;
+            transaction.commit(record, &context).await
+        };
+        block_on(written).expect("a commit");
+    }
+    let each = started.elapsed() / WRITES as u32;
+    let (after, count) = read(&store);
+    assert_eq!(count, LINKS + WRITES);
+    println!(
+        "{LINKS} links: {before:?} before, {after:?} after {WRITES} writes of {each:?} each: {:.2}; \
+         {scanned:?} without the index",
+        after.as_secs_f64() / before.as_secs_f64()
+    );
+}
