@@ -138,7 +138,7 @@ impl Reader<'_> {
                 self.any(property.owner, |object| {
                     let name = property.name.graphql.as_str();
                     match self.api.field(TypeRef::Concrete(object), name) {
-                        Some(field) => self.access.reads(object, part_of(field)),
+                        Some(field) => self.access.reads(object, field.part()),
                         None => false,
                     }
                 })
@@ -159,16 +159,7 @@ impl Reader<'_> {
         shown.peek().is_some()
             && shown.all(|object| {
                 let own = self.api.field(TypeRef::Concrete(object), member);
-                self.access.reads(object, part_of(own.unwrap_or(field)))
+                self.access.reads(object, own.unwrap_or(field).part())
             })
-    }
-}
-
-fn part_of(field: Field) -> Part {
-    match field {
-        Field::Id => Part::Id,
-        Field::Type => Part::Type,
-        Field::Name => Part::Name,
-        Field::Property(id) | Field::Count(id) | Field::Aggregate(id) => Part::Property(id),
     }
 }
