@@ -185,12 +185,6 @@ impl Rights {
 }
 
 impl Access {
-    /// Tells whether everything is allowed.
-    #[must_use]
-    pub fn is_everything(&self) -> bool {
-        self.everything
-    }
-
     /// Tells whether one of the roles may read all that there is, so that nothing needs to be looked up.
     #[must_use]
     pub fn reads_everything(&self) -> bool {
