@@ -185,12 +185,6 @@ impl Rights {
 }
 
 impl Access {
-    /// Tells whether everything is allowed.
-    #[must_use]
-    pub fn is_everything(&self) -> bool {
-        self.everything
-    }
-
     /// Tells whether one of the roles may read all that there is, so that nothing needs to be looked up.
     #[must_use]
     pub fn reads_everything(&self) -> bool {
@@ -327,7 +321,7 @@ impl<'s> Names<'s> {
         };
         let parts = schema.objects.iter().map(|object| {
             let properties = object.props.iter();
-            let properties = properties.map(|id| names.bare(&schema[*id].name.written));
+            let properties = properties.map(|id| schema.prefixes.bare(&schema[*id].name.written));
             let name = object.name_property.map(|_| "name");
             properties.chain(OF_OBJECT).chain(name).collect()
         });
@@ -340,8 +334,8 @@ impl<'s> Names<'s> {
             let meant = Operation::ALL.iter();
             let meant = meant.filter(|operation| covers(&action.operation, operation.name()));
             Pattern {
-                object: self.bare(&action.object),
-                property: self.bare(&action.property),
+                object: self.schema.prefixes.bare(&action.object),
+                property: self.schema.prefixes.bare(&action.property),
                 operations: meant.fold(0, |bits, operation| bits | operation.bit()),
             }
         });
@@ -351,7 +345,7 @@ impl<'s> Names<'s> {
     /// Returns the operations that actions mean on a part of an object, be it as a part of one of
     /// the classes above it that has the part.
     fn operations(&self, actions: &[Pattern<'_>], object: ObjectId, part: &str) -> u8 {
-        let part = self.bare(part);
+        let part = self.schema.prefixes.bare(part);
         let on_part = actions
             .iter()
             .filter(|action| covers(action.property, part));
@@ -364,18 +358,13 @@ impl<'s> Names<'s> {
             };
             built_in
                 || classes.any(|class| {
-                    covers(action.object, self.bare(&self.schema[class].name.written))
-                        && self.parts[class.index()].contains(part)
+                    covers(
+                        action.object,
+                        self.schema.prefixes.bare(&self.schema[class].name.written),
+                    ) && self.parts[class.index()].contains(part)
                 })
         });
         on_object.fold(0, |bits, action| bits | action.operations)
-    }
-
-    /// Drops the vocabulary prefix, which may be written or not.
-    fn bare<'n>(&self, name: &'n str) -> &'n str {
-        name.strip_prefix(self.schema.prefixes.vocab_prefix.as_str())
-            .and_then(|rest| rest.strip_prefix(':'))
-            .unwrap_or(name)
     }
 }
 

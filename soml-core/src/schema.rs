@@ -115,6 +115,15 @@ impl Prefixes {
             .find(|(p, _)| p == prefix)
             .map(|(_, ns)| ns.as_str())
     }
+
+    /// Returns a written name without the vocabulary prefix, which may be written or not.
+    #[must_use]
+    pub fn bare<'n>(&self, written: &'n str) -> &'n str {
+        written
+            .strip_prefix(self.vocab_prefix.as_str())
+            .and_then(|rest| rest.strip_prefix(':'))
+            .unwrap_or(written)
+    }
 }
 
 /// An enumeration datatype. Its values are stored as plain strings equal to their names.
@@ -422,15 +431,9 @@ impl Schema {
     /// Finds an object by its written name, with or without the vocabulary prefix.
     #[must_use]
     pub fn object_named(&self, written: &str) -> Option<ObjectId> {
-        let iri_name = |name: &str| {
-            name.strip_prefix(&self.prefixes.vocab_prefix)
-                .and_then(|rest| rest.strip_prefix(':'))
-                .unwrap_or(name)
-                .to_owned()
-        };
-        let wanted = iri_name(written);
+        let wanted = self.prefixes.bare(written);
         self.objects()
-            .find(|(_, o)| iri_name(&o.name.written) == wanted)
+            .find(|(_, object)| self.prefixes.bare(&object.name.written) == wanted)
             .map(|(id, _)| id)
     }
 

@@ -21,15 +21,7 @@ pub(super) struct Annotator<'a> {
 impl Annotator<'_> {
     /// Adds `@descr`, `@nameAlias`, `@constraints` and, with roles in the document, `@hasRole`.
     pub(super) fn describe(&self, schema: &mut Schema) {
-        let definition = directives::has_role();
-        // The API may say it already.
-        let is_said = schema.directive_definitions.contains_key(&definition.name);
-        let roles = Roles::new(self.soml).filter(|_| !is_said);
-        if roles.is_some() {
-            schema
-                .directive_definitions
-                .insert(definition.name.clone(), definition);
-        }
+        let roles = self.roles_to_say(schema);
         let on_object = |id: ObjectId| {
             let object = &self.soml[id];
             let descr = object
@@ -63,16 +55,25 @@ impl Annotator<'_> {
 
     /// Adds `@hasRole`, where the document declares roles.
     pub(super) fn expose_roles(&self, schema: &mut Schema) {
-        let Some(roles) = Roles::new(self.soml) else {
+        let Some(roles) = self.roles_to_say(schema) else {
             return;
         };
-        let definition = directives::has_role();
-        schema
-            .directive_definitions
-            .insert(definition.name.clone(), definition);
         let on_object = |id: ObjectId| vec![roles.on_object(id)];
         let on_property = |id: PropertyId| vec![roles.on_property(&self.soml[id], id)];
         self.annotate(schema, on_object, on_property);
+    }
+
+    /// Defines `@hasRole` and returns what to say by it; `None` where the document declares no roles, or
+    /// the API says it already.
+    fn roles_to_say(&self, schema: &mut Schema) -> Option<Roles> {
+        let definition = directives::has_role();
+        let definitions = &mut schema.directive_definitions;
+        if definitions.contains_key(&definition.name) {
+            return None;
+        }
+        let roles = Roles::new(self.soml)?;
+        definitions.insert(definition.name.clone(), definition);
+        Some(roles)
     }
 
     /// Adds `@somlObject` and `@somlProperty`.

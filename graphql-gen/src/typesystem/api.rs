@@ -5,7 +5,7 @@ use std::sync::Arc;
 use apollo_compiler::collections::{HashMap, HashSet, IndexMap};
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Schema};
-use soml_core::access::Access;
+use soml_core::access::{Access, Part};
 use soml_core::schema::{ObjectId, PropertyId};
 
 use super::annotate::Annotator;
@@ -95,6 +95,19 @@ pub enum Field {
     Count(PropertyId),
     /// Counts, extremes and sums of the values of a property.
     Aggregate(PropertyId),
+}
+
+impl Field {
+    /// Returns the part of an object that the field shows something of, whose right it needs.
+    #[must_use]
+    pub fn part(self) -> Part {
+        match self {
+            Field::Id => Part::Id,
+            Field::Type => Part::Type,
+            Field::Name => Part::Name,
+            Field::Property(id) | Field::Count(id) | Field::Aggregate(id) => Part::Property(id),
+        }
+    }
 }
 
 /// What a root field of `Query` selects.

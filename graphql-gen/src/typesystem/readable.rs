@@ -1,7 +1,7 @@
 //! The part of an API that somebody with certain roles can read.
 
-use apollo_compiler::collections::HashSet;
-use apollo_compiler::schema::{ExtendedType, NamedType};
+use apollo_compiler::collections::{HashSet, IndexMap};
+use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition, NamedType};
 use apollo_compiler::{Name, Schema};
 use soml_core::access::{Access, Part, ServicePart};
 use soml_core::schema::ObjectId;
@@ -50,25 +50,15 @@ impl Reader<'_> {
         match ty {
             ExtendedType::Object(object) => {
                 let object = object.make_mut();
-                object
-                    .implements_interfaces
-                    .retain(|one| kept.contains(&one.name));
-                object.fields.retain(|member, field| {
-                    let arguments = &mut field.make_mut().arguments;
-                    arguments.retain(|argument| kept.contains(argument.ty.inner_named_type()));
-                    kept.contains(field.ty.inner_named_type()) && self.reads(name, member)
-                });
+                let interfaces = &mut object.implements_interfaces;
+                interfaces.retain(|one| kept.contains(&one.name));
+                self.cut_fields(name, &mut object.fields, kept);
             }
             ExtendedType::Interface(interface) => {
                 let interface = interface.make_mut();
-                interface
-                    .implements_interfaces
-                    .retain(|one| kept.contains(&one.name));
-                interface.fields.retain(|member, field| {
-                    let arguments = &mut field.make_mut().arguments;
-                    arguments.retain(|argument| kept.contains(argument.ty.inner_named_type()));
-                    kept.contains(field.ty.inner_named_type()) && self.reads(name, member)
-                });
+                let interfaces = &mut interface.implements_interfaces;
+                interfaces.retain(|one| kept.contains(&one.name));
+                self.cut_fields(name, &mut interface.fields, kept);
             }
             ExtendedType::InputObject(input) => {
                 input.make_mut().fields.retain(|member, field| {
@@ -85,6 +75,19 @@ impl Reader<'_> {
             }
             ExtendedType::Scalar(_) => {}
         }
+    }
+
+    fn cut_fields(
+        &self,
+        name: &Name,
+        fields: &mut IndexMap<Name, Component<FieldDefinition>>,
+        kept: &HashSet<NamedType>,
+    ) {
+        fields.retain(|member, field| {
+            let arguments = &mut field.make_mut().arguments;
+            arguments.retain(|argument| kept.contains(argument.ty.inner_named_type()));
+            kept.contains(field.ty.inner_named_type()) && self.reads(name, member)
+        });
     }
 
     /// Tells whether something of a type is left.
@@ -138,7 +141,7 @@ impl Reader<'_> {
                 self.any(property.owner, |object| {
                     let name = property.name.graphql.as_str();
                     match self.api.field(TypeRef::Concrete(object), name) {
-                        Some(field) => self.access.reads(object, part_of(field)),
+                        Some(field) => self.access.reads(object, field.part()),
                         None => false,
                     }
                 })
@@ -159,16 +162,7 @@ impl Reader<'_> {
         shown.peek().is_some()
             && shown.all(|object| {
                 let own = self.api.field(TypeRef::Concrete(object), member);
-                self.access.reads(object, part_of(own.unwrap_or(field)))
+                self.access.reads(object, own.unwrap_or(field).part())
             })
-    }
-}
-
-fn part_of(field: Field) -> Part {
-    match field {
-        Field::Id => Part::Id,
-        Field::Type => Part::Type,
-        Field::Name => Part::Name,
-        Field::Property(id) | Field::Count(id) | Field::Aggregate(id) => Part::Property(id),
     }
 }

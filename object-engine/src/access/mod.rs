@@ -9,7 +9,7 @@ mod readings;
 use std::sync::Arc;
 
 use graph_store::query::{NodeCondition, TypeGuard};
-use graphql_gen::typesystem::{Api, Field, TypeRef};
+use graphql_gen::typesystem::{Api, TypeRef};
 use graphql_service::RequestContext;
 use graphql_service::error::GraphqlError;
 use soml_core::access::{Access, DEFAULT_ROLE, Part, Rights, ServicePart};
@@ -102,7 +102,7 @@ impl<'a> View<'a> {
         self.access.is_none_or(|access| {
             let part = match self.api.field(TypeRef::Concrete(object), name) {
                 _ if name == "__typename" => Part::TypeName,
-                Some(field) => part_of(field),
+                Some(field) => field.part(),
                 // What has no meaning is reported where it is planned.
                 None => return true,
             };
@@ -194,15 +194,5 @@ impl<'a> View<'a> {
             [] => DEFAULT_ROLE.to_owned(),
             roles => roles.join(", "),
         }
-    }
-}
-
-/// Returns the part of an object that a field shows something of.
-pub(crate) fn part_of(field: Field) -> Part {
-    match field {
-        Field::Id => Part::Id,
-        Field::Type => Part::Type,
-        Field::Name => Part::Name,
-        Field::Property(id) | Field::Count(id) | Field::Aggregate(id) => Part::Property(id),
     }
 }

@@ -1,13 +1,10 @@
 //! Fetches a small document over HTTP, within bounds.
 
-use std::sync::Arc;
 use std::time::Duration;
 
+use graph_store::remote::http::outgoing;
 use reqwest::header::{ACCEPT, HeaderValue};
-use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode, Url};
-use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::BuilderVerifierExt;
 
 /// Maximum size of a set of keys.
 const MAX_BYTES: usize = 256 << 10;
@@ -35,19 +32,7 @@ pub(super) enum FetchError {
 ///
 /// Fails when TLS cannot be set up.
 pub(super) fn client(url: &Url, timeout: Duration) -> Result<Client, ClientError> {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let builder =
-        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-    let builder = match url.scheme() {
-        "https" => builder.with_platform_verifier()?,
-        // A machine without certificates can use this one too.
-        _ => builder.with_root_certificates(RootCertStore::empty()),
-    };
-    let client = Client::builder()
-        .tls_backend_preconfigured(builder.with_no_client_auth())
-        .redirect(Policy::none())
-        .retry(reqwest::retry::never())
-        .no_proxy()
+    let client = outgoing::client(outgoing::tls([url])?)
         .timeout(timeout)
         // Minutes pass until the next request.
         .pool_max_idle_per_host(0);

@@ -1,11 +1,12 @@
 //! `soml check`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use graph_store::CallContext;
 use soml_data::check::{CheckInput, CheckOptions, CheckReport, CheckSeverity, check};
 use soml_data::classes::DataView;
 
 use super::config_args::ConfigArgs;
+use super::format::Format;
 use super::input::Input;
 use super::store::{Opened, StoreArgs, over_data, runtime};
 use super::{CliError, Console, Exit};
@@ -33,14 +34,6 @@ pub(super) struct Check {
     store: StoreArgs,
     #[command(flatten)]
     config: ConfigArgs,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    /// Human-readable text.
-    Text,
-    /// One JSON document.
-    Json,
 }
 
 impl Check {

@@ -1,11 +1,12 @@
 //! `soml explain-query`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use object_engine::ObjectService;
 use object_engine::explain::{Explained, Explanation};
 use serde_json::{Value, json};
 
 use super::config_args::ConfigArgs;
+use super::format::Format;
 use super::input::Input;
 use super::operation::Operation;
 use super::query::exit_of;
@@ -26,14 +27,6 @@ pub(super) struct ExplainQuery {
     store: StoreArgs,
     #[command(flatten)]
     config: ConfigArgs,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    /// Human-readable text.
-    Text,
-    /// One JSON document.
-    Json,
 }
 
 impl ExplainQuery {

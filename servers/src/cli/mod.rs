@@ -8,6 +8,7 @@ mod config_args;
 mod diff;
 mod explain;
 mod explain_query;
+mod format;
 mod infer;
 mod input;
 mod json_schema;

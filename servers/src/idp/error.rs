@@ -1,7 +1,5 @@
 //! Why a request to an identity provider failed.
 
-use std::error::Error;
-
 use reqwest::StatusCode;
 
 /// Why a request to an identity provider failed.
@@ -87,18 +85,6 @@ impl IdpError {
             _ => false,
         }
     }
-}
-
-/// Returns the messages of an error and its causes, without the address.
-pub(super) fn causes(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut texts = vec![error.to_string()];
-    let mut source = error.source();
-    while let Some(cause) = source {
-        texts.push(cause.to_string());
-        source = cause.source();
-    }
-    texts.join(": ")
 }
 
 fn listed(codes: &[String]) -> String {

@@ -1,18 +1,14 @@
 //! Requests to an identity provider, and what is read of the answers.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use graph_store::remote::http::Secret;
+use graph_store::remote::http::outgoing::{self, causes};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
-use reqwest::redirect::Policy;
 use reqwest::{Client, Method, StatusCode, Url};
-use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::BuilderVerifierExt;
 use serde_json::Value;
 
 use super::IdpError;
-use super::error::causes;
 
 /// Maximum size of an answer.
 const MAX_BYTES: usize = 4 << 20;
@@ -44,12 +40,8 @@ impl Transport {
         if !matches!(base.scheme(), "http" | "https") || !base.has_host() || !is_plain {
             return Err(IdpError::Address);
         }
-        let client = Client::builder()
-            .tls_backend_preconfigured(tls(&base)?)
-            // Passwords and keys must not go to another address.
-            .redirect(Policy::none())
-            .retry(reqwest::retry::never())
-            .no_proxy()
+        let tls = outgoing::tls([&base]).map_err(|error| IdpError::Setup(error.to_string()))?;
+        let client = outgoing::client(tls)
             .timeout(TIMEOUT)
             .build()
             .map_err(|error| IdpError::Setup(causes(error)))?;
@@ -133,18 +125,4 @@ impl Answer {
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
     Some(Duration::from_secs(seconds))
-}
-
-/// Sets up TLS with the system's certificates where the address needs it.
-fn tls(base: &Url) -> Result<ClientConfig, IdpError> {
-    let setup = |error: rustls::Error| IdpError::Setup(error.to_string());
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(setup)?;
-    let builder = match base.scheme() {
-        "https" => builder.with_platform_verifier().map_err(setup)?,
-        _ => builder.with_root_certificates(RootCertStore::empty()),
-    };
-    Ok(builder.with_no_client_auth())
 }

@@ -109,10 +109,7 @@ impl Namespaces {
 
     /// Returns what identifies a written name: the name without the vocabulary prefix.
     pub(crate) fn key<'n>(&self, written: &'n str) -> &'n str {
-        written
-            .strip_prefix(self.prefixes.vocab_prefix.as_str())
-            .and_then(|rest| rest.strip_prefix(':'))
-            .unwrap_or(written)
+        self.prefixes.bare(written)
     }
 
     /// Expands a name: without prefix it is in the vocabulary.

@@ -8,7 +8,8 @@ use reqwest::Response;
 use reqwest::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use tokio::sync::SemaphorePermit;
 
-use super::error::{HttpError, causes};
+use super::error::HttpError;
+use super::outgoing::causes;
 use crate::context::{CallContext, ResultMemory};
 
 /// Bytes of an error response that are kept for the log.

@@ -1,16 +1,14 @@
 //! The HTTP clients: one for queries, one for health checks, which has a timeout of its own.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::HeaderValue;
-use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder};
-use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::BuilderVerifierExt;
+use rustls::ClientConfig;
 
 use super::error::OptionsError;
 use super::options::{ConnectionOptions, bound};
+use super::outgoing;
 use super::values::Secret;
 
 /// Idle connections are closed before servers do it, some of which wait no longer than 20 s: a
@@ -48,7 +46,7 @@ struct Timeouts {
 impl Channel {
     /// Makes the clients of queries and of health checks.
     pub(super) fn pair(options: &ConnectionOptions) -> Result<(Self, Self), OptionsError> {
-        let tls = tls(options)?;
+        let tls = outgoing::tls(options.addresses.urls()).map_err(OptionsError::Tls)?;
         let queries = Timeouts {
             request: options.connection_request_timeout,
             connect: options.connect_timeout,
@@ -71,13 +69,7 @@ impl Channel {
         tls: ClientConfig,
         timeouts: Timeouts,
     ) -> Result<Self, OptionsError> {
-        let builder = Client::builder()
-            .tls_backend_preconfigured(tls)
-            // Requests to a store, and their credentials, must not go to another address.
-            .redirect(Policy::none())
-            // Retries are configured by the options and counted elsewhere.
-            .retry(reqwest::retry::never())
-            .no_proxy()
+        let builder = outgoing::client(tls)
             .tcp_nodelay(true)
             .pool_idle_timeout(IDLE);
         let builder = match bound(timeouts.connect) {
@@ -103,24 +95,6 @@ impl Channel {
             Authentication::Bearer(token) => request.bearer_auth(token.reveal()),
         }
     }
-}
-
-/// Sets up TLS with the system's certificates if an address requires TLS: a machine without
-/// certificates can still use other addresses.
-fn tls(options: &ConnectionOptions) -> Result<ClientConfig, OptionsError> {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(OptionsError::Tls)?;
-    let addresses = options.addresses.urls();
-    let builder = if addresses.iter().any(|url| url.scheme() == "https") {
-        builder
-            .with_platform_verifier()
-            .map_err(OptionsError::Tls)?
-    } else {
-        builder.with_root_certificates(RootCertStore::empty())
-    };
-    Ok(builder.with_no_client_auth())
 }
 
 fn authentication(options: &ConnectionOptions) -> Result<Authentication, OptionsError> {

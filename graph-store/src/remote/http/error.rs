@@ -2,7 +2,6 @@
 //!
 //! The messages contain addresses and are for logs only; none contains credentials.
 
-use std::error::Error;
 use std::time::Duration;
 
 use reqwest::StatusCode;
@@ -171,16 +170,4 @@ fn is_outage(status: StatusCode) -> bool {
             | StatusCode::SERVICE_UNAVAILABLE
             | StatusCode::GATEWAY_TIMEOUT
     )
-}
-
-/// Returns the messages of an error and its causes, without addresses, which are logged elsewhere.
-pub(super) fn causes(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut texts = vec![error.to_string()];
-    let mut source = error.source();
-    while let Some(cause) = source {
-        texts.push(cause.to_string());
-        source = cause.source();
-    }
-    texts.join(": ")
 }

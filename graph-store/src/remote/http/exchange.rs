@@ -5,7 +5,8 @@ use reqwest::{Method, RequestBuilder, StatusCode, Url};
 
 use super::body::Body;
 use super::client::Channel;
-use super::error::{HttpError, causes};
+use super::error::HttpError;
+use super::outgoing::causes;
 use super::server::Server;
 use super::values::{ResultFormat, ServerKind};
 use crate::context::CallContext;

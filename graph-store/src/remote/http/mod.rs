@@ -12,6 +12,7 @@ mod error;
 mod exchange;
 mod failover;
 mod options;
+pub mod outgoing;
 mod results;
 mod server;
 mod store;

@@ -19,7 +19,7 @@ use super::{
     GroupOrder, GroupOrderBy, GroupPart, Grouping, Having, KeyPart, Measure, MeasurePart, Measured,
     MeasuredValues, RootAggregate, ValueAggregate,
 };
-use crate::access::{part_of, property_readings, show_alike, type_readings};
+use crate::access::{property_readings, show_alike, type_readings};
 use crate::code;
 use crate::plan::build::{Planner, Scope, terms};
 use crate::plan::connection::type_of;
@@ -280,7 +280,7 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
         of.any(|object| {
             let field = view.api.field(TypeRef::Concrete(*object), name);
             let field = field.filter(|field| !leads_nowhere(*field));
-            field.is_some_and(|field| view.reads(*object, part_of(field)))
+            field.is_some_and(|field| view.reads(*object, field.part()))
         })
     }
 
