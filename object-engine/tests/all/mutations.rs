@@ -221,3 +221,8 @@ fn mutations_do_as_expected() {
 fn mutations_do_as_expected_with_an_index_of_links() {
     check_all(Kind::Sealed);
 }
+
+#[test]
+fn mutations_do_as_expected_where_records_are_quads() {
+    check_all(Kind::ChangeGraph);
+}

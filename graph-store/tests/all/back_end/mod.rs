@@ -12,6 +12,7 @@ use std::sync::Arc;
 use graph_store::GraphStore;
 use graph_store::oxigraph::OxigraphStore;
 use graph_store::remote::{DefaultGraph, Dialect, RemoteOptions, RemoteStore};
+use graph_store::write::change_graph;
 use in_process::InProcess;
 use oxigraph::store::Store;
 use oxrdf::{NamedNode, Quad};
@@ -148,7 +149,7 @@ impl BackEnd {
         Arc::clone(&self.graph_store)
     }
 
-    /// Returns all quads that the embedded store holds.
+    /// Returns all quads that the embedded store holds, without records of changes.
     #[allow(dead_code, reason = "not every test binary asks")]
     pub(crate) fn quads(&self) -> Vec<Quad> {
         let store = match &self.data {
@@ -158,8 +159,9 @@ impl BackEnd {
             Data::OnDisk { store, .. } => store.clone(),
             Data::There(_) => panic!("the quads of a server are not at hand"),
         };
-        let quads: Result<_, _> = store.iter().collect();
-        quads.expect("the store is there")
+        let quads = store.iter().map(|quad| quad.expect("the store is there"));
+        let is_data = |quad: &Quad| quad.graph_name != GraphName::from(change_graph::GRAPH);
+        quads.filter(is_data).collect()
     }
 
     /// Puts quads in place of all that the store holds.
