@@ -15,7 +15,7 @@ use graph_store::remote::{DefaultGraph, Dialect, RemoteOptions, RemoteStore};
 use graph_store::write::change_graph;
 use in_process::InProcess;
 use oxigraph::store::Store;
-use oxrdf::{NamedNode, Quad};
+use oxrdf::{GraphName, NamedNode, Quad};
 use server::Server;
 
 /// A kind of store.
