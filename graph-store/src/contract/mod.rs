@@ -1,4 +1,5 @@
-//! The contract of [`GraphStore`], and that of [`WriteStore`](crate::WriteStore), as a list of behaviours that any store can be checked for.
+//! The contracts of [`GraphStore`] and [`WriteStore`](crate::WriteStore) as lists of behaviours that any
+//! store can be checked for.
 //!
 //! One line tests a store of your own. It makes one test of each behaviour:
 //!

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use futures::executor::block_on;
@@ -13,13 +13,14 @@ use proptest::prelude::*;
 use super::normal::normal;
 use super::upkeep::Thresholds;
 use super::{List, OxigraphStore, Records, Shared};
-use crate::context::CallContext;
+use crate::context::{CallContext, Meter, ResultMemory};
+use crate::error::StoreError;
 use crate::query::{
     Dataset, HydrationRequest, NodeCondition, ObjectRef, OrderKey, Page, Quantifier, Selection,
     Slot, SortBy, Step, Take, TypeTest, ValueCondition, Window,
 };
 use crate::store::{GraphStore, LocalStore, WriteStore};
-use crate::write::{NewRecord, QuadChange};
+use crate::write::{NewRecord, QuadChange, QuadPattern, RecordQuery, change_graph};
 
 /// Objects, by their numbers.
 const OBJECTS: u8 = 6;
@@ -251,6 +252,89 @@ fn moved(number: u32) -> QuadChange {
         removed: vec![link(1_000 + number, 0)],
         added: vec![link(1_001 + number, 0)],
     }
+}
+
+#[test]
+fn the_sequence_goes_on_when_a_store_with_its_records_is_opened_again() {
+    let quads = Store::new().unwrap();
+    let context = CallContext::new();
+    let forgets = [false, false, true, false];
+    for (opened, forgets) in (1..).zip(forgets) {
+        let store = OxigraphStore::with_change_graph(quads.clone());
+        let transaction = block_on(store.begin(&context)).unwrap();
+        let said = NewRecord {
+            request: format!("{opened}"),
+            ..record()
+        };
+        let committed = block_on(transaction.commit(said, &context)).unwrap();
+        assert_eq!(committed.sequence, opened);
+        let all = RecordQuery::After {
+            sequence: 0,
+            limit: 10,
+        };
+        let records = || block_on(store.records(&all, &context)).unwrap();
+        let kept = if opened == 4 { 1 } else { opened };
+        assert_eq!(records().len() as u64, kept);
+        if forgets {
+            let forgotten = block_on(store.forget_records(SystemTime::now(), &context));
+            assert_eq!(forgotten.unwrap(), 3);
+            assert_eq!(records(), []);
+        }
+    }
+    assert_eq!(quads.iter().count(), 4, "a record and the mark");
+}
+
+#[test]
+fn nobody_else_writes_the_change_graph() {
+    let store = store([]);
+    let context = CallContext::new();
+    let mut transaction = block_on(store.begin(&context)).unwrap();
+    let change = QuadChange {
+        removed: Vec::new(),
+        added: vec![change_graph::forgotten(7)],
+    };
+    let refused = block_on(transaction.apply(change, &context));
+    assert!(
+        matches!(refused, Err(StoreError::Unsupported(_))),
+        "{refused:?}"
+    );
+}
+
+/// Room for so many bytes.
+#[derive(Debug)]
+struct Room(AtomicUsize);
+
+impl ResultMemory for Room {
+    fn hold(&self, bytes: usize) -> bool {
+        let left = self.0.load(Ordering::Relaxed).checked_sub(bytes);
+        left.inspect(|&left| self.0.store(left, Ordering::Relaxed))
+            .is_some()
+    }
+
+    fn held(&self) -> usize {
+        0
+    }
+
+    fn release_to(&self, _bytes: usize) {}
+}
+
+#[test]
+fn reading_quads_is_bounded_as_all_reading_is() {
+    let store = store((1..=1_000).map(|number| link(number, 0)));
+    let context = CallContext::new();
+    let mut transaction = block_on(store.begin(&context)).unwrap();
+    let links = [QuadPattern::Links {
+        predicate: p(0),
+        object: e(0),
+    }];
+    let room = |bytes| CallContext::new().with_memory(Arc::new(Room(AtomicUsize::new(bytes))));
+    let full = block_on(transaction.quads(&links, &room(20_000)));
+    assert!(matches!(full, Err(StoreError::OutOfMemory)), "{full:?}");
+    let fits = block_on(transaction.quads(&links, &room(1_000_000)));
+    assert_eq!(fits.unwrap().len(), 1_000);
+    let metered = CallContext::new().with_meter(Arc::new(Meter::new(500)));
+    let long = block_on(transaction.quads(&links, &metered));
+    assert!(matches!(long, Err(StoreError::Metered(_))), "{long:?}");
 }
 
 #[test]

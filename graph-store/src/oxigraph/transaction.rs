@@ -69,7 +69,6 @@ impl Transaction for Open {
     }
 
     async fn apply(&mut self, change: QuadChange, context: &CallContext) -> Result<(), StoreError> {
-        context.count_call();
         context.check()?;
         let removed = change.removed.into_iter().map(|quad| (quad, false));
         let added = change.added.into_iter().map(|quad| (quad, true));

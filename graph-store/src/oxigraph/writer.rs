@@ -16,7 +16,6 @@ use crate::write::{ChangeRecord, RecordQuery};
 #[async_trait]
 impl WriteStore for OxigraphStore {
     async fn begin(&self, context: &CallContext) -> Result<Box<dyn Transaction>, StoreError> {
-        context.count_call();
         let turn = self.shared.queue.turn(context).await?;
         Ok(Box::new(Open::new(&self.shared, turn)))
     }

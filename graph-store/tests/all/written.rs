@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 use futures::executor::block_on;
 use graph_store::oxigraph::OxigraphStore;
 use graph_store::query::{Dataset, HydrationRequest, ObjectRef, Slot, Step};
-use graph_store::write::{NewRecord, QuadChange};
+use graph_store::write::{NewRecord, QuadChange, QuadPattern};
 use graph_store::{CallContext, GraphStore};
 use oxigraph::store::Store;
 use oxrdf::{GraphName, NamedNode, Quad};
 
+/// The quads of a large request.
+const LARGE: usize = 120_000;
 const OBJECTS: usize = 500;
 const LINKS: usize = 100_000;
 const WRITES: usize = 1_000;
@@ -62,6 +64,45 @@ fn read(store: &OxigraphStore) -> (Duration, usize) {
     (times[times.len() / 2], count)
 }
 
+fn record(number: usize) -> NewRecord {
+    NewRecord {
+        request: number.to_string(),
+        idempotency_key: None,
+        digest: String::new(),
+        time: std::time::SystemTime::now(),
+        changes: Vec::new(),
+    }
+}
+
+#[test]
+#[ignore = "needs a quiet machine: it measures"]
+fn a_large_request_is_applied_read_and_committed() {
+    let store = OxigraphStore::new(Store::new().expect("a store in memory"));
+    let writer = store.writer().expect("it can be written to");
+    let context = CallContext::new();
+    let mut transaction = block_on(writer.begin(&context)).expect("a transaction");
+    let change = QuadChange {
+        removed: Vec::new(),
+        added: (0..LARGE).map(link).collect(),
+    };
+    let started = Instant::now();
+    block_on(transaction.apply(change, &context)).expect("it is applied");
+    let applied = started.elapsed();
+    let pattern = |number| QuadPattern::Links {
+        predicate: property(),
+        object: object(number),
+    };
+    let patterns: Vec<QuadPattern> = (0..OBJECTS).map(pattern).collect();
+    let started = Instant::now();
+    let found = block_on(transaction.quads(&patterns, &context)).expect("quads");
+    let read = started.elapsed();
+    assert_eq!(found.len(), LARGE);
+    let started = Instant::now();
+    block_on(transaction.commit(record(0), &context)).expect("a commit");
+    let committed = started.elapsed();
+    println!("{LARGE} quads: applied in {applied:?}, read in {read:?}, committed in {committed:?}");
+}
+
 #[test]
 #[ignore = "needs a quiet machine: it measures"]
 fn reads_in_inverse_direction_stay_fast_after_writes() {
@@ -84,13 +125,7 @@ fn reads_in_inverse_direction_stay_fast_after_writes() {
             removed: vec![link(number)],
             added: vec![link(LINKS + number), link(LINKS + WRITES + number)],
         };
-        let record = NewRecord {
-            request: number.to_string(),
-            idempotency_key: None,
-            digest: String::new(),
-            time: std::time::SystemTime::now(),
-            changes: Vec::new(),
-        };
+        let record = record(number);
         let written = async {
             let mut transaction = writer.begin(&context).await?;
             transaction.apply(change, &context).await?;
