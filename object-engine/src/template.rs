@@ -74,8 +74,10 @@ impl Part {
         let mut props = of.props.iter().copied();
         let found = props.find(|id| {
             let names = &schema[*id].name;
-            names.written == name || names.graphql == name
+            let bare = |name| schema.prefixes.bare(name);
+            names.graphql == name || bare(&names.written) == bare(name)
         });
+        let found = found.or(of.name_property.filter(|_| name == "name"));
         let is_type = || {
             let local = of.type_prop.rsplit(['#', '/']).next();
             matches!(name, "typeProp" | "rdf:type") || local == Some(name)
@@ -112,13 +114,13 @@ objects:
     #[test]
     fn names_of_properties_make_a_template() {
         let of = |pattern| parts(pattern).map(|parts| parts.concat());
-        assert_eq!(of("human/$name"), Some("human/<name>".to_owned()));
+        assert_eq!(of("human/$name"), Some("human/<voc_name>".to_owned()));
         assert_eq!(
             of("${name}-${birth_year}.x"),
-            Some("<name>-<birth_year>.x".to_owned())
+            Some("<voc_name>-<birth_year>.x".to_owned())
         );
-        assert_eq!(of("$type/$name"), Some("<type>/<name>".to_owned()));
-        assert_eq!(of("cost$5/$name"), Some("cost$5/<name>".to_owned()));
+        assert_eq!(of("$type/$name"), Some("<type>/<voc_name>".to_owned()));
+        assert_eq!(of("cost$5/$name"), Some("cost$5/<voc_name>".to_owned()));
     }
 
     #[test]
