@@ -32,8 +32,8 @@ graphql_service::error_codes! {
     REFERENCED 200 public "Objects that would be deleted are needed by others; `extensions.ids` lists them.";
     VALUE_INVALID 200 public "A value is not in the range of its property, or breaks one of its rules.";
     VALUE_NOT_FOUND 200 public "The value that `patch` replaces is not stored.";
-    TOO_FEW_VALUES 200 public "A property would have fewer values than its `min`.";
-    TOO_MANY_VALUES 200 public "A property would have more values than its `max`.";
+    MIN_VIOLATED 200 public "A property would have fewer values than its `min`.";
+    MAX_VIOLATED 200 public "A property would have more values than its `max`.";
     LANG_INVALID 200 public "A language tag is malformed, missing, or not allowed by `lang.validate`.";
     LANG_NOT_UNIQUE 200 public "A property would have several values in one language, which `UNIQ` excludes.";
     IMMUTABLE 200 public "A property that can be set once already has a value.";

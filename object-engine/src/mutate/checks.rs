@@ -191,14 +191,14 @@ impl Draft<'_> {
                 "`{name}` of `{id_text}` needs at least {}, and has {what}",
                 of.min
             );
-            found.push((code::TOO_FEW_VALUES, message));
+            found.push((code::MIN_VIOLATED, message));
         }
         if let Max::Count(max) = of.max
             && count > max as usize
         {
             let what = amount(count);
             let message = format!("`{name}` of `{id_text}` takes at most {max}, and has {what}");
-            found.push((code::TOO_MANY_VALUES, message));
+            found.push((code::MAX_VIOLATED, message));
         }
         if let Some(tag) = self.repeated_language(of, &values) {
             let message = format!("`{name}` of `{id_text}` has several values {tag}");
