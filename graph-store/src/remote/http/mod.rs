@@ -14,8 +14,12 @@ mod failover;
 mod options;
 mod results;
 mod server;
+mod session;
 mod store;
+mod transaction;
 mod values;
+mod wire;
+mod writer;
 
 pub use endpoint::HttpEndpoint;
 pub use error::OptionsError;
