@@ -3,3 +3,4 @@
 mod back_end;
 mod faults;
 mod stores;
+mod writes;

@@ -55,10 +55,16 @@ impl Graphs {
     }
 
     /// Returns patterns that match in the default graph and, with the name of the graph in a variable,
-    /// in named graphs.
-    pub(super) fn each(self, pattern: &TriplePattern, graph: &Variable) -> Vec<GraphPattern> {
+    /// in named graphs; and the expression that leaves out the change graph there.
+    pub(super) fn each(
+        self,
+        pattern: &TriplePattern,
+        graph: &Variable,
+    ) -> Vec<(GraphPattern, Option<Expression>)> {
         let in_default = self.in_default(pattern.clone());
+        let in_default = in_default.map(|pattern| (pattern, None));
         let named = within(graph.clone(), pattern.clone());
+        let named = (named, Some(no_records(graph)));
         in_default.into_iter().chain([named]).collect()
     }
 }
@@ -135,13 +141,26 @@ pub(super) fn values(names: &[&str], rows: Vec<Vec<GroundTerm>>) -> GraphPattern
     }
 }
 
-/// Leaves out what is in the change graph.
-pub(super) fn not_records(pattern: GraphPattern, graph: &Variable) -> GraphPattern {
+/// Says that a graph is not the change graph.
+fn no_records(graph: &Variable) -> Expression {
     let is_it = Expression::Equal(
         Box::new(graph.clone().into()),
         Box::new(NamedNode::from(change_graph::GRAPH).into()),
     );
-    filter(pattern, Expression::Not(Box::new(is_it)))
+    Expression::Not(Box::new(is_it))
+}
+
+/// Keeps the solutions for which some expressions hold.
+pub(super) fn where_all(
+    pattern: GraphPattern,
+    expressions: impl IntoIterator<Item = Expression>,
+) -> GraphPattern {
+    let all = expressions.into_iter();
+    let all = all.reduce(|left, right| Expression::And(Box::new(left), Box::new(right)));
+    match all {
+        Some(all) => filter(pattern, all),
+        None => pattern,
+    }
 }
 
 pub(super) fn is(test: Function, variable: &Variable) -> Expression {

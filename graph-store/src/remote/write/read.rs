@@ -5,7 +5,7 @@ use spargebra::Query;
 use spargebra::algebra::{Function, GraphPattern};
 use spargebra::term::GroundTerm;
 
-use super::graphs::{Graphs, any_of, filter, is, join, not_records, select, triple, values, var};
+use super::graphs::{Graphs, any_of, is, join, select, triple, values, var, where_all};
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::Dataset;
@@ -72,9 +72,9 @@ impl Lists {
             if list.is_empty() {
                 continue;
             }
-            for quads in graphs.each(&spo, &graph) {
+            for (quads, is_data) in graphs.each(&spo, &graph) {
                 let start = values(names, list.clone());
-                branches.push(not_records(join(start, quads), &graph));
+                branches.push(where_all(join(start, quads), is_data));
             }
         }
         let same = triple(var("s"), var("p"), var("x"));
@@ -86,11 +86,13 @@ impl Lists {
             if list.is_empty() {
                 continue;
             }
-            for first in graphs.each(&link, &var("h")) {
-                for second in graphs.each(&spo, &graph) {
+            for (first, is_first_data) in graphs.each(&link, &var("h")) {
+                for (second, is_data) in graphs.each(&spo, &graph) {
                     let start = join(values(names, list.clone()), first.clone());
-                    let found = filter(join(start, second), is(Function::IsIri, &var("s")));
-                    branches.push(not_records(not_records(found, &graph), &var("h")));
+                    let is_iri = is(Function::IsIri, &var("s"));
+                    let conditions = is_first_data.clone().into_iter().chain(is_data);
+                    let conditions = conditions.chain([is_iri]);
+                    branches.push(where_all(join(start, second), conditions));
                 }
             }
         }
