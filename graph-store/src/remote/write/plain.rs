@@ -220,6 +220,8 @@ impl PlainTransaction {
             }
         });
         match settled.await {
+            // The server said that it failed, and would again.
+            Err(StoreError::Conflict) if matches!(lost, StoreError::Failed(_)) => Err(lost),
             Err(StoreError::Deadline) => Err(StoreError::OutcomeUnknown(Box::new(lost))),
             settled => settled,
         }

@@ -147,11 +147,12 @@ async fn increment(
         },
     ] = &old[..]
     else {
-        let again = transaction.quads(&[about("counter")], &context).await;
-        let third = transaction.quads(&[about("counter")], &context).await;
+        // RDF4J shows such a state once in a while, in the middle of a commit of somebody else. It must
+        // not get further than that.
+        assert_eq!(old, []);
         let new = [quad("torn", "value", Literal::from(1), None)];
-        let end = commit(transaction, change(&old, &new)).await;
-        eprintln!("TORN {old:?} {again:?} {third:?} {end:?}");
+        let torn = commit(transaction, change(&old, &new)).await;
+        assert!(matches!(torn, Err(StoreError::Conflict)), "{torn:?}");
         return Err(StoreError::Conflict);
     };
     let next: i64 = value.value().parse::<i64>().unwrap() + 1;
