@@ -163,6 +163,7 @@ async fn increment(
     Ok(commit(transaction, change(&old, &new)).await?.sequence)
 }
 
+#[expect(clippy::print_stderr, reason = "people read the figure")]
 async fn no_increment_of_a_counter_is_lost(kind: Kind) {
     const WRITERS: usize = 4;
     const INCREMENTS: usize = 50;
