@@ -67,6 +67,18 @@ impl Dialect {
         matches!(self, Dialect::Rdf4j | Dialect::GraphDb)
     }
 
+    /// Returns the name by which a pattern reads the default graph alone; `None` where a pattern outside
+    /// of `GRAPH` does.
+    pub(super) fn default_graph_name(self) -> Option<NamedNode> {
+        let name = match self {
+            // Later versions have another name too, and understand this one.
+            Dialect::Rdf4j | Dialect::GraphDb => "http://www.openrdf.org/schema/sesame#nil",
+            Dialect::Fuseki => "urn:x-arq:DefaultGraph",
+            Dialect::Oxigraph | Dialect::Sparql11 => return None,
+        };
+        Some(NamedNode::new_unchecked(name))
+    }
+
     /// Builds a query that evaluates a pattern over a dataset.
     pub(super) fn query(
         self,

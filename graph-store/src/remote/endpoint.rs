@@ -1,8 +1,10 @@
 //! The transport interface of a remote store.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use oxrdf::Term;
-use spargebra::Query;
+use spargebra::{Query, Update};
 
 use crate::context::CallContext;
 use crate::error::StoreError;
@@ -49,4 +51,41 @@ pub trait SparqlEndpoint: Send + Sync + 'static {
     /// # Errors
     /// When it does not.
     async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError>;
+}
+
+/// A SPARQL endpoint that takes updates, each of which is executed as a whole or not at all.
+pub trait UpdateEndpoint: Send + Sync + 'static {
+    /// Starts a session, in which all is read from and written to one server.
+    fn session(&self) -> Arc<dyn UpdateSession>;
+}
+
+/// Reads from and writes to one server.
+#[async_trait]
+pub trait UpdateSession: SparqlEndpoint {
+    /// Executes an update. An implementation sends it again only if it certainly was not executed.
+    ///
+    /// # Errors
+    /// Says whether the update can have been executed, or still can be.
+    async fn update(&self, update: &Update, context: &CallContext) -> Result<(), UpdateError>;
+}
+
+/// Why an update has no answer that says that it was executed.
+#[derive(Debug, thiserror::Error)]
+pub enum UpdateError {
+    /// It was not executed and never will be.
+    #[error("the update was not executed")]
+    NotExecuted(#[source] StoreError),
+    /// It may have been executed, or be executed later.
+    #[error("it is unknown whether the update was executed")]
+    Unknown(#[source] StoreError),
+}
+
+impl UpdateError {
+    /// Returns what went wrong, for an update that can be repeated whether it was executed or not.
+    #[cfg(feature = "remote")]
+    pub(super) fn into_store_error(self) -> StoreError {
+        match self {
+            UpdateError::NotExecuted(error) | UpdateError::Unknown(error) => error,
+        }
+    }
 }

@@ -1,4 +1,5 @@
-//! Stores behind a SPARQL endpoint: objects and values by queries, a bounded number per level.
+//! Stores behind a SPARQL endpoint: objects and values by queries, a bounded number per level, and
+//! changes by transactions or guarded updates.
 
 mod dialect;
 mod endpoint;
@@ -7,8 +8,14 @@ mod facts;
 pub mod http;
 mod solutions;
 mod store;
+#[cfg(feature = "remote")]
+mod write;
 
 pub use dialect::{DefaultGraph, Dialect};
-pub use endpoint::{EndpointQuery, Rows, SparqlEndpoint};
+pub use endpoint::{
+    EndpointQuery, Rows, SparqlEndpoint, UpdateEndpoint, UpdateError, UpdateSession,
+};
 pub use solutions::Solutions;
 pub use store::{RemoteOptions, RemoteStore};
+#[cfg(feature = "remote")]
+pub use write::IsolationReport;

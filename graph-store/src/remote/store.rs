@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use futures::FutureExt;
@@ -11,9 +11,13 @@ use oxrdf::{NamedNode, Term};
 use spargebra::algebra::GraphPattern;
 
 use super::dialect::{DefaultGraph, Dialect};
+#[cfg(feature = "remote")]
+use super::endpoint::UpdateEndpoint;
 use super::endpoint::{EndpointQuery, Rows, SparqlEndpoint};
 use super::facts::{Facts, wanted};
 use super::solutions::{Solutions, width};
+#[cfg(feature = "remote")]
+use super::write::{IsolationReport, PlainWriter};
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{
@@ -21,6 +25,8 @@ use crate::query::{
     Selection, Slot, ValueCondition, Window, object_refs,
 };
 use crate::sparql::{self, Fact, SlotQuery};
+#[cfg(feature = "remote")]
+use crate::store::WriteStore;
 use crate::store::order::{
     CHECK_EVERY, KeyCache, drop_repeated, keys, named_nodes, sorted_page, sorted_values,
 };
@@ -39,6 +45,8 @@ pub struct RemoteOptions {
     pub batch: usize,
     /// Maximum number of concurrent queries for one level; at least 1.
     pub concurrency: usize,
+    /// For how long a transaction of the server may last.
+    pub transaction_timeout: Duration,
 }
 
 impl RemoteOptions {
@@ -51,6 +59,7 @@ impl RemoteOptions {
             features: dialect.features(),
             batch: 1_000,
             concurrency: 4,
+            transaction_timeout: Duration::from_secs(60),
         }
     }
 }
@@ -62,13 +71,47 @@ impl RemoteOptions {
 pub struct RemoteStore {
     endpoint: Arc<dyn SparqlEndpoint>,
     options: RemoteOptions,
+    #[cfg(feature = "remote")]
+    writer: Option<PlainWriter>,
 }
 
 impl RemoteStore {
     /// Creates a store over an endpoint.
     #[must_use]
     pub fn new(endpoint: Arc<dyn SparqlEndpoint>, options: RemoteOptions) -> Self {
-        RemoteStore { endpoint, options }
+        RemoteStore {
+            endpoint,
+            options,
+            #[cfg(feature = "remote")]
+            writer: None,
+        }
+    }
+
+    /// Makes the store one that is written to by guarded updates.
+    #[cfg(feature = "remote")]
+    #[must_use]
+    pub fn with_updates(mut self, endpoint: Arc<dyn UpdateEndpoint>) -> Self {
+        self.writer = Some(PlainWriter::new(endpoint, &self.options));
+        self
+    }
+
+    /// Lets two writers race so many times, in a graph of their own that is removed afterwards. If both
+    /// win a race, the store refuses to be written to from then on.
+    ///
+    /// # Errors
+    /// When the store cannot be written to, or fails.
+    #[cfg(feature = "remote")]
+    pub async fn probe_isolation(
+        &self,
+        rounds: u32,
+        context: &CallContext,
+    ) -> Result<IsolationReport, StoreError> {
+        match &self.writer {
+            Some(writer) => writer.probe_isolation(rounds, context).await,
+            None => Err(StoreError::Unsupported(
+                "the store cannot be written to".to_owned(),
+            )),
+        }
     }
 
     /// Runs a query whose rows have `width` terms.
@@ -325,6 +368,12 @@ impl GraphStore for RemoteStore {
 
     async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
         self.endpoint.probe(context).await
+    }
+
+    #[cfg(feature = "remote")]
+    fn writer(&self) -> Option<&dyn WriteStore> {
+        let writer = self.writer.as_ref()?;
+        Some(writer)
     }
 }
 

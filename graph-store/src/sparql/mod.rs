@@ -73,7 +73,7 @@ impl Parts {
 }
 
 /// Combines operands into a tree of logarithmic depth, so that no evaluator overflows its stack.
-fn balanced<T>(operands: Vec<T>, combine: impl Fn(T, T) -> T + Copy) -> Option<T> {
+pub(crate) fn balanced<T>(operands: Vec<T>, combine: impl Fn(T, T) -> T + Copy) -> Option<T> {
     let mut layer = operands;
     while layer.len() > 1 {
         let mut next = Vec::with_capacity(layer.len().div_ceil(2));
@@ -159,7 +159,7 @@ impl Builder {
     }
 }
 
-fn union_of(branches: Vec<GraphPattern>) -> Option<GraphPattern> {
+pub(crate) fn union_of(branches: Vec<GraphPattern>) -> Option<GraphPattern> {
     balanced(branches, |left, right| GraphPattern::Union {
         left: Box::new(left),
         right: Box::new(right),

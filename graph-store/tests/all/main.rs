@@ -3,4 +3,5 @@
 mod back_end;
 mod faults;
 mod stores;
+mod writes;
 mod written;

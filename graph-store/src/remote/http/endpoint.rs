@@ -61,13 +61,15 @@ impl HttpEndpoint {
     /// When the options contradict each other, or TLS cannot be set up on this machine.
     pub fn new(options: ConnectionOptions) -> Result<Self, OptionsError> {
         options.validate()?;
-        let servers = options.addresses.urls().iter();
+        let bases = options.addresses.urls().iter();
+        let updates = options.update_addresses.urls().iter().map(Some);
+        let servers = bases.zip(updates.chain(std::iter::repeat(None)));
         let (queries, checks) = Channel::pair(&options)?;
         Ok(HttpEndpoint {
             queries,
             checks,
             servers: servers
-                .map(|base| Server::new(base, &options))
+                .map(|(base, updates)| Server::new(base, updates, &options))
                 .collect::<Result<_, _>>()?,
             kind: match options.server {
                 ServerType::Auto => OnceCell::new(),
@@ -108,6 +110,51 @@ impl HttpEndpoint {
         self.options.repository.as_deref()
     }
 
+    /// Returns the options.
+    pub(super) fn options(&self) -> &ConnectionOptions {
+        &self.options
+    }
+
+    /// Returns the server at a position.
+    pub(super) fn server(&self, position: usize) -> &Server {
+        &self.servers[position]
+    }
+
+    /// Returns the position of the first server that has not failed lately.
+    pub(super) fn fit_server(&self) -> usize {
+        let interval = self.options.scan_failed_interval;
+        let fit = |server: &Server| !server.is_aside(interval);
+        self.servers.iter().position(fit).unwrap_or_default()
+    }
+
+    /// Returns how to communicate with the server at a position.
+    pub(super) fn on<'a>(&'a self, position: usize, context: &'a CallContext) -> Exchange<'a> {
+        self.exchange(&self.servers[position], &self.queries, context)
+    }
+
+    /// Runs a read on the server at a position or, if none is given, on the servers in turn; returns the
+    /// position too.
+    pub(super) async fn read_on<'a, T: Send>(
+        &'a self,
+        position: Option<usize>,
+        context: &'a CallContext,
+        read: &'a (dyn Fn(Exchange<'a>) -> BoxFuture<'a, Result<T, HttpError>> + Sync),
+    ) -> Result<(usize, T), HttpError> {
+        let attempt = |server: &'a Server| -> BoxFuture<'a, Result<(usize, T), HttpError>> {
+            let found = self
+                .servers
+                .iter()
+                .position(|other| std::ptr::eq(other, server));
+            let read = read(self.exchange(server, &self.queries, context));
+            Box::pin(async move { Ok((found.unwrap_or_default(), read.await?)) })
+        };
+        let servers = match position {
+            Some(position) => std::slice::from_ref(&self.servers[position]),
+            None => &self.servers[..],
+        };
+        failover::read(servers, &self.options, &attempt).await
+    }
+
     fn exchange<'a>(
         &'a self,
         server: &'a Server,
@@ -121,7 +168,8 @@ impl HttpEndpoint {
         }
     }
 
-    async fn kind_by(&self, exchange: Exchange<'_>) -> Result<ServerKind, HttpError> {
+    /// Returns the kind of the server of an exchange.
+    pub(super) async fn kind_by(&self, exchange: Exchange<'_>) -> Result<ServerKind, HttpError> {
         let detected = self.kind.get_or_try_init(|| async {
             let kind = detect(exchange).await?;
             let address = exchange.server.name();
@@ -135,7 +183,8 @@ impl HttpEndpoint {
         detected.await.copied()
     }
 
-    async fn select_by(
+    /// Sends a query, and reads its result.
+    pub(super) async fn select_by(
         &self,
         exchange: Exchange<'_>,
         mut query: Query<'_>,
@@ -245,21 +294,10 @@ impl SparqlEndpoint for HttpEndpoint {
 }
 
 /// Runs a read until its deadline or cancellation; dropping it closes its connection.
-async fn within<T>(
+pub(super) async fn within<T>(
     context: &CallContext,
     read: impl Future<Output = Result<T, HttpError>>,
 ) -> Result<T, StoreError> {
-    context.check()?;
-    let deadline = async {
-        match context.deadline {
-            Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        biased;
-        () = context.cancellation.cancelled() => Err(StoreError::Cancelled),
-        () = deadline => Err(StoreError::Deadline),
-        read = read => read.map_err(HttpError::into_store_error),
-    }
+    let read = async { read.await.map_err(HttpError::into_store_error) };
+    crate::remote::write::within(context, read).await
 }

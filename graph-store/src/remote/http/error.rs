@@ -24,6 +24,9 @@ pub enum OptionsError {
     /// Credentials without a user.
     #[error("credentials are given without a username")]
     NoUsername,
+    /// Addresses for updates do not correspond to those for queries.
+    #[error("as many addresses for updates as for queries are needed, or none")]
+    UpdateAddresses,
     /// A plain endpoint has no repositories.
     #[error("an endpoint of type `sparql11` has no repositories; its address takes the queries")]
     RepositoryUnknown,
@@ -146,6 +149,33 @@ impl HttpError {
             HttpError::Broken { .. } => StoreError::Failed(Box::new(self)),
             _ if self.meaning() == Meaning::Down => StoreError::Unavailable(Box::new(self)),
             _ => StoreError::Failed(Box::new(self)),
+        }
+    }
+
+    /// Returns whether the server certainly did not carry out what was sent, and may when it is sent
+    /// again.
+    pub(super) fn is_undone(&self) -> bool {
+        match self {
+            HttpError::Connect { .. } | HttpError::Busy { .. } => true,
+            HttpError::Status { status, .. } => matches!(
+                *status,
+                StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS
+            ),
+            _ => false,
+        }
+    }
+
+    /// Returns whether the server refused what was sent, so that it is not carried out.
+    pub(super) fn is_refusal(&self) -> bool {
+        let status = self.status();
+        self.is_undone() || status.is_some_and(|status| !status.is_server_error())
+    }
+
+    /// Returns what the server said, if it answered.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            HttpError::Status { text, .. } | HttpError::Credentials { text, .. } => text,
+            _ => "",
         }
     }
 

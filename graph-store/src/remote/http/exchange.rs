@@ -23,6 +23,14 @@ pub(super) struct Query<'a> {
     pub(super) format: ResultFormat,
 }
 
+/// A request that changes something.
+pub(super) struct Change<'a> {
+    pub(super) method: Method,
+    pub(super) url: Url,
+    pub(super) content_type: &'static str,
+    pub(super) text: &'a str,
+}
+
 /// A server, how to communicate with it, and the context of the request.
 #[derive(Clone, Copy)]
 pub(super) struct Exchange<'a> {
@@ -64,6 +72,44 @@ impl<'a> Exchange<'a> {
         };
         let answer = self.send(request.header(ACCEPT, accepted)).await?;
         successful(answer).await
+    }
+
+    /// Sends a query within a transaction, whose address is given; returns the body of a successful
+    /// response.
+    pub(super) async fn query_within(
+        self,
+        mut url: Url,
+        kind: ServerKind,
+        query: Query<'_>,
+    ) -> Result<Body<'a>, HttpError> {
+        url.query_pairs_mut()
+            .append_pair("action", "QUERY")
+            .extend_pairs(arguments(kind, query.dataset, self.context));
+        let request = self
+            .channel
+            .request(Method::PUT, url)
+            .header(CONTENT_TYPE, "application/sparql-query; charset=utf-8")
+            .header(ACCEPT, "application/sparql-results+json")
+            .body(query.text.to_owned());
+        successful(self.send(request).await?).await
+    }
+
+    /// Sends a change once; returns a successful response.
+    pub(super) async fn change(self, change: Change<'_>) -> Result<Body<'a>, HttpError> {
+        let request = self.channel.request(change.method, change.url);
+        let request = match change.content_type {
+            "" => request,
+            content_type => request.header(CONTENT_TYPE, content_type),
+        };
+        let answer = self.send(request.body(change.text.to_owned())).await?;
+        let status = answer.response().status();
+        if status.is_success() {
+            return Ok(answer);
+        }
+        match successful(answer).await {
+            Err(error) => Err(error),
+            Ok(answer) => Err(refusal(answer, status).await),
+        }
     }
 
     /// Reads a resource; returns the response whatever its status.

@@ -15,8 +15,12 @@ mod options;
 pub mod outgoing;
 mod results;
 mod server;
+mod session;
 mod store;
+mod transaction;
 mod values;
+mod wire;
+mod writer;
 
 pub use endpoint::HttpEndpoint;
 pub use error::OptionsError;

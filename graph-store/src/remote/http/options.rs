@@ -13,6 +13,15 @@ pub struct ConnectionOptions {
     /// Addresses of the servers: the base of an RDF4J or GraphDB server, of a Fuseki server, or,
     /// without a [`repository`](Self::repository), the address that takes queries.
     pub addresses: Addresses,
+    /// Addresses that take updates, one for each of [`addresses`](Self::addresses), in the same order.
+    ///
+    /// Without them, servers of RDF4J's protocol and Fuseki are written to at addresses that follow from
+    /// those for queries, and other endpoints cannot be written to.
+    pub update_addresses: Addresses,
+    /// Whether the servers keep concurrent updates apart. If not, nothing is written.
+    pub is_isolated: bool,
+    /// For how long a transaction of the servers may last without a request.
+    pub transaction_timeout: Duration,
     /// Kind of the servers.
     pub server: ServerType,
     /// Repository of RDF4J and GraphDB, dataset of Fuseki.
@@ -62,6 +71,9 @@ impl Default for ConnectionOptions {
     fn default() -> Self {
         ConnectionOptions {
             addresses: Addresses::default(),
+            update_addresses: Addresses::default(),
+            is_isolated: true,
+            transaction_timeout: Duration::from_secs(60),
             server: ServerType::Auto,
             repository: None,
             username: None,
@@ -104,6 +116,10 @@ impl ConnectionOptions {
         }
         if self.credentials.is_some() && self.username.is_none() {
             return Err(OptionsError::NoUsername);
+        }
+        if !self.update_addresses.is_empty() && self.update_addresses.len() != self.addresses.len()
+        {
+            return Err(OptionsError::UpdateAddresses);
         }
         match (self.server, &self.repository) {
             (ServerType::Known(ServerKind::Sparql11), Some(_)) => {
@@ -151,6 +167,10 @@ mod tests {
             },
             ConnectionOptions {
                 credentials: Some(Secret::new("p")),
+                ..options()
+            },
+            ConnectionOptions {
+                update_addresses: "http://a/update, http://b/update".parse().unwrap(),
                 ..options()
             },
             ConnectionOptions {

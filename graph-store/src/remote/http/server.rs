@@ -16,20 +16,31 @@ pub(super) struct Server {
     /// Its address as configured.
     pub(super) base: Url,
     repository: Option<String>,
+    /// The address that takes updates, if it is configured.
+    updates: Option<Url>,
     connections: Semaphore,
     /// When it last failed, if it has not answered since.
     failed: Mutex<Option<Instant>>,
 }
 
 impl Server {
-    pub(super) fn new(base: &Url, options: &ConnectionOptions) -> Result<Self, OptionsError> {
-        if base.cannot_be_a_base() {
-            return Err(OptionsError::Base(base.to_string()));
+    pub(super) fn new(
+        base: &Url,
+        updates: Option<&Url>,
+        options: &ConnectionOptions,
+    ) -> Result<Self, OptionsError> {
+        if let Some(url) = [Some(base), updates]
+            .into_iter()
+            .flatten()
+            .find(|url| url.cannot_be_a_base())
+        {
+            return Err(OptionsError::Base(url.to_string()));
         }
         let connections = options.max_concurrent_connections;
         Ok(Server {
             base: base.clone(),
             repository: options.repository.clone(),
+            updates: updates.cloned(),
             connections: Semaphore::new(connections.min(Semaphore::MAX_PERMITS)),
             failed: Mutex::default(),
         })
@@ -49,6 +60,28 @@ impl Server {
             (Some(id), ServerKind::Fuseki | ServerKind::Sparql11) => self.below(&[id]),
             (None, _) => self.base.clone(),
         }
+    }
+
+    /// Returns the address that takes updates when the server is of `kind`, unless transactions do.
+    pub(super) fn update_address(&self, kind: ServerKind) -> Option<Url> {
+        if let Some(updates) = &self.updates {
+            return Some(updates.clone());
+        }
+        if kind != ServerKind::Fuseki {
+            return None;
+        }
+        let mut url = self.query_address(kind);
+        url.set_query(None);
+        let last = url
+            .path_segments()
+            .and_then(|mut segments| segments.next_back());
+        if matches!(last, Some("sparql" | "query"))
+            && self.repository.is_none()
+            && let Ok(mut path) = url.path_segments_mut()
+        {
+            path.pop();
+        }
+        Some(below(&url, &["update"]))
     }
 
     /// Returns the base address of the server if it may speak RDF4J's protocol.
@@ -135,7 +168,7 @@ mod tests {
             repository: repository.map(str::to_owned),
             ..ConnectionOptions::default()
         };
-        Server::new(&Url::parse(address).unwrap(), &options).unwrap()
+        Server::new(&Url::parse(address).unwrap(), None, &options).unwrap()
     }
 
     #[test]
@@ -156,6 +189,25 @@ mod tests {
             at("http://h/sparql?x=y", None, ServerKind::Sparql11),
             "http://h/sparql?x=y"
         );
+    }
+
+    #[test]
+    fn updates_go_where_they_are_configured_or_where_fuseki_takes_them() {
+        let at = |address, repository, kind| {
+            let url = server(address, repository).update_address(kind);
+            url.map(|url| url.to_string())
+        };
+        let fuseki = ServerKind::Fuseki;
+        let expected = Some("http://h/ds/update".to_owned());
+        assert_eq!(at("http://h/", Some("ds"), fuseki), expected);
+        for address in ["http://h/ds", "http://h/ds/sparql?x=y", "http://h/ds/query"] {
+            assert_eq!(at(address, None, fuseki), expected, "{address}");
+        }
+        assert_eq!(at("http://h/sparql", None, ServerKind::Sparql11), None);
+        let updates = Url::parse("http://h/write?a=b").unwrap();
+        let options = ConnectionOptions::default();
+        let server = Server::new(&updates, Some(&updates), &options).unwrap();
+        assert_eq!(server.update_address(ServerKind::Sparql11), Some(updates));
     }
 
     #[test]

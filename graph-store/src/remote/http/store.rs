@@ -1,6 +1,8 @@
 //! A store on a server over HTTP, queried in the dialect of its kind.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 
 use async_trait::async_trait;
 use spargebra::algebra::GraphPattern;
@@ -8,11 +10,16 @@ use tokio::sync::OnceCell;
 
 use super::endpoint::HttpEndpoint;
 use super::values::ServerKind;
+use super::writer::Writer;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{Hydrated, HydrationRequest, ObjectRef, Selection, Window};
-use crate::remote::{Dialect, RemoteOptions, RemoteStore, Rows, Solutions, SparqlEndpoint};
-use crate::store::{GraphStore, StoreFeatures, StoreInfo, Windowed};
+use crate::remote::write::not_isolated;
+use crate::remote::{
+    Dialect, IsolationReport, RemoteOptions, RemoteStore, Rows, Solutions, SparqlEndpoint,
+};
+use crate::store::{GraphStore, StoreFeatures, StoreInfo, Transaction, Windowed, WriteStore};
+use crate::write::{ChangeRecord, RecordQuery};
 
 /// A [`RemoteStore`] over an [`HttpEndpoint`].
 ///
@@ -21,6 +28,9 @@ use crate::store::{GraphStore, StoreFeatures, StoreInfo, Windowed};
 pub struct HttpStore {
     endpoint: Arc<HttpEndpoint>,
     store: OnceCell<RemoteStore>,
+    writer: OnceCell<Writer>,
+    /// Cleared when two writers were seen to win a race.
+    is_isolated: AtomicBool,
 }
 
 impl HttpStore {
@@ -31,7 +41,39 @@ impl HttpStore {
             Some(kind) => OnceCell::new_with(Some(over(&endpoint, kind))),
             None => OnceCell::new(),
         };
-        HttpStore { endpoint, store }
+        HttpStore {
+            store,
+            writer: OnceCell::new(),
+            is_isolated: AtomicBool::new(endpoint.options().is_isolated),
+            endpoint,
+        }
+    }
+
+    /// Lets two writers race so many times, in a graph of their own that is removed afterwards. If both
+    /// win a race, the store refuses to be written to from then on.
+    ///
+    /// # Errors
+    /// When the store cannot be written to, or fails.
+    pub async fn probe_isolation(
+        &self,
+        rounds: u32,
+        context: &CallContext,
+    ) -> Result<IsolationReport, StoreError> {
+        let writer = self.writer_of_kind(context).await?;
+        let report = writer.probe_isolation(rounds, context).await?;
+        if !report.is_isolated() {
+            self.is_isolated.store(false, Ordering::Relaxed);
+        }
+        Ok(report)
+    }
+
+    async fn writer_of_kind(&self, context: &CallContext) -> Result<&Writer, StoreError> {
+        let writer = self.writer.get_or_try_init(|| async {
+            let kind = self.endpoint.server_kind(context).await?;
+            let options = options_of(&self.endpoint, kind);
+            Ok(Writer::new(&self.endpoint, kind, options))
+        });
+        writer.await
     }
 
     async fn store(&self, context: &CallContext) -> Result<&RemoteStore, StoreError> {
@@ -44,10 +86,16 @@ impl HttpStore {
 }
 
 fn over(endpoint: &Arc<HttpEndpoint>, kind: ServerKind) -> RemoteStore {
-    let mut options = options(kind);
-    options.features.repository = endpoint.repository().map(str::to_owned);
+    let options = options_of(endpoint, kind);
     let endpoint: Arc<HttpEndpoint> = Arc::clone(endpoint);
     RemoteStore::new(endpoint, options)
+}
+
+fn options_of(endpoint: &HttpEndpoint, kind: ServerKind) -> RemoteOptions {
+    let mut options = options(kind);
+    options.features.repository = endpoint.repository().map(str::to_owned);
+    options.transaction_timeout = endpoint.options().transaction_timeout;
+    options
 }
 
 fn options(kind: ServerKind) -> RemoteOptions {
@@ -102,6 +150,49 @@ impl GraphStore for HttpStore {
         let info = self.endpoint.probe(context).await?;
         self.store(context).await?;
         Ok(info)
+    }
+
+    /// Returns a writer unless the server is known to take no updates.
+    fn writer(&self) -> Option<&dyn WriteStore> {
+        let kind = self.endpoint.known_kind();
+        let takes_none = |kind| match kind {
+            ServerKind::Rdf4j | ServerKind::GraphDb => false,
+            kind => self.endpoint.server(0).update_address(kind).is_none(),
+        };
+        (!kind.is_some_and(takes_none)).then_some(self as &dyn WriteStore)
+    }
+}
+
+#[async_trait]
+impl WriteStore for HttpStore {
+    async fn begin(&self, context: &CallContext) -> Result<Box<dyn Transaction>, StoreError> {
+        if !self.is_isolated.load(Ordering::Relaxed) {
+            return Err(not_isolated());
+        }
+        let writer = self.writer_of_kind(context).await?;
+        writer.store()?.begin(context).await
+    }
+
+    async fn records(
+        &self,
+        query: &RecordQuery,
+        context: &CallContext,
+    ) -> Result<Vec<ChangeRecord>, StoreError> {
+        let writer = self.writer_of_kind(context).await?;
+        writer.store()?.records(query, context).await
+    }
+
+    async fn forget_records(
+        &self,
+        before: SystemTime,
+        context: &CallContext,
+    ) -> Result<u64, StoreError> {
+        let writer = self.writer_of_kind(context).await?;
+        writer.store()?.forget_records(before, context).await
+    }
+
+    fn is_durable(&self) -> bool {
+        true
     }
 }
 

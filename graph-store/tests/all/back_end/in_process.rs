@@ -1,10 +1,16 @@
 //! A SPARQL endpoint in the same process: it gets the text of queries, as a server would.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
 use async_trait::async_trait;
-use graph_store::remote::{EndpointQuery, Rows, SparqlEndpoint};
+use graph_store::remote::{
+    EndpointQuery, Rows, SparqlEndpoint, UpdateEndpoint, UpdateError, UpdateSession,
+};
 use graph_store::{CallContext, StoreError, StoreInfo};
 use oxigraph::sparql::{CancellationToken, QueryResults, SparqlEvaluator};
 use oxigraph::store::Store;
+use spargebra::Update;
 
 /// An endpoint over a store in memory.
 pub(super) struct InProcess {
@@ -60,6 +66,134 @@ impl SparqlEndpoint for InProcess {
             provider: "in-process".to_owned(),
             statements: None,
         })
+    }
+}
+
+/// What becomes of an update whose answer is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// It is executed.
+    After,
+    /// It is not executed.
+    Before,
+    /// It is executed when somebody calls [`Updates::arrive`].
+    Late,
+    /// It is not executed, and nothing is from then on.
+    Down,
+}
+
+/// Updates of a store in this process, whose answers can be lost.
+#[derive(Clone)]
+pub(crate) struct Updates {
+    store: Store,
+    loss: Arc<Mutex<Option<Loss>>>,
+    late: Arc<Mutex<Vec<String>>>,
+    is_down: Arc<AtomicBool>,
+    /// The pattern of an update is evaluated before others have written.
+    is_torn: Arc<AtomicBool>,
+}
+
+impl Updates {
+    pub(crate) fn new(store: Store) -> Self {
+        Updates {
+            store,
+            loss: Arc::default(),
+            late: Arc::default(),
+            is_down: Arc::default(),
+            is_torn: Arc::default(),
+        }
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Makes the endpoint one that evaluates patterns before it waits for its turn to write.
+    pub(crate) fn tear(&self) {
+        self.is_torn.store(true, Ordering::SeqCst);
+    }
+
+    /// Loses the answer to the next update.
+    pub(crate) fn lose(&self, loss: Loss) {
+        *self.loss.lock().expect("nobody panics") = Some(loss);
+    }
+
+    /// Executes what is late.
+    pub(crate) fn arrive(&self) {
+        for text in self.late.lock().expect("nobody panics").drain(..) {
+            execute(&self.store, &text);
+        }
+    }
+}
+
+fn execute(store: &Store, text: &str) {
+    let parsed = SparqlEvaluator::new().parse_update(text);
+    let parsed = parsed.unwrap_or_else(|error| panic!("not an update: {error}\n{text}"));
+    parsed.on_store(store).execute().expect("an update works");
+}
+
+impl UpdateEndpoint for Updates {
+    fn session(&self) -> Arc<dyn UpdateSession> {
+        Arc::new(self.clone())
+    }
+}
+
+#[async_trait]
+impl SparqlEndpoint for Updates {
+    async fn select(
+        &self,
+        query: EndpointQuery<'_>,
+        context: &CallContext,
+    ) -> Result<Rows, StoreError> {
+        if self.is_down.load(Ordering::SeqCst) {
+            return Err(StoreError::Unavailable("it is down".into()));
+        }
+        let reader = InProcess {
+            store: self.store.clone(),
+            is_union: false,
+        };
+        reader.select(query, context).await
+    }
+
+    async fn probe(&self, _context: &CallContext) -> Result<StoreInfo, StoreError> {
+        Ok(StoreInfo {
+            provider: "in-process".to_owned(),
+            statements: None,
+        })
+    }
+}
+
+#[async_trait]
+impl UpdateSession for Updates {
+    async fn update(&self, update: &Update, _context: &CallContext) -> Result<(), UpdateError> {
+        let lost = || UpdateError::Unknown(StoreError::Unavailable("no answer".into()));
+        if self.is_down.load(Ordering::SeqCst) {
+            return Err(lost());
+        }
+        let text = update.to_string();
+        let loss = self.loss.lock().expect("nobody panics").take();
+        match loss {
+            None | Some(Loss::After) => {
+                let store = self.store.clone();
+                let is_torn = self.is_torn.load(Ordering::SeqCst);
+                if is_torn {
+                    let copy = Store::new().expect("a store in memory");
+                    let quads = store.iter().map(|quad| quad.expect("a quad"));
+                    copy.extend(quads).expect("a store in memory");
+                    execute(&copy, &text);
+                    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                    let quads = copy.iter().map(|quad| quad.expect("a quad"));
+                    store.extend(quads).expect("a store in memory");
+                    return Ok(());
+                }
+                let done = tokio::task::spawn_blocking(move || execute(&store, &text));
+                done.await.expect("an update does not panic");
+            }
+            Some(Loss::Before) => {}
+            Some(Loss::Late) => self.late.lock().expect("nobody panics").push(text),
+            Some(Loss::Down) => self.is_down.store(true, Ordering::SeqCst),
+        }
+        if loss.is_some() { Err(lost()) } else { Ok(()) }
     }
 }
 

@@ -3,20 +3,23 @@
 //! Servers are named by `RDF4J_URL`, the address of an RDF4J Server, and `FUSEKI_URL`, that of a
 //! Fuseki server with `/$/` administration; each store gets a repository or dataset of its own.
 
-mod in_process;
+#![allow(dead_code, reason = "not every test binary asks")]
+
+pub(crate) mod in_process;
 pub(crate) mod repository;
 mod server;
 
 use std::sync::Arc;
 
-use graph_store::GraphStore;
 use graph_store::oxigraph::OxigraphStore;
-use graph_store::remote::{DefaultGraph, Dialect, RemoteOptions, RemoteStore};
+use graph_store::remote::http::HttpStore;
+use graph_store::remote::{DefaultGraph, Dialect, IsolationReport, RemoteOptions, RemoteStore};
 use graph_store::write::change_graph;
-use in_process::InProcess;
+use graph_store::{CallContext, GraphStore, StoreError};
+use in_process::{InProcess, Updates};
 use oxigraph::store::Store;
 use oxrdf::{GraphName, NamedNode, Quad};
-use server::Server;
+pub(crate) use server::Server;
 
 /// A kind of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +29,6 @@ pub(crate) enum Kind {
     /// The embedded store with its index of links.
     Sealed,
     /// The embedded store with its change records among the quads, as on disk.
-    #[allow(dead_code, reason = "not every test binary asks")]
     ChangeGraph,
     /// The embedded store on disk.
     #[cfg(feature = "rocksdb")]
@@ -80,6 +82,88 @@ enum Data {
         _folder: tempfile::TempDir,
     },
     There(Server),
+}
+
+/// Data that several stores write to, as several instances of a service do.
+pub(crate) enum Shared {
+    /// An endpoint in the same process.
+    Here(Updates),
+    /// A repository or dataset of a server.
+    There(Server),
+}
+
+impl Shared {
+    pub(crate) fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Rdf4j { infers } => Shared::There(Server::rdf4j(infers)),
+            Kind::Fuseki => Shared::There(Server::fuseki()),
+            Kind::RemoteApart => {
+                Shared::Here(Updates::new(Store::new().expect("a store in memory")))
+            }
+            other => panic!("{other:?} is not shared"),
+        }
+    }
+
+    /// Returns a store with a queue of its own.
+    pub(crate) fn instance(&self) -> Arc<dyn GraphStore> {
+        match self {
+            Shared::Here(_) => Arc::new(self.probed_store()),
+            Shared::There(server) => Arc::new(HttpStore::new(Arc::new(server.endpoint()))),
+        }
+    }
+
+    /// Returns a store over the endpoint in this process.
+    pub(crate) fn probed_store(&self) -> RemoteStore {
+        let Shared::Here(updates) = self else {
+            panic!("a store on a server");
+        };
+        let options = RemoteOptions::new(Dialect::Oxigraph);
+        let store = RemoteStore::new(Arc::new(updates.clone()), options);
+        store.with_updates(Arc::new(updates.clone()))
+    }
+
+    /// Finds out whether writers are kept apart.
+    pub(crate) async fn probe(&self, rounds: u32) -> Result<IsolationReport, StoreError> {
+        let context = CallContext::new();
+        match self {
+            Shared::Here(_) => self.probed_store().probe_isolation(rounds, &context).await,
+            Shared::There(server) => {
+                let store = HttpStore::new(Arc::new(server.endpoint()));
+                store.probe_isolation(rounds, &context).await
+            }
+        }
+    }
+
+    /// Changes quads as a program does that knows nothing of records.
+    pub(crate) fn change(&self, removed: &[Quad], added: &[Quad]) {
+        match self {
+            Shared::Here(updates) => {
+                for quad in removed {
+                    updates.store().remove(quad).expect("a store in memory");
+                }
+                let added = updates.store().extend(added.iter().cloned());
+                added.expect("a store in memory");
+            }
+            Shared::There(server) => server.change(removed, added),
+        }
+    }
+
+    /// Returns the number of named graphs.
+    pub(crate) fn graphs(&self) -> usize {
+        match self {
+            Shared::Here(updates) => updates.store().named_graphs().count(),
+            Shared::There(server) => server.graphs(),
+        }
+    }
+
+    pub(crate) fn load(&self, quads: &[Quad]) {
+        match self {
+            Shared::Here(updates) => {
+                replace(updates.store(), quads);
+            }
+            Shared::There(server) => server.load(quads),
+        }
+    }
 }
 
 impl BackEnd {
@@ -150,7 +234,6 @@ impl BackEnd {
     }
 
     /// Returns all quads that the embedded store holds, without records of changes.
-    #[allow(dead_code, reason = "not every test binary asks")]
     pub(crate) fn quads(&self) -> Vec<Quad> {
         let store = match &self.data {
             Data::Here(store) => store.clone(),

@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use graph_store::remote::http::{ConnectionOptions, HttpEndpoint, ServerKind, ServerType};
-use oxrdf::Quad;
+use oxrdf::{GraphName, Quad};
 
 use super::repository::{MEMORY, repository};
 
 /// A repository or dataset that is emptied at the end.
 ///
 /// It is not removed: RDF4J hangs for good when one repository is removed while another is opened.
-pub(super) struct Server {
+pub(crate) struct Server {
     kind: ServerKind,
     /// The server.
     address: String,
@@ -35,7 +35,7 @@ fn fresh_name() -> String {
 
 impl Server {
     /// Makes a repository in memory; one that infers knows RDF Schema.
-    pub(super) fn rdf4j(infers: bool) -> Self {
+    pub(crate) fn rdf4j(infers: bool) -> Self {
         let (address, name) = (address("RDF4J_URL"), fresh_name());
         let place = format!("{address}/repositories/{name}");
         let sail = if infers {
@@ -56,7 +56,7 @@ impl Server {
         }
     }
 
-    pub(super) fn fuseki() -> Self {
+    pub(crate) fn fuseki() -> Self {
         let (address, name) = (address("FUSEKI_URL"), fresh_name());
         let created = ureq::post(format!("{address}/$/datasets"))
             .send_form([("dbName", name.as_str()), ("dbType", "mem")]);
@@ -70,17 +70,62 @@ impl Server {
     }
 
     /// Returns the way that the product takes to this server.
-    pub(super) fn endpoint(&self) -> HttpEndpoint {
-        let options = ConnectionOptions {
+    pub(crate) fn endpoint(&self) -> HttpEndpoint {
+        HttpEndpoint::new(self.options()).expect("options that agree")
+    }
+
+    pub(crate) fn options(&self) -> ConnectionOptions {
+        ConnectionOptions {
             addresses: self.address.parse().expect("an address"),
             repository: Some(self.name.clone()),
             server: ServerType::Known(self.kind),
             ..ConnectionOptions::default()
-        };
-        HttpEndpoint::new(options).expect("options that agree")
+        }
     }
 
-    pub(super) fn load(&self, quads: &[Quad]) {
+    /// Changes quads as any other program does.
+    pub(crate) fn change(&self, removed: &[Quad], added: &[Quad]) {
+        let update = match self.kind {
+            ServerKind::Rdf4j => &self.statements,
+            _ => &self.statements.replace("/data", "/update"),
+        };
+        let shown = |quad: &Quad| match &quad.graph_name {
+            GraphName::DefaultGraph => format!("{quad} . "),
+            graph => {
+                let Quad {
+                    subject,
+                    predicate,
+                    object,
+                    ..
+                } = quad;
+                format!("GRAPH {graph} {{ {subject} {predicate} {object} }} ")
+            }
+        };
+        for (keyword, quads) in [("DELETE", removed), ("INSERT", added)] {
+            let data: String = quads.iter().map(shown).collect();
+            let changed = ureq::post(update)
+                .content_type("application/sparql-update")
+                .send(format!("{keyword} DATA {{ {data} }}"));
+            changed.expect("data are changed");
+        }
+    }
+
+    /// Returns the number of named graphs.
+    pub(crate) fn graphs(&self) -> usize {
+        let place = match self.kind {
+            ServerKind::Rdf4j => self.statements.replace("/statements", ""),
+            _ => self.statements.replace("/data", "/sparql"),
+        };
+        let found = ureq::post(place)
+            .header("accept", "text/tab-separated-values")
+            .content_type("application/sparql-query")
+            .send("SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }");
+        let mut found = found.expect("graphs are listed");
+        let found = found.body_mut().read_to_string().expect("a text");
+        found.lines().count() - 1
+    }
+
+    pub(crate) fn load(&self, quads: &[Quad]) {
         let text: String = quads.iter().map(|quad| format!("{quad} .\n")).collect();
         ureq::put(&self.statements)
             .content_type("application/n-quads")

@@ -17,6 +17,8 @@ pub(crate) enum Framing {
     Length,
     Chunked,
     Close,
+    /// There is no answer; the connection ends.
+    Cut,
 }
 
 /// A request as it came.
@@ -85,6 +87,9 @@ impl Answer {
 
     /// The bytes on the wire.
     pub(crate) fn bytes(&self) -> Vec<u8> {
+        if self.framing == Framing::Cut {
+            return Vec::new();
+        }
         let mut head = format!("HTTP/1.1 {}\r\n", self.status);
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
@@ -92,7 +97,7 @@ impl Answer {
         head.push_str(&match self.framing {
             Framing::Length => format!("Content-Length: {}\r\n\r\n", self.body.len()),
             Framing::Chunked => "Transfer-Encoding: chunked\r\n\r\n".to_owned(),
-            Framing::Close => "Connection: close\r\n\r\n".to_owned(),
+            Framing::Close | Framing::Cut => "Connection: close\r\n\r\n".to_owned(),
         });
         let mut bytes = head.into_bytes();
         if self.framing != Framing::Chunked {
@@ -203,7 +208,7 @@ async fn serve(mut stream: TcpStream, seen: &Seen, handler: &Handler) -> std::io
             return Ok(());
         }
         stream.write_all(&answer.bytes()).await?;
-        if answer.framing == Framing::Close {
+        if matches!(answer.framing, Framing::Close | Framing::Cut) {
             return stream.shutdown().await;
         }
     }

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod broken_off;
-mod endpoint;
+pub(crate) mod endpoint;
 mod failover;
 mod garbage;
 mod kinds;

@@ -1,0 +1,391 @@
+//! Transactions on servers of RDF4J's protocol.
+//!
+//! All reads and updates of a transaction are within the one of the server, one after the other. What is
+//! applied is sent when something is read afterwards, or with the record of the change, so that a
+//! simple change takes four requests. After any failure the transaction of the server is rolled back at
+//! once: one that has conflicted and stays open blocks its repository, and one that is committed after
+//! a failed update writes a part of it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+use oxrdf::Quad;
+use spargebra::Update;
+use tokio::runtime::Handle;
+use tokio::sync::Mutex;
+
+use super::endpoint::{HttpEndpoint, within};
+use super::error::HttpError;
+use super::wire::{Failure, Wire};
+use crate::context::CallContext;
+use crate::error::StoreError;
+use crate::remote::write::{
+    BlankQuads, Found, Graphs, Log, PATTERNS, PAUSE, Queue, Turn, check_change, check_patterns,
+    quads_of, rows, to_the_end, updates,
+};
+use crate::remote::{EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint};
+use crate::store::{GraphStore, StoreInfo, Transaction};
+use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, change_graph};
+
+/// A transaction, and the store as it sees it.
+pub(super) struct Rdf4jTransaction {
+    open: Arc<Open>,
+    view: RemoteStore,
+    graphs: Graphs,
+    sequence: u64,
+    /// The sequence was seen to be free.
+    is_checked: bool,
+}
+
+/// What the view and the transaction share.
+struct Open {
+    wire: Arc<Wire>,
+    endpoint: Arc<HttpEndpoint>,
+    runtime: Handle,
+    options: RemoteOptions,
+    /// Requests of a transaction are sent one after the other.
+    state: Mutex<State>,
+}
+
+struct State {
+    /// What is applied and was not sent yet.
+    pending: QuadChange,
+    blank: BlankQuads,
+    /// Kept until the server has ended the transaction; `None` afterwards.
+    turn: Option<Turn>,
+}
+
+impl Rdf4jTransaction {
+    pub(super) async fn begin(
+        endpoint: &Arc<HttpEndpoint>,
+        options: &RemoteOptions,
+        queue: &Queue,
+        context: &CallContext,
+    ) -> Result<Self, StoreError> {
+        let mut turn = queue.turn(context).await?;
+        let log = Log {
+            endpoint: &**endpoint,
+            transaction_timeout: options.transaction_timeout,
+        };
+        let sequence = turn.sequence(log, context).await?;
+        context.count_call();
+        let wire = within(context, Wire::begin(endpoint, None, context)).await?;
+        let open = Arc::new(Open {
+            wire: Arc::new(wire),
+            endpoint: Arc::clone(endpoint),
+            runtime: Handle::current(),
+            options: options.clone(),
+            state: Mutex::new(State {
+                pending: QuadChange::default(),
+                blank: BlankQuads::default(),
+                turn: Some(turn),
+            }),
+        });
+        let view: Arc<dyn SparqlEndpoint> = Arc::clone(&open) as _;
+        Ok(Rdf4jTransaction {
+            view: RemoteStore::new(view, options.clone()),
+            graphs: Graphs::new(options),
+            open,
+            sequence,
+            is_checked: false,
+        })
+    }
+
+    /// Finds out whether the sequence is free, and reads the quads of some patterns.
+    async fn read(
+        &mut self,
+        patterns: &[QuadPattern],
+        context: &CallContext,
+    ) -> Result<Vec<Quad>, StoreError> {
+        let sequence = (!self.is_checked).then_some(self.sequence);
+        let query = quads_of(self.graphs, patterns, sequence);
+        let rows = rows(&*self.open, query, 4, context).await?;
+        let found = Found::read(rows, sequence)?;
+        if found.is_taken {
+            let mut state = self.open.state.lock().await;
+            if let Some(turn) = &mut state.turn {
+                turn.doubt();
+            }
+            self.open.end(&mut state);
+            return Err(StoreError::Conflict);
+        }
+        self.is_checked = true;
+        Ok(found.quads)
+    }
+}
+
+impl Open {
+    /// Sends what is applied.
+    async fn flush(&self, state: &mut State, context: &CallContext) -> Result<(), StoreError> {
+        if state.pending.is_empty() {
+            return Ok(());
+        }
+        let change = std::mem::take(&mut state.pending);
+        let updates = match updates(Graphs::new(&self.options), change, &state.blank) {
+            Ok(updates) => updates,
+            Err(error) => {
+                self.end(state);
+                return Err(error);
+            }
+        };
+        for update in updates {
+            self.update(state, &update, context).await?;
+        }
+        Ok(())
+    }
+
+    async fn update(
+        &self,
+        state: &mut State,
+        update: &Update,
+        context: &CallContext,
+    ) -> Result<(), StoreError> {
+        context.count_call();
+        let started = Instant::now();
+        self.attempt(state, context, self.wire.update(update, context))
+            .await?;
+        if let Some(trace) = &context.trace {
+            trace.record("update", Some(update.to_string()), 0, started);
+        }
+        Ok(())
+    }
+
+    /// Sends a request of the transaction, and ends it if that fails.
+    async fn attempt<T>(
+        &self,
+        state: &mut State,
+        context: &CallContext,
+        request: impl Future<Output = Result<T, HttpError>>,
+    ) -> Result<T, StoreError> {
+        if state.turn.is_none() {
+            return Err(ended());
+        }
+        let mut is_conflict = false;
+        let request = async {
+            let answered = request.await;
+            let failure = answered.as_ref().err().map(Failure::of);
+            is_conflict = failure == Some(Failure::Conflict);
+            answered
+        };
+        let answered = within(context, request).await;
+        match answered {
+            Ok(answer) => Ok(answer),
+            Err(error) => {
+                self.end(state);
+                Err(if is_conflict {
+                    StoreError::Conflict
+                } else {
+                    error
+                })
+            }
+        }
+    }
+
+    /// Ends the transaction of the server in a task of its own, which keeps the turn until that is done:
+    /// nobody can be relied on to wait for it.
+    fn end(&self, state: &mut State) -> Option<tokio::task::JoinHandle<()>> {
+        let turn = state.turn.take()?;
+        let (wire, timeout) = (Arc::clone(&self.wire), self.options.transaction_timeout);
+        let task = self.runtime.spawn(async move {
+            let context = CallContext::new().with_timeout(timeout);
+            while let Err(error) = within(&context, wire.end(&context)).await {
+                if context.check().is_err() {
+                    tracing::warn!(%error, "a transaction of the SPARQL server ends by its time-out");
+                    break;
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+            drop(turn);
+        });
+        Some(task)
+    }
+
+    /// Finds out what became of a commit whose answer was lost, or says why it failed.
+    async fn settle(
+        &self,
+        request: &str,
+        lost: HttpError,
+        context: &CallContext,
+    ) -> Result<(), StoreError> {
+        let has_failed = Failure::of(&lost) == Failure::Failed;
+        let lost = lost.into_store_error();
+        let log = Log {
+            endpoint: &*self.endpoint,
+            transaction_timeout: self.options.transaction_timeout,
+        };
+        let settled = crate::remote::write::within(context, async {
+            let mut is_over = false;
+            loop {
+                // A server ends a transaction after what it is doing for it, so there is nothing more
+                // to come once it has answered.
+                if !is_over {
+                    match self.wire.end(context).await {
+                        Ok(()) => is_over = true,
+                        Err(error) => tracing::debug!(%error, "a transaction is to be ended"),
+                    }
+                }
+                match log.holds(request, context).await {
+                    Ok(true) => return Ok(true),
+                    Ok(false) if is_over => return Ok(false),
+                    Ok(false) => {}
+                    Err(error) => tracing::debug!(%error, "the record of a commit is looked for"),
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        });
+        match settled.await {
+            Ok(true) => Ok(()),
+            Ok(false) if has_failed => Err(lost),
+            Ok(false) => Err(StoreError::Conflict),
+            Err(_) => Err(StoreError::OutcomeUnknown(Box::new(lost))),
+        }
+    }
+}
+
+fn ended() -> StoreError {
+    StoreError::Failed("the transaction has ended".into())
+}
+
+#[async_trait]
+impl SparqlEndpoint for Open {
+    async fn select(
+        &self,
+        query: EndpointQuery<'_>,
+        context: &CallContext,
+    ) -> Result<Rows, StoreError> {
+        let mut state = self.state.lock().await;
+        self.flush(&mut state, context).await?;
+        let rows = self.wire.query(query.query, query.dataset, context);
+        self.attempt(&mut state, context, rows).await
+    }
+
+    async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
+        self.endpoint.probe(context).await
+    }
+}
+
+#[async_trait]
+impl Transaction for Rdf4jTransaction {
+    fn view(&self) -> Option<&dyn GraphStore> {
+        Some(&self.view)
+    }
+
+    async fn quads(
+        &mut self,
+        patterns: &[QuadPattern],
+        context: &CallContext,
+    ) -> Result<Vec<Quad>, StoreError> {
+        check_patterns(patterns)?;
+        let mut seen = std::collections::HashSet::new();
+        let mut found = Vec::new();
+        for patterns in patterns.chunks(PATTERNS) {
+            let mut quads = self.read(patterns, context).await?;
+            quads.retain(|quad| seen.insert(quad.clone()));
+            found.append(&mut quads);
+        }
+        let mut state = self.open.state.lock().await;
+        state.blank.add(&found);
+        Ok(found)
+    }
+
+    async fn apply(&mut self, change: QuadChange, context: &CallContext) -> Result<(), StoreError> {
+        context.check()?;
+        let mut state = self.open.state.lock().await;
+        if state.turn.is_none() {
+            return Err(ended());
+        }
+        let checked = check_change(&change).and_then(|()| state.blank.check(&change.removed));
+        if let Err(error) = checked {
+            self.open.end(&mut state);
+            return Err(error);
+        }
+        state.pending = std::mem::take(&mut state.pending).then(change);
+        Ok(())
+    }
+
+    async fn commit(
+        mut self: Box<Self>,
+        record: NewRecord,
+        context: &CallContext,
+    ) -> Result<ChangeRecord, StoreError> {
+        if !self.is_checked {
+            self.read(&[], context).await?;
+        }
+        let record = ChangeRecord {
+            sequence: self.sequence,
+            said: record.grouped(),
+        };
+        let marker = QuadChange {
+            removed: Vec::new(),
+            added: change_graph::quads(&record),
+        };
+        check_change(&marker)?;
+        let open = Arc::clone(&self.open);
+        let mut state = open.state.lock().await;
+        state.pending = std::mem::take(&mut state.pending).then(marker);
+        open.flush(&mut state, context).await?;
+        context.check()?;
+        let context = to_the_end(context);
+        let Some(turn) = &mut state.turn else {
+            return Err(ended());
+        };
+        turn.doubt();
+        context.count_call();
+        let committed = crate::remote::write::within(&context, async {
+            let error = match open.wire.commit(&context).await {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            };
+            match Failure::of(&error) {
+                Failure::Conflict => Err(StoreError::Conflict),
+                Failure::Refused => Err(error.into_store_error()),
+                Failure::Failed | Failure::Lost => {
+                    open.settle(&record.said.request, error, &context).await
+                }
+            }
+        });
+        let committed = match committed.await {
+            Err(StoreError::Deadline) => Err(StoreError::OutcomeUnknown(
+                "no answer to the commit came before the deadline".into(),
+            )),
+            committed => committed,
+        };
+        if let Err(error) = committed {
+            open.end(&mut state);
+            return Err(error);
+        }
+        // It has ended by its commit.
+        if let Some(mut turn) = state.turn.take() {
+            turn.took(self.sequence);
+        }
+        Ok(record)
+    }
+
+    async fn roll_back(self: Box<Self>) {
+        let mut state = self.open.state.lock().await;
+        if let Some(task) = self.open.end(&mut state) {
+            // The server may not answer for long.
+            let _ = tokio::time::timeout(std::time::Duration::from_secs(2), task).await;
+        }
+    }
+}
+
+impl Drop for Rdf4jTransaction {
+    fn drop(&mut self) {
+        let open = Arc::clone(&self.open);
+        match self.open.state.try_lock() {
+            Ok(mut state) => {
+                open.end(&mut state);
+            }
+            // A request of the view is on its way, which nobody waits for any more.
+            Err(_) => {
+                let runtime = open.runtime.clone();
+                runtime.spawn(async move {
+                    let mut state = open.state.lock().await;
+                    open.end(&mut state);
+                });
+            }
+        }
+    }
+}

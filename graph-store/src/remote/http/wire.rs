@@ -1,0 +1,194 @@
+//! A transaction of RDF4J's protocol, request by request.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use reqwest::header::LOCATION;
+use reqwest::{Method, Url};
+use spargebra::{Query as Select, Update};
+
+use super::endpoint::HttpEndpoint;
+use super::error::HttpError;
+use super::exchange::{Change, Exchange, Query, header};
+use super::results::{projection, read_rows};
+use super::server::below;
+use super::session::changed;
+use super::values::{ResultFormat, ServerKind};
+use crate::context::CallContext;
+use crate::query::Dataset;
+use crate::remote::Rows;
+
+/// The setting that makes RDF4J compare what was read with what is there; its other parameter,
+/// `isolation-level`, changes nothing.
+const SERIALIZABLE: (&str, &str) = (
+    "transaction-setting__org.eclipse.rdf4j.IsolationLevel",
+    "SERIALIZABLE",
+);
+
+/// An open transaction of a server.
+pub(super) struct Wire {
+    endpoint: Arc<HttpEndpoint>,
+    server: usize,
+    kind: ServerKind,
+    url: Url,
+}
+
+/// What a failed request of a transaction means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// Somebody else changed what was read.
+    Conflict,
+    /// The server did not carry it out.
+    Refused,
+    /// The server tried, and said that it failed.
+    Failed,
+    /// Nobody knows.
+    Lost,
+}
+
+impl Failure {
+    pub(super) fn of(error: &HttpError) -> Self {
+        // The class of the exception, which is a part of the message.
+        if error.text().contains("SailConflictException") {
+            return Failure::Conflict;
+        }
+        match error {
+            error if error.is_refusal() => Failure::Refused,
+            HttpError::Status { status, .. } if status.as_u16() == 500 => Failure::Failed,
+            _ => Failure::Lost,
+        }
+    }
+}
+
+impl Wire {
+    /// Opens a transaction on one of the servers.
+    pub(super) async fn begin(
+        endpoint: &Arc<HttpEndpoint>,
+        server: Option<usize>,
+        context: &CallContext,
+    ) -> Result<Self, HttpError> {
+        let open = |exchange| -> BoxFuture<'_, _> { Box::pin(open(endpoint, exchange)) };
+        let (server, (kind, url)) = endpoint.read_on(server, context, &open).await?;
+        Ok(Wire {
+            endpoint: Arc::clone(endpoint),
+            server,
+            kind,
+            url,
+        })
+    }
+
+    pub(super) fn endpoint(&self) -> &HttpEndpoint {
+        &self.endpoint
+    }
+
+    /// Runs a query within the transaction.
+    pub(super) async fn query(
+        &self,
+        select: &Select,
+        dataset: &Dataset,
+        context: &CallContext,
+    ) -> Result<Rows, HttpError> {
+        let wanted = projection(select).expect("queries of stores project variables");
+        let query = Query {
+            text: &select.to_string(),
+            dataset,
+            format: ResultFormat::Json,
+        };
+        let exchange = self.endpoint.on(self.server, context);
+        let body = exchange.query_within(self.url.clone(), self.kind, query);
+        let body = body
+            .await?
+            .limited(self.endpoint.options().max_result_bytes)?;
+        read_rows(body.counted(context), ResultFormat::Json, &wanted).await
+    }
+
+    /// Runs an update within the transaction.
+    pub(super) async fn update(
+        &self,
+        update: &Update,
+        context: &CallContext,
+    ) -> Result<(), HttpError> {
+        let text = update.to_string();
+        let exchange = self.endpoint.on(self.server, context);
+        changed(&self.endpoint, exchange, &|| Change {
+            method: Method::PUT,
+            url: self.action("UPDATE"),
+            content_type: "application/sparql-update; charset=utf-8",
+            text: &text,
+        })
+        .await
+    }
+
+    pub(super) async fn commit(&self, context: &CallContext) -> Result<(), HttpError> {
+        let exchange = self.endpoint.on(self.server, context);
+        changed(&self.endpoint, exchange, &|| Change {
+            method: Method::PUT,
+            url: self.action("COMMIT"),
+            content_type: "",
+            text: "",
+        })
+        .await
+    }
+
+    /// Rolls the transaction back, if it is still open; afterwards it is not.
+    pub(super) async fn end(&self, context: &CallContext) -> Result<(), HttpError> {
+        let exchange = self.endpoint.on(self.server, context);
+        let ended = exchange.change(Change {
+            method: Method::DELETE,
+            url: self.url.clone(),
+            content_type: "",
+            text: "",
+        });
+        match ended.await {
+            Ok(_) => Ok(()),
+            Err(error) if is_unknown(&error) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn action(&self, action: &str) -> Url {
+        let mut url = self.url.clone();
+        url.query_pairs_mut().append_pair("action", action);
+        url
+    }
+}
+
+/// Returns whether an answer says that the transaction has ended, or was lost with its server.
+fn is_unknown(error: &HttpError) -> bool {
+    let text = error.text();
+    error.status().is_some_and(|status| status.as_u16() == 404)
+        || text.contains("not registered")
+        || text.contains("not a valid transaction id")
+}
+
+async fn open(
+    endpoint: &HttpEndpoint,
+    exchange: Exchange<'_>,
+) -> Result<(ServerKind, Url), HttpError> {
+    let kind = endpoint.kind_by(exchange).await?;
+    let transactions = below(&exchange.server.query_address(kind), &["transactions"]);
+    let mut url = transactions.clone();
+    url.query_pairs_mut()
+        .append_pair(SERIALIZABLE.0, SERIALIZABLE.1);
+    let opened = exchange.change(Change {
+        method: Method::POST,
+        url,
+        content_type: "",
+        text: "",
+    });
+    let opened = opened.await?;
+    let location = header(opened.response().headers(), LOCATION);
+    // A server behind a proxy may not know its own address, and credentials must not go elsewhere.
+    let id = location
+        .trim_end_matches('/')
+        .rsplit('/')
+        .next()
+        .unwrap_or_default();
+    if id.is_empty() {
+        return Err(HttpError::Malformed {
+            address: exchange.server.name(),
+            cause: "a transaction without an address".to_owned(),
+        });
+    }
+    Ok((kind, below(&transactions, &[id])))
+}

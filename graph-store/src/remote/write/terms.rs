@@ -1,0 +1,128 @@
+//! Terms that are written into queries and updates: none may be more than the value it stands for.
+
+use oxrdf::{GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
+use spargebra::term::GroundTerm;
+
+use crate::error::StoreError;
+use crate::write::{QuadChange, QuadPattern};
+
+/// Checks the terms of a change. Algebra is shown as text on its way to a server, and whoever made a
+/// term without checks could have put syntax into an IRI or a language tag.
+pub(in crate::remote) fn check_change(change: &QuadChange) -> Result<(), StoreError> {
+    for quad in change.removed.iter().chain(&change.added) {
+        check_quad(quad)?;
+    }
+    let has_blank_node = |quad: &&Quad| quad.subject.is_blank_node() || quad.object.is_blank_node();
+    match change.added.iter().find(has_blank_node) {
+        None => Ok(()),
+        Some(quad) => Err(StoreError::Unsupported(format!(
+            "the blank node of {quad} cannot be written to a server"
+        ))),
+    }
+}
+
+/// Checks the terms of patterns.
+pub(in crate::remote) fn check_patterns(patterns: &[QuadPattern]) -> Result<(), StoreError> {
+    let check = |nodes: &[&NamedNode]| nodes.iter().try_for_each(|node| check_node(node));
+    patterns.iter().try_for_each(|pattern| match pattern {
+        QuadPattern::About(subject) => check_node(subject),
+        QuadPattern::Values { subject, predicate } => check(&[subject, predicate]),
+        QuadPattern::Links { predicate, object } => check(&[predicate, object]),
+        QuadPattern::Referrers { object, also } => {
+            check_node(object)?;
+            also.iter().try_for_each(check_node)
+        }
+    })
+}
+
+fn check_quad(quad: &Quad) -> Result<(), StoreError> {
+    if let NamedOrBlankNode::NamedNode(subject) = &quad.subject {
+        check_node(subject)?;
+    }
+    check_node(&quad.predicate)?;
+    match &quad.object {
+        Term::NamedNode(object) => check_node(object)?,
+        Term::Literal(object) => check_literal(object)?,
+        Term::BlankNode(_) => {}
+        #[allow(
+            unreachable_patterns,
+            reason = "there are more terms with the feature rdf-12"
+        )]
+        other => {
+            return Err(StoreError::Unsupported(format!(
+                "{other} cannot be written to a server"
+            )));
+        }
+    }
+    match &quad.graph_name {
+        GraphName::NamedNode(graph) => check_node(graph),
+        GraphName::DefaultGraph => Ok(()),
+        GraphName::BlankNode(_) => Err(StoreError::Unsupported(
+            "a graph without a name cannot be written to on a server".to_owned(),
+        )),
+    }
+}
+
+fn check_node(node: &NamedNode) -> Result<(), StoreError> {
+    match NamedNode::new(node.as_str()) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(StoreError::Unsupported(format!(
+            "`{}` is not a valid IRI",
+            node.as_str()
+        ))),
+    }
+}
+
+fn check_literal(literal: &Literal) -> Result<(), StoreError> {
+    let Some(tag) = literal.language() else {
+        return check_node(&literal.datatype().into_owned());
+    };
+    // All that SPARQL allows in a tag.
+    let mut parts = tag.split('-');
+    let first = parts.next().unwrap_or_default();
+    let is_tag = !first.is_empty()
+        && first.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && parts
+            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    match is_tag {
+        true => Ok(()),
+        false => Err(StoreError::Unsupported(format!(
+            "`{tag}` is not a valid language tag"
+        ))),
+    }
+}
+
+/// Returns the terms of a quad without blank nodes, the graph last unless it is the default graph.
+pub(super) fn ground(quad: &Quad) -> Option<Vec<GroundTerm>> {
+    let mut row: Vec<GroundTerm> = Vec::with_capacity(4);
+    let NamedOrBlankNode::NamedNode(subject) = &quad.subject else {
+        return None;
+    };
+    row.push(subject.clone().into());
+    row.push(quad.predicate.clone().into());
+    row.push(GroundTerm::try_from(quad.object.clone()).ok()?);
+    if let GraphName::NamedNode(graph) = &quad.graph_name {
+        row.push(graph.clone().into());
+    }
+    Some(row)
+}
+
+/// Returns quads as they stand in an update.
+///
+/// # Panics
+/// When a graph is a blank node, which a checked change has not.
+pub(in crate::remote) fn data(quads: &[Quad]) -> Vec<spargebra::term::Quad> {
+    let quads = quads.iter().cloned();
+    quads
+        .map(|quad| spargebra::term::Quad {
+            subject: quad.subject,
+            predicate: quad.predicate,
+            object: quad.object,
+            graph_name: match quad.graph_name {
+                GraphName::NamedNode(graph) => graph.into(),
+                GraphName::DefaultGraph => spargebra::term::GraphName::DefaultGraph,
+                GraphName::BlankNode(_) => unreachable!("the change is checked"),
+            },
+        })
+        .collect()
+}
