@@ -5,7 +5,6 @@ use std::io;
 
 use super::source::Refused;
 use super::statements::TOKEN_BYTES;
-use super::xml_literals::XmlLiterals;
 
 /// How deep the objects and arrays of a JSON document may be nested; the parser calls itself for each
 /// level, and twice as many overflow its stack.
@@ -81,7 +80,7 @@ impl JsonGuard {
     }
 }
 
-/// Bounds the depth, the tokens, the literals and the entities of an XML document.
+/// Bounds the depth, the tokens and the entities of an XML document.
 #[derive(Debug, Default)]
 pub(super) struct XmlGuard {
     depth: usize,
@@ -90,7 +89,6 @@ pub(super) struct XmlGuard {
     bytes: u64,
     expanded: u64,
     entities: HashMap<Vec<u8>, u64>,
-    literals: XmlLiterals,
     state: XmlState,
     /// What was read of a reference, a tag or a declaration.
     text: Vec<u8>,
@@ -105,7 +103,6 @@ enum XmlState {
     /// In an attribute value with this quote.
     Value(u8),
     Comment,
-    Instruction,
     CharacterData,
     /// In `<!ENTITY`; whether in its value.
     Entity(bool),
@@ -125,7 +122,6 @@ impl XmlGuard {
             if self.token_bytes > TOKEN_BYTES {
                 return Err(io::ErrorKind::OutOfMemory.into());
             }
-            self.literals.byte(*byte)?;
             self.step(*byte)?;
         }
         Ok(())
@@ -136,16 +132,9 @@ impl XmlGuard {
             XmlState::Text if byte == b'<' => self.enter(XmlState::Markup),
             XmlState::Text => self.reference(byte)?,
             XmlState::Comment => self.until(byte, b"-->"),
-            XmlState::Instruction => self.until(byte, b"?>"),
             XmlState::CharacterData => self.until(byte, b"]]>"),
-            XmlState::Value(quote) if byte == quote => {
-                self.literals.end_value();
-                self.state = XmlState::Markup;
-            }
-            XmlState::Value(_) => {
-                self.literals.in_value(byte);
-                self.reference(byte)?;
-            }
+            XmlState::Value(quote) if byte == quote => self.state = XmlState::Markup,
+            XmlState::Value(_) => self.reference(byte)?,
             XmlState::Markup => self.markup(byte)?,
             XmlState::Entity(in_value) => self.declaration(byte, in_value)?,
         }
@@ -166,8 +155,19 @@ impl XmlGuard {
                 self.text.truncate(1);
             }
             b'>' => {
-                self.end_tag()?;
+                let closes = self.text.first() == Some(&b'/');
+                let is_element = !matches!(self.text.first(), Some(b'!' | b'?' | b'/') | None);
+                let is_empty = self.text.last() == Some(&b'/');
+                if closes {
+                    self.depth = self.depth.saturating_sub(1);
+                } else if is_element && !is_empty {
+                    self.depth += 1;
+                }
                 self.enter(XmlState::Text);
+                if self.depth > XML_DEPTH {
+                    let message = format!("elements are nested more than {XML_DEPTH} deep");
+                    return Err(Refused(message).into());
+                }
             }
             // The declarations of a document type are markup inside of markup.
             b'<' => self.text.clear(),
@@ -176,35 +176,13 @@ impl XmlGuard {
                     self.text.truncate(1);
                 }
                 self.text.push(byte);
-                self.literals.in_tag(byte);
                 match self.text.as_slice() {
-                    b"?" => self.enter(XmlState::Instruction),
                     b"!--" => self.enter(XmlState::Comment),
                     b"![CDATA[" => self.enter(XmlState::CharacterData),
                     b"!ENTITY" => self.enter(XmlState::Entity(false)),
                     _ => {}
                 }
             }
-        }
-        Ok(())
-    }
-
-    fn end_tag(&mut self) -> io::Result<()> {
-        let is_empty = self.text.last() == Some(&b'/');
-        match self.text.first() {
-            None | Some(b'!') => {}
-            Some(b'/') => {
-                self.literals.close(self.depth);
-                self.depth = self.depth.saturating_sub(1);
-            }
-            Some(_) => {
-                self.literals.open(self.depth + 1, is_empty)?;
-                self.depth += usize::from(!is_empty);
-            }
-        }
-        if self.depth > XML_DEPTH {
-            let message = format!("elements are nested more than {XML_DEPTH} deep");
-            return Err(Refused(message).into());
         }
         Ok(())
     }
@@ -243,8 +221,6 @@ impl XmlGuard {
 
     fn expand(&mut self, bytes: u64) -> io::Result<()> {
         self.expanded = self.expanded.saturating_add(bytes);
-        self.literals
-            .grow(usize::try_from(bytes).unwrap_or(usize::MAX))?;
         if self.expanded > ENTITY_BYTES + ENTITY_FACTOR * self.bytes {
             let message =
                 "entities stand for too much text in relation to the size of the document";

@@ -13,7 +13,6 @@ mod source;
 mod spelling;
 mod statements;
 mod tokens;
-mod xml_literals;
 
 use std::io::{self, BufRead, Read as _};
 use std::path::{Path, PathBuf};

@@ -300,64 +300,6 @@ fn a_token_may_be_long_but_not_of_any_length_and_the_line_is_said() {
 }
 
 #[test]
-fn an_xml_literal_may_be_long_but_not_of_any_length_and_the_line_is_said() {
-    let property = |attributes: &str, content: &str| {
-        format!(
-            "<?xml version=\"1.0\"?><?style it's ?><!DOCTYPE r [<!ENTITY lit \"Literal\">]>\n{RDF}\n<rdf:Description>\n<e:p {attributes}\n>\
-             {content}</e:p></rdf:Description></rdf:RDF>"
-        )
-    };
-    let elements = |bytes: usize| "<e:i>0123456789</e:i>\n".repeat(bytes / 22);
-    let literal = "rdf:parseType='Literal'";
-    let long = loaded("a.rdf", property(literal, &elements(14 << 20)));
-    assert_eq!(long.summary.added, 1);
-    let namespaces: String = (0..1_000)
-        .map(|n| format!(" xmlns:n{n}='http://{n}'"))
-        .collect();
-    let declaring = format!("{namespaces} {literal}");
-    let names: String = (0..100_000)
-        .map(|n| format!("<rdf:Description rdf:about='http://{n:0>130}'/>"))
-        .collect();
-    for (what, attributes, content) in [
-        ("long", literal, elements(16 << 20)),
-        (
-            "of another prefix",
-            "b:parseType = \"&lit;\" xmlns:b='http://www.w3.org/1999/02/22-rdf-syntax-ns#'",
-            elements(16 << 20),
-        ),
-        (
-            "in pieces",
-            literal,
-            "<![CDATA[ <e> ]]>text<!-- > -->".repeat(600_000),
-        ),
-        (
-            "of nothing but namespaces",
-            &declaring,
-            "<e:i/>".repeat(10_000),
-        ),
-    ] {
-        let error = failed("a.rdf", property(attributes, &content)).to_string();
-        let expected = "the XML literal that begins on line 5 has more than 15,728,640 bytes";
-        assert!(error.contains(expected), "{what}: {error}");
-    }
-    // What is no literal does not end with its length, nor do many short literals.
-    let members = loaded("a.rdf", property("rdf:parseType=\"Collection\"", &names));
-    assert_eq!(members.summary.added, 200_001);
-    let short = format!("<e:p {literal}>{}</e:p>", elements(1 << 20));
-    let many = format!(
-        "{RDF}<rdf:Description>{}</rdf:Description></rdf:RDF>",
-        short.repeat(20)
-    );
-    assert_eq!(loaded("a.rdf", many).summary.added, 1);
-    let deep = property(literal, &"<e:i>".repeat(110_000));
-    let error = failed("a.rdf", deep).to_string();
-    assert!(
-        error.contains("a.rdf:5:") && error.contains("deep"),
-        "{error}"
-    );
-}
-
-#[test]
 fn one_line_of_any_length_is_read() {
     let statements: String = (0..60_000)
         .map(|n| format!("e:s{n} e:p \"{n}\" . "))
