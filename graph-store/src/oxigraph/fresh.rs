@@ -413,4 +413,10 @@ fn a_link_that_stays_is_never_missed() {
     assert!(reads > 0);
     let links = written.shared.links.current().unwrap();
     assert_eq!(links.to(&e(0), &p(0)).unwrap().count(), 21);
+    // No commit was lost while the quads were copied.
+    let quads = written.inner().iter().map(|quad| quad.unwrap().to_string());
+    let left = (1..=20)
+        .chain([3_000])
+        .map(|number| link(number, 0).to_string());
+    assert_eq!(quads.collect::<BTreeSet<_>>(), left.collect());
 }
