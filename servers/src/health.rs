@@ -153,10 +153,13 @@ async fn check_mutation(app: &App) -> HealthRecord {
     match begun.await {
         Ok(Ok(transaction)) => {
             transaction.roll_back().await;
-            record(Status::Ok, match writer.is_durable() {
-                true => "mutations are carried out, and kept by the store",
-                false => "mutations are carried out, and kept in memory only",
-            })
+            record(
+                Status::Ok,
+                match writer.is_durable() {
+                    true => "mutations are carried out, and kept by the store",
+                    false => "mutations are carried out, and kept in memory only",
+                },
+            )
         }
         Ok(Err(error)) => {
             tracing::warn!(

@@ -134,7 +134,9 @@ impl ChangeService {
         let is_service = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
         let url = Url::parse(address).ok().filter(is_service);
         let mut url = url.ok_or_else(|| {
-            CliError::Usage(format!("--url {address} is no address such as http://localhost:9995"))
+            CliError::Usage(format!(
+                "--url {address} is no address such as http://localhost:9995"
+            ))
         })?;
         let path = format!("{}/changes", url.path().trim_end_matches('/'));
         url.set_path(&path);

@@ -104,9 +104,9 @@ impl Sdl {
             (Kind::Federation, _) if self.no_mutations => {
                 refused("--kind federation has no mutations; omit --no-mutations")
             }
-            (Kind::Full, _) if self.no_mutations => {
-                refused("--kind full is about everything that the document says; omit --no-mutations")
-            }
+            (Kind::Full, _) if self.no_mutations => refused(
+                "--kind full is about everything that the document says; omit --no-mutations",
+            ),
             (Kind::Federation, Some("2")) => Ok(FederationMode::V2),
             (Kind::Federation, _) => Ok(FederationMode::V1),
             (_, Some(_)) => refused("--federation-version needs --kind federation"),

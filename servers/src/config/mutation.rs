@@ -88,7 +88,14 @@ mod tests {
             assert_eq!(graph.show(), text);
         }
         assert_eq!(Option::<Graph>::parse("none"), Ok(None));
-        for text in ["graph", "/graph", "http://e/a b", "http://e/<g>", "default", GRAPH.as_str()] {
+        for text in [
+            "graph",
+            "/graph",
+            "http://e/a b",
+            "http://e/<g>",
+            "default",
+            GRAPH.as_str(),
+        ] {
             assert!(Option::<Graph>::parse(text).is_err(), "{text}");
         }
     }

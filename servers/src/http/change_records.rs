@@ -62,10 +62,10 @@ fn record_error(error: RecordError) -> HttpError {
         RecordError::Store(error) => {
             let cause = &error as &dyn std::error::Error;
             tracing::warn!(error = cause, "change records cannot be read");
-            HttpError {
-                status: StatusCode::SERVICE_UNAVAILABLE,
-                ..HttpError::new(engine::STORE_FAILED, "the store failed to read change records")
-            }
+            let message = "the store failed to read change records";
+            let mut error = HttpError::new(engine::STORE_FAILED, message);
+            error.status = StatusCode::SERVICE_UNAVAILABLE;
+            error
         }
     }
 }

@@ -50,11 +50,22 @@ mod tests {
     #[test]
     fn keys_are_short_and_visible() {
         assert_eq!(key_of(&[]), Ok(None));
-        for key in ["a", "8e03978e-40d5-43dd-bc93-6894a57f9324", "!~\"", &"x".repeat(255)] {
+        for key in [
+            "a",
+            "8e03978e-40d5-43dd-bc93-6894a57f9324",
+            "!~\"",
+            &"x".repeat(255),
+        ] {
             assert_eq!(key_of(&[key.as_bytes()]), Ok(Some(key.to_owned())), "{key}");
         }
         let long = "x".repeat(256);
-        for key in [&b""[..], b"a b", b"a\tb", "\u{fc}".as_bytes(), long.as_bytes()] {
+        for key in [
+            &b""[..],
+            b"a b",
+            b"a\tb",
+            "\u{fc}".as_bytes(),
+            long.as_bytes(),
+        ] {
             let error = key_of(&[key]).unwrap_err();
             assert_eq!(error.code, code::IDEMPOTENCY_KEY_INVALID);
             assert!(key.is_empty() || !error.message.contains(&*String::from_utf8_lossy(key)));

@@ -31,8 +31,8 @@ use super::graphql::{GraphqlEndpoint, RequestBounds};
 use super::login::{self, PeerAddress};
 use super::rejection::Rejections;
 use super::{
-    authentication, callers, change_records, code, compression, docs, loading, managing, operations, page,
-    request_id, sdl, soml, soml_rbac,
+    authentication, callers, change_records, code, compression, docs, loading, managing,
+    operations, page, request_id, sdl, soml, soml_rbac,
 };
 use crate::app::App;
 use crate::auth::Verifier;
