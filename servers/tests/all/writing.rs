@@ -126,8 +126,12 @@ fn what_is_switched_off_is_not_in_the_api() {
     assert!(on.get("/schema.graphql").text().contains("type Mutation"));
     let examples = on.get("/examples").text();
     assert!(examples.contains("dryRun: true"), "{examples}");
-    let service_sdl = on.query("{ _service { sdl } }");
-    assert!(service_sdl.contains("Planet"), "{service_sdl}");
+    let subgraph = Service::demo_with(Settings {
+        federation: true,
+        ..Settings::default()
+    });
+    let service_sdl = subgraph.query("{ _service { sdl } }");
+    assert!(service_sdl.contains("type Planet"), "{service_sdl}");
     assert!(!service_sdl.contains("type Mutation"));
 
     let off = Service::demo_with(with(MutationSettings {
