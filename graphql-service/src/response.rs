@@ -30,6 +30,21 @@ pub struct Answer {
     pub errors: Vec<GraphqlError>,
     /// Members of `extensions`, as JSON text.
     pub extensions: Vec<(&'static str, Box<RawValue>)>,
+    /// What was written, if the operation is a mutation.
+    pub written: Option<Written>,
+    /// The HTTP status where it is another one than 200.
+    pub status: Option<u16>,
+}
+
+/// How many objects a mutation has written; none where it failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Objects that were created.
+    pub created: usize,
+    /// Objects that were changed.
+    pub updated: usize,
+    /// Objects that were deleted.
+    pub deleted: usize,
 }
 
 impl Answer {
@@ -39,7 +54,7 @@ impl Answer {
         Answer {
             data: data.into(),
             errors,
-            extensions: Vec::new(),
+            ..Answer::default()
         }
     }
 
@@ -47,6 +62,23 @@ impl Answer {
     #[must_use]
     pub fn without_data(error: GraphqlError) -> Self {
         Answer::new(b"null".to_vec(), vec![error])
+    }
+
+    /// Creates the answer to a request that failed as a whole, with the HTTP status of its error.
+    #[must_use]
+    pub fn failed(error: GraphqlError) -> Self {
+        let status = Some(error.code.status());
+        Answer {
+            status,
+            ..Answer::without_data(error)
+        }
+    }
+
+    /// Says that the operation is a mutation, and what it has written.
+    #[must_use]
+    pub fn with_written(mut self, written: Written) -> Self {
+        self.written = Some(written);
+        self
     }
 
     /// Adds a member to `extensions`.
@@ -76,17 +108,20 @@ impl Reply {
             Reply::Refused(errors) => Response {
                 body: refused(&errors).into(),
                 outcome: Outcome::RequestError,
+                written: None,
                 status: errors.first().map_or(400, |error| error.code.status()),
             },
             Reply::Overloaded(error) => Response {
                 status: error.code.status(),
                 body: refused(&[error]).into(),
                 outcome: Outcome::Overloaded,
+                written: None,
             },
             Reply::Executed(answer) => Response {
-                body: executed(answer),
                 outcome: Outcome::Executed,
-                status: 200,
+                written: answer.written,
+                status: answer.status.unwrap_or(200),
+                body: executed(answer),
             },
         }
     }
@@ -111,6 +146,8 @@ pub struct Response {
     pub body: Body,
     /// How far the request came.
     pub outcome: Outcome,
+    /// What was written, if the operation is a mutation that was executed.
+    pub written: Option<Written>,
     /// HTTP status under the media type `application/graphql-response+json`.
     pub status: u16,
 }

@@ -86,6 +86,7 @@ impl ObjectService {
     }
 
     /// Executes a request and explains how, whatever the options and the schema say about explanations.
+    /// What a mutation writes is rolled back, as with `dryRun`.
     ///
     /// Intended for embedding programs and tools; clients request `extensions.explain`, which the
     /// service may refuse.

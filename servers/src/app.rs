@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use arc_swap::ArcSwapOption;
-use graph_store::GraphStore;
+use graph_store::{GraphStore, WriteStore};
+use graphql_gen::typesystem::ApiOptions;
 use graphql_service::{Caller, SlotError, Slots, Weight};
 use object_engine::{ObjectService, ServiceOptions};
 use tokio::sync::Mutex;
@@ -355,6 +356,25 @@ impl App {
         self.bound().is_some_and(|bound| bound.id == id)
     }
 
+    /// Tells whether mutations are served, where the schema allows it.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        self.settings.writes_to(self.store.as_ref())
+    }
+
+    /// Tells whether what is written survives the end of the process.
+    #[must_use]
+    pub fn keeps_writes(&self) -> bool {
+        let writer = self.store.writer();
+        writer.is_some_and(WriteStore::is_durable)
+    }
+
+    /// Returns which parts of the API of a schema are served.
+    #[must_use]
+    pub fn api_options(&self) -> ApiOptions {
+        self.service_options().api
+    }
+
     /// Tells whether a schema is being served.
     #[must_use]
     pub fn has_schema(&self) -> bool {
@@ -436,7 +456,7 @@ impl App {
     /// Returns the options of the object service. It enforces the roles of callers where requests need a
     /// token.
     fn service_options(&self) -> ServiceOptions {
-        let options = self.settings.service_options();
+        let options = self.settings.service_options(self.store.as_ref());
         options
             .with_slots(Arc::clone(&self.resources.slots))
             .with_roles_enforced(self.verifier.is_some())
@@ -449,7 +469,7 @@ impl App {
         text: &Arc<str>,
         then: impl FnOnce(Checked) -> T + Send + 'static,
     ) -> Result<T, SlotError> {
-        let (text, options) = (Arc::clone(text), self.service_options().api);
+        let (text, options) = (Arc::clone(text), self.api_options());
         self.in_slot(move || then(check_with(&text, &options)))
             .await
     }

@@ -1,6 +1,6 @@
 //! Sample queries for a schema, shown in GraphiQL.
 
-use graphql_gen::typesystem::{Api, Field, RootKind, TypeRef};
+use graphql_gen::typesystem::{Api, Field, RootKind, TypeRef, Verb};
 use serde::Serialize;
 use soml_core::datatype::Scalar;
 use soml_core::schema::{ObjectId, ObjectKind, Property, Range};
@@ -39,7 +39,8 @@ pub fn example_queries(api: &Api) -> Vec<Example> {
         let beside = [main.count(), main.pages(), main.groups()];
         common.into_iter().chain(beside).flatten()
     });
-    of_main.chain([all.objects_of_every_type()]).collect()
+    let of_all = [all.objects_of_every_type()];
+    of_main.chain(of_all).chain(creation(api)).collect()
 }
 
 /// What queries are about: a root field, and the objects that it lists.
@@ -234,6 +235,78 @@ impl<'a> Subject<'a> {
     }
 }
 
+/// Tries out how an object is created, of a type that needs nothing but plain values; writes nothing.
+fn creation(api: &Api) -> Option<Example> {
+    let mutation = api.schema().schema_definition.mutation.as_ref()?;
+    let fields = api.schema().get_object(mutation.as_str())?.fields.keys();
+    let creations = fields.filter_map(|name| {
+        let meaning = api.mutation_field(name)?;
+        let entry = (meaning.verb == Verb::Create).then(|| entry(api, meaning.object))??;
+        Some((name, entry))
+    });
+    let (field, (_, entry)) = creations.max_by_key(|(_, (properties, _))| *properties)?;
+    let query = format!(
+        "# Checked and answered as if it had been written. Without `dryRun`, it is.\n\
+         mutation {{\n  {field}(objects: [{{{entry}}}], dryRun: true) {{\n    affected_count {{\n      \
+         count\n      kind\n    }}\n    affected_objects {{\n      ids\n      kind\n    }}\n  }}\n}}\n"
+    );
+    Some(Example {
+        title: "Create an object (dry run)",
+        query,
+    })
+}
+
+/// Returns the members of a new object as GraphQL, and how many properties its type has; `None` when it
+/// needs more than plain values.
+fn entry(api: &Api, object: ObjectId) -> Option<(usize, String)> {
+    let soml = api.soml();
+    let of = &soml[object];
+    if of.id_regex.is_some() || of.id_pattern.is_some() {
+        return None;
+    }
+    let properties = || of.props.iter().map(|&id| &soml[id]);
+    let mut shown: Vec<&Property> = properties().filter(|p| p.min > 0).collect();
+    if shown.is_empty() {
+        shown.extend(properties().find(|property| sample(property).is_some()));
+    }
+    let members: Option<Vec<String>> = shown
+        .into_iter()
+        .map(|property| Some(format!("{}: {}", property.name.graphql, sample(property)?)))
+        .collect();
+    Some((of.props.len(), members?.join(", ")))
+}
+
+/// Returns a value that a property may have, where any value of its datatype will do.
+fn sample(property: &Property) -> Option<String> {
+    let is_free = property.values_in.is_empty()
+        && property.regex.is_none()
+        && property.prefix.is_none()
+        && property.pattern.is_none();
+    let value = match property.range {
+        Range::Scalar(Scalar::String) => "\"Example\"",
+        Range::Scalar(Scalar::Boolean) => "true",
+        Range::Scalar(
+            Scalar::Int
+            | Scalar::Long
+            | Scalar::Short
+            | Scalar::Byte
+            | Scalar::Integer
+            | Scalar::PositiveInteger
+            | Scalar::NonNegativeInteger
+            | Scalar::Decimal
+            | Scalar::Double,
+        ) => "1",
+        _ => return None,
+    };
+    let value = match (property.max.is_multiple(), property.min) {
+        (false, _) => value.to_owned(),
+        (true, 0 | 1) => format!("[{value}]"),
+        // Several values must differ.
+        (true, _) => return None,
+    };
+    is_free.then_some(value)
+}
+
 /// Returns the properties of an object with plain values that its type has fields for.
 fn leaves(api: &Api, object: ObjectId) -> impl Iterator<Item = &Property> {
     let properties = api.soml()[object].props.iter().map(|&id| &api.soml()[id]);
@@ -290,7 +363,7 @@ objects:
 
     fn api(text: &str) -> Api {
         let soml = Arc::new(soml_core::load(text).schema.unwrap());
-        Api::new(soml, &ApiOptions::default()).unwrap()
+        Api::new(soml, &ApiOptions::default().with_mutations(true)).unwrap()
     }
 
     #[test]
@@ -332,9 +405,10 @@ objects:
             "Pages with cursors",
             "Counts and groups",
             "Objects of every type",
+            "Create an object (dry run)",
         ];
         assert_eq!(titles(EVERYTHING), all);
         let bare = "id: /soml/a\nobjects:\n  Film: {type: \"http://e/F\"}\n";
-        assert_eq!(titles(bare), [all[0], all[7]]);
+        assert_eq!(titles(bare), [all[0], all[7], all[8]]);
     }
 }

@@ -7,7 +7,7 @@ use graphql_service::{Request, RequestContext};
 
 use crate::app::App;
 pub use crate::health_record::{HealthRecord, Status};
-use crate::health_record::{QUERY, SCHEMA, SCHEMA_RIGHTS, STORE};
+use crate::health_record::{MUTATION, QUERY, SCHEMA, SCHEMA_RIGHTS, STORE};
 
 /// Time for a check; a store that is slower than this is not fit to serve.
 const CHECK_TIME: Duration = Duration::from_secs(5);
@@ -30,7 +30,8 @@ async fn fresh(app: &App) -> HealthRecord {
     let store = check_store(app).await;
     let schema = check_schema(app);
     let rights = check_schema_rights(app).await;
-    let checks = vec![store, schema, rights, check_query(app).await];
+    let query = check_query(app).await;
+    let checks = vec![store, schema, rights, query, check_mutation(app).await];
     let status = checks
         .iter()
         .map(|check| check.status)
@@ -124,5 +125,49 @@ async fn check_query(app: &App) -> HealthRecord {
         }
         Ok(_) => failed("a query returned errors"),
         Err(_) => failed("a query was not answered in time"),
+    }
+}
+
+/// Starts a transaction and ends it, where mutations are served.
+async fn check_mutation(app: &App) -> HealthRecord {
+    let record = |status, message: &str| MUTATION.record(status, message.to_owned());
+    if !app.settings.mutation.enabled {
+        let message = "mutations are switched off by `graphql.mutation.enabled`";
+        return record(Status::Ok, message);
+    }
+    if let Some(state) = app.loading.state() {
+        return MUTATION.record(Status::Error, state.to_string());
+    }
+    let Some(bound) = app.bound() else {
+        return record(Status::Error, "no schema is bound");
+    };
+    if !bound.service.api().soml().config.enable_mutations {
+        let message = "mutations are switched off by `enable_mutations` of the schema";
+        return record(Status::Ok, message);
+    }
+    let Some(writer) = app.store.writer() else {
+        return record(Status::Warning, "the store cannot be written to");
+    };
+    let context = CallContext::new().with_timeout(CHECK_TIME);
+    let begun = tokio::time::timeout(CHECK_TIME, writer.begin(&context));
+    match begun.await {
+        Ok(Ok(transaction)) => {
+            transaction.roll_back().await;
+            record(
+                Status::Ok,
+                match writer.is_durable() {
+                    true => "mutations are carried out, and kept by the store",
+                    false => "mutations are carried out, and kept in memory only",
+                },
+            )
+        }
+        Ok(Err(error)) => {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the store failed to begin a transaction"
+            );
+            record(Status::Error, "the store cannot begin a transaction")
+        }
+        Err(_) => record(Status::Error, "no transaction could begin in time"),
     }
 }

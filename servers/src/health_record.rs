@@ -98,7 +98,17 @@ pub(crate) const QUERY: Check = Check {
     remedy: "Checks 1200 and 1300 show the cause in most cases; otherwise look in the log.",
 };
 
-pub(crate) const CHECKS: &[Check] = &[STORE, SCHEMA, SCHEMA_RIGHTS, QUERY];
+pub(crate) const MUTATION: Check = Check {
+    id: "1500",
+    name: "Mutation service",
+    kind: "mutationService",
+    description: "Mutations can be carried out, where they are served.",
+    impact: "Mutations fail, or are not in the API.",
+    remedy: "Checks 1200 and 1300 show the cause in most cases; otherwise look in the log. If the store \
+             cannot be written to, set `graphql.mutation.enabled` to `false`.",
+};
+
+pub(crate) const CHECKS: &[Check] = &[STORE, SCHEMA, SCHEMA_RIGHTS, QUERY, MUTATION];
 
 impl Check {
     pub(crate) fn record(&self, status: Status, message: String) -> HealthRecord {

@@ -6,6 +6,7 @@
 pub mod allocator;
 pub mod app;
 pub mod auth;
+mod change_records;
 pub mod changes;
 pub mod cli;
 pub mod codes;

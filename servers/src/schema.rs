@@ -160,10 +160,10 @@ impl Checked {
     }
 }
 
-/// Returns the options of the API as the service serves it.
+/// Returns the options of the API as the service serves it over a store that can be written to.
 #[must_use]
 pub fn served_api() -> ApiOptions {
-    ServiceOptions::default().api
+    ServiceOptions::default().api.with_mutations(true)
 }
 
 /// Checks a SOML document and generates the API as the service serves it.

@@ -419,7 +419,8 @@ impl Job {
         };
         if prepared.operation.is_mutation() {
             let rights = write_access_of(&shared.rights, &self.context);
-            let plan = plan::build_mutation(&input, rights.as_ref())?;
+            let mut plan = plan::build_mutation(&input, rights.as_ref())?;
+            plan.dry_run |= self.explains;
             tracing::debug!(request_id = %self.context.request_id, ?plan, "planned");
             return Ok(Planned::Mutation(Box::new(plan)));
         }

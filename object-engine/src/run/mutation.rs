@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use graph_store::write::{ChangeRecord, ChangedObjects, NewRecord};
+use graph_store::write::{ChangeKind, ChangeRecord, ChangedObjects, NewRecord};
 use graph_store::{StoreError, Transaction};
-use graphql_service::{Answer, GraphqlError, Reply, Slot, Weight};
+use graphql_service::{Answer, GraphqlError, Reply, Slot, Weight, Written};
 use oxrdf::GraphName;
 use soml_core::access::Access;
 use uuid::Uuid;
@@ -99,15 +99,16 @@ impl Job {
                 Ok(self.refused(ready, errors))
             }
             Done::Applied(answer, changes) => {
-                self.end(plan, transaction, changes).await?;
-                Ok(self.answered(ready, answer))
+                let written = self.end(plan, transaction, changes).await?;
+                Ok(self.answered(ready, answer.with_written(written)))
             }
             Done::Unread(results, changes) => {
-                self.end(plan, transaction, changes).await?;
-                Ok(match attempt.answer(results).await {
-                    Ok(answer) => self.answered(ready, answer),
+                let written = self.end(plan, transaction, changes).await?;
+                let answer = match attempt.answer(results).await {
+                    Ok(answer) => answer,
                     Err(error) => self.unread(ready, &error),
-                })
+                };
+                Ok(self.answered(ready, answer.with_written(written)))
             }
         }
     }
@@ -137,7 +138,7 @@ impl Job {
         if record.said.digest != self.repetition.digest {
             let message = "this idempotency key was used before for another request";
             let error = GraphqlError::new(code::IDEMPOTENCY_KEY_REUSED, message);
-            return Ok(self.refused(ready, vec![error]));
+            return Ok(self.answered(ready, Answer::failed(error)));
         }
         let basis = Basis::of(self);
         let attempt = self.attempt(ready, &basis);
@@ -146,18 +147,19 @@ impl Job {
         Ok(self.answered(ready, answer))
     }
 
-    /// Commits a transaction, unless it is a dry run or has changed nothing.
+    /// Commits a transaction, unless it is a dry run or has changed nothing; returns what was written.
     async fn end(
         &self,
         plan: &MutationPlan,
         transaction: Box<dyn Transaction>,
         changes: Vec<ChangedObjects>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Written, StoreError> {
         let is_idle = changes.is_empty() && self.repetition.key.is_none();
         if plan.dry_run || is_idle {
             transaction.roll_back().await;
-            return Ok(());
+            return Ok(Written::default());
         }
+        let written = written(&changes);
         let record = NewRecord {
             request: Uuid::new_v4().to_string(),
             idempotency_key: self.repetition.key.clone(),
@@ -165,10 +167,12 @@ impl Job {
             time: SystemTime::now(),
             changes,
         };
-        transaction.commit(record, &self.call).await.map(|_| ())
+        transaction.commit(record, &self.call).await?;
+        Ok(written)
     }
 
-    fn answered(&self, ready: &Ready, answer: Answer) -> Executed {
+    fn answered(&self, ready: &Ready, mut answer: Answer) -> Executed {
+        answer.written.get_or_insert_default();
         self.explained(Reply::Executed(answer), ready)
     }
 
@@ -182,20 +186,24 @@ impl Job {
             StoreError::OutOfMemory => self.failed(error).into(),
             _ => {
                 let error = store_error(error, &self.context.request_id);
-                self.refused(ready, vec![error])
+                match error.code.status() {
+                    200 => self.refused(ready, vec![error]),
+                    // Answers with data have the status 200.
+                    _ => self.answered(ready, Answer::failed(error)),
+                }
             }
         }
     }
 
     /// Answers a mutation that is written, and whose result cannot be read.
-    fn unread(&self, ready: &Ready, error: &StoreError) -> Executed {
+    fn unread(&self, ready: &Ready, error: &StoreError) -> Answer {
         let cause = store_error(error, &self.context.request_id);
         let message = format!(
             "the mutation was written, but its result cannot be read: {}",
             cause.message
         );
         let error = GraphqlError::new(code::READ_BACK_FAILED, message);
-        self.refused(ready, vec![error])
+        nothing(ready.mutation(), vec![error])
     }
 }
 
@@ -217,6 +225,20 @@ impl Basis {
             no_plan: Plan::empty(),
         }
     }
+}
+
+/// Counts what was done to objects.
+fn written(changes: &[ChangedObjects]) -> Written {
+    let mut written = Written::default();
+    for changed in changes {
+        let count = match changed.kind {
+            ChangeKind::Created => &mut written.created,
+            ChangeKind::Updated => &mut written.updated,
+            ChangeKind::Deleted => &mut written.deleted,
+        };
+        *count += changed.objects.len();
+    }
+    written
 }
 
 impl Ready {

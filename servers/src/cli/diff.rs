@@ -29,9 +29,9 @@ pub(super) struct Diff {
     /// Output format.
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// Also compares the type `Mutation` with its inputs and payloads.
+    /// Leaves out the type `Mutation` with its inputs and payloads.
     #[arg(long)]
-    mutations: bool,
+    no_mutations: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -45,7 +45,7 @@ enum Format {
 impl Diff {
     /// Prints the changes; the outcome tells whether one of them is breaking.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        let options = served_api().with_mutations(self.mutations);
+        let options = served_api().with_mutations(!self.no_mutations);
         let (old_text, old_schema) = read(&self.old, &options, console)?;
         let (new_text, new_schema) = read(&self.new, &options, console)?;
         let changes = diff(&old_schema.api, &new_schema.api);

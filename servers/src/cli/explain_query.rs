@@ -30,14 +30,16 @@ pub(super) struct ExplainQuery {
 }
 
 impl ExplainQuery {
-    /// Answers the operation and prints how; ends as `soml query` would.
+    /// Answers the operation and prints how; ends as `soml query` would. What a mutation writes is rolled
+    /// back.
     pub(super) fn run(mut self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let settings = self.config.told(console)?;
         let request = self.operation.request(&mut self.input)?;
         self.input.check_against(&settings)?;
         let (schema, Opened { store, .. }) =
             over_data(&self.input, &self.store, &settings, console)?;
-        let service = ObjectService::new(schema.soml, store, settings.service_options())
+        let options = settings.service_options(store.as_ref());
+        let service = ObjectService::new(schema.soml, store, options)
             .expect("the check made the same API from the same schema");
         let explained = runtime()?.block_on(service.explain(request, context(&settings)));
         let answer: Value = serde_json::from_slice(&explained.response.body.to_bytes())

@@ -2,6 +2,7 @@
 //!
 //! Nothing here prints by itself; text goes to the [`Console`] that the binary hands in.
 
+mod changes;
 mod check;
 mod completions;
 mod config_args;
@@ -78,6 +79,8 @@ enum Command {
     ExplainQuery(Box<explain_query::ExplainQuery>),
     /// Validates RDF data against a SOML document.
     Check(Box<check::Check>),
+    /// Prints what mutations have changed, as a running service records it.
+    Changes(changes::Changes),
     /// Brings roles and users of a provisioning file to an identity provider.
     Provision(provision::Provision),
     /// Explains a diagnostic or error code.
@@ -200,6 +203,8 @@ enum CliError {
     Provider(#[from] ProviderError),
     #[error(transparent)]
     Identity(#[from] IdpError),
+    #[error("failed to ask the service: {0}")]
+    Service(String),
     #[error("failed to start")]
     Start(#[source] io::Error),
 }
@@ -227,6 +232,7 @@ impl CliError {
             | CliError::Check(_)
             | CliError::Infer(_)
             | CliError::Serve(_)
+            | CliError::Service(_)
             | CliError::Provider(
                 ProviderError::Provisioning(ProvisioningError::Read { .. })
                 | ProviderError::KeyFile { .. }
@@ -272,6 +278,7 @@ impl Soml {
             Command::Query(query) => query.run(console),
             Command::ExplainQuery(explain_query) => explain_query.run(console),
             Command::Check(check) => check.run(console),
+            Command::Changes(changes) => changes.run(console),
             Command::Provision(provision) => provision.run(console),
             Command::Explain(explain) => explain.run(console),
             Command::JsonSchema(json_schema) => json_schema.run(console),

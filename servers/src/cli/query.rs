@@ -30,7 +30,7 @@ impl Query {
         self.input.check_against(&settings)?;
         let (schema, Opened { store, .. }) =
             over_data(&self.input, &StoreArgs::none(), &settings, console)?;
-        let options = settings.service_options();
+        let options = settings.service_options(store.as_ref());
         let service = ObjectService::new(schema.soml, store, options)
             .expect("the check made the same API from the same schema");
         let response = runtime()?.block_on(service.execute(request, context(&settings)));

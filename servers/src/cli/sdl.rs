@@ -22,10 +22,10 @@ pub(super) struct Sdl {
     /// Federation version for `--kind federation` [default: 1].
     #[arg(long, value_name = "VERSION", value_parser = ["1", "2"])]
     federation_version: Option<String>,
-    /// Adds the type `Mutation` with its inputs and payloads to `--kind api`; the service does not
-    /// serve it yet.
+    /// Leaves out the type `Mutation` with its inputs and payloads from `--kind api`, as the service
+    /// does with `graphql.mutation.enabled=false` and over a store that cannot be written to.
     #[arg(long)]
-    mutations: bool,
+    no_mutations: bool,
     /// Leaves out types that no operation can use, as `graphql.schema.prune` does in the service.
     #[arg(long)]
     prune: bool,
@@ -54,7 +54,7 @@ impl Sdl {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let mode = self.mode()?;
         let options = served_api()
-            .with_mutations(self.mutations || self.kind == Kind::Full)
+            .with_mutations(!self.no_mutations)
             .with_federation(mode)
             .with_prune(self.prune)
             .with_argument_descriptions(self.describe_arguments);
@@ -98,12 +98,15 @@ impl Sdl {
     fn mode(&self) -> Result<FederationMode, CliError> {
         let refused = |message: &str| Err(CliError::Usage(message.to_owned()));
         match (self.kind, self.federation_version.as_deref()) {
-            _ if !self.role.is_empty() && (self.mutations || self.kind != Kind::Api) => refused(
-                "--role prints what can be read, of the kind `api`; omit --kind and --mutations",
-            ),
-            (Kind::Federation, _) if self.mutations => {
-                refused("--kind federation has no mutations; omit --mutations")
+            _ if !self.role.is_empty() && self.kind != Kind::Api => {
+                refused("--role prints what can be read, of the kind `api`; omit --kind")
             }
+            (Kind::Federation, _) if self.no_mutations => {
+                refused("--kind federation has no mutations; omit --no-mutations")
+            }
+            (Kind::Full, _) if self.no_mutations => refused(
+                "--kind full is about everything that the document says; omit --no-mutations",
+            ),
             (Kind::Federation, Some("2")) => Ok(FederationMode::V2),
             (Kind::Federation, _) => Ok(FederationMode::V1),
             (_, Some(_)) => refused("--federation-version needs --kind federation"),

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 use super::config_args::ConfigArgs;
 use super::infer::{INFERRED, from_data, summary};
-use super::input::{Data, Input, usable};
+use super::input::{Data, Input, usable_with};
 use super::lines::Lines;
 use super::other_data::warn_in_background;
 use super::users::{self, Users};
@@ -321,7 +321,7 @@ impl Serve {
         text: &str,
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
-        usable(name, text, console)?;
+        usable_with(name, text, &app.api_options(), console)?;
         let unusable = |error: SchemaChangeError| CliError::Input(format!("{name}: {error}"));
         let (stored, _) = app.store_schema(text).await.map_err(unusable)?;
         let query = self.input.demo.as_ref().map(|demo| demo.query);
@@ -364,6 +364,10 @@ fn announce(app: &App, address: SocketAddr, console: &mut Console<'_>) -> Result
         writeln!(console.out, "GraphiQL: {base}/  (open this in a browser)")?;
     } else {
         writeln!(console.out, "No schema is bound: POST one to {base}/soml")?;
+    }
+    if app.writes() && !app.keeps_writes() {
+        let writing = "kept in memory only; what is written is gone when the process ends";
+        writeln!(console.out, "Writing:  {writing}")?;
     }
     let security = match app.requires_tokens() {
         true => "on; requests need a token",

@@ -154,7 +154,7 @@ planned! {
         "application.scheme" "application.address" "application.useNetworkAddressAsName"
         "task.default.retry.maxRetries" "task.default.retry.initialDelay"
         "task.default.retry.delay" "logging.level.*" "license.filepath"
-        "graphql.mutation.enabled" "graphql.mutation.graph" "graphql.enableOutputValidations"
+        "graphql.enableOutputValidations"
         "graphql.response.json.deduplication" "graphql.response.json.nullArrays"
         "graphql.introspectionQueryCache.*" "graphdql.federation.enabled"
         "validation.shacl.enabled" "sparql.optimizations.*"

@@ -9,6 +9,7 @@ mod callers;
 pub mod code;
 mod contract;
 mod docs;
+mod mutation;
 mod properties;
 mod provider;
 mod security;
@@ -18,6 +19,7 @@ mod table;
 
 pub use callers::{HostNames, Origins};
 pub use docs::{help, markdown};
+pub use mutation::{Graph, MutationSettings};
 pub use provider::ProviderSettings;
 pub use security::{Algorithms, KeysAddress, Names, SecuritySettings, Switch};
 pub use settings::{Automatic, LogFormat, Settings};

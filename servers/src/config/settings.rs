@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
+use graph_store::GraphStore;
 use graph_store::remote::http::{
     Addresses, ConnectionOptions, HttpCodes, ResultFormat, Secret, ServerType,
 };
@@ -12,6 +13,7 @@ use graphql_service::Limits;
 use object_engine::{EngineLimits, ServiceOptions};
 
 use super::callers::{HostNames, Origins};
+use super::mutation::{Graph, MutationSettings};
 use super::provider::ProviderSettings;
 use super::security::SecuritySettings;
 
@@ -34,6 +36,8 @@ pub struct Settings {
     pub numbers: Numbers,
     /// Whether the API is a federation subgraph (`graphql.federation.enabled`).
     pub federation: bool,
+    /// How mutations are served (`graphql.mutation.*`, `mutation.*`).
+    pub mutation: MutationSettings,
     /// Whether clients may request the plan of a query (`graphql.explain.enabled`).
     pub explain: bool,
     /// Whether types that no operation can use are left out of the API (`graphql.schema.prune`).
@@ -96,6 +100,7 @@ impl Default for Settings {
             request_timeout: Duration::from_secs(60),
             numbers: Numbers::Exact,
             federation: false,
+            mutation: MutationSettings::default(),
             explain: false,
             prune: false,
             describe_arguments: false,
@@ -125,29 +130,38 @@ impl Default for Settings {
 }
 
 impl Settings {
-    fn api_options(&self, federation: FederationMode) -> ApiOptions {
+    fn api_options(&self, federation: FederationMode, mutations: bool) -> ApiOptions {
         ApiOptions::default()
+            .with_mutations(mutations)
             .with_federation(federation)
             .with_prune(self.prune)
             .with_argument_descriptions(self.describe_arguments)
             .with_roles_exposed(self.security.expose_in_graphql)
     }
 
-    /// Returns the options of the object service.
-    pub(crate) fn service_options(&self) -> ServiceOptions {
-        let defaults = ServiceOptions::default();
+    /// Tells whether mutations are served over a store, where the schema allows it.
+    pub(crate) fn writes_to(&self, store: &dyn GraphStore) -> bool {
+        self.mutation.enabled && store.writer().is_some()
+    }
+
+    /// Returns the options of the object service over a store.
+    pub(crate) fn service_options(&self, store: &dyn GraphStore) -> ServiceOptions {
         let federation = if self.federation {
             FederationMode::V1
         } else {
             FederationMode::Off
         };
-        defaults
-            .clone()
+        let options = ServiceOptions::default()
             .with_limits(self.limits.clone())
             .with_engine_limits(self.engine_limits.clone())
             .with_numbers(self.numbers)
             .with_explain(self.explain)
-            .with_api(self.api_options(federation))
+            .with_conflict_retries(self.mutation.conflict_retries)
+            .with_api(self.api_options(federation, self.writes_to(store)));
+        match &self.mutation.graph {
+            Some(Graph(graph)) => options.with_mutation_graph(graph.clone()),
+            None => options,
+        }
     }
 }
 

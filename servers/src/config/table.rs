@@ -178,6 +178,10 @@ properties! {
     "graphql.queue" => queue, "Maximum number of requests that wait for a slot; further ones are answered with 503 `OVERLOADED`.";
     "graphql.numbers" => numbers, "`exact`: numbers that JSON parsers may round are strings; `number`: they are JSON numbers unless digits would be lost.";
     "graphql.federation.enabled" => federation, "Makes the API a Federation 1 subgraph: adds `_entities` and keys, and serves `_service { sdl }`.";
+    "graphql.mutation.enabled" => mutation.enabled, "Serves the type `Mutation`, unless the schema's `enable_mutations` is off or the store cannot be written to.";
+    "graphql.mutation.graph" => mutation.graph, "Named graph that mutations add triples to, as an absolute IRI; with `none`, the default graph.";
+    "mutation.conflictRetries" => mutation.conflict_retries, "How often a mutation is repeated when other writers changed what it had read; after that it fails with `WRITE_CONFLICT`.";
+    "mutation.changes.retention" => mutation.retention, "How long records of changes are kept, and with them the answers to repeated idempotency keys; `none` keeps them.";
     "graphql.explain.enabled" => explain, "Lets requests with `extensions: {explain: true}` get the query plan, the steps of the store and their times. On in the demo.";
     "graphql.schema.prune" => prune, "Leaves types out of the API that no operation can use, such as filters of scalars that no property has.";
     "graphql.schema.describeArguments" => describe_arguments, "Describes all arguments of the API, not only those of counts, connections, aggregates and federation. On in the demo.";

@@ -20,6 +20,7 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 use super::authority::{Authority, authorities, is_loopback};
 use super::code;
 use super::error::HttpError;
+use super::idempotency::IDEMPOTENCY_KEY;
 use super::request_id::X_REQUEST_ID;
 use crate::config::{HostNames, Origins, Settings};
 
@@ -67,6 +68,7 @@ fn cors(callers: &Arc<Callers>, settings: &Settings) -> CorsLayer {
             ACCEPT_LANGUAGE,
             AUTHORIZATION,
             CONTENT_TYPE,
+            IDEMPOTENCY_KEY,
             IF_MATCH,
             IF_NONE_MATCH,
             X_REQUEST_ID,

@@ -2,6 +2,7 @@
 
 graphql_service::error_codes! {
     REQUEST_MALFORMED 400 public "The request is not valid HTTP, the body is not JSON or not a GraphQL request, or the path, a parameter or a header is malformed.";
+    IDEMPOTENCY_KEY_INVALID 400 public "`Idempotency-Key` has not 1 to 255 visible ASCII characters, or is sent more than once.";
     HOST_MALFORMED 400 public "`Host` is missing, malformed or sent more than once.";
     HOST_NOT_ALLOWED 421 public "The service does not answer under the name in `Host`; allow it by `http.allowedHosts`.";
     CROSS_SITE 403 public "The request comes from a web page of another origin; allow that by `http.cors.allowedOrigins`.";

@@ -38,6 +38,7 @@ const SOURCES: &[(&str, &str)] = pages![
     "schema",
     "sparql-servers",
     "stores",
+    "writing",
 ];
 
 /// The pages as HTML, by name.

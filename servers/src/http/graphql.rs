@@ -23,6 +23,7 @@ use super::body::{self, BodyLimits, ReadBody};
 use super::code;
 use super::compression::{self, Encoding, Offered, compress};
 use super::error::HttpError;
+use super::idempotency::idempotency_key;
 use super::negotiate::{ResponseType, languages};
 use super::request_id::{RequestId, Summary};
 use super::response_body::ResponseBody;
@@ -116,6 +117,10 @@ async fn post(
     let response_type = negotiated(http.headers())?;
     body::require_type(http.headers(), &["application/json"])?;
     let context = context(&endpoint, id, sender, http.headers());
+    let context = match idempotency_key(http.headers())? {
+        Some(key) => context.with_idempotency_key(key),
+        None => context,
+    };
     let encoding = Encoding::negotiate(http.headers());
     let limits = BodyLimits {
         bytes: endpoint.bounds.body_bytes,
@@ -271,6 +276,7 @@ async fn http_response(
     let summary = Summary {
         bytes: response.body.len(),
         outcome: response.outcome,
+        written: response.written,
     };
     let status = match (response_type, response.outcome) {
         (ResponseType::GraphqlResponse, _) | (_, Outcome::Overloaded) => {

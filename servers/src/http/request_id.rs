@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-use graphql_service::Outcome;
+use graphql_service::{Outcome, Written};
 use tracing::Instrument;
 use uuid::Uuid;
 
@@ -59,6 +59,8 @@ pub(super) struct Summary {
     /// Length of the response before compression.
     pub(super) bytes: usize,
     pub(super) outcome: Outcome,
+    /// What a mutation has written.
+    pub(super) written: Option<Written>,
 }
 
 /// Gives the request its identifier, returns it, and logs how the request went.
@@ -78,8 +80,15 @@ pub(crate) async fn track(mut request: Request, next: Next) -> Response {
     // Probes come every few seconds and say nothing new.
     if path.starts_with("/__") {
         tracing::debug!(%method, path, status, ms, "answered");
-    } else if let Some(Summary { bytes, outcome }) = response.extensions_mut().remove() {
-        tracing::info!(%method, path, status, ms, bytes, ?outcome, "answered");
+    } else if let Some(summary) = response.extensions_mut().remove::<Summary>() {
+        let Summary { bytes, outcome, .. } = summary;
+        match summary.written {
+            None => tracing::info!(%method, path, status, ms, bytes, ?outcome, "answered"),
+            Some(of) => tracing::info!(
+                %method, path, status, ms, bytes, ?outcome,
+                created = of.created, updated = of.updated, deleted = of.deleted, "mutation answered"
+            ),
+        }
     } else {
         tracing::info!(%method, path, status, ms, "answered");
     }

@@ -21,6 +21,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::normalize_path::NormalizePath;
 
@@ -30,11 +31,12 @@ use super::graphql::{GraphqlEndpoint, RequestBounds};
 use super::login::{self, PeerAddress};
 use super::rejection::Rejections;
 use super::{
-    authentication, callers, code, compression, docs, loading, managing, operations, page,
-    request_id, sdl, soml, soml_rbac,
+    authentication, callers, change_records, code, compression, docs, loading, managing,
+    operations, page, request_id, sdl, soml, soml_rbac,
 };
 use crate::app::App;
 use crate::auth::Verifier;
+use crate::change_records::Records;
 use crate::config::Settings;
 use crate::resources::Resources;
 
@@ -53,6 +55,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/examples", get(page::examples))
         .route("/graphql", endpoint(&app).into_routes())
         .route("/schema.graphql", get(sdl::schema))
+        .route("/changes", get(change_records::read))
         .route("/docs/{page}", get(docs::page))
         .merge(management(&app))
         .route("/__health", get(operations::health))
@@ -245,6 +248,12 @@ impl Server {
         http.timer(TokioTimer::new())
             .header_read_timeout(app.settings.header_timeout)
             .max_buf_size(BUFFER);
+        let records = Records::of(&app.store, &app.resources.slots);
+        let loaded = Arc::clone(&app);
+        let is_ready = move || loaded.loading.state().is_none();
+        // Ends with this future.
+        let mut upkeep = JoinSet::new();
+        upkeep.spawn(records.keep_recent(app.settings.clone(), is_ready));
         let connections = Arc::new(Semaphore::new(app.settings.max_connections));
         let open = GracefulShutdown::new();
         let mut stop = pin!(stop);
@@ -275,7 +284,7 @@ impl Server {
                 }
             });
         }
-        drop(listener);
+        drop((listener, upkeep));
         app.drain();
         tracing::info!("shutting down");
         if tokio::time::timeout(app.settings.shutdown_timeout, open.shutdown())

@@ -399,7 +399,6 @@ fn every_property_of_the_interface_is_known() {
         "indexing.healthcheck.indexesSeverity",
         "indexer.connectorCreateSettings",
         "elasticsearch.indexCreateSettings",
-        "graphql.mutation.enabled",
         "graphdql.federation.enabled",
         "application.name",
         "application.port",

@@ -104,6 +104,7 @@ fn the_links_of_the_pages_lead_somewhere() {
         "docs/queries.md",
         "docs/schema.md",
         "docs/sparql-servers.md",
+        "docs/writing.md",
     ];
     for page in pages {
         let text = fs::read_to_string(path(page)).unwrap();

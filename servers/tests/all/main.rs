@@ -42,3 +42,4 @@ mod schemas_over_http;
 mod service;
 mod sparql_server;
 mod under_pressure;
+mod writing;

@@ -30,6 +30,7 @@ fn the_health_record_of_the_demo_is_ok() {
         ("1300", "soml"),
         ("1350", "soml-rbac"),
         ("1400", "queryService"),
+        ("1500", "mutationService"),
     ] {
         let check = check(&record, id);
         assert_eq!(check["status"], "OK", "{record:#}");

@@ -39,9 +39,9 @@ fn sdl_prints_what_the_service_serves() {
     assert_eq!(printed, sdl(&["--kind", "api"]));
     assert!(printed.contains("type Book implements"), "{printed}");
     assert!(printed.contains("book_count("), "{printed}");
-    assert!(!printed.contains("type Mutation"), "{printed}");
-    let with_mutations = sdl(&["--mutations"]);
-    assert!(with_mutations.contains("type Mutation"), "{with_mutations}");
+    assert!(printed.contains("type Mutation"), "{printed}");
+    let read_only = sdl(&["--no-mutations"]);
+    assert!(!read_only.contains("type Mutation"), "{read_only}");
     assert_eq!(code(&soml(&["sdl", BROKEN])), Some(1));
 }
 
@@ -100,7 +100,8 @@ fn sdl_prints_directives_and_mutations_in_full() {
 #[test]
 fn flags_of_sdl_that_do_not_go_together_are_refused() {
     for arguments in [
-        &["--kind", "federation", "--mutations"][..],
+        &["--kind", "federation", "--no-mutations"][..],
+        &["--kind", "full", "--no-mutations"],
         &["--federation-version", "2"],
         &["--kind", "federation", "--federation-version", "3"],
     ] {
@@ -186,14 +187,14 @@ fn diff_lists_all_consequences_as_json() {
 }
 
 #[test]
-fn diff_compares_mutations_when_asked() {
+fn diff_compares_mutations_unless_told_otherwise() {
     let report = |arguments: &[&str]| {
         let output = diff("sells: {", "sold: {", arguments);
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
         report["changes"][0]["consequences"].to_string()
     };
-    assert!(!report(&["--format", "json"]).contains("Create"));
-    assert!(report(&["--format", "json", "--mutations"]).contains("Create"));
+    assert!(report(&["--format", "json"]).contains("Create"));
+    assert!(!report(&["--format", "json", "--no-mutations"]).contains("Create"));
 }
 
 #[test]

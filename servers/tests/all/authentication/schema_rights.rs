@@ -224,3 +224,22 @@ fn each_change_is_one_line_of_the_audit() {
         }
     }
 }
+
+#[test]
+fn change_records_are_for_those_who_administer() {
+    let managed = Managed::new();
+    for (role, status) in [
+        ("SchemaRBACAdmin", 200),
+        ("Reader", 403),
+        ("Keeper", 403),
+        ("Editor", 403),
+    ] {
+        let answer = managed.ask("GET", "/changes", role);
+        assert_eq!(answer.status, status, "{role}: {}", answer.text());
+        if status == 403 {
+            assert_eq!(answer.code(), "FORBIDDEN");
+        }
+    }
+    let anonymous = managed.service.get("/changes");
+    assert_eq!(anonymous.status, 401, "{}", anonymous.text());
+}
