@@ -16,7 +16,7 @@ graphql_service::error_codes! {
     LOGIN_RATE_LIMITED 429 public "There were too many log-ins under this name or from this address; `Retry-After` says when to try again.";
     METHOD_NOT_ALLOWED 405 public "The path does not support this method.";
     MUTATION_BY_GET 405 public "A mutation was sent by GET; use POST.";
-    NOT_FOUND 404 public "The path does not exist.";
+    PATH_NOT_FOUND 404 public "The path does not exist.";
     DATA_LOADING 503 public "The data are still being loaded; `Retry-After` says when to try again.";
     SCHEMA_NOT_FOUND 404 public "There is no stored schema with this identifier.";
     SCHEMA_EXISTS 409 public "A schema with this identifier already exists; replace it with PUT.";

@@ -56,7 +56,7 @@ pub(crate) async fn page(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
 ) -> Result<Response, HttpError> {
-    let not_found = || HttpError::new(code::NOT_FOUND, "the page does not exist");
+    let not_found = || HttpError::new(code::PATH_NOT_FOUND, "the page does not exist");
     if !app.settings.graphiql {
         return Err(not_found());
     }

@@ -96,7 +96,7 @@ const SDL: &str = "<a href=\"schema.graphql\">Schema (SDL)</a>";
 pub(crate) async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     if !app.settings.graphiql || !accepts(&headers, "text/html") {
         let message = "this is a GraphQL service; send requests to /graphql";
-        return HttpError::new(code::NOT_FOUND, message).into_response();
+        return HttpError::new(code::PATH_NOT_FOUND, message).into_response();
     }
     let needs_token = app.verifier.is_some();
     let bound = app.bound().filter(|_| !needs_token);
@@ -140,7 +140,7 @@ pub(crate) async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Re
 /// Answers with what the page shows of the schema, for a page that had to ask for a token first.
 pub(crate) async fn examples(State(app): State<Arc<App>>) -> Response {
     if !app.settings.graphiql {
-        return HttpError::new(code::NOT_FOUND, "there is no page").into_response();
+        return HttpError::new(code::PATH_NOT_FOUND, "there is no page").into_response();
     }
     let bound = app.bound();
     let bound = bound.as_deref();
@@ -164,7 +164,7 @@ pub(crate) async fn file(
 ) -> Response {
     let found = FILES.iter().find(|(known, ..)| *known == name);
     let Some((_, content_type, bytes)) = found.filter(|_| app.settings.graphiql) else {
-        return HttpError::new(code::NOT_FOUND, "the file does not exist").into_response();
+        return HttpError::new(code::PATH_NOT_FOUND, "the file does not exist").into_response();
     };
     let etag = HeaderValue::from_str(&format!("\"{}\"", *VERSION)).expect("hexadecimal digits");
     // An address with another version would otherwise be kept for a year with the wrong content.

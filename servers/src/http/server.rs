@@ -152,7 +152,7 @@ fn with_layers(
 
 async fn not_found(uri: Uri) -> HttpError {
     HttpError::new(
-        code::NOT_FOUND,
+        code::PATH_NOT_FOUND,
         format!("the path {} does not exist", uri.path()),
     )
 }

@@ -205,7 +205,7 @@ fn statuses_follow_the_media_type_and_the_codes() {
     let large = post(&format!("{{ hello }} # {}", "x".repeat(1_000)));
     assert_eq!(failure(echo(), large), (413, "BODY_TOO_LARGE".to_owned()));
     let elsewhere = failure(echo(), get("/graphql"));
-    assert_eq!(elsewhere, (404, "NOT_FOUND".to_owned()));
+    assert_eq!(elsewhere, (404, "PATH_NOT_FOUND".to_owned()));
     let put = HttpRequest::put("/api").body(Body::empty()).unwrap();
     let refused = failure(echo(), put);
     assert_eq!(refused, (405, "METHOD_NOT_ALLOWED".to_owned()));

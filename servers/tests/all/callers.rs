@@ -420,7 +420,7 @@ fn malformed_paths_have_a_code() {
     let elsewhere = send(&service, "OPTIONS * HTTP/1.1", &["Host: localhost"]);
     assert_eq!(
         (elsewhere.status, elsewhere.code().as_str()),
-        (404, "NOT_FOUND")
+        (404, "PATH_NOT_FOUND")
     );
 }
 
@@ -478,7 +478,7 @@ fn a_slash_at_the_end_of_a_path_changes_nothing() {
         service.send("PUT", "/soml/swapi/objects/", &[], b"").status,
         200
     );
-    assert_eq!(service.get("/nowhere/").code(), "NOT_FOUND");
+    assert_eq!(service.get("/nowhere/").code(), "PATH_NOT_FOUND");
     assert_eq!(
         service.send("DELETE", "/soml/", &[], b"").code(),
         "METHOD_NOT_ALLOWED"

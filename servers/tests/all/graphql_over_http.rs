@@ -327,7 +327,7 @@ fn request_ids_are_taken_made_and_returned() {
         assert_eq!(made.len(), 36, "{made}");
     }
     let made = service.get("/nowhere");
-    assert_eq!((made.status, made.code().as_str()), (404, "NOT_FOUND"));
+    assert_eq!((made.status, made.code().as_str()), (404, "PATH_NOT_FOUND"));
     assert_eq!(made.header("x-request-id").len(), 36);
 }
 

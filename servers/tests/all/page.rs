@@ -173,13 +173,13 @@ fn the_documentation_is_that_of_the_program() {
         "text/css; charset=utf-8"
     );
 
-    assert_eq!(service.get("/docs/none").code(), "NOT_FOUND");
+    assert_eq!(service.get("/docs/none").code(), "PATH_NOT_FOUND");
     let settings = Settings {
         graphiql: false,
         ..Settings::default()
     };
     let service = Service::demo_with(settings);
-    assert_eq!(service.get("/docs/queries").code(), "NOT_FOUND");
+    assert_eq!(service.get("/docs/queries").code(), "PATH_NOT_FOUND");
     assert_eq!(service.get("/schema.graphql").status, 200);
 }
 

@@ -1,5 +1,7 @@
 //! A SPARQL endpoint in the same process: it gets the text of queries, as a server would.
 
+#![allow(dead_code, reason = "not every test binary asks")]
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
