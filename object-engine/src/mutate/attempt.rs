@@ -8,10 +8,10 @@ use graph_store::{CallContext, GraphStore, StoreError, Transaction};
 use graphql_gen::typesystem::TypeRef;
 use graphql_service::Answer;
 use graphql_service::error::{GraphqlError, PathSegment};
-use indexmap::IndexMap;
-use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
+use indexmap::{IndexMap, IndexSet};
+use oxrdf::{NamedNode, NamedOrBlankNode, Term};
 use soml_core::access::{Access, Operation, Part};
-use soml_core::schema::ObjectId;
+use soml_core::schema::{ObjectId, PropertyId};
 
 use super::checks::pattern_of;
 use super::draft::{Draft, Setting};
@@ -43,7 +43,7 @@ pub(crate) enum Done {
 /// What a field did.
 pub(crate) struct FieldResult {
     /// The objects by the name of their type.
-    pub(super) affected: IndexMap<ObjectId, Vec<NamedNode>>,
+    pub(super) affected: IndexMap<ObjectId, IndexSet<NamedNode>>,
     /// What was read back, once it is.
     pub(super) fetched: Option<Fetched>,
 }
@@ -57,7 +57,7 @@ impl FieldResult {
     }
 
     fn add(&mut self, object: ObjectId, id: NamedNode) {
-        self.affected.entry(object).or_default().push(id);
+        self.affected.entry(object).or_default().insert(id);
     }
 
     fn ids(&self) -> Vec<NamedNode> {
@@ -312,15 +312,15 @@ impl<'a> Attempt<'a> {
         for (entry, id) in targets {
             draft.types_wanted(id, &mut wanted);
             for change in &draft.entry(*entry).changes {
-                let path = &self.setting.schema()[change.property].path;
-                let step = Step::from(path);
-                wanted.push(pattern_of(id, &step));
-                for partner in self.setting.facts.partners(&step.predicate) {
-                    let back = Step {
-                        predicate: partner.clone(),
-                        inverse: !step.inverse,
-                    };
-                    wanted.push(pattern_of(id, &back));
+                for step in self.steps(field.object, change.property) {
+                    wanted.push(pattern_of(id, &step));
+                    for partner in self.setting.facts.partners(&step.predicate) {
+                        let back = Step {
+                            predicate: partner.clone(),
+                            inverse: !step.inverse,
+                        };
+                        wanted.push(pattern_of(id, &back));
+                    }
                 }
             }
         }
@@ -342,6 +342,22 @@ impl<'a> Attempt<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the steps that a property stands for, of an object or of one of its subclasses.
+    fn steps(&self, object: ObjectId, property: PropertyId) -> Vec<Step> {
+        let schema = self.setting.schema();
+        let name = &schema[property].name.graphql;
+        let objects = schema.concrete(object).into_iter();
+        let mut steps = vec![Step::from(&schema[property].path)];
+        for own in objects.flat_map(|object| &schema[object].props) {
+            let own = &schema[*own];
+            let step = Step::from(&own.path);
+            if own.name.graphql == *name && !steps.contains(&step) {
+                steps.push(step);
+            }
+        }
+        steps
     }
 
     fn missing(&self, object: ObjectId, id: &NamedNode) -> String {
@@ -451,18 +467,17 @@ impl<'a> Attempt<'a> {
 
     /// Returns what happened to which objects, for the record of the transaction.
     fn changes(&self, draft: &Draft<'_>) -> Vec<ChangedObjects> {
-        let ends = |triple: &'_ Triple| {
-            let subject = match &triple.subject {
-                NamedOrBlankNode::NamedNode(node) => Some(node.clone()),
-                NamedOrBlankNode::BlankNode(_) => None,
-            };
-            let object = match &triple.object {
-                Term::NamedNode(node) => Some(node.clone()),
-                _ => None,
-            };
-            subject.into_iter().chain(object)
-        };
-        let changed: HashSet<NamedNode> = draft.overlay.changed().flat_map(ends).collect();
+        let mut subjects = HashSet::new();
+        let mut ends = HashSet::new();
+        for triple in draft.overlay.changed() {
+            if let NamedOrBlankNode::NamedNode(node) = &triple.subject {
+                subjects.insert(node);
+            }
+            if let Term::NamedNode(node) = &triple.object {
+                ends.insert(node);
+            }
+        }
+        let is_changed = |id: &NamedNode| subjects.contains(id) || ends.contains(id);
         let mut groups: IndexMap<(ChangeKind, ObjectId), Vec<NamedNode>> = IndexMap::new();
         let mut add = |kind, object, id: &NamedNode| {
             groups.entry((kind, object)).or_default().push(id.clone());
@@ -472,7 +487,11 @@ impl<'a> Attempt<'a> {
                 add(ChangeKind::Created, *object, id);
             }
         }
-        for (id, object) in draft.updated.iter().filter(|(id, _)| changed.contains(*id)) {
+        let named = draft.updated.iter().filter(|(id, _)| is_changed(id));
+        let beside = draft.beside.iter();
+        let beside = beside.filter(|(id, _)| !draft.updated.contains_key(*id));
+        let beside = beside.filter(|(id, _)| subjects.contains(id));
+        for (id, object) in named.chain(beside) {
             if !draft.deleted.contains_key(id) && !draft.created.contains_key(id) {
                 add(ChangeKind::Updated, *object, id);
             }

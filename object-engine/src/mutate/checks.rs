@@ -13,7 +13,7 @@ use soml_core::schema::{Max, ObjectId, Property, PropertyId, Range};
 
 use super::draft::{Draft, ValueKey, key};
 use crate::code;
-use crate::plan::{Place, validation};
+use crate::plan::{Place, is_text, validation};
 
 /// Most ids that a finding lists.
 const LISTED: usize = 100;
@@ -22,8 +22,15 @@ impl Draft<'_> {
     /// Returns the patterns that the checks need.
     pub(super) fn wanted_by_checks(&self) -> Vec<QuadPattern> {
         let mut wanted = Vec::new();
-        for id in self.created.keys() {
+        for (id, (object, _)) in &self.created {
             wanted.push(QuadPattern::About(id.clone()));
+            // What there is may lead to the new object already.
+            let schema = self.setting.schema();
+            let steps = schema[*object].props.iter();
+            let steps = steps.map(|property| Step::from(&schema[*property].path));
+            let facts = self.setting.facts;
+            let aliases = steps.filter(|step| step.inverse && facts.is_bounded(step));
+            wanted.extend(aliases.map(|step| pattern_of(id, &step)));
         }
         for reference in &self.references {
             if !self.created.contains_key(&reference.object) {
@@ -35,9 +42,8 @@ impl Draft<'_> {
                 continue;
             }
             self.types_wanted(id, &mut wanted);
-            if self.setting.facts.is_bounded(step) {
-                wanted.push(pattern_of(id, step));
-            }
+            // Also where nothing bounds the values, since some graph may have the triple already.
+            wanted.push(pattern_of(id, step));
         }
         wanted
     }
@@ -135,7 +141,7 @@ impl Draft<'_> {
             }
         }
         if named.is_none() && !step.inverse {
-            self.updated.insert(id.clone(), object);
+            self.beside.insert(id.clone(), object);
         }
     }
 
@@ -208,8 +214,9 @@ impl Draft<'_> {
             let message = format!("`{name}` of `{id_text}` can be set once, and is set");
             found.push((code::IMMUTABLE, message));
         }
+        let is_own = place.is_none_or(|place| self.is_named(id, place));
         for (code, message) in found {
-            self.report(place, Some(property), code, message);
+            self.report(place, Some(property).filter(|_| is_own), code, message);
         }
     }
 
@@ -220,7 +227,9 @@ impl Draft<'_> {
         }
         let mut seen = HashSet::new();
         let tags = values.iter().filter_map(|term| match term {
-            Term::Literal(literal) => Some(literal.language().unwrap_or("").to_ascii_lowercase()),
+            Term::Literal(literal) if is_text(literal) => {
+                Some(literal.language().unwrap_or("").to_ascii_lowercase())
+            }
             _ => None,
         });
         let repeated = tags.into_iter().find(|tag| !seen.insert(tag.clone()))?;
@@ -246,7 +255,7 @@ impl Draft<'_> {
         !before.is_empty() && before != *now
     }
 
-    /// Reports a finding where the entry that caused it gave the property, or else at the entry.
+    /// Reports a finding at a property of the object that the entry is about, or else at the entry.
     fn report(
         &mut self,
         place: Option<usize>,

@@ -51,6 +51,8 @@ pub(super) struct Draft<'a> {
     pub(super) created: IndexMap<NamedNode, (ObjectId, usize)>,
     pub(super) updated: IndexMap<NamedNode, ObjectId>,
     pub(super) deleted: IndexMap<NamedNode, ObjectId>,
+    /// Objects whose triples may change because of others.
+    pub(super) beside: IndexMap<NamedNode, ObjectId>,
     /// The steps whose values changed, and the entry that asked for it.
     pub(super) touched: IndexMap<(NamedNode, Step), Option<usize>>,
     /// References to objects that must exist.
@@ -77,6 +79,7 @@ impl<'a> Draft<'a> {
             created: IndexMap::new(),
             updated: IndexMap::new(),
             deleted: IndexMap::new(),
+            beside: IndexMap::new(),
             touched: IndexMap::new(),
             references: Vec::new(),
             tests: HashMap::new(),
@@ -195,15 +198,14 @@ impl<'a> Draft<'a> {
                 let new: Vec<Term> = self.terms(values);
                 (replaced(of, &current, &new), values)
             }
-            Change::Patch(old, values) => {
+            Change::Patch((old, below), values) => {
                 let is_old = |term: &&Term| key(of, term) == key(of, old);
                 let removed: Vec<Term> = current.iter().filter(is_old).cloned().collect();
                 if removed.is_empty() {
-                    let below = [PathSegment::Key("patch".to_owned())];
                     let message = format!("`{}` has no such value", id.as_str());
                     let finding = self.entry(place).finding_at(
                         &of.name.graphql,
-                        &below,
+                        below,
                         code::VALUE_NOT_FOUND,
                         message,
                     );
@@ -226,7 +228,11 @@ impl<'a> Draft<'a> {
         values: &'a [NewValue],
     ) {
         let of = &self.setting.schema()[property];
-        let current = self.current(id, of);
+        // All that is given for a new object is written, in both directions.
+        let current = match self.entry(place).is_new {
+            true => Vec::new(),
+            false => self.current(id, of),
+        };
         let mut known: HashSet<ValueKey<'_>> = current.iter().map(|term| key(of, term)).collect();
         let terms = self.terms(values);
         let new: Vec<bool> = terms

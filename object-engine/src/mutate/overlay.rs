@@ -34,7 +34,20 @@ struct InGraph {
 impl Overlay {
     /// Returns those of some patterns that have not been read yet, and takes them for read.
     pub(super) fn unread(&mut self, mut patterns: Vec<QuadPattern>) -> Vec<QuadPattern> {
-        patterns.retain(|pattern| self.read.insert(pattern.clone()));
+        // A store may show what was written to it in another form, so nothing is read twice.
+        let abouts = patterns.iter();
+        let abouts = abouts.filter(|pattern| matches!(pattern, QuadPattern::About(_)));
+        let about: HashSet<QuadPattern> = abouts.cloned().collect();
+        patterns.retain(|pattern| {
+            let is_covered = match pattern {
+                QuadPattern::Values { subject, .. } => {
+                    let all = QuadPattern::About(subject.clone());
+                    about.contains(&all) || self.read.contains(&all)
+                }
+                _ => false,
+            };
+            !is_covered && self.read.insert(pattern.clone())
+        });
         patterns
     }
 
@@ -211,7 +224,10 @@ impl Overlay {
     pub(super) fn take_change(&mut self) -> QuadChange {
         let mut change = QuadChange::default();
         for (triple, graphs) in &mut self.triples {
+            let is_kept = graphs.iter().any(|known| known.applied && known.present);
             for known in graphs {
+                // Another graph was found to have it only after it was added.
+                known.present &= known.applied || !is_kept;
                 let list = match (known.applied, known.present) {
                     (true, false) => &mut change.removed,
                     (false, true) => &mut change.added,

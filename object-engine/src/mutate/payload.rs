@@ -3,6 +3,7 @@
 use graph_store::StoreError;
 use graphql_service::writer::{AnswerWriter, PathStep};
 use graphql_service::{Answer, GraphqlError};
+use indexmap::IndexSet;
 
 use super::attempt::FieldResult;
 use super::draft::Setting;
@@ -158,7 +159,7 @@ impl<'a> PayloadWriter<'a> {
         self.answer.out.push(b']');
     }
 
-    fn ids(&mut self, ids: &[oxrdf::NamedNode]) {
+    fn ids(&mut self, ids: &IndexSet<oxrdf::NamedNode>) {
         self.answer.out.push(b'[');
         for (position, id) in ids.iter().enumerate() {
             if position > 0 {

@@ -47,8 +47,8 @@ pub(crate) enum Change {
     Add(Vec<NewValue>),
     /// These values take the place of all that there is.
     Set(Vec<NewValue>),
-    /// These values take the place of one of those that there are.
-    Patch(Term, Vec<NewValue>),
+    /// These values take the place of one of those that there are, which stands below the property.
+    Patch((Term, Vec<PathSegment>), Vec<NewValue>),
 }
 
 /// A value to add.
@@ -265,7 +265,7 @@ impl EntryReader<'_> {
         }
         let below = [PathSegment::Key("patch".to_owned())];
         match given(self.api.soml(), property, patch) {
-            Ok(Given { term, .. }) => Some(Change::Patch(term, values)),
+            Ok(Given { term, .. }) => Some(Change::Patch((term, below.to_vec()), values)),
             Err(refused) => {
                 self.refuse(at, property, &below, refused);
                 None
@@ -337,7 +337,7 @@ impl EntryReader<'_> {
             }
         }
         let patched = match patched {
-            Some(NewValue::Reference(id, _)) => Some(Term::from(id)),
+            Some(NewValue::Reference(id, below)) => Some((Term::from(id), below)),
             _ => None,
         };
         if patched.is_some() && replaces {

@@ -317,8 +317,7 @@ fn check_language(schema: &Schema, property: &Property, term: &Term) -> Result<(
     let Term::Literal(literal) = term else {
         return Ok(());
     };
-    let is_text = literal.language().is_some() || literal.datatype() == xsd::STRING;
-    let Some(rule) = validation(schema, property).filter(|_| is_text) else {
+    let Some(rule) = validation(schema, property).filter(|_| is_text(literal)) else {
         return Ok(());
     };
     let allowed = |item: &LangItem| match item {
@@ -338,6 +337,11 @@ fn check_language(schema: &Schema, property: &Property, term: &Term) -> Result<(
             names.join(", ")
         ),
     })
+}
+
+/// Tells whether a literal is a text, in some language or without one.
+pub(crate) fn is_text(literal: &Literal) -> bool {
+    literal.language().is_some() || literal.datatype() == xsd::STRING
 }
 
 /// Returns the rule for the languages of a property's values.

@@ -34,7 +34,7 @@ pub(crate) use aggregate::{
 pub(crate) use build::{PlanInput, build};
 pub use cursor::CursorCodec;
 pub(crate) use entry::{Change, Entry, NewValue, PropertyChange};
-pub(crate) use given::{matches_regex, text_of, validation};
+pub(crate) use given::{is_text, matches_regex, text_of, validation};
 use graph_store::query::{Dataset, ObjectRef, Page, Selection, Slot, TypeIndex, Window};
 use graph_store::value::{LiteralKey, LiteralTypes};
 use graphql_service::error::{GraphqlError, Location};

@@ -19,6 +19,7 @@ mod fixture;
 mod hostile;
 mod languages;
 mod leaks;
+mod model;
 mod mutations;
 #[cfg(feature = "rocksdb")]
 mod on_disk;

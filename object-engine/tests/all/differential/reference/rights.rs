@@ -42,10 +42,11 @@ impl<'a> Rights<'a> {
             "name" if self.schema[object].name_property.is_some() => {
                 let shown = self.schema[object].name_property.expect("just seen");
                 let shown = self.schema[shown].name.written.as_str();
-                self.allows(role, object, shown) && !self.says(&role.not_actions, object, "name")
+                self.allows(role, object, shown)
+                    && !self.says(&role.not_actions, object, ("name", "read"))
             }
             "__typename" => {
-                self.shows(role, object) && !self.says(&role.not_actions, object, part)
+                self.shows(role, object) && !self.says(&role.not_actions, object, (part, "read"))
                     || self.allows(role, object, part)
             }
             part => self.allows(role, object, part),
@@ -80,14 +81,25 @@ impl<'a> Rights<'a> {
         parts.any(|part| self.allows(role, object, part))
     }
 
-    /// `actions` less the `notActions` of the same role.
+    /// Tells whether some role allows an operation on a part of an object.
+    pub(crate) fn may(&self, object: ObjectId, part: &str, operation: &str) -> bool {
+        let may = |role: &&Role| self.allows_to(role, object, (part, operation));
+        let any = |roles: &Vec<&Role>| roles.iter().any(may);
+        self.roles.as_ref().is_none_or(any)
+    }
+
     fn allows(&self, role: &Role, object: ObjectId, part: &str) -> bool {
-        self.says(&role.actions, object, part) && !self.says(&role.not_actions, object, part)
+        self.allows_to(role, object, (part, "read"))
+    }
+
+    /// `actions` less the `notActions` of the same role.
+    fn allows_to(&self, role: &Role, object: ObjectId, what: (&str, &str)) -> bool {
+        self.says(&role.actions, object, what) && !self.says(&role.not_actions, object, what)
     }
 
     /// Tells whether some action is about a part of the object, or about that of a class above which
     /// has it too.
-    fn says(&self, actions: &[Action], object: ObjectId, part: &str) -> bool {
+    fn says(&self, actions: &[Action], object: ObjectId, (part, operation): (&str, &str)) -> bool {
         let built_in = ["id", "type", "__typename"].contains(&part);
         let names = |class: ObjectId, part: &str, action: &Action| {
             let class = &self.schema[class];
@@ -98,7 +110,7 @@ impl<'a> Rights<'a> {
         };
         actions.iter().any(|action| {
             let mut classes = self.schema.lineage(object);
-            fits(&action.operation, "read")
+            fits(&action.operation, operation)
                 && fits(bare(&action.property), bare(part))
                 && (classes.any(|class| names(class, part, action))
                     || built_in && action.object == "Object")

@@ -1,0 +1,175 @@
+//! Whether a service answers a mutation as the model does.
+
+use std::collections::BTreeSet;
+
+use oxrdf::Quad;
+use serde_json::{Map, Value, json};
+
+use super::request::{Request, root, selection};
+use super::rules::{Answer, Done, FieldDone, Finding, Findings};
+use crate::differential::compare::difference as of_reading;
+use crate::differential::reference::{Graph, Model, interpret};
+
+/// Says how an answer differs from that of the model.
+pub(super) fn difference(
+    model: &Model<'_>,
+    request: &Request,
+    expected: &Answer,
+    actual: &Value,
+) -> Option<String> {
+    match expected {
+        Answer::Refused(codes) => {
+            let given = codes_of(actual);
+            let refused = given.iter().any(|code| codes.contains(&code.as_str()));
+            (!refused || !is_nothing(actual)).then(|| format!("must be refused with {codes:?}"))
+        }
+        Answer::Wrong(findings) => wrong(findings, actual),
+        Answer::Done(done) => carried_out(model, request, done, actual),
+    }
+}
+
+fn errors(actual: &Value) -> impl Iterator<Item = &Value> {
+    actual["errors"].as_array().into_iter().flatten()
+}
+
+pub(super) fn codes_of(actual: &Value) -> Vec<String> {
+    let code = |error: &Value| error["extensions"]["code"].as_str().map(str::to_owned);
+    errors(actual).filter_map(code).collect()
+}
+
+/// Tells whether no field has an answer.
+fn is_nothing(actual: &Value) -> bool {
+    let fields = actual["data"].as_object();
+    fields.is_none_or(|fields| fields.values().all(Value::is_null))
+}
+
+fn wrong(findings: &Findings, actual: &Value) -> Option<String> {
+    let finding = |error: &Value| {
+        let extensions = &error["extensions"];
+        let ids = extensions["ids"].as_array().into_iter().flatten();
+        let ids = ids.map(|id| id.as_str().expect("an id").to_owned());
+        let key = error["path"][0].as_str().unwrap_or_default().to_owned();
+        let code = extensions["code"].as_str().expect("a code").to_owned();
+        (
+            code,
+            key,
+            extensions["inputPath"].to_string(),
+            ids.collect(),
+        )
+    };
+    type Found = (String, String, String, Vec<String>);
+    let found: BTreeSet<Found> = errors(actual).map(finding).collect();
+    let owned = |findings: &BTreeSet<Finding>| -> BTreeSet<Found> {
+        let each = findings.iter().cloned();
+        each.map(|(code, key, path, ids)| (code.to_owned(), key, path, ids))
+            .collect()
+    };
+    let (input, data) = (owned(&findings.input), owned(&findings.data));
+    // Whatever is refused is left out of what is checked of the data.
+    let about_data: BTreeSet<Found> = found.difference(&input).cloned().collect();
+    let as_expected = match input.is_empty() {
+        true => found == data,
+        false => input.is_subset(&found) && about_data.is_subset(&data),
+    };
+    let is_right = as_expected && is_nothing(actual) && actual["data"].is_object();
+    let wanted: BTreeSet<Found> = input.union(&data).cloned().collect();
+    let missing: Vec<&Found> = wanted.difference(&found).collect();
+    let more: Vec<&Found> = found.difference(&wanted).collect();
+    (!is_right).then(|| format!("the findings differ: missing {missing:?}, more {more:?}"))
+}
+
+fn carried_out(
+    model: &Model<'_>,
+    request: &Request,
+    done: &Done,
+    actual: &Value,
+) -> Option<String> {
+    let keys: BTreeSet<&str> = request
+        .fields
+        .iter()
+        .map(|field| field.key.as_str())
+        .collect();
+    let is_inside = |error: &&Value| {
+        error["path"][0]
+            .as_str()
+            .is_some_and(|key| keys.contains(key))
+    };
+    if let Some(error) = errors(actual).find(|error| !is_inside(error)) {
+        return Some(format!("it must be carried out, but: {error}"));
+    }
+    let mut fields = request.fields.iter().zip(&done.fields);
+    fields.find_map(|(field, expected)| {
+        let payload = &actual["data"][&field.key];
+        if payload.is_null() {
+            return Some(format!("{} must be carried out", field.key));
+        }
+        affected(expected, payload).or_else(|| {
+            let root = root(model.schema, field.object);
+            let query = format!(
+                "{{ {root}(ID: {}) {} }}",
+                json!(ids(expected)),
+                selection(model.schema, field.object)
+            );
+            read_back(model, (&field.key, &root, &query), expected, actual)
+        })
+    })
+}
+
+/// The affected objects; something that is nothing, where there are none.
+fn ids(done: &FieldDone) -> Vec<&str> {
+    let ids = done.affected.iter().map(|(_, id)| id.as_str());
+    let ids: Vec<&str> = ids.collect();
+    if ids.is_empty() {
+        vec!["urn:nothing"]
+    } else {
+        ids
+    }
+}
+
+fn affected(expected: &FieldDone, payload: &Value) -> Option<String> {
+    let mut found = Vec::new();
+    for group in payload["affected_objects"].as_array().into_iter().flatten() {
+        let kind = group["kind"].as_str().expect("a kind");
+        for id in group["ids"].as_array().expect("ids") {
+            found.push((kind.to_owned(), id.as_str().expect("an id").to_owned()));
+        }
+    }
+    let counts = payload["affected_count"].as_array().into_iter().flatten();
+    let counts = counts.map(|group| group["count"].as_u64().expect("a number"));
+    let count = usize::try_from(counts.sum::<u64>()).expect("a small number");
+    found.sort();
+    let wanted: Vec<(String, String)> = expected.affected.iter().cloned().collect();
+    (found != wanted || count != wanted.len()).then(|| {
+        format!("other objects are affected: expected {wanted:?}\nbut got {found:?}, {count}")
+    })
+}
+
+fn read_back(
+    model: &Model<'_>,
+    (key, root, query): (&str, &str, &str),
+    expected: &FieldDone,
+    actual: &Value,
+) -> Option<String> {
+    let quads: Vec<Quad> = expected.shown.iter().cloned().collect();
+    let answer = interpret(model, &Graph::new(&quads), query, &Map::new(), &[]);
+    let mut given = Map::new();
+    if let Some(objects) = actual["data"][key].get(root) {
+        given.insert(root.to_owned(), objects.clone());
+    }
+    let own = errors(actual).filter(|error| error["path"][0] == key);
+    let own = own.map(|error| {
+        let mut error = error.clone();
+        let path = error["path"].as_array_mut().expect("a path");
+        path.remove(0);
+        error
+    });
+    let own: Vec<Value> = own.collect();
+    let mut given = json!({"data": given});
+    if !own.is_empty() {
+        given["errors"] = own.into();
+    }
+    let difference = of_reading(&answer, &given)?;
+    Some(format!(
+        "{key} reads back otherwise: {difference}\n{query}\n{given:#}"
+    ))
+}

@@ -1,0 +1,14 @@
+//! Mutations do what a slow, plain model of the rules of writing does.
+//!
+//! `MODEL_CASES` sets the number of sequences of each test in place of `RANDOM_TESTS`, `MODEL_SEED` the
+//! first of their seeds. A failure prints the mutation, and how to run it again.
+
+mod answer;
+mod concurrent;
+mod generate;
+mod request;
+mod roles;
+mod rules;
+mod sequential;
+mod subject;
+mod terms;
