@@ -248,7 +248,7 @@ fn creation(api: &Api) -> Option<Example> {
     let query = format!(
         "# Checked and answered as if it had been written. Without `dryRun`, it is.\n\
          mutation {{\n  {field}(objects: [{{{entry}}}], dryRun: true) {{\n    affected_count {{\n      \
-         count\n      kind\n    }}\n    affected_objects {{\n      ids\n      kind\n    }}\n  }}\n}}\n"
+         count\n      kind\n    }}\n  }}\n}}\n"
     );
     Some(Example {
         title: "Create an object (dry run)",

@@ -2,8 +2,9 @@
 
 /// Which parts of the API are generated.
 ///
-/// The default is what the object service serves, so a schema that is printed in a build script or
-/// compared with another one is that of the service. Parts that a service does not execute stay out
+/// The default is what the object service serves to those who read, so a schema that is printed in a build
+/// script or compared with another one is that of the service. Over a store that can be written to the
+/// service adds mutations ([`ApiOptions::with_mutations`]). Parts that a service does not execute stay out
 /// of its schema, so that a client never meets a field or an argument that does nothing.
 ///
 /// ```

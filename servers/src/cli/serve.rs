@@ -365,10 +365,6 @@ fn announce(app: &App, address: SocketAddr, console: &mut Console<'_>) -> Result
     } else {
         writeln!(console.out, "No schema is bound: POST one to {base}/soml")?;
     }
-    if app.writes() && !app.keeps_writes() {
-        let writing = "kept in memory only; what is written is gone when the process ends";
-        writeln!(console.out, "Writing:  {writing}")?;
-    }
     let security = match app.requires_tokens() {
         true => "on; requests need a token",
         false => {
@@ -377,6 +373,10 @@ fn announce(app: &App, address: SocketAddr, console: &mut Console<'_>) -> Result
         }
     };
     writeln!(console.out, "Security: {security}")?;
+    if app.writes() && !app.keeps_writes() {
+        let writing = "kept in memory only; what is written is gone when the process ends";
+        writeln!(console.out, "Writing:  {writing}")?;
+    }
     console.out.flush()?;
     Ok(())
 }

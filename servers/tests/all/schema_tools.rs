@@ -47,7 +47,7 @@ fn sdl_prints_what_the_service_serves() {
 
 #[test]
 fn sdl_prints_what_the_settings_of_the_service_make_of_it() {
-    let options = ApiOptions::default();
+    let options = ApiOptions::default().with_mutations(true);
     let served = |options: &ApiOptions| {
         let checked = check_with(BOOKS, options);
         checked.schema.unwrap().api.sdl()

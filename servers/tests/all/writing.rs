@@ -107,8 +107,10 @@ fn a_key_makes_a_mutation_happen_once() {
 
 #[test]
 fn pages_of_allowed_origins_may_send_a_key() {
-    let mut settings = Settings::default();
-    settings.cors_origins = servers::config::Origins::Any;
+    let settings = Settings {
+        cors_origins: servers::config::Origins::Any,
+        ..Settings::default()
+    };
     let service = Service::demo_with(settings);
     let headers = [
         ("origin", "https://app.example.org"),

@@ -758,10 +758,10 @@ impl Writer<'_> {
         let count = count(property, &now);
         let mut codes = Vec::new();
         if count < property.min as usize {
-            codes.push("TOO_FEW_VALUES");
+            codes.push("MIN_VIOLATED");
         }
         if matches!(property.max, Max::Count(max) if count > max as usize) {
-            codes.push("TOO_MANY_VALUES");
+            codes.push("MAX_VIOLATED");
         }
         let mut tags = HashSet::new();
         if languages(self.schema, property).is_some_and(|rule| rule.unique)
