@@ -167,6 +167,11 @@ impl Job {
             time: SystemTime::now(),
             changes,
         };
+        // Whoever has been answered that it took too long finds nothing written.
+        if let Err(error) = self.call.check() {
+            transaction.roll_back().await;
+            return Err(error);
+        }
         transaction.commit(record, &self.call).await?;
         Ok(written)
     }
