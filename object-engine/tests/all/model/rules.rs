@@ -656,10 +656,9 @@ impl Writer<'_> {
         let predicate = NamedNode::new_unchecked(iri);
         let quad = as_stored(Quad::new(subject, predicate, object.clone(), graph));
         let is_same = |other: &Quad| {
-            Quad {
-                graph_name: GraphName::DefaultGraph,
-                ..other.clone()
-            } == quad
+            other.subject == quad.subject
+                && other.predicate == quad.predicate
+                && other.object == quad.object
         };
         if !self.state.iter().any(is_same) {
             self.state.insert(quad);
@@ -758,10 +757,10 @@ impl Writer<'_> {
         let count = count(property, &now);
         let mut codes = Vec::new();
         if count < property.min as usize {
-            codes.push("TOO_FEW_VALUES");
+            codes.push("MIN_VIOLATED");
         }
         if matches!(property.max, Max::Count(max) if count > max as usize) {
-            codes.push("TOO_MANY_VALUES");
+            codes.push("MAX_VIOLATED");
         }
         let mut tags = HashSet::new();
         if languages(self.schema, property).is_some_and(|rule| rule.unique)
