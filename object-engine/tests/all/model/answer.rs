@@ -156,11 +156,15 @@ fn read_back(
     if let Some(objects) = actual["data"][key].get(root) {
         given.insert(root.to_owned(), objects.clone());
     }
+    let payload = format!("'{}_Mutation'", root.to_uppercase());
     let own = errors(actual).filter(|error| error["path"][0] == key);
     let own = own.map(|error| {
         let mut error = error.clone();
         let path = error["path"].as_array_mut().expect("a path");
         path.remove(0);
+        // It is read from the root there.
+        let message = error["message"].as_str().expect("a message");
+        error["message"] = message.replace(&payload, "'Query'").into();
         error
     });
     let own: Vec<Value> = own.collect();

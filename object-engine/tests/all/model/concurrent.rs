@@ -249,12 +249,12 @@ fn run(full: u64, kind: Kind) {
 
 #[test]
 fn four_writers_take_effect_in_the_order_of_the_records() {
-    run(1_000, Kind::Memory);
+    run(300, Kind::Memory);
 }
 
 #[test]
 fn so_they_do_with_an_index_of_links() {
-    run(1_000, Kind::Sealed);
+    run(300, Kind::Sealed);
 }
 
 #[test]

@@ -656,10 +656,9 @@ impl Writer<'_> {
         let predicate = NamedNode::new_unchecked(iri);
         let quad = as_stored(Quad::new(subject, predicate, object.clone(), graph));
         let is_same = |other: &Quad| {
-            Quad {
-                graph_name: GraphName::DefaultGraph,
-                ..other.clone()
-            } == quad
+            other.subject == quad.subject
+                && other.predicate == quad.predicate
+                && other.object == quad.object
         };
         if !self.state.iter().any(is_same) {
             self.state.insert(quad);

@@ -111,16 +111,13 @@ pub(super) fn shown(state: &State) -> String {
     lines.concat()
 }
 
-/// How many requests of a hundred that a test makes must be carried out.
-const CARRIED_OUT: usize = 30;
-
 #[expect(clippy::print_stdout, reason = "the counts are for people to read")]
-fn check(tally: &Tally, codes: &[&str]) {
+fn check(tally: &Tally, codes: &[&str], least: usize) {
     println!("{} requests: {:?}", tally.requests, tally.codes);
     let done = tally.codes.get("carried out").copied().unwrap_or_default();
     assert!(
-        done * 100 >= tally.requests * CARRIED_OUT,
-        "most requests must be valid"
+        done * 100 >= tally.requests * least,
+        "too few requests are carried out"
     );
     let missing: Vec<_> = codes
         .iter()
@@ -131,17 +128,18 @@ fn check(tally: &Tally, codes: &[&str]) {
 
 #[test]
 fn mutations_do_what_the_model_does() {
-    let tally = run(2_000, Kind::Memory, false);
+    let tally = run(500, Kind::Memory, false);
     let all = crate::mutations::CODES.iter().copied();
     let codes: Vec<&str> = all.filter(|code| *code != "LIMIT_AFFECTED").collect();
-    check(&tally, &codes);
+    check(&tally, &codes, 20);
 }
 
 #[test]
 fn mutations_of_roles_do_what_the_model_does() {
-    let tally = run(1_000, Kind::Memory, true);
+    let tally = run(300, Kind::Memory, true);
     check(
         &tally,
         &["ACCESS_DENIED", "REFERENCE_NOT_FOUND", "NOT_FOUND"],
+        8,
     );
 }
