@@ -14,6 +14,7 @@ use graphql_gen::typesystem::ApiOptions;
 use graphql_service::{Caller, Request, RequestContext};
 use object_engine::{EngineLimits, ServiceOptions};
 use oxigraph::io::{RdfFormat, RdfParser};
+use oxigraph::store::Store;
 use oxrdf::Quad;
 use serde_json::{Map, Value, json};
 
@@ -48,6 +49,14 @@ pub(crate) const CODES: &[&str] = &[
     "LANG_INVALID",
     "LANG_NOT_UNIQUE",
     "IMMUTABLE",
+];
+
+/// Scenarios that need a store which shows what is not committed; Fuseki refuses them, and writes nothing.
+const NEEDS_A_VIEW: &[&str] = &[
+    "a-dry-run-answers-and-writes-nothing",
+    "create-and-delete-in-one-request",
+    "delete-together-with-what-needs-it",
+    "later-fields-see-earlier-writes",
 ];
 
 /// Tells whether queries do not lead to a code.
@@ -90,10 +99,12 @@ struct Outcome {
 
 fn run(case: &Path, kind: Kind) -> Outcome {
     let area = case.parent().expect("a case is in an area");
-    let back_end = BackEnd::new(kind);
+    let back_end = match kind {
+        Kind::Rdf4j { .. } | Kind::Fuseki => BackEnd::written_on_server(kind),
+        _ => BackEnd::new(kind),
+    };
     back_end.load(&parsed(&read(&area.join("data.trig"))));
-    // As the store holds them.
-    let before = back_end.quads();
+    let before = normalized(back_end.quads());
     let context = match case.join("context.json") {
         file if file.exists() => read_json(&file),
         _ => json!({}),
@@ -119,8 +130,16 @@ fn run(case: &Path, kind: Kind) -> Outcome {
     let answer = crate::fixture::json(&crate::fixture::answer(&service, request, request_context));
     Outcome {
         answer: essence(&answer),
-        changes: changes(&before, &back_end.quads()),
+        changes: changes(&before, &normalized(back_end.quads())),
     }
+}
+
+/// Returns quads in the form in which the embedded store holds them.
+fn normalized(quads: Vec<Quad>) -> Vec<Quad> {
+    let store = Store::new().expect("a store in memory");
+    store.extend(quads).expect("quads are added");
+    let quads: Result<_, _> = store.iter().collect();
+    quads.expect("the store is there")
 }
 
 /// Lists the quads that are in one of two lists alone.
@@ -191,6 +210,11 @@ fn check_all(kind: Kind) {
         for error in answer["errors"].as_array().into_iter().flatten() {
             codes.insert(error["code"].as_str().expect("a code").to_owned());
         }
+        if kind == Kind::Fuseki && NEEDS_A_VIEW.contains(&name.as_str()) {
+            assert_eq!(answer["errors"][0]["code"], "STORE_UNSUPPORTED", "{name}");
+            assert_eq!(changes, "", "{name}");
+            continue;
+        }
         let text = serde_json::to_string_pretty(&answer).expect("JSON") + "\n";
         for (file, actual) in [("expected.json", &text), ("changes.txt", &changes)] {
             let file = case.join(file);
@@ -220,6 +244,18 @@ fn mutations_do_as_expected() {
 #[test]
 fn mutations_do_as_expected_with_an_index_of_links() {
     check_all(Kind::Sealed);
+}
+
+#[test]
+#[ignore = "needs a running RDF4J Server named by RDF4J_URL"]
+fn mutations_do_as_expected_over_rdf4j() {
+    check_all(Kind::Rdf4j { infers: false });
+}
+
+#[test]
+#[ignore = "needs a running Fuseki server named by FUSEKI_URL"]
+fn mutations_do_as_expected_over_fuseki() {
+    check_all(Kind::Fuseki);
 }
 
 #[test]

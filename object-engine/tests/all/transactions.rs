@@ -15,7 +15,7 @@ use object_engine::{ObjectService, ServiceOptions};
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxigraph::store::Store;
 use oxrdf::Quad;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// What happens to a commit.
 #[derive(Clone, Copy, Debug)]
@@ -298,7 +298,7 @@ fn conflicts_without_end_are_reported_and_nothing_is_written() {
     *store.fates.lock().expect("no panic") = VecDeque::from([Fate::Conflict; 3]);
     let found = answer(&store, CREATE);
     assert_eq!(code(&found), "WRITE_CONFLICT");
-    assert_eq!(found["data"], json!({"create_Person": null}));
+    assert_eq!(found["data"], Value::Null);
     assert_eq!(ages(&store).as_array().map(Vec::len), Some(2));
 }
 

@@ -226,7 +226,7 @@ fn a_pruned_schema_gives_the_same_answers() {
     }
 
     let sdl = pruned.get("/schema.graphql").text();
-    let options = ApiOptions::default().with_prune(true);
+    let options = ApiOptions::default().with_mutations(true).with_prune(true);
     let api = check_with(STAR_WARS.schema, &options).schema.unwrap().api;
     assert_eq!(sdl, api.sdl());
     assert!(sdl.len() * 10 < full.get("/schema.graphql").text().len() * 9);

@@ -228,22 +228,33 @@ impl BackEnd {
         }
     }
 
+    /// Starts with an empty store on a server, to be written to.
+    pub(crate) fn written_on_server(kind: Kind) -> Self {
+        let server = match kind {
+            Kind::Rdf4j { infers } => Server::rdf4j(infers),
+            _ => Server::fuseki(),
+        };
+        BackEnd {
+            graph_store: Arc::new(HttpStore::new(Arc::new(server.endpoint()))),
+            data: Data::There(server),
+        }
+    }
+
     /// Returns what answers requests.
     pub(crate) fn graph_store(&self) -> Arc<dyn GraphStore> {
         Arc::clone(&self.graph_store)
     }
 
-    /// Returns all quads that the embedded store holds, without records of changes.
+    /// Returns all quads that the store holds, without records of changes.
     pub(crate) fn quads(&self) -> Vec<Quad> {
         let store = match &self.data {
             Data::Here(store) => store.clone(),
-            Data::Sealed(store) => store.inner(),
+            Data::Sealed(store) => store.inner().clone(),
             #[cfg(feature = "rocksdb")]
             Data::OnDisk { store, .. } => store.clone(),
-            Data::There(_) => panic!("the quads of a server are not at hand"),
+            Data::There(server) => return server.quads().into_iter().filter(is_data).collect(),
         };
         let quads = store.iter().map(|quad| quad.expect("the store is there"));
-        let is_data = |quad: &Quad| quad.graph_name != GraphName::from(change_graph::GRAPH);
         quads.filter(is_data).collect()
     }
 
@@ -263,6 +274,11 @@ impl BackEnd {
             Data::OnDisk { store, .. } => replace(store, quads),
         }
     }
+}
+
+/// Tells whether a quad is no part of a record of changes.
+fn is_data(quad: &Quad) -> bool {
+    quad.graph_name != GraphName::from(change_graph::GRAPH)
 }
 
 fn replace(store: &Store, quads: &[Quad]) {

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use graph_store::remote::http::{ConnectionOptions, HttpEndpoint, ServerKind, ServerType};
+use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::{GraphName, Quad};
 
 use super::repository::{MEMORY, repository};
@@ -123,6 +124,18 @@ impl Server {
         let mut found = found.expect("graphs are listed");
         let found = found.body_mut().read_to_string().expect("a text");
         found.lines().count() - 1
+    }
+
+    /// Returns all quads.
+    pub(crate) fn quads(&self) -> Vec<Quad> {
+        let found = ureq::get(&self.statements)
+            .header("accept", "application/n-quads")
+            .call();
+        let mut found = found.expect("the quads are listed");
+        let text = found.body_mut().read_to_string().expect("a text");
+        let parser = RdfParser::from_format(RdfFormat::NQuads);
+        let quads: Result<_, _> = parser.for_slice(text.as_bytes()).collect();
+        quads.expect("N-Quads")
     }
 
     pub(crate) fn load(&self, quads: &[Quad]) {
