@@ -85,6 +85,7 @@ impl<'a, S: QuadSource> Walker<'a, S> {
     }
 
     /// Counts a quad that is kept for the result, as [`Walker::keep`] does a term.
+    #[cfg(feature = "oxigraph")]
     pub(super) fn keep_quad(&self, quad: &Quad) {
         self.keep(quad.subject.as_ref().into());
         self.keep(quad.predicate.as_ref().into());

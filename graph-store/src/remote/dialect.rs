@@ -69,6 +69,7 @@ impl Dialect {
 
     /// Returns the name by which a pattern reads the default graph alone; `None` where a pattern outside
     /// of `GRAPH` does.
+    #[cfg(feature = "remote")]
     pub(super) fn default_graph_name(self) -> Option<NamedNode> {
         let name = match self {
             // Later versions have another name too, and understand this one.
