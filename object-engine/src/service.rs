@@ -14,6 +14,7 @@ use soml_core::schema::Path;
 
 use crate::explain::Explained;
 use crate::options::ServiceOptions;
+use crate::plan::SchemaRegexes;
 use crate::run::{Executed, Job, Shared};
 
 /// A GraphQL service over one schema and one store.
@@ -52,6 +53,7 @@ impl ObjectService {
             rights,
             printed: OnceLock::new(),
             write_facts: OnceLock::new(),
+            regexes: SchemaRegexes::default(),
         };
         Ok(ObjectService {
             shared: Arc::new(shared),

@@ -17,6 +17,9 @@ use oxigraph::store::Store;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Writes objects of six properties in requests of one, ten and a thousand, by mutations and by plain
 /// SPARQL updates in turns, and prints the ratio of each.
 #[derive(Debug, Parser)]

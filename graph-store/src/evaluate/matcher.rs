@@ -212,6 +212,26 @@ impl<'c> ValueMatcher<'c> {
     }
 }
 
+/// A compiled [`Regex`], for texts that are no terms.
+#[derive(Clone, Debug)]
+pub struct RegexMatcher(regex::Regex);
+
+impl RegexMatcher {
+    /// Compiles a regular expression.
+    ///
+    /// # Errors
+    /// When it is too large.
+    pub fn new(regex: &Regex) -> Result<Self, RegexTooLarge> {
+        compile(regex).map(RegexMatcher)
+    }
+
+    /// Returns whether some part of a text matches.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+}
+
 fn satisfies(comparison: Comparison, ordering: Option<Ordering>) -> bool {
     match comparison {
         Comparison::Equal => ordering == Some(Ordering::Equal),

@@ -5,5 +5,5 @@
 mod matcher;
 mod shown;
 
-pub use matcher::{RegexTooLarge, TermMatcher, ValueMatcher};
+pub use matcher::{RegexMatcher, RegexTooLarge, TermMatcher, ValueMatcher};
 pub use shown::shown;

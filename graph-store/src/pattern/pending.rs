@@ -1,6 +1,7 @@
 //! What a transaction has applied and not yet committed.
 
 use std::hash::{BuildHasher, Hash};
+use std::sync::OnceLock;
 
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
@@ -54,14 +55,17 @@ pub(crate) struct QuadSet {
     /// In the order of insertion; `None` for those that were removed again.
     quads: Vec<Option<Quad>>,
     places: HashTable<u32>,
-    /// The places of quads by a hash of some of their terms; other quads may share it.
+    /// The places of quads by a hash of some of their terms, once somebody has looked for some; other
+    /// quads may share it.
     ///
     /// Hashes instead of terms, so that no term is stored again.
-    chains: HashMap<u64, Vec<u32>>,
+    chains: OnceLock<Chains>,
     /// Some quad is not in the default graph.
     pub(crate) has_named_graphs: bool,
     hasher: RandomState,
 }
+
+type Chains = HashMap<u64, Vec<u32>>;
 
 /// The terms that quads are found by.
 #[derive(Hash)]
@@ -95,9 +99,8 @@ impl QuadSet {
             return;
         }
         let place = u32::try_from(self.quads.len()).expect("a change is smaller than 2^32 quads");
-        for key in keys(&quad) {
-            let chain = self.chains.entry(self.hasher.hash_one(key));
-            chain.or_default().push(place);
+        if let Some(chains) = self.chains.get_mut() {
+            link(chains, &self.hasher, &quad, place);
         }
         self.has_named_graphs |= !quad.graph_name.is_default_graph();
         self.quads.push(Some(quad));
@@ -168,7 +171,16 @@ impl QuadSet {
     }
 
     fn chain(&self, key: &Key<'_>) -> &[u32] {
-        let chain = self.chains.get(&self.hasher.hash_one(key));
+        let chains = self.chains.get_or_init(|| {
+            let mut chains = Chains::default();
+            for (place, quad) in (0..).zip(&self.quads) {
+                if let Some(quad) = quad {
+                    link(&mut chains, &self.hasher, quad, place);
+                }
+            }
+            chains
+        });
+        let chain = chains.get(&self.hasher.hash_one(key));
         chain.map_or(&[], Vec::as_slice)
     }
 
@@ -178,6 +190,13 @@ impl QuadSet {
             known.is_some_and(|known| known.as_ref() == quad)
         };
         self.places.find(hash, is_same).copied()
+    }
+}
+
+fn link(chains: &mut Chains, hasher: &RandomState, quad: &Quad, place: u32) {
+    for key in keys(quad) {
+        let chain = chains.entry(hasher.hash_one(key));
+        chain.or_default().push(place);
     }
 }
 

@@ -18,7 +18,7 @@ use super::ids::new_id;
 use super::overlay::Overlay;
 use crate::code;
 use crate::limits::EngineLimits;
-use crate::plan::{Change, Entry, MutationPlan, NewValue, PropertyChange};
+use crate::plan::{Change, Entry, MutationPlan, NewValue, PropertyChange, SchemaRegexes};
 use crate::rdf::{type_index, type_test};
 
 /// What does not change while a mutation is worked out.
@@ -30,6 +30,7 @@ pub(crate) struct Setting<'a> {
     /// What the sender may do; `None` for everything.
     pub(crate) rights: Option<&'a Access>,
     pub(crate) limits: &'a EngineLimits,
+    pub(crate) regexes: &'a SchemaRegexes,
     /// Where new triples go.
     pub(crate) graph: &'a GraphName,
 }
@@ -98,7 +99,7 @@ impl<'a> Draft<'a> {
             return entry.id.clone();
         }
         let refused = |message: String| entry.finding_at("id", &[], code::ID_INVALID, message);
-        let made = new_id(self.setting.schema(), entry, self.setting.limits);
+        let made = new_id(self.setting.schema(), entry, self.setting.regexes);
         let id = made.and_then(|id| {
             let message = |error| format!("`{id}` is not an absolute IRI: {error}");
             NamedNode::new(&id).map_err(message)
@@ -327,8 +328,11 @@ impl<'a> Draft<'a> {
         self.touch(subject, Step::forward(predicate.clone()), Some(place));
     }
 
-    /// Notes that the values of an object along a step changed.
+    /// Notes that the values of an object along a step changed; new objects are checked as a whole.
     fn touch(&mut self, id: &NamedNode, step: Step, place: Option<usize>) {
+        if self.created.contains_key(id) {
+            return;
+        }
         self.touched.entry((id.clone(), step)).or_insert(place);
     }
 

@@ -4,8 +4,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use soml_core::schema::{Object, ObjectId, PropertyId, Schema};
 use uuid::Uuid;
 
-use crate::limits::EngineLimits;
-use crate::plan::{Change, Entry, NewValue, matches_regex, text_of};
+use crate::plan::{Change, Entry, NewValue, SchemaRegexes, text_of};
 use crate::template::{Part, Template};
 
 /// All but the unreserved characters of IRIs.
@@ -22,7 +21,7 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
 pub(super) fn new_id(
     schema: &Schema,
     entry: &Entry,
-    limits: &EngineLimits,
+    regexes: &SchemaRegexes,
 ) -> Result<String, String> {
     let object = &schema[entry.object];
     let pattern = object.id_pattern.as_deref();
@@ -41,7 +40,7 @@ pub(super) fn new_id(
         (None, Some(made)) => made,
         (None, None) => made_up(schema, object),
     };
-    check(object, pattern.filter(|_| template.is_none()), &id, limits)?;
+    check(object, pattern.filter(|_| template.is_none()), &id, regexes)?;
     Ok(id)
 }
 
@@ -59,7 +58,7 @@ fn check(
     object: &Object,
     pattern: Option<&str>,
     id: &str,
-    limits: &EngineLimits,
+    regexes: &SchemaRegexes,
 ) -> Result<(), String> {
     if let Some(prefix) = &object.id_prefix
         && !id.starts_with(prefix.as_str())
@@ -67,7 +66,7 @@ fn check(
         return Err(format!("`{id}` does not start with `{prefix}`"));
     }
     for regex in object.id_regex.as_deref().into_iter().chain(pattern) {
-        if !matches_regex(regex, id, limits).map_err(|refused| refused.message)? {
+        if !regexes.matches(regex, id).map_err(|refused| refused.message)? {
             return Err(format!("`{id}` does not match `{regex}`"));
         }
     }

@@ -26,6 +26,7 @@ use super::input::Arguments;
 use super::left_out::{LeftOut, LeftOutOfLevel};
 use super::levels::{LevelBuilder, LevelKey, order_levels};
 use super::order::{for_single, name_spec};
+use super::regexes::SchemaRegexes;
 use super::{
     Aggregation, Edge, Level, LevelId, ListOutput, LiteralOutput, Output, Plan, ResponseField,
     RootField, RootObjects, RootValue, ScalarKind, ScalarOutput, ServicePart, Typing,
@@ -43,6 +44,8 @@ pub(crate) struct PlanInput<'a> {
     /// What the sender may do; `None` for everything.
     pub(crate) access: Option<&'a Access>,
     pub(crate) limits: &'a EngineLimits,
+    /// What is written must match them.
+    pub(crate) regexes: &'a SchemaRegexes,
     /// What a request can choose of the store.
     pub(crate) features: &'a StoreFeatures,
     pub(crate) document: &'a ExecutableDocument,

@@ -1,6 +1,5 @@
 //! Reads the objects of a mutation: what is given for each, as terms.
 
-use graph_store::query::Regex;
 use graphql_gen::typesystem::{Api, TypeRef};
 use graphql_service::ErrorCode;
 use graphql_service::error::{GraphqlError, PathSegment};
@@ -8,9 +7,10 @@ use oxrdf::{NamedNode, Term};
 use soml_core::access::{Access, Operation, Part};
 use soml_core::schema::{ObjectId, Property, PropertyId, Range};
 
-use super::given::{Given, Refused, given};
+use super::given::{Refused, check, given};
 use super::input::Input;
 use super::mutation::Place;
+use super::regexes::SchemaRegexes;
 use crate::code;
 use crate::limits::EngineLimits;
 
@@ -87,6 +87,7 @@ impl Entry {
 pub(super) struct EntryReader<'a> {
     pub(super) api: &'a Api,
     pub(super) limits: &'a EngineLimits,
+    pub(super) regexes: &'a SchemaRegexes,
     /// What the sender may do; `None` for everything.
     pub(super) rights: Option<&'a Access>,
     pub(super) place: &'a Place,
@@ -265,7 +266,7 @@ impl EntryReader<'_> {
         }
         let below = [PathSegment::Key("patch".to_owned())];
         match given(self.api.soml(), property, patch) {
-            Ok(Given { term, .. }) => Some(Change::Patch((term, below.to_vec()), values)),
+            Ok(term) => Some(Change::Patch((term, below.to_vec()), values)),
             Err(refused) => {
                 self.refuse(at, property, &below, refused);
                 None
@@ -286,14 +287,20 @@ impl EntryReader<'_> {
             if many {
                 place.push(PathSegment::Index(index));
             }
-            let checked = given(self.api.soml(), property, item)
-                .and_then(|given| given.check(self.api.soml(), property, self.limits));
-            match checked {
+            match self.checked(property, item) {
                 Ok(term) => values.push(NewValue::Term(term)),
                 Err(refused) => self.refuse(at, property, &place, refused),
             }
         }
         values
+    }
+
+    /// Reads a value that follows the rules of its property.
+    fn checked(&self, property: &Property, input: &Input) -> Result<Term, Refused> {
+        let soml = self.api.soml();
+        let term = given(soml, property, input)?;
+        check(soml, property, self.regexes, &term)?;
+        Ok(term)
     }
 
     fn refuse(&mut self, at: usize, property: &Property, below: &[PathSegment], why: Refused) {
@@ -373,10 +380,7 @@ impl EntryReader<'_> {
         id: &Input,
         below: Vec<PathSegment>,
     ) -> Option<NewValue> {
-        let soml = self.api.soml().clone();
-        let checked =
-            given(&soml, property, id).and_then(|given| given.check(&soml, property, self.limits));
-        match checked {
+        match self.checked(property, id) {
             Ok(Term::NamedNode(id)) => Some(NewValue::Reference(id, below)),
             Ok(_) => None,
             Err(refused) => {
@@ -419,10 +423,4 @@ fn member_of<'i>(input: &'i Input, name: &str) -> Option<&'i Input> {
     };
     let found = members.iter().find(|(key, _)| key == name)?;
     (found.1 != Input::Null).then_some(&found.1)
-}
-
-/// Returns a regular expression of the schema in the form that stores share.
-pub(crate) fn schema_regex(pattern: &str, limits: &EngineLimits) -> Result<Regex, String> {
-    Regex::new(pattern, false, limits.regex_length.max(pattern.len()))
-        .map_err(|error| format!("the schema's regular expression `{pattern}`: {error}"))
 }

@@ -2,20 +2,17 @@
 
 use std::str::FromStr;
 
-use graph_store::evaluate::ValueMatcher;
-use graph_store::query::{Domain, Operator, ValueTest};
 use graph_store::value::{LiteralTypes, Numbers, canonical_value};
 use graphql_service::ErrorCode;
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term};
 use soml_core::datatype::Scalar;
-use soml_core::lang::{LangItem, LangRange, LangValidation, is_tag};
+use soml_core::lang::{LangValidation, is_tag};
 use soml_core::schema::{LiteralRange, Property, Range, Schema};
 
-use super::entry::schema_regex;
 use super::input::Input;
+use super::regexes::SchemaRegexes;
 use crate::code;
-use crate::limits::EngineLimits;
 use crate::template::Template;
 
 /// Why a value is refused.
@@ -23,12 +20,6 @@ use crate::template::Template;
 pub(crate) struct Refused {
     pub(crate) code: ErrorCode,
     pub(crate) message: String,
-}
-
-/// A value as a term.
-#[derive(Clone, Debug)]
-pub(super) struct Given {
-    pub(super) term: Term,
 }
 
 type Result<T> = std::result::Result<T, Refused>;
@@ -41,57 +32,52 @@ fn invalid(message: impl Into<String>) -> Refused {
 }
 
 /// Reads a value of a property; the rules of the property are not checked yet.
-pub(super) fn given(schema: &Schema, property: &Property, input: &Input) -> Result<Given> {
-    let term = match property.range {
-        Range::Scalar(scalar) => scalar_term(scalar, input)?,
-        Range::Object(_) => scalar_term(Scalar::Iri, input)?,
+pub(super) fn given(schema: &Schema, property: &Property, input: &Input) -> Result<Term> {
+    match property.range {
+        Range::Scalar(scalar) => scalar_term(scalar, input),
+        Range::Object(_) => scalar_term(Scalar::Iri, input),
         Range::Enum(id) => {
             let name = input.as_text().unwrap_or_default();
             let known = schema[id].values.iter().any(|value| value.name == name);
             if !known {
                 return Err(invalid(format!("`{name}` is no value of the enumeration")));
             }
-            Literal::new_simple_literal(name).into()
+            Ok(Literal::new_simple_literal(name).into())
         }
-        Range::Literal(range) => literal(schema, property, range, input)?,
-    };
-    Ok(Given { term })
+        Range::Literal(range) => literal(schema, property, range, input),
+    }
 }
 
-impl Given {
-    /// Checks the value against the rules of its property, and returns the term.
-    pub(super) fn check(
-        self,
-        schema: &Schema,
-        property: &Property,
-        limits: &EngineLimits,
-    ) -> Result<Term> {
-        let text = text_of(&self.term);
-        if let Some(prefix) = &property.prefix
-            && !text.starts_with(prefix.as_str())
-        {
-            return Err(invalid(format!("`{text}` does not start with `{prefix}`")));
-        }
-        let pattern = property.pattern.as_deref();
-        let pattern =
-            pattern.filter(|text| Template::parse(schema, property.owner, text).is_none());
-        for regex in property.regex.as_deref().into_iter().chain(pattern) {
-            if !matches_regex(regex, text, limits)? {
-                return Err(invalid(format!("`{text}` does not match `{regex}`")));
-            }
-        }
-        if !property.values_in.is_empty()
-            && !property
-                .values_in
-                .iter()
-                .any(|allowed| is_allowed(schema, property, allowed, &self.term))
-        {
-            let allowed = property.values_in.join(", ");
-            return Err(invalid(format!("`{text}` is none of: {allowed}")));
-        }
-        check_language(schema, property, &self.term)?;
-        Ok(self.term)
+/// Checks a value against the rules of its property.
+pub(super) fn check(
+    schema: &Schema,
+    property: &Property,
+    regexes: &SchemaRegexes,
+    term: &Term,
+) -> Result<()> {
+    let text = text_of(term);
+    if let Some(prefix) = &property.prefix
+        && !text.starts_with(prefix.as_str())
+    {
+        return Err(invalid(format!("`{text}` does not start with `{prefix}`")));
     }
+    let pattern = property.pattern.as_deref();
+    let pattern = pattern.filter(|text| Template::parse(schema, property.owner, text).is_none());
+    for regex in property.regex.as_deref().into_iter().chain(pattern) {
+        if !regexes.matches(regex, text)? {
+            return Err(invalid(format!("`{text}` does not match `{regex}`")));
+        }
+    }
+    if !property.values_in.is_empty()
+        && !property
+            .values_in
+            .iter()
+            .any(|allowed| is_allowed(schema, property, allowed, term))
+    {
+        let allowed = property.values_in.join(", ");
+        return Err(invalid(format!("`{text}` is none of: {allowed}")));
+    }
+    check_language(schema, property, term)
 }
 
 pub(crate) fn text_of(term: &Term) -> &str {
@@ -100,21 +86,6 @@ pub(crate) fn text_of(term: &Term) -> &str {
         Term::Literal(literal) => literal.value(),
         _ => "",
     }
-}
-
-/// Tells whether a text has a part that a regular expression of the schema matches.
-pub(crate) fn matches_regex(pattern: &str, text: &str, limits: &EngineLimits) -> Result<bool> {
-    let failed = |message: String| Refused {
-        code: code::PATTERN_UNSUPPORTED,
-        message,
-    };
-    let regex = schema_regex(pattern, limits).map_err(failed)?;
-    let test = ValueTest {
-        domain: Domain::Lexical,
-        operator: Operator::Matches(regex, false),
-    };
-    let matcher = ValueMatcher::new(&test).map_err(|error| failed(error.to_string()))?;
-    Ok(matcher.matches(&Literal::new_simple_literal(text).into()))
 }
 
 /// Returns the term of a value of a scalar.
@@ -320,12 +291,7 @@ fn check_language(schema: &Schema, property: &Property, term: &Term) -> Result<(
     let Some(rule) = validation(schema, property).filter(|_| is_text(literal)) else {
         return Ok(());
     };
-    let allowed = |item: &LangItem| match item {
-        LangItem::Any => true,
-        LangItem::Include(range) => covers(range, literal.language()),
-        LangItem::Exclude(_) | LangItem::Browser => false,
-    };
-    if rule.allowed.is_empty() || rule.allowed.iter().any(allowed) {
+    if rule.allows(literal.language()) {
         return Ok(());
     }
     let names: Vec<String> = rule.allowed.iter().map(ToString::to_string).collect();
@@ -351,16 +317,4 @@ pub(crate) fn validation<'s>(
 ) -> Option<&'s LangValidation> {
     let own = property.lang.validate.as_ref();
     own.or(schema.config.lang.validate.as_ref())
-}
-
-fn covers(range: &LangRange, tag: Option<&str>) -> bool {
-    match (range, tag) {
-        (LangRange::Untagged, tag) => tag.is_none(),
-        (LangRange::Tag(wanted), Some(tag)) => tag.eq_ignore_ascii_case(wanted),
-        (LangRange::Dialects(wanted), Some(tag)) => {
-            let (start, rest) = tag.split_at_checked(wanted.len()).unwrap_or((tag, ""));
-            start.eq_ignore_ascii_case(wanted) && (rest.is_empty() || rest.starts_with('-'))
-        }
-        _ => false,
-    }
 }

@@ -21,6 +21,7 @@ mod left_out;
 mod levels;
 mod mutation;
 mod order;
+mod regexes;
 mod set_where;
 
 use std::collections::HashMap;
@@ -34,7 +35,7 @@ pub(crate) use aggregate::{
 pub(crate) use build::{PlanInput, build};
 pub use cursor::CursorCodec;
 pub(crate) use entry::{Change, Entry, NewValue, PropertyChange};
-pub(crate) use given::{is_text, matches_regex, text_of, validation};
+pub(crate) use given::{is_text, text_of, validation};
 use graph_store::query::{Dataset, ObjectRef, Page, Selection, Slot, TypeIndex, Window};
 use graph_store::value::{LiteralKey, LiteralTypes};
 use graphql_service::error::{GraphqlError, Location};
@@ -42,6 +43,7 @@ pub(crate) use mutation::{
     Action, AffectedPart, MutationField, MutationPlan, MutationRoot, PayloadPart, Place, Selected,
     build_mutation,
 };
+pub(crate) use regexes::SchemaRegexes;
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{EnumId, ObjectId};

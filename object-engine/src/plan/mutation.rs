@@ -294,6 +294,7 @@ impl<'a> FieldBuilder<'_, 'a> {
         let mut reader = EntryReader {
             api: self.input.api,
             limits: self.input.limits,
+            regexes: self.input.regexes,
             rights: self.rights,
             place,
             entries: &mut plan.entries,

@@ -29,7 +29,7 @@ use crate::execute::{Execution, Fetched, ServiceSdl};
 use crate::explain::Explanation;
 use crate::mutate::WriteFacts;
 use crate::options::ServiceOptions;
-use crate::plan::{self, MutationPlan, Plan, PlanInput, RootValue};
+use crate::plan::{self, MutationPlan, Plan, PlanInput, RootValue, SchemaRegexes};
 
 /// Work that a request may do on an async worker, about half a millisecond.
 const SHORT_WORK: u64 = 1_024;
@@ -60,6 +60,8 @@ pub(crate) struct Shared {
     pub(crate) printed: OnceLock<ServiceSdl>,
     /// What the schema says about writing, once somebody has written.
     pub(crate) write_facts: OnceLock<WriteFacts>,
+    /// What values and ids that are written must match.
+    pub(crate) regexes: SchemaRegexes,
 }
 
 /// A request with all that it takes to answer it.
@@ -412,6 +414,7 @@ impl Job {
             api: &shared.api,
             access: access.as_ref(),
             limits: &shared.options.engine_limits,
+            regexes: &shared.regexes,
             features: &shared.store.features(),
             document: prepared.document.valid(),
             operation: &prepared.operation,

@@ -121,6 +121,7 @@ impl Job {
                 plan: ready.mutation(),
                 rights: basis.rights.as_ref(),
                 limits: &self.shared.options.engine_limits,
+                regexes: &self.shared.regexes,
                 graph: &basis.graph,
             },
             store: self.shared.store.as_ref(),
