@@ -17,6 +17,7 @@ use crate::error::{GraphqlError, Location};
 use crate::introspection::{Asked, IntrospectionCost, write_root};
 use crate::limits::{Limits, exceeded};
 use crate::request::{Introspection, Request, RequestContext};
+use crate::shorthand::Shorthands;
 use crate::writer::{AnswerWriter, WriteResult};
 use crate::{code, complexity, findings};
 
@@ -71,6 +72,7 @@ impl Document {
 #[derive(Debug)]
 pub struct Documents {
     limits: Limits,
+    shorthands: Shorthands,
     known: Cache<String, Arc<Document>>,
     /// Interfaces and their implementers, for introspection.
     implementers: apollo_compiler::collections::HashMap<Name, Implementers>,
@@ -112,11 +114,19 @@ impl Documents {
             .build();
         Documents {
             limits,
+            shorthands: Shorthands::default(),
             known,
             implementers: schema.implementers_map(),
             introspection_cost: IntrospectionCost::new(schema),
             introspected,
         }
+    }
+
+    /// Lets texts stand for some input objects.
+    #[must_use]
+    pub fn with_shorthands(mut self, shorthands: Shorthands) -> Self {
+        self.shorthands = shorthands;
+        self
     }
 
     /// Returns the limits that documents must respect.
@@ -149,9 +159,53 @@ impl Documents {
             admit(known.fields)?;
             return Ok(known);
         }
-        let document = Arc::new(validated(schema, &self.limits, text, admit)?);
+        let document = Arc::new(self.validated(schema, text, admit)?);
         self.known.insert(text.to_owned(), Arc::clone(&document));
         Ok(document)
+    }
+
+    fn validated<E: From<Refusal>>(
+        &self,
+        schema: &Valid<Schema>,
+        text: &str,
+        admit: impl FnOnce(usize) -> Result<(), E>,
+    ) -> Result<Document, E> {
+        let limits = &self.limits;
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let mut parser = Parser::new()
+            .token_limit(limits.tokens)
+            .recursion_limit(PARSER_RECURSION);
+        let parsed = parser.parse_ast(text, "query.graphql");
+        if parser.tokens_reached() > limits.tokens {
+            let message = "the document has too many tokens";
+            return Err(vec![exceeded(code::LIMIT_TOKENS, message, limits.tokens)].into());
+        }
+        if parser.recursion_reached() >= PARSER_RECURSION {
+            let message = "the document nests too deeply";
+            return Err(vec![exceeded(code::LIMIT_DEPTH, message, limits.depth)].into());
+        }
+        let parsed = parsed.map_err(|e| findings::of_syntax(&e.errors))?;
+        let invalid = |list: &_| findings::of_validation(list, &parsed, schema);
+        let check = |document| complexity::check(document, limits).map_err(|error| vec![error]);
+        let mut document = match parsed.to_executable(schema) {
+            Ok(document) => document,
+            Err(with_errors) => {
+                admit(check(&with_errors.partial)?)?;
+                return Err(invalid(&with_errors.errors).into());
+            }
+        };
+        // Validating a document that nests or fans out too much would cost more than it saves.
+        let fields = check(&document)?;
+        admit(fields)?;
+        self.shorthands.write_out(schema, &mut document);
+        let valid = document.validate(schema).map_err(|e| invalid(&e.errors))?;
+        Ok(Document {
+            valid,
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            fields,
+            footprint: text.len() + TOKEN * parser.tokens_reached(),
+            cost: AtomicU64::new(0),
+        })
     }
 
     /// Chooses the operation of a request and coerces its variables.
@@ -172,6 +226,8 @@ impl Documents {
         let at = |span| Location::of(span, &valid.sources);
         let none = JsonMap::new();
         let given = request.variables.as_ref().unwrap_or(&none);
+        let written_out = self.shorthands.written_out(schema, operation, given);
+        let given = written_out.as_ref().unwrap_or(given);
         let variables = coerce_variable_values(schema, operation, given).map_err(|e| {
             let error = GraphqlError::new(code::VARIABLE_INVALID, e.message().to_string());
             vec![error.at(at(e.location()))]
@@ -253,48 +309,6 @@ fn introspected(prepared: &Prepared, key: &str) -> Option<Introspected> {
     let operation = &prepared.operation;
     let is_constant = operation.variables.is_empty();
     is_constant.then(|| (prepared.document.id, operation.name.clone(), key.to_owned()))
-}
-
-fn validated<E: From<Refusal>>(
-    schema: &Valid<Schema>,
-    limits: &Limits,
-    text: &str,
-    admit: impl FnOnce(usize) -> Result<(), E>,
-) -> Result<Document, E> {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let mut parser = Parser::new()
-        .token_limit(limits.tokens)
-        .recursion_limit(PARSER_RECURSION);
-    let parsed = parser.parse_ast(text, "query.graphql");
-    if parser.tokens_reached() > limits.tokens {
-        let message = "the document has too many tokens";
-        return Err(vec![exceeded(code::LIMIT_TOKENS, message, limits.tokens)].into());
-    }
-    if parser.recursion_reached() >= PARSER_RECURSION {
-        let message = "the document nests too deeply";
-        return Err(vec![exceeded(code::LIMIT_DEPTH, message, limits.depth)].into());
-    }
-    let parsed = parsed.map_err(|e| findings::of_syntax(&e.errors))?;
-    let invalid = |list: &_| findings::of_validation(list, &parsed, schema);
-    let check = |document| complexity::check(document, limits).map_err(|error| vec![error]);
-    let document = match parsed.to_executable(schema) {
-        Ok(document) => document,
-        Err(with_errors) => {
-            admit(check(&with_errors.partial)?)?;
-            return Err(invalid(&with_errors.errors).into());
-        }
-    };
-    // Validating a document that nests or fans out too much would cost more than it saves.
-    let fields = check(&document)?;
-    admit(fields)?;
-    let valid = document.validate(schema).map_err(|e| invalid(&e.errors))?;
-    Ok(Document {
-        valid,
-        id: NEXT.fetch_add(1, Ordering::Relaxed),
-        fields,
-        footprint: text.len() + TOKEN * parser.tokens_reached(),
-        cost: AtomicU64::new(0),
-    })
 }
 
 fn operation<'d>(

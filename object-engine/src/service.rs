@@ -7,7 +7,7 @@ use apollo_compiler::validation::Valid;
 use async_trait::async_trait;
 use graph_store::GraphStore;
 use graphql_gen::typesystem::{Api, ApiError};
-use graphql_service::{Documents, Reply, Request, RequestContext, Response, Service};
+use graphql_service::{Documents, Reply, Request, RequestContext, Response, Service, Shorthands};
 use oxrdf::NamedNode;
 use soml_core::access::Rights;
 use soml_core::schema::Path;
@@ -41,7 +41,10 @@ impl ObjectService {
             .then(|| Arc::new(Rights::new(&schema)));
         let api = Api::new(schema, &options.api)?;
         let cache_bytes = options.document_cache_bytes;
-        let documents = Documents::new(api.schema(), options.limits.clone(), cache_bytes);
+        // A text without a language or a datatype.
+        let shorthands = Shorthands::new(api.schema(), "Literal_Input", "value");
+        let documents = Documents::new(api.schema(), options.limits.clone(), cache_bytes)
+            .with_shorthands(shorthands);
         if let Some(local) = store.local() {
             local.expect_inverse(&inverse_properties(api.soml()));
         }

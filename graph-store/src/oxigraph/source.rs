@@ -54,6 +54,18 @@ impl Embedded {
     pub(super) fn has(&self, quad: QuadRef<'_>) -> Result<bool, StoreError> {
         self.store.contains(quad).map_err(failed)
     }
+
+    /// Returns whether some quad has a subject.
+    pub(super) fn speaks_of(&self, subject: NamedOrBlankNodeRef<'_>) -> Result<bool, StoreError> {
+        let mut quads = self
+            .store
+            .quads_for_pattern(Some(subject), None, None, None);
+        quads
+            .next()
+            .transpose()
+            .map_err(failed)
+            .map(|quad| quad.is_some())
+    }
 }
 
 impl QuadSource for Embedded {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use oxrdf::Quad;
+use oxrdf::{NamedOrBlankNode, Quad};
 
 use super::normal::normal;
 use super::shared::Shared;
@@ -29,6 +29,12 @@ pub(super) struct Open {
     _turn: Turn,
 }
 
+/// A node, and whether the store has quads with it as their subject.
+struct Subject {
+    node: NamedOrBlankNode,
+    exists: bool,
+}
+
 impl Open {
     pub(super) fn new(shared: &Arc<Shared>, turn: Turn) -> Self {
         let view = View {
@@ -44,12 +50,21 @@ impl Open {
     }
 
     /// Returns whether a quad exists in the store without what was applied.
-    fn exists(&self, quad: &Quad) -> Result<bool, StoreError> {
+    fn exists(&self, quad: &Quad, last: &mut Option<Subject>) -> Result<bool, StoreError> {
         if is_record(quad) {
             let message = "the graph of change records is written by the store alone";
             return Err(StoreError::Unsupported(message.to_owned()));
         }
-        self.view.source.has(quad.as_ref())
+        let subject = match last.take_if(|last| last.node == quad.subject) {
+            Some(subject) => subject,
+            None => Subject {
+                exists: self.view.source.speaks_of(quad.subject.as_ref())?,
+                node: quad.subject.clone(),
+            },
+        };
+        let exists = subject.exists;
+        *last = Some(subject);
+        Ok(exists && self.view.source.has(quad.as_ref())?)
     }
 }
 
@@ -72,12 +87,13 @@ impl Transaction for Open {
         context.check()?;
         let removed = change.removed.into_iter().map(|quad| (quad, false));
         let added = change.added.into_iter().map(|quad| (quad, true));
+        let mut last = None;
         for (place, (quad, is_added)) in removed.chain(added).enumerate() {
             if place % CHECK_EVERY == 0 {
                 context.check()?;
             }
             let quad = normal(quad);
-            let exists = self.exists(&quad)?;
+            let exists = self.exists(&quad, &mut last)?;
             match is_added {
                 true => self.view.pending.add(quad, exists),
                 false => self.view.pending.remove(quad, exists),

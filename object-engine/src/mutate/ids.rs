@@ -66,7 +66,10 @@ fn check(
         return Err(format!("`{id}` does not start with `{prefix}`"));
     }
     for regex in object.id_regex.as_deref().into_iter().chain(pattern) {
-        if !regexes.matches(regex, id).map_err(|refused| refused.message)? {
+        if !regexes
+            .matches(regex, id)
+            .map_err(|refused| refused.message)?
+        {
             return Err(format!("`{id}` does not match `{regex}`"));
         }
     }

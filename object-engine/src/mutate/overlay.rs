@@ -1,7 +1,7 @@
 //! The triples that a mutation knows, as they are and as it leaves them.
 
-use std::collections::{HashMap, HashSet};
-
+use foldhash::fast::RandomState;
+use foldhash::{HashMap, HashSet};
 use graph_store::write::{QuadChange, QuadPattern};
 use indexmap::IndexMap;
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple};
@@ -12,12 +12,15 @@ use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 /// A triple is there when one of its graphs has it.
 #[derive(Debug, Default)]
 pub(super) struct Overlay {
-    triples: IndexMap<Triple, Vec<InGraph>>,
-    by_subject: HashMap<NamedNode, Vec<usize>>,
-    by_object: HashMap<NamedNode, Vec<usize>>,
+    triples: IndexMap<Triple, Vec<InGraph>, RandomState>,
+    by_subject: Places,
+    by_object: Places,
     /// What has been read.
     read: HashSet<QuadPattern>,
 }
+
+/// The places of triples by one of their nodes.
+type Places = HashMap<NamedNode, Vec<usize>>;
 
 /// What is known of a triple in one graph.
 #[derive(Clone, Debug)]
@@ -106,12 +109,10 @@ impl Overlay {
     fn insert(&mut self, triple: Triple) -> usize {
         let place = self.triples.len();
         if let NamedOrBlankNode::NamedNode(subject) = &triple.subject {
-            let places = self.by_subject.entry(subject.clone()).or_default();
-            places.push(place);
+            note(&mut self.by_subject, subject, place);
         }
         if let Term::NamedNode(object) = &triple.object {
-            let places = self.by_object.entry(object.clone()).or_default();
-            places.push(place);
+            note(&mut self.by_object, object, place);
         }
         self.triples.insert(triple, Vec::with_capacity(1));
         place
@@ -255,5 +256,14 @@ impl Overlay {
         let changed = self.triples.iter();
         let changed = changed.filter(move |(_, graphs)| is_changed(graphs));
         changed.map(|(triple, _)| triple)
+    }
+}
+
+fn note(places: &mut Places, node: &NamedNode, place: usize) {
+    match places.get_mut(node) {
+        Some(known) => known.push(place),
+        None => {
+            places.insert(node.clone(), vec![place]);
+        }
     }
 }

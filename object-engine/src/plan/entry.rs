@@ -62,6 +62,15 @@ pub(crate) enum NewValue {
     New(usize),
 }
 
+impl Change {
+    /// Returns the values that are added.
+    pub(crate) fn values(&self) -> &[NewValue] {
+        match self {
+            Change::Add(values) | Change::Set(values) | Change::Patch(_, values) => values,
+        }
+    }
+}
+
 impl Entry {
     /// Returns a finding about the entry.
     pub(crate) fn finding(&self, code: ErrorCode, message: impl Into<String>) -> GraphqlError {

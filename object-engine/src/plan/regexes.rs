@@ -30,7 +30,10 @@ impl SchemaRegexes {
         };
         let regex = known.unwrap_or_else(|| {
             let made = compile(pattern);
-            let mut compiled = self.compiled.write().unwrap_or_else(PoisonError::into_inner);
+            let mut compiled = self
+                .compiled
+                .write()
+                .unwrap_or_else(PoisonError::into_inner);
             compiled.entry(pattern.to_owned()).or_insert(made).clone()
         })?;
         Ok(regex.matches(text))
@@ -43,7 +46,8 @@ fn compile(pattern: &str) -> Compiled {
         message: format!("the schema's regular expression `{pattern}`: {error}"),
     };
     // Its length is bounded with that of the schema.
-    let regex = Regex::new(pattern, false, usize::MAX).map_err(|error| refused(error.to_string()))?;
+    let regex =
+        Regex::new(pattern, false, usize::MAX).map_err(|error| refused(error.to_string()))?;
     let matcher = RegexMatcher::new(&regex).map_err(|error| refused(error.to_string()))?;
     Ok(Arc::new(matcher))
 }

@@ -340,6 +340,13 @@ impl Job {
         self
     }
 
+    /// Returns the request with none of its steps recorded.
+    fn again(&self) -> Self {
+        let mut job = self.clone();
+        job.call.trace = self.call.trace.as_ref().map(|_| Arc::default());
+        job
+    }
+
     /// Records the steps of the store, where an explanation is wanted.
     fn traced(mut self) -> Result<Self, GraphqlError> {
         if self.request.has_extension("explain") && !self.explains {

@@ -4,29 +4,32 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use graph_store::write::{ChangeKind, ChangeRecord, ChangedObjects, NewRecord};
-use graph_store::{StoreError, Transaction};
+use graph_store::{LocalStore, Meter, StoreError, Transaction};
 use graphql_service::{Answer, GraphqlError, Reply, Slot, Weight, Written};
 use oxrdf::GraphName;
 use soml_core::access::Access;
 use uuid::Uuid;
 
 use super::repeat::Repetition;
-use super::{Executed, Job, Planned, Ready, Shared, refused_slot};
+use super::{Executed, Job, Planned, Ready, SHORT_WORK, Shared, refused_slot};
 use crate::access::write_access_of;
 use crate::call::{slot_error, store_error};
 use crate::code;
 use crate::mutate::{Attempt, Done, Setting, WriteFacts, nothing};
-use crate::plan::{MutationPlan, Plan};
+use crate::plan::{Entry, MutationPlan, Plan};
 
-/// Objects that are worked out and checked on an async worker.
-const SHORT_ENTRIES: usize = 32;
+/// Objects and values that are worked out and checked on an async worker.
+const SHORT_VALUES: usize = 128;
+
+/// Quads that a mutation may read on an async worker; each costs more than one that is only read.
+const SHORT_READING: u64 = SHORT_WORK / 4;
 
 impl Job {
     /// Carries out a mutation.
     pub(super) async fn mutate(self, ready: Ready) -> Executed {
         let mut job = match self.traced() {
             Err(error) => return Reply::Refused(vec![error]).into(),
-            Ok(job) => job.counted(true),
+            Ok(job) => job,
         };
         if !ready.mutation().dry_run {
             job.repetition = Repetition::of(&job);
@@ -45,8 +48,29 @@ impl Job {
         }
     }
 
-    /// Tries to carry out a mutation once its turn has come.
+    /// Tries to carry out a mutation: on the worker while it is short, else in a slot.
     async fn try_once(&self, ready: &Arc<Ready>) -> Result<Executed, StoreError> {
+        let plan = ready.mutation();
+        let is_short = match self.shared.store.local().map(LocalStore::is_metered) {
+            Some(is_metered) => is_metered && plan.is_small(),
+            // Nothing counts what is read.
+            None => plan.is_small() && !plan.selects(),
+        };
+        if is_short {
+            let meter = Arc::new(Meter::new(SHORT_READING));
+            let short = self.again().counted(false).with_meter(&meter);
+            match short.in_turn(ready, false).await {
+                Err(StoreError::Metered(_) | StoreError::OutOfMemory) => {}
+                done => return done,
+            }
+        }
+        let mut long = self.clone().counted(true);
+        long.may_block = true;
+        long.in_turn(ready, true).await
+    }
+
+    /// Carries out a mutation once its turn has come.
+    async fn in_turn(&self, ready: &Arc<Ready>, in_slot: bool) -> Result<Executed, StoreError> {
         let Some(writer) = self.shared.store.writer() else {
             let error = GraphqlError::new(code::STORE_READ_ONLY, "the store cannot be written to");
             return Ok(self.refused(ready, vec![error]));
@@ -58,14 +82,12 @@ impl Job {
             transaction.roll_back().await;
             return self.answer_again(ready, &record).await;
         }
-        let is_local = self.shared.store.local().is_some();
-        let plan = ready.mutation();
-        if !is_local && plan.is_small() {
+        if !in_slot {
             return self.carry_out(ready, transaction).await;
         }
-        let (mut job, own) = (self.clone(), Arc::clone(ready));
-        job.may_block = true;
-        let weight = match is_local && plan.is_small() {
+        let (job, own) = (self.clone(), Arc::clone(ready));
+        let plan = ready.mutation();
+        let weight = match plan.is_small() && !plan.selects() {
             true => Weight::Medium,
             false => Weight::Long,
         };
@@ -257,9 +279,15 @@ impl Ready {
 }
 
 impl MutationPlan {
-    /// Tells whether it takes less than about a millisecond to work the mutation out.
+    /// Tells whether it takes less than about a millisecond to work the mutation out, if little is read.
     fn is_small(&self) -> bool {
-        self.entries.len() <= SHORT_ENTRIES && !self.selects()
+        let values = |entry: &Entry| -> usize {
+            let changes = entry.changes.iter();
+            1 + changes
+                .map(|change| change.change.values().len())
+                .sum::<usize>()
+        };
+        self.entries.iter().map(values).sum::<usize>() <= SHORT_VALUES
     }
 }
 

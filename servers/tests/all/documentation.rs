@@ -3,7 +3,7 @@
 //! `UPDATE_EXPECT=1` rewrites the generated parts.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use serde_json::Value;
@@ -116,6 +116,51 @@ fn the_links_of_the_pages_lead_somewhere() {
             let file = target.split('#').next().unwrap();
             let found = path(page).parent().unwrap().join(file);
             assert!(found.exists(), "{page} links to {target}");
+        }
+    }
+}
+
+#[test]
+fn what_the_page_on_writing_names_is_there() {
+    let page = fs::read_to_string(path("docs/writing.md")).expect("the page is there");
+    let (_, table) = page
+        .split_once("| what holds | shown by |")
+        .expect("the table is there");
+    let (table, _) = table.split_once("\n\n").expect("the table ends");
+    let mut sources = String::new();
+    for crate_name in ["object-engine", "graph-store", "servers"] {
+        for part in ["src", "tests"] {
+            add_sources(&path(crate_name).join(part), &mut sources);
+        }
+    }
+    let folders = [
+        "object-engine/tests/mutations/library",
+        "object-engine/tests/mutations/museum",
+        "graphql-gen/tests/data/typesystem",
+    ];
+    let mut missing = Vec::new();
+    for row in table.lines().filter(|row| row.starts_with("| ")) {
+        let names = row.rsplit(" | ").next().expect("a cell");
+        for name in names.split('`').skip(1).step_by(2) {
+            let is_folder = folders
+                .iter()
+                .any(|folder| path(folder).join(name).is_dir());
+            if !is_folder && !sources.contains(&format!("fn {name}(")) {
+                missing.push(name);
+            }
+        }
+    }
+    assert!(missing.is_empty(), "there is no test {missing:?}");
+}
+
+/// Adds the Rust sources below a folder.
+fn add_sources(folder: &Path, sources: &mut String) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            add_sources(&path, sources);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            sources.push_str(&fs::read_to_string(&path).expect("a source"));
         }
     }
 }
