@@ -30,13 +30,19 @@ const INTEGERS: [NamedNodeRef<'static>; 13] = [
 ];
 
 /// Returns a quad as it comes back.
-pub(super) fn normal(mut quad: Quad) -> Quad {
-    if let Term::Literal(literal) = &quad.object
-        && let Some(normal) = by_value(literal)
-    {
-        quad.object = normal.into();
+pub(super) fn normal(quad: Quad) -> Quad {
+    Quad {
+        object: normal_term(quad.object),
+        ..quad
     }
-    quad
+}
+
+/// Returns a term as it comes back.
+pub(super) fn normal_term(term: Term) -> Term {
+    match &term {
+        Term::Literal(literal) => by_value(literal).map_or(term, Term::from),
+        _ => term,
+    }
 }
 
 /// Returns the literal of the value of a literal, if the value is kept instead of the text.

@@ -3,8 +3,10 @@
 use std::time::SystemTime;
 
 use async_trait::async_trait;
+use oxrdf::Term;
 
 use super::OxigraphStore;
+use super::normal::normal_term;
 use super::shared::ON_DISK;
 use super::transaction::Open;
 use crate::context::CallContext;
@@ -51,6 +53,10 @@ impl WriteStore for OxigraphStore {
                 return Ok(count);
             }
         }
+    }
+
+    fn as_returned(&self, term: Term) -> Term {
+        normal_term(term)
     }
 
     fn is_durable(&self) -> bool {

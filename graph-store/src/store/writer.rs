@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use oxrdf::Quad;
+use oxrdf::{Quad, Term};
 
 use super::GraphStore;
 use crate::context::CallContext;
@@ -46,6 +46,12 @@ pub trait WriteStore: Send + Sync {
         before: SystemTime,
         context: &CallContext,
     ) -> Result<u64, StoreError>;
+
+    /// Returns a term as the store returns it once it is written; some keep values instead of texts, so
+    /// that `"05"` comes back as `"5"`.
+    fn as_returned(&self, term: Term) -> Term {
+        term
+    }
 
     /// Returns whether what is committed survives the end of the process.
     fn is_durable(&self) -> bool;

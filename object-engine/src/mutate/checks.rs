@@ -8,7 +8,7 @@ use graph_store::write::QuadPattern;
 use graphql_service::ErrorCode;
 use graphql_service::error::GraphqlError;
 use oxrdf::{NamedNode, Term};
-use soml_core::access::{Access, Operation, Part};
+use soml_core::access::{Access, Part};
 use soml_core::schema::{Max, ObjectId, Property, PropertyId, Range};
 
 use super::draft::{Draft, ValueKey, key};
@@ -125,22 +125,28 @@ impl Draft<'_> {
     /// Checks the properties of an object whose values a step leads to. An `inverseAlias` bounds what is
     /// given for itself, and nothing that is given for the property that it is an alias of.
     fn check_touched(&mut self, id: &NamedNode, step: &Step, place: Option<usize>) {
-        if self.created.contains_key(id) || self.deleted.contains_key(id) {
+        if self.deleted.contains_key(id) {
             return;
         }
+        let created = self.created.get(id).map(|(object, _)| *object);
         let named = self.updated.get(id).copied();
-        let Some(object) = named.or_else(|| self.type_of(id)) else {
+        let Some(object) = created.or(named).or_else(|| self.type_of(id)) else {
             return;
         };
         let schema = self.setting.schema();
         // What deleting leaves is checked apart.
         for &property in schema[object].props.iter().filter(|_| place.is_some()) {
             if Step::from(&schema[property].path) == *step {
-                self.check_values(id, property, place);
+                match self.created.get(id) {
+                    None => self.check_values(id, property, place),
+                    // What new objects have is checked apart, and the right to what is given where it is.
+                    Some((_, own)) if self.entry(*own).gives(property) => continue,
+                    Some(_) => {}
+                }
                 self.check_right(id, object, property, place);
             }
         }
-        if named.is_none() && !step.inverse {
+        if created.is_none() && named.is_none() && !step.inverse {
             self.beside.insert(id.clone(), object);
         }
     }
@@ -158,9 +164,7 @@ impl Draft<'_> {
         if is_own || step.inverse {
             return;
         }
-        let part = Part::Property(property);
-        let may = |rights: &Access| rights.may(object, part, Operation::Write);
-        if !self.setting.rights.is_none_or(may) {
+        if !self.may_write(object, Part::Property(property)) {
             let name = &self.setting.schema()[property].name.graphql;
             let ty = self.setting.api.type_name(object);
             let message = format!("`{name}` of `{ty}` cannot be written without permission");

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use graph_store::WriteStore;
 use graph_store::query::{Step, TypeIndex, TypeTest};
 use graph_store::value::{CanonicalValue, canonical_value};
 use graph_store::write::QuadPattern;
@@ -31,6 +32,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) rights: Option<&'a Access>,
     pub(crate) limits: &'a EngineLimits,
     pub(crate) regexes: &'a SchemaRegexes,
+    pub(crate) writer: &'a dyn WriteStore,
     /// Where new triples go.
     pub(crate) graph: &'a GraphName,
 }
@@ -153,6 +155,16 @@ impl<'a> Draft<'a> {
     /// Changes an object of a concrete type.
     pub(super) fn update(&mut self, place: usize, id: &NamedNode, object: ObjectId) {
         self.updated.insert(id.clone(), object);
+        let entry = self.entry(place);
+        if object != entry.object && !self.may_write(object, Part::Id) {
+            let ty = self.setting.api.type_name(object);
+            let message = format!("`{ty}` objects cannot be written without permission");
+            let finding = entry.finding_at("id", &[], code::ACCESS_DENIED, message);
+            // An entry may be applied to many objects.
+            if !self.findings.contains(&finding) {
+                self.findings.push(finding);
+            }
+        }
         for change in &self.entry(place).changes {
             if let Some(property) = self.property_of(place, object, change) {
                 self.change(place, (id, property), change);
@@ -171,9 +183,8 @@ impl<'a> Draft<'a> {
         let name = &schema[change.property].name.graphql;
         let mut props = schema[object].props.iter().copied();
         let property = props.find(|id| schema[*id].name.graphql == *name)?;
-        let part = Part::Property(property);
-        let may = |rights: &Access| rights.may(object, part, Operation::Write);
-        if property != change.property && !self.setting.rights.is_none_or(may) {
+        let is_other = object != self.entry(place).object;
+        if is_other && !self.may_write(object, Part::Property(property)) {
             let ty = self.setting.api.type_name(object);
             let message = format!("`{name}` of `{ty}` cannot be written without permission");
             let finding = self
@@ -183,6 +194,11 @@ impl<'a> Draft<'a> {
             return None;
         }
         Some(property)
+    }
+
+    pub(super) fn may_write(&self, object: ObjectId, part: Part) -> bool {
+        let may = |rights: &Access| rights.may(object, part, Operation::Write);
+        self.setting.rights.is_none_or(may)
     }
 
     fn change(
@@ -259,7 +275,7 @@ impl<'a> Draft<'a> {
 
     fn terms(&self, values: &[NewValue]) -> Vec<Term> {
         let terms = values.iter().filter_map(|value| match value {
-            NewValue::Term(term) => Some(term.clone()),
+            NewValue::Term(term) => Some(self.setting.writer.as_returned(term.clone())),
             NewValue::Reference(id, _) => Some(id.clone().into()),
             NewValue::New(entry) => self.ids[*entry].clone().map(Term::from),
         });
@@ -328,9 +344,11 @@ impl<'a> Draft<'a> {
         self.touch(subject, Step::forward(predicate.clone()), Some(place));
     }
 
-    /// Notes that the values of an object along a step changed; new objects are checked as a whole.
+    /// Notes that the values of an object along a step changed. What the entry of a new object gives is
+    /// checked with the object as a whole.
     fn touch(&mut self, id: &NamedNode, step: Step, place: Option<usize>) {
-        if self.created.contains_key(id) {
+        let created = self.created.get(id);
+        if created.is_some_and(|(_, own)| Some(*own) == place) {
             return;
         }
         self.touched.entry((id.clone(), step)).or_insert(place);

@@ -118,10 +118,17 @@ impl Overlay {
         place
     }
 
-    /// Adds a triple to a graph, unless some graph has it.
+    /// Adds a triple to a graph, unless some graph has it. One that the mutation has removed is there again
+    /// where it was.
     pub(super) fn add(&mut self, triple: Triple, graph: &GraphName) {
         let graphs = self.graphs_of(triple);
         if graphs.iter().any(|known| known.present) {
+            return;
+        }
+        if graphs.iter().any(|known| known.original) {
+            for known in graphs {
+                known.present = known.original;
+            }
             return;
         }
         match graphs.iter_mut().find(|known| known.graph == *graph) {

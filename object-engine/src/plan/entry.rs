@@ -72,6 +72,12 @@ impl Change {
 }
 
 impl Entry {
+    /// Tells whether something is given for a property.
+    pub(crate) fn gives(&self, property: PropertyId) -> bool {
+        let mut changes = self.changes.iter().map(|change| change.property);
+        changes.any(|given| given == property) || self.refused.contains(&property)
+    }
+
     /// Returns a finding about the entry.
     pub(crate) fn finding(&self, code: ErrorCode, message: impl Into<String>) -> GraphqlError {
         self.place.finding(code, message, &self.path)
@@ -138,6 +144,10 @@ impl EntryReader<'_> {
             _ => return Some(at),
         };
         self.findings.push(finding);
+        if purpose == Purpose::UpdateSelected {
+            // The entry is about the selected objects all the same.
+            self.entries[at].id = None;
+        }
         Some(at)
     }
 

@@ -136,6 +136,7 @@ impl Job {
     }
 
     fn attempt<'a>(&'a self, ready: &'a Ready, basis: &'a Basis) -> Attempt<'a> {
+        let writer = self.shared.store.writer();
         Attempt {
             setting: Setting {
                 api: &self.shared.api,
@@ -144,6 +145,7 @@ impl Job {
                 rights: basis.rights.as_ref(),
                 limits: &self.shared.options.engine_limits,
                 regexes: &self.shared.regexes,
+                writer: writer.expect("a transaction was begun"),
                 graph: &basis.graph,
             },
             store: self.shared.store.as_ref(),

@@ -226,7 +226,11 @@ impl<'a> Writer<'a> {
             if selects && entry.id.as_ref().is_some_and(valid) {
                 self.input("INPUT_INVALID", &field.key, &with(&path, &[json!("id")]));
             }
-            all.push(self.entry(field.object, entry, is_new, (&field.key, path)));
+            let prepared = self.entry(field.object, entry, is_new, (&field.key, path));
+            if selects {
+                self.places[prepared.place].id = None;
+            }
+            all.push(prepared);
         }
         if selects && entries.len() != 1 {
             self.input("INPUT_INVALID", &field.key, &[json!("objects")]);
@@ -660,9 +664,16 @@ impl Writer<'_> {
                 && other.predicate == quad.predicate
                 && other.object == quad.object
         };
-        if !self.state.iter().any(is_same) {
+        if self.state.iter().any(is_same) {
+            return;
+        }
+        // What the request has removed is there again where it was.
+        let removed = self.before.iter().filter(|quad| is_same(quad)).cloned();
+        let removed: Vec<Quad> = removed.collect();
+        if removed.is_empty() {
             self.state.insert(quad);
         }
+        self.state.extend(removed);
     }
 
     fn take(&mut self, subject: &str, iri: &str, object: &Term) {
