@@ -205,14 +205,10 @@ impl<'a> Attempt<'a> {
             }
             Action::UpdateWhere(selected, entry) => {
                 let ids = self.select(selected, draft, transaction).await?;
-                let mut wanted = Vec::new();
-                for id in not_among(&selected.listed, &ids) {
-                    draft.types_wanted(id, &mut wanted);
-                }
                 let targets: Vec<_> = ids.iter().map(|id| (*entry, id.clone())).collect();
-                self.change(field, (&targets, wanted), draft, transaction, result)
+                let listed = not_among(&selected.listed, &ids);
+                self.change(field, (&targets, &listed), draft, transaction, result)
                     .await?;
-                self.check_listed(field, &ids, selected, draft);
             }
             Action::Delete(selected) => {
                 self.delete(field, selected, draft, transaction, result)
@@ -296,19 +292,23 @@ impl<'a> Attempt<'a> {
             Some((*entry, id))
         });
         let targets: Vec<_> = targets.collect();
-        self.change(field, (&targets, Vec::new()), draft, transaction, result)
+        self.change(field, (&targets, &[]), draft, transaction, result)
             .await
     }
 
-    /// Changes objects, each as an entry says.
+    /// Changes objects, each as an entry says; others are listed and not selected.
     async fn change(
         &self,
         field: &MutationField,
-        (targets, mut wanted): (&[(usize, NamedNode)], Vec<QuadPattern>),
+        (targets, listed): (&[(usize, NamedNode)], &[&NamedNode]),
         draft: &mut Draft<'a>,
         transaction: &mut dyn Transaction,
         result: &mut FieldResult,
     ) -> Result<()> {
+        let mut wanted = Vec::new();
+        for id in listed {
+            draft.types_wanted(id, &mut wanted);
+        }
         for (entry, id) in targets {
             draft.types_wanted(id, &mut wanted);
             for change in &draft.entry(*entry).changes {
@@ -325,6 +325,7 @@ impl<'a> Attempt<'a> {
             }
         }
         self.load(draft, transaction, wanted).await?;
+        self.check_listed(field, listed, draft);
         for (entry, id) in targets {
             match draft.instance_of(id, field.object) {
                 Some(object) => {
@@ -365,16 +366,11 @@ impl<'a> Attempt<'a> {
         format!("there is no `{ty}` with the id `{}`", id.as_str())
     }
 
-    /// Checks that the ids that a filter lists exist.
-    fn check_listed(
-        &self,
-        field: &MutationField,
-        found: &[NamedNode],
-        selected: &Selected,
-        draft: &mut Draft<'a>,
-    ) {
-        for id in not_among(&selected.listed, found) {
-            if draft.instance_of(id, field.object).is_none() {
+    /// Checks that objects exist that a filter lists and does not select, and that the sender may see them.
+    fn check_listed(&self, field: &MutationField, listed: &[&NamedNode], draft: &mut Draft<'a>) {
+        for id in listed {
+            let found = draft.instance_of(id, field.object);
+            if !found.is_some_and(|object| draft.sees(object)) {
                 let message = self.missing(field.object, id);
                 let path = ["where", "ID"].map(|key| PathSegment::Key(key.to_owned()));
                 let finding = field.place().finding(code::NOT_FOUND, message, &path);
@@ -396,8 +392,9 @@ impl<'a> Attempt<'a> {
             let store = transaction.view().unwrap_or(self.store);
             result.fetched = self.read_back(field, &ids, store).await?;
         }
+        let listed = not_among(&selected.listed, &ids);
         let mut wanted = Vec::new();
-        for id in not_among(&selected.listed, &ids) {
+        for id in &listed {
             draft.types_wanted(id, &mut wanted);
         }
         for id in &ids {
@@ -408,7 +405,7 @@ impl<'a> Attempt<'a> {
             });
         }
         self.load(draft, transaction, wanted).await?;
-        self.check_listed(field, &ids, selected, draft);
+        self.check_listed(field, &listed, draft);
         for id in &ids {
             let types = &self.setting.facts.type_properties;
             draft.overlay.referrers_read(id, types);

@@ -85,11 +85,8 @@ impl Draft<'_> {
                 continue;
             };
             let found = self.instance_of(&reference.object, range);
-            // An object that the sender may not see is as if it were not there.
-            let sees =
-                |object: ObjectId| self.setting.rights.is_none_or(|rights| rights.sees(object));
             let other = reference.object.as_str();
-            if !found.is_some_and(sees) {
+            if !found.is_some_and(|object| self.sees(object)) {
                 let ty = self.setting.api.type_name(range);
                 let message = format!("there is no `{ty}` with the id `{other}`");
                 let entry = self.entry(reference.entry);

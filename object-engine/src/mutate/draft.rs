@@ -196,6 +196,11 @@ impl<'a> Draft<'a> {
         Some(property)
     }
 
+    /// Tells whether the sender may see objects of a type; others are as if they were not there.
+    pub(super) fn sees(&self, object: ObjectId) -> bool {
+        self.setting.rights.is_none_or(|rights| rights.sees(object))
+    }
+
     pub(super) fn may_write(&self, object: ObjectId, part: Part) -> bool {
         let may = |rights: &Access| rights.may(object, part, Operation::Write);
         self.setting.rights.is_none_or(may)

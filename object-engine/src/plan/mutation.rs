@@ -320,6 +320,7 @@ impl<'a> FieldBuilder<'_, 'a> {
             .argument("where")
             .unwrap_or((Input::Object(Vec::new()), None));
         let view = self.input.view();
+        let shown = view.shown(target);
         let condition =
             FilterBuilder::new(view, self.input.limits, location).objects(target, &filter)?;
         if condition.is_true() && !self.flag("allowAll") {
@@ -329,12 +330,13 @@ impl<'a> FieldBuilder<'_, 'a> {
             };
             return Err(GraphqlError::new(code::WHERE_REQUIRED, message).at(location));
         }
+        if shown.is_nothing() {
+            // Nobody selects objects that they may not see.
+            let name = api.type_name(self.meaning.object);
+            return Err(view.denied("where", name).at(location));
+        }
         let instances = NodeCondition::Instance(type_test(api, target));
-        let conditions = [
-            Some(instances),
-            view.shown(target).condition(),
-            Some(condition),
-        ];
+        let conditions = [Some(instances), shown.condition(), Some(condition)];
         Ok(Selected {
             selection: Selection {
                 condition: NodeCondition::all(conditions.into_iter().flatten()),

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use oxrdf::{GraphName, Literal, NamedNode, Quad, Term};
 use soml_core::datatype::Scalar;
-use soml_core::schema::{LiteralRange, ObjectId, ObjectKind, Path, Property, Range, Schema};
+use soml_core::schema::{LiteralRange, Max, ObjectId, ObjectKind, Path, Property, Range, Schema};
 
 use super::request::{Entry, Field, Given, Member, References, Request, Verb, Where};
 use super::rules::State;
-use super::terms::term;
+use super::terms::{languages, term};
 use crate::differential::random::Random;
 use crate::differential::reference::{Graph, Model};
 
@@ -214,6 +214,16 @@ impl Generator<'_> {
         }
     }
 
+    /// Ids that nothing is said of.
+    fn free(&self, object: ObjectId, state: &State) -> Vec<String> {
+        let ids = (0..10).map(|number| format!("http://e/{}/{number}", self.name(object)));
+        let is_free = |id: &String| {
+            let node = NamedNode::new_unchecked(id.as_str());
+            !state.iter().any(|quad| quad.subject == node.clone().into())
+        };
+        ids.filter(is_free).collect()
+    }
+
     /// Some data: most of it good, in two graphs.
     pub(super) fn data(&mut self) -> State {
         let mut state = State::new();
@@ -356,13 +366,11 @@ impl Generator<'_> {
             1 => Some("http://x/1".to_owned()),
             2 if !is_new => None,
             _ if is_new && has_template => None,
-            3..80 => {
-                let existing = self.instances(object, state);
-                let pool: Vec<String> = (0..IDS)
-                    .map(|number| format!("http://e/{}/{number}", self.name(object)))
-                    .filter(|id| !existing.contains(id))
-                    .collect();
-                let wanted = if is_new { pool } else { existing };
+            3..94 => {
+                let wanted = match is_new {
+                    true => self.free(object, state),
+                    false => self.instances(object, state),
+                };
                 self.random
                     .some(&wanted)
                     .cloned()
@@ -376,6 +384,11 @@ impl Generator<'_> {
         for property in props.into_iter().map(|property| &self.schema[property]) {
             let needed = is_new && property.min > 0;
             if !self.random.chance(if needed { 98 } else { wanted }) {
+                continue;
+            }
+            let before = id.as_deref().map(|id| stored(state, id, property));
+            let is_set = !is_new && before.is_none_or(|values| !values.is_empty());
+            if property.immutable && is_set && self.random.chance(85) {
                 continue;
             }
             if self.random.chance(if needed { 1 } else { 6 }) {
@@ -418,7 +431,15 @@ impl Generator<'_> {
             }
         });
         let patch = patch.map(|known| known.unwrap_or_else(|| self.given(property, true)));
-        let replace = self.random.chance(if patch.is_some() { 3 } else { 35 });
+        let known = id.map_or(0, |id| stored(state, id, property).len());
+        let is_full =
+            matches!(property.max, Max::Count(max) if known + values.len() > max as usize);
+        let replace = match (&patch, is_full) {
+            (Some(_), _) => 3,
+            (None, true) => 90,
+            (None, false) => 35,
+        };
+        let replace = self.random.chance(replace);
         let value = (!values.is_empty() || self.random.chance(20)).then_some(values);
         Member::Change {
             value,
@@ -596,7 +617,11 @@ impl Generator<'_> {
                 let lang = match (tagged, wrong) {
                     (_, true) => Some(self.random.choose(&["fr", "not a tag", "en"]).to_owned()),
                     (true, false) => {
-                        Some(self.random.choose(&["en", "de", "EN", "en-GB"]).to_owned())
+                        let rule = languages(self.schema, property);
+                        let all = ["en", "de", "EN", "en-GB"];
+                        let allowed = |tag: &&str| rule.is_none_or(|rule| rule.allows(Some(tag)));
+                        let allowed: Vec<&str> = all.into_iter().filter(allowed).collect();
+                        self.random.some(&allowed).map(|tag| (*tag).to_owned())
                     }
                     (false, false) => None,
                 };

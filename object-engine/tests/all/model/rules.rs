@@ -146,6 +146,8 @@ struct Place {
     object: ObjectId,
     /// The object that it is about; `None` for those that `where` selects.
     id: Option<String>,
+    /// The properties that something is given for.
+    gives: Vec<String>,
 }
 
 /// An entry whose values are terms.
@@ -252,6 +254,7 @@ impl<'a> Writer<'a> {
             path: path.clone(),
             object,
             id: None,
+            gives: Vec::new(),
         });
         if !self.may(object, "id", "write") {
             self.input("ACCESS_DENIED", key, &id_path);
@@ -284,6 +287,7 @@ impl<'a> Writer<'a> {
             }
         }
         self.places[place].id.clone_from(&id);
+        self.places[place].gives = changes.iter().map(|(name, _)| name.clone()).collect();
         Prepared { place, id, changes }
     }
 
@@ -352,6 +356,7 @@ impl<'a> Writer<'a> {
                 if let Some(patch) = patch {
                     if *replace {
                         self.input("INPUT_INVALID", key, &at);
+                        return None;
                     } else {
                         // It need not be a value that could be given today.
                         match unchecked(self.schema, property, patch) {
@@ -637,7 +642,16 @@ impl Writer<'_> {
             iri: iri.to_owned(),
             backwards,
         };
-        if !self.touched.iter().any(|touched| touched.step == step) {
+        let is_own = |place: usize| {
+            let place = &self.places[place];
+            self.created.contains_key(object) && place.id.as_deref() == Some(object)
+        };
+        let own = is_own(place);
+        let mut known = self.touched.iter().position(|touched| touched.step == step);
+        // New objects are checked as a whole; what others write to them counts.
+        known = known.filter(|known| own || !is_own(self.touched[*known].place));
+        if known.is_none() {
+            self.touched.retain(|touched| touched.step != step);
             self.touched.push(Touched { step, place, aside });
         }
     }
@@ -753,8 +767,12 @@ impl Writer<'_> {
             if property.path.iri() != iri || inverse != *backwards {
                 continue;
             }
-            if created.is_none() {
-                self.check_values(id, property, (touched.place, is_own));
+            match self.created.get(id) {
+                None => self.check_values(id, property, (touched.place, is_own)),
+                Some((_, own)) if self.places[*own].gives.contains(&property.name.graphql) => {
+                    continue;
+                }
+                Some(_) => {}
             }
             let needs_right = touched.aside && !is_own;
             if needs_right && !self.may(object, &property.name.written, "write") {
