@@ -256,3 +256,9 @@ fn four_writers_take_effect_in_the_order_of_the_records() {
 fn so_they_do_with_an_index_of_links() {
     run(300, Kind::Sealed);
 }
+
+#[test]
+#[ignore = "needs a running RDF4J Server named by RDF4J_URL"]
+fn so_they_do_over_rdf4j() {
+    run(30, Kind::Rdf4j { infers: false });
+}

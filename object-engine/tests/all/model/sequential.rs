@@ -73,14 +73,18 @@ fn sequence(seed: u64, subject: &mut Subject, with_roles: bool, tally: &mut Tall
             request.document(&subject.schema)
         );
         assert!(!is_invalid(&actual), "not a valid document: {told}");
-        if let Some(difference) = difference(&model, &request, &expected, &actual) {
+        // A store that shows nothing before it is committed cannot carry everything out.
+        let is_refused = !subject.has_view && codes_of(&actual) == ["STORE_UNSUPPORTED"];
+        if !is_refused
+            && let Some(difference) = difference(&model, &request, &expected, &actual)
+        {
             panic!("{told}\n{}{difference}", shown(&state));
         }
         let records = subject.records(last);
         last = records.last().map_or(last, |record| record.sequence);
         let mut changes = Vec::new();
         let before = state.clone();
-        if let (Answer::Done(done), false) = (expected, request.is_dry_run()) {
+        if let (Answer::Done(done), false, false) = (expected, request.is_dry_run(), is_refused) {
             state = done.state;
             changes.extend((!done.changes.is_empty()).then_some(done.changes));
         }
@@ -142,4 +146,16 @@ fn mutations_of_roles_do_what_the_model_does() {
         &["ACCESS_DENIED", "REFERENCE_NOT_FOUND", "NOT_FOUND"],
         12,
     );
+}
+
+#[test]
+#[ignore = "needs a running RDF4J Server named by RDF4J_URL"]
+fn mutations_do_what_the_model_does_over_rdf4j() {
+    check(&run(100, Kind::Rdf4j { infers: false }, false), &[], 27);
+}
+
+#[test]
+#[ignore = "needs a running Fuseki server named by FUSEKI_URL"]
+fn mutations_do_what_the_model_does_over_fuseki() {
+    check(&run(100, Kind::Fuseki, false), &[], 20);
 }

@@ -27,6 +27,8 @@ pub(super) struct Subject {
     pub(super) service: Arc<ObjectService>,
     pub(super) start: State,
     pub(super) random: Random,
+    /// A transaction shows what it has applied.
+    pub(super) has_view: bool,
     back_end: BackEnd,
 }
 
@@ -52,7 +54,10 @@ impl Subject {
             };
             generator.data()
         };
-        let back_end = BackEnd::new(kind);
+        let back_end = match kind {
+            Kind::Rdf4j { .. } | Kind::Fuseki => BackEnd::written_on_server(kind),
+            kind => BackEnd::new(kind),
+        };
         let quads: Vec<Quad> = start.iter().cloned().collect();
         back_end.load(&quads);
         let start = start.into_iter().map(as_stored).collect();
@@ -66,6 +71,7 @@ impl Subject {
             service: Arc::new(service),
             start,
             random,
+            has_view: kind != Kind::Fuseki,
             back_end,
         }
     }
