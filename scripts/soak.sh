@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs good and bad clients against the service for a while.
 #
-#   scripts/soak.sh [SECONDS] [soak|fairness|burst|beside|connections]
+#   scripts/soak.sh [SECONDS] [soak|fairness|burst|beside|connections|mixed]
 #
 # Ten minutes of all kinds of clients when nothing is given; for `connections`, the time is for each
 # number of them. Prints what the good clients noticed (requests a second, median and p99), the statuses
@@ -45,7 +45,11 @@ trap stop EXIT
 
 "$programs/university" --universities "$universities" --seed 42 --format nt --output "$work/data.nt"
 
-arguments=(--schema benches/university.yaml --data "$work/data.nt" --port 0)
+# Only who writes needs mutations.
+schema=$work/university.yaml
+sed "s/enable_mutations: false/enable_mutations: $([ "$trial" = mixed ] && echo true || echo false)/" \
+  benches/university.yaml > "$schema"
+arguments=(--schema "$schema" --data "$work/data.nt" --port 0)
 read -ra further <<< "${ARGUMENTS:-}"
 if [ -n "${MEMORY:-}" ]; then
   bytes=$((MEMORY * 1024 * 1024))

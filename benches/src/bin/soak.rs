@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use benches::generator::Config;
 use benches::http;
-use benches::soak::{Bad, Good, Harm, Memory, Noticed, Process, bad_clients};
+use benches::soak::{Bad, Good, Harm, Memory, Mixed, Noticed, Process, bad_clients};
 use benches::workload::{TEMPLATES, Template};
 use clap::{Parser, ValueEnum};
 
@@ -60,6 +60,8 @@ enum Trial {
     Beside,
     /// Forty hostile requests at once.
     Burst,
+    /// A thousand clients one in ten of whose requests writes; needs a schema with mutations.
+    Mixed,
 }
 
 struct Runner {
@@ -98,6 +100,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
         Trial::Connections => runner.connections().await?,
         Trial::Beside => runner.beside_long_ones().await?,
+        Trial::Mixed => runner.mixed().await?,
     }
     io::stdout().write_all(runner.report.as_bytes())?;
     Ok(())
@@ -207,6 +210,34 @@ impl Runner {
                     peak,
                 );
             }
+        }
+        Ok(())
+    }
+
+    /// Reads alone and with writes, by few clients and by a thousand.
+    async fn mixed(&mut self) -> Result<(), Box<dyn Error>> {
+        self.head();
+        let watch = self.process.watch();
+        let noticed = self.good("QT3", 32)?.run(self.time() / 4).await?;
+        let peak = watch.end().await;
+        self.row("QT3, 32 connections", &noticed, peak);
+        for (connections, time) in [(32, self.time() / 4), (1_000, self.time())] {
+            let process = self.process;
+            let early = tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_secs(10)).await;
+                process.memory().resident
+            });
+            let reads = self.good("QT3", connections)?;
+            let watch = self.process.watch();
+            let noticed = Mixed { reads }.run(time).await?;
+            let peak = watch.end().await;
+            let name = format!("QT3 and 10 % writes, {connections} connections");
+            self.row(&name, &noticed.all, peak);
+            self.row("its writes", &noticed.writes, peak);
+            let (early, late) = (early.await?, self.process.memory().resident);
+            let name = format!("| memory after 10 s and at the end, {connections} connections");
+            let (early, late) = (early >> 20, late >> 20);
+            writeln!(self.report, "{name} | | | | | {early}, {late} | |")?;
         }
         Ok(())
     }

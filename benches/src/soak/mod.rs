@@ -1,6 +1,7 @@
 //! Good and bad clients of one running service: what the good ones notice, and what the process holds.
 
 mod bad;
+mod mixed;
 mod process;
 
 use std::net::SocketAddr;
@@ -16,6 +17,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 pub use bad::{Bad, Harm, bad_clients};
+pub use mixed::{Mixed, NoticedBoth};
 pub use process::{Memory, Peak, Process};
 
 use crate::generator::Config;
@@ -117,13 +119,13 @@ async fn connect(address: SocketAddr) -> Result<SendRequest<Full<Bytes>>, HttpEr
     Ok(sender)
 }
 
-/// Sends a GraphQL request; returns the status and the length of the response.
+/// Sends a GraphQL request; returns the status and the body of the response.
 async fn send(
     sender: &mut SendRequest<Full<Bytes>>,
     address: SocketAddr,
     body: Bytes,
     encoding: &'static str,
-) -> Result<(StatusCode, usize), HttpError> {
+) -> Result<(StatusCode, Bytes), HttpError> {
     let request = Request::post("/graphql")
         .header(HOST, address.to_string())
         .header(CONTENT_TYPE, "application/json")
@@ -133,5 +135,5 @@ async fn send(
     let response = sender.send_request(request).await?;
     let status = response.status();
     let body = response.into_body().collect().await?.to_bytes();
-    Ok((status, body.len()))
+    Ok((status, body))
 }

@@ -279,7 +279,7 @@ impl<'a> Writer<'a> {
             }
         }
         if is_new {
-            id = self.new_id(object, id, &changes);
+            id = self.new_id((object, place), id, &changes);
             if id.is_none() {
                 self.input("ID_INVALID", key, &id_path);
                 // What else is wrong with the object is found under any other id.
@@ -294,7 +294,7 @@ impl<'a> Writer<'a> {
     /// The id of a new object: given, or made of its values; `None` for one that it may not have.
     fn new_id(
         &self,
-        object: ObjectId,
+        (object, place): (ObjectId, usize),
         given: Option<String>,
         changes: &[(String, Change)],
     ) -> Option<String> {
@@ -311,7 +311,7 @@ impl<'a> Writer<'a> {
             let start = of.id_prefix.clone().unwrap_or("http://e/".to_owned()) + start;
             made = Some(format!("{start}{escaped}{end}"));
         }
-        let id = made.unwrap_or_else(|| format!("urn:made-up:{}", self.places.len()));
+        let id = made.unwrap_or_else(|| format!("urn:made-up:{place}"));
         let matches = |regex: &String| regex::Regex::new(regex).expect("a pattern").is_match(&id);
         let fits = given.is_none_or(|given| given == id)
             && of

@@ -75,9 +75,7 @@ fn sequence(seed: u64, subject: &mut Subject, with_roles: bool, tally: &mut Tall
         assert!(!is_invalid(&actual), "not a valid document: {told}");
         // A store that shows nothing before it is committed cannot carry everything out.
         let is_refused = !subject.has_view && codes_of(&actual) == ["STORE_UNSUPPORTED"];
-        if !is_refused
-            && let Some(difference) = difference(&model, &request, &expected, &actual)
-        {
+        if !is_refused && let Some(difference) = difference(&model, &request, &expected, &actual) {
             panic!("{told}\n{}{difference}", shown(&state));
         }
         let records = subject.records(last);
