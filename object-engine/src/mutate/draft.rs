@@ -11,6 +11,7 @@ use graphql_service::error::{GraphqlError, PathSegment};
 use indexmap::IndexMap;
 use oxrdf::{GraphName, NamedNode, Term, Triple};
 use soml_core::access::{Access, Operation, Part};
+use soml_core::datatype::Scalar;
 use soml_core::schema::{ObjectId, Path, Property, PropertyId, Range, Schema};
 use uuid::Uuid;
 
@@ -221,7 +222,8 @@ impl<'a> Draft<'a> {
                 (replaced(of, &current, &new), values)
             }
             Change::Patch((old, below), values) => {
-                let is_old = |term: &&Term| key(of, term) == key(of, old);
+                let is_old =
+                    |term: &&Term| key(of, term) == key(of, old) || same_value(term, old);
                 let removed: Vec<Term> = current.iter().filter(is_old).cloned().collect();
                 if removed.is_empty() {
                     let message = format!("`{}` has no such value", id.as_str());
@@ -454,6 +456,19 @@ fn types_of<'o>(
                 _ => None,
             })
         })
+}
+
+/// Tells whether two literals of one datatype are the same value, such as `"05"` and `"5"`, which answers show
+/// as they are where a property has several datatypes.
+fn same_value(a: &Term, b: &Term) -> bool {
+    let (Term::Literal(of_a), Term::Literal(of_b)) = (a, b) else {
+        return false;
+    };
+    let datatype = of_a.datatype();
+    let mut scalars = Scalar::ALL.iter().copied();
+    let scalar = scalars.find(|scalar| scalar.datatype_iri() == datatype.as_str());
+    let value = |term| scalar.and_then(|scalar| canonical_value(scalar, term));
+    of_b.datatype() == datatype && value(a).is_some() && value(a) == value(b)
 }
 
 /// A value of a property, equal to others that answers show alike.

@@ -246,7 +246,7 @@ fn check_all(kind: Kind) {
         let file = case.join("expected.json");
         let expected = read_json(&file);
         let pending = match kind {
-            Kind::Memory | Kind::Sealed | Kind::ChangeGraph => "pending.md",
+            Kind::Memory | Kind::Sealed | Kind::Written | Kind::ChangeGraph => "pending.md",
             #[cfg(feature = "rocksdb")]
             Kind::RocksDb => "pending.md",
             Kind::Remote | Kind::RemoteApart => "pending-over-oxigraph-sparql.md",

@@ -8,6 +8,7 @@
 pub(crate) mod in_process;
 pub(crate) mod repository;
 mod server;
+mod written;
 
 use std::sync::Arc;
 
@@ -28,6 +29,8 @@ pub(crate) enum Kind {
     Memory,
     /// The embedded store with its index of links.
     Sealed,
+    /// The embedded store with its index of links, whose data come and go by transactions.
+    Written,
     /// The embedded store with its change records among the quads, as on disk.
     ChangeGraph,
     /// The embedded store on disk.
@@ -50,7 +53,7 @@ impl Kind {
     /// Returns how a remote store of this kind is asked; `None` for the embedded store.
     fn options(self) -> Option<RemoteOptions> {
         let dialect = match self {
-            Kind::Memory | Kind::Sealed | Kind::ChangeGraph => return None,
+            Kind::Memory | Kind::Sealed | Kind::Written | Kind::ChangeGraph => return None,
             #[cfg(feature = "rocksdb")]
             Kind::RocksDb => return None,
             Kind::Remote | Kind::RemoteApart => Dialect::Oxigraph,
@@ -75,6 +78,8 @@ enum Data {
     Here(Store),
     /// To be sealed whenever there are new data.
     Sealed(Arc<OxigraphStore>),
+    /// The same, and then to be written to.
+    Written(Arc<OxigraphStore>),
     /// In a folder that is removed at the end.
     #[cfg(feature = "rocksdb")]
     OnDisk {
@@ -211,6 +216,7 @@ impl BackEnd {
         });
         let data = match kind {
             Kind::Sealed => Data::Sealed(Arc::clone(&graph_store)),
+            Kind::Written => Data::Written(Arc::clone(&graph_store)),
             _ => Data::Here(store),
         };
         BackEnd { graph_store, data }
@@ -249,7 +255,7 @@ impl BackEnd {
     pub(crate) fn quads(&self) -> Vec<Quad> {
         let store = match &self.data {
             Data::Here(store) => store.clone(),
-            Data::Sealed(store) => store.inner().clone(),
+            Data::Sealed(store) | Data::Written(store) => store.inner().clone(),
             #[cfg(feature = "rocksdb")]
             Data::OnDisk { store, .. } => store.clone(),
             Data::There(server) => return server.quads().into_iter().filter(is_data).collect(),
@@ -263,13 +269,8 @@ impl BackEnd {
         match &self.data {
             Data::There(server) => server.load(quads),
             Data::Here(store) => replace(store, quads),
-            Data::Sealed(store) => {
-                store.unseal();
-                replace(&store.inner(), quads);
-                store.seal().expect("a store in memory");
-                let local = store.local().expect("it is in this process");
-                local.expect_inverse(&[NamedNode::new_unchecked("http://v/next")]);
-            }
+            Data::Sealed(store) => replace_sealed(store, quads),
+            Data::Written(store) => written::load(store, quads),
             #[cfg(feature = "rocksdb")]
             Data::OnDisk { store, .. } => replace(store, quads),
         }
@@ -279,6 +280,14 @@ impl BackEnd {
 /// Tells whether a quad is no part of a record of changes.
 fn is_data(quad: &Quad) -> bool {
     quad.graph_name != GraphName::from(change_graph::GRAPH)
+}
+
+fn replace_sealed(store: &OxigraphStore, quads: &[Quad]) {
+    store.unseal();
+    replace(&store.inner(), quads);
+    store.seal().expect("a store in memory");
+    let local = store.local().expect("it is in this process");
+    local.expect_inverse(&[NamedNode::new_unchecked("http://v/next")]);
 }
 
 fn replace(store: &Store, quads: &[Quad]) {

@@ -53,7 +53,7 @@ pub(crate) struct Subject {
 impl Subject {
     /// Tells whether the embedded store answers.
     pub(crate) fn is_embedded(&self) -> bool {
-        matches!(self.kind, Kind::Memory | Kind::Sealed)
+        matches!(self.kind, Kind::Memory | Kind::Sealed | Kind::Written)
     }
 
     pub(crate) fn new(soml: String, kind: Kind) -> Self {

@@ -126,6 +126,11 @@ fn random_schemas_and_data_are_answered_as_the_rules_say() {
 }
 
 #[test]
+fn so_they_are_after_writes() {
+    random_schemas_and_data(Kind::Written, 5_000);
+}
+
+#[test]
 fn so_they_are_over_an_endpoint() {
     random_schemas_and_data(Kind::Remote, 1_000);
 }

@@ -59,8 +59,14 @@ impl Subject {
             kind => BackEnd::new(kind),
         };
         let quads: Vec<Quad> = start.iter().cloned().collect();
-        back_end.load(&quads);
-        let start = start.into_iter().map(as_stored).collect();
+        let start: State = start.into_iter().map(as_stored).collect();
+        match kind {
+            // These show what they are given, and the model speaks of the embedded store.
+            Kind::Rdf4j { .. } | Kind::Fuseki => {
+                back_end.load(&start.iter().cloned().collect::<Vec<_>>());
+            }
+            _ => back_end.load(&quads),
+        }
         let options = ServiceOptions::new()
             .with_api(ApiOptions::default().with_mutations(true))
             .with_roles_enforced(roles);
