@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use graph_store::remote::IsolationReport;
 use serde_json::{Value, json};
 use soml_data::check::{CheckCode, CheckFinding, CheckReport, CheckSeverity, Example};
 
@@ -31,6 +32,22 @@ pub fn text(report: &CheckReport) -> String {
     }
     line(&mut text, format_args!("\n{}", summary(&kinds)));
     text
+}
+
+/// Says whether writers that raced were kept apart.
+#[must_use]
+pub fn races(races: IsolationReport) -> String {
+    let rounds = match races.rounds {
+        1 => "once".to_owned(),
+        rounds => format!("{rounds} times"),
+    };
+    match races.broken {
+        0 => format!("writers are kept apart: two of them raced {rounds}, and never did both win"),
+        broken => format!(
+            "error[STORE_NOT_ISOLATED]: two writers raced {rounds}, and both won {broken} of the races: set \
+             `sparql.endpoint.isolated` to false, so that nothing is written to this server"
+        ),
+    }
 }
 
 /// Lists how many objects of each type there are.
@@ -157,4 +174,24 @@ pub fn json(report: &CheckReport) -> Value {
     };
     members.extend(report);
     document
+}
+
+#[cfg(test)]
+mod tests {
+    use graph_store::remote::IsolationReport;
+
+    use super::races;
+
+    #[test]
+    fn races_that_both_have_won_are_an_error() {
+        let mut report = IsolationReport::default();
+        (report.rounds, report.undecided) = (20, 1);
+        assert!(races(report).starts_with("writers are kept apart: two of them raced 20 times"));
+        report.broken = 3;
+        assert!(
+            races(report).starts_with(
+                "error[STORE_NOT_ISOLATED]: two writers raced 20 times, and both won 3"
+            )
+        );
+    }
 }

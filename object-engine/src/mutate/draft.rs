@@ -222,8 +222,7 @@ impl<'a> Draft<'a> {
                 (replaced(of, &current, &new), values)
             }
             Change::Patch((old, below), values) => {
-                let is_old =
-                    |term: &&Term| key(of, term) == key(of, old) || same_value(term, old);
+                let is_old = |term: &&Term| key(of, term) == key(of, old) || same_value(term, old);
                 let removed: Vec<Term> = current.iter().filter(is_old).cloned().collect();
                 if removed.is_empty() {
                     let message = format!("`{}` has no such value", id.as_str());

@@ -2,6 +2,8 @@
 
 use clap::Args;
 use graph_store::CallContext;
+use graph_store::remote::IsolationReport;
+use serde_json::json;
 use soml_data::check::{CheckInput, CheckOptions, CheckReport, CheckSeverity, check};
 use soml_data::classes::DataView;
 
@@ -11,6 +13,7 @@ use super::input::Input;
 use super::store::{Opened, StoreArgs, over_data, runtime};
 use super::{CliError, Console, Exit};
 use crate::misfits;
+use crate::store::DataStore;
 
 const EXIT_CODES: &str = "Exit codes:
    0  the data conform to the schema; there may be warnings and notes
@@ -28,6 +31,11 @@ pub(super) struct Check {
     /// Maximum number of examples per finding.
     #[arg(long, value_name = "N", default_value_t = CheckOptions::default().examples)]
     examples: usize,
+    /// Lets two writers race N times for the same nodes of the SPARQL server, in a graph of their own that is
+    /// removed afterwards. A server that lets both win does not keep writers apart, and is not to be written to.
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    writers: Option<u32>,
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
@@ -66,20 +74,56 @@ impl Check {
                 ..CheckOptions::default()
             },
         };
+        let races = match (self.writers, &data) {
+            (Some(_), DataStore::Embedded(_)) => {
+                let message = "--writers needs a SPARQL server: use --store URL";
+                return Err(CliError::Usage(message.to_owned()));
+            }
+            (Some(rounds), DataStore::Remote(store)) => Some((rounds, store)),
+            (None, _) => None,
+        };
         let context = CallContext::new();
-        let report = runtime()?.block_on(check(&input, &context));
+        let runtime = runtime()?;
+        let report = runtime.block_on(check(&input, &context));
         let report = report.map_err(CliError::Check)?;
-        self.print(&report, console)?;
+        let races = races.map(|(rounds, store)| {
+            let races = runtime.block_on(store.probe_isolation(rounds, &context));
+            races.map_err(CliError::Check)
+        });
+        let races = races.transpose()?;
+        self.print(&report, races, console)?;
+        let is_broken = races.is_some_and(|races| !races.is_isolated());
         Ok(match report.count(CheckSeverity::Error) {
-            0 => Exit::Success,
+            0 if !is_broken => Exit::Success,
             _ => Exit::Misfit,
         })
     }
 
-    fn print(&self, report: &CheckReport, console: &mut Console<'_>) -> Result<(), CliError> {
+    fn print(
+        &self,
+        report: &CheckReport,
+        races: Option<IsolationReport>,
+        console: &mut Console<'_>,
+    ) -> Result<(), CliError> {
         match self.format {
-            Format::Text => console.out.write_all(misfits::text(report).as_bytes())?,
-            Format::Json => writeln!(console.out, "{:#}", misfits::json(report))?,
+            Format::Text => {
+                console.out.write_all(misfits::text(report).as_bytes())?;
+                if let Some(races) = races {
+                    writeln!(console.out, "{}", misfits::races(races))?;
+                }
+            }
+            Format::Json => {
+                let mut document = misfits::json(report);
+                if let Some(races) = races {
+                    document["writers"] = json!({
+                        "races": races.rounds,
+                        "wonByBoth": races.broken,
+                        "wonByNone": races.undecided,
+                        "keptApart": races.is_isolated(),
+                    });
+                }
+                writeln!(console.out, "{document:#}")?;
+            }
         }
         Ok(())
     }

@@ -202,6 +202,9 @@ properties! {
     "sparql.endpoint.healthCheckTimeout" => sparql.health_check_timeout, "Timeout of the health check of an address, instead of `connectionRequestTimeout`, `connectTimeout` and `socketTimeout`.";
     "sparql.endpoint.maxResultBytes" => sparql.max_result_bytes, "Maximum size of one result from the server, in bytes; a larger one is the error `LIMIT_STORE_RESULT`.";
     "sparql.endpoint.resultFormat" => sparql.result_format, "Result format. `tsv` is smaller, but only safe with servers that close the connection when a query fails midway; RDF4J, GraphDB and Fuseki do not always do so.";
+    "sparql.endpoint.updateAddress" => sparql.update_addresses, "Address that takes updates, where it does not follow from `sparql.endpoint.address`; as many as there, in the same order. Other endpoints than those of RDF4J's protocol and Fuseki are written to only with it.";
+    "sparql.endpoint.isolated" => sparql.is_isolated, "Whether the server keeps concurrent updates apart; `soml check --writers` finds out. If not, mutations are refused with `STORE_NOT_ISOLATED`.";
+    "sparql.endpoint.transactionTimeout" => sparql.transaction_timeout, "Time after which the server ends a transaction without a request. A commit whose answer was lost is taken for not carried out only after it.";
     "sparql.endpoint.cluster.unavailableReadTimeout" => sparql.unavailable_read_timeout, "With several addresses: maximum time for a read after the first failure.";
     "sparql.endpoint.cluster.scanFailedInterval" => sparql.scan_failed_interval, "With several addresses: how long an address that failed is skipped while others respond.";
     "sparql.endpoint.cluster.retryOnHttp4xx" => sparql.retry_on_http_4xx, "With several addresses: tries another one after a 4xx response.";

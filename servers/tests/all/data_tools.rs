@@ -179,6 +179,24 @@ fn a_check_needs_a_schema_and_data() {
 }
 
 #[test]
+fn only_writers_of_a_server_can_race() {
+    let output = soml(&["check", BOOKS[0], BOOKS[1], BOOKS[2], BOOKS[3], "--writers"]);
+    assert_eq!(code(&output), Some(64));
+    let text = err(&output);
+    assert!(text.contains("--writers needs a SPARQL server"), "{text}");
+    let output = soml(&[
+        "check",
+        BOOKS[0],
+        BOOKS[1],
+        BOOKS[2],
+        BOOKS[3],
+        "--writers",
+        "0",
+    ]);
+    assert_eq!(code(&output), Some(64), "{}", err(&output));
+}
+
+#[test]
 fn explanations_have_plan_steps_and_times() {
     let query = "{ book(where: {year: {GT: 1700}}) { title author { name } } }";
     let mut arguments = vec!["explain-query", "--format", "json"];

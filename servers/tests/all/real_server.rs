@@ -115,3 +115,14 @@ fn a_server_that_is_not_there_is_told() {
         "STORE_UNAVAILABLE"
     );
 }
+
+#[test]
+#[ignore = "needs a running RDF4J Server named by RDF4J_URL"]
+fn writers_of_a_server_race() {
+    let ships = Ships::new();
+    let output = ships.run("check", "--store", &["--writers", "3", "--format", "json"]);
+    let report: Value = serde_json::from_str(&out(&output)).unwrap();
+    assert_eq!(report["writers"]["races"], 3, "{}", err(&output));
+    assert_eq!(report["writers"]["keptApart"], true);
+    assert_eq!(report["writers"]["wonByBoth"], 0);
+}

@@ -14,7 +14,7 @@ use soml_core::schema::Schema;
 use super::generate::{self, Generator};
 use super::request::Request;
 use super::rules::State;
-use super::terms::as_stored;
+use super::terms::{as_stored, as_written};
 use crate::back_end::{BackEnd, Kind};
 use crate::differential::random::Random;
 use crate::differential::reference::Model;
@@ -58,15 +58,14 @@ impl Subject {
             Kind::Rdf4j { .. } | Kind::Fuseki => BackEnd::written_on_server(kind),
             kind => BackEnd::new(kind),
         };
-        let quads: Vec<Quad> = start.iter().cloned().collect();
-        let start: State = start.into_iter().map(as_stored).collect();
-        match kind {
+        let quads = start.iter().cloned();
+        let quads: Vec<Quad> = match kind {
             // These show what they are given, and the model speaks of the embedded store.
-            Kind::Rdf4j { .. } | Kind::Fuseki => {
-                back_end.load(&start.iter().cloned().collect::<Vec<_>>());
-            }
-            _ => back_end.load(&quads),
-        }
+            Kind::Rdf4j { .. } | Kind::Fuseki => quads.map(as_written).collect(),
+            _ => quads.collect(),
+        };
+        back_end.load(&quads);
+        let start = start.into_iter().map(as_stored).collect();
         let options = ServiceOptions::new()
             .with_api(ApiOptions::default().with_mutations(true))
             .with_roles_enforced(roles);

@@ -189,7 +189,20 @@ fn canonical<'t>(property: &Property, term: &'t Term) -> Option<CanonicalValue<'
 
 /// Returns a quad as the embedded store keeps it: whole numbers of all datatypes as integers, without signs
 /// and digits that say nothing.
-pub(super) fn as_stored(mut quad: Quad) -> Quad {
+pub(super) fn as_stored(quad: Quad) -> Quad {
+    whole_number(quad, |number, _| {
+        Literal::new_typed_literal(number.to_string(), xsd::INTEGER)
+    })
+}
+
+/// Returns a quad as a service writes it: whole numbers without signs and digits that say nothing.
+pub(super) fn as_written(quad: Quad) -> Quad {
+    whole_number(quad, |number, literal| {
+        Literal::new_typed_literal(number.to_string(), literal.datatype())
+    })
+}
+
+fn whole_number(mut quad: Quad, form: impl FnOnce(i64, &Literal) -> Literal) -> Quad {
     if let Term::Literal(literal) = &quad.object
         && ["integer", "int", "positiveInteger"].contains(
             &literal
@@ -201,7 +214,7 @@ pub(super) fn as_stored(mut quad: Quad) -> Quad {
         )
     {
         let number: i64 = literal.value().parse().expect("a number");
-        quad.object = Literal::new_typed_literal(number.to_string(), xsd::INTEGER).into();
+        quad.object = form(number, literal).into();
     }
     quad
 }
