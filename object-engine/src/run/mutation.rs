@@ -73,7 +73,11 @@ impl Job {
         let slots = &self.shared.options.slots;
         match slots.run(weight, self.context.deadline, work).await {
             Ok(done) => done,
-            Err(error) => Ok(refused_slot(slot_error(error))),
+            Err(error) => Ok(match self.context.overdue.said() {
+                // It broke off after the commit had begun.
+                Some(unknown) => self.answered(ready, Answer::failed(unknown)),
+                None => refused_slot(slot_error(error)),
+            }),
         }
     }
 
@@ -160,20 +164,38 @@ impl Job {
             return Ok(Written::default());
         }
         let written = written(&changes);
+        let request = Uuid::new_v4().to_string();
         let record = NewRecord {
-            request: Uuid::new_v4().to_string(),
+            request: request.clone(),
             idempotency_key: self.repetition.key.clone(),
             digest: self.repetition.digest.clone(),
             time: SystemTime::now(),
             changes,
         };
-        // Whoever has been answered that it took too long finds nothing written.
+        let unknown = |error: &StoreError| {
+            let error = store_error(error, &self.context.request_id);
+            error.with("request", request.as_str())
+        };
+        // Whoever has been answered by now that it took too long finds nothing written, and whoever is
+        // from now on is told that there may be something.
+        let overdue = &self.context.overdue;
+        let late = StoreError::OutcomeUnknown("the store had not answered in time".into());
+        overdue.set(unknown(&late));
         if let Err(error) = self.call.check() {
+            overdue.clear();
             transaction.roll_back().await;
             return Err(error);
         }
-        transaction.commit(record, &self.call).await?;
-        Ok(written)
+        match transaction.commit(record, &self.call).await {
+            Ok(_) => Ok(written),
+            Err(error) => {
+                match &error {
+                    StoreError::OutcomeUnknown(_) => overdue.set(unknown(&error)),
+                    _ => overdue.clear(),
+                }
+                Err(error)
+            }
+        }
     }
 
     fn answered(&self, ready: &Ready, mut answer: Answer) -> Executed {
@@ -190,7 +212,9 @@ impl Job {
         match error {
             StoreError::OutOfMemory => self.failed(error).into(),
             _ => {
-                let error = store_error(error, &self.context.request_id);
+                let unknown = self.context.overdue.said();
+                let other = || store_error(error, &self.context.request_id);
+                let error = unknown.unwrap_or_else(other);
                 match error.code.status() {
                     200 => self.refused(ready, vec![error]),
                     // Answers with data have the status 200.
