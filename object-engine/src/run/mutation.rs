@@ -8,6 +8,7 @@ use graph_store::{StoreError, Transaction};
 use graphql_service::{Answer, GraphqlError, Reply, Slot, Weight, Written};
 use oxrdf::GraphName;
 use soml_core::access::Access;
+use tokio::runtime::Handle;
 use uuid::Uuid;
 
 use super::repeat::Repetition;
@@ -69,7 +70,10 @@ impl Job {
             true => Weight::Medium,
             false => Weight::Long,
         };
-        let work = move |_: Slot| futures::executor::block_on(job.carry_out(&own, transaction));
+        // Connections and timers of the store are those of this runtime; the threads of slots may be those
+        // of another one, which has neither.
+        let runtime = Handle::current();
+        let work = move |_: Slot| runtime.block_on(job.carry_out(&own, transaction));
         let slots = &self.shared.options.slots;
         match slots.run(weight, self.context.deadline, work).await {
             Ok(done) => done,

@@ -306,9 +306,9 @@ async fn http_response(
 
 /// The answer when the service itself overlooks its deadline.
 fn late(error: GraphqlError) -> Response {
-    let answer = match error.code {
-        shared::DEADLINE_EXCEEDED => Answer::without_data(error),
-        _ => Answer::failed(error),
+    let answer = match error.code == shared::DEADLINE_EXCEEDED {
+        true => Answer::without_data(error),
+        false => Answer::failed(error),
     };
     Reply::Executed(answer).into_response()
 }

@@ -36,15 +36,18 @@ enum Slow {
 struct SlowStore {
     inner: OxigraphStore,
     slow: Slow,
+    /// How long that takes.
+    pause: Duration,
     /// Its work is done on threads that may be blocked.
     is_local: bool,
 }
 
 impl SlowStore {
-    fn new(slow: Slow, is_local: bool) -> Arc<Self> {
+    fn new(slow: Slow, pause: Duration, is_local: bool) -> Arc<Self> {
         Arc::new(SlowStore {
             inner: OxigraphStore::new(Store::new().unwrap()),
             slow,
+            pause,
             is_local,
         })
     }
@@ -93,6 +96,7 @@ impl WriteStore for SlowStore {
         Ok(Box::new(SlowTransaction {
             inner: self.writer_within().begin(context).await?,
             slow: self.slow,
+            pause: self.pause,
             is_local: self.is_local,
         }))
     }
@@ -121,16 +125,15 @@ impl WriteStore for SlowStore {
 struct SlowTransaction {
     inner: Box<dyn Transaction>,
     slow: Slow,
+    pause: Duration,
     is_local: bool,
 }
 
-impl SlowTransaction {
-    async fn pause(slow: bool, is_local: bool) {
-        match (slow, is_local) {
-            (false, _) => {}
-            (true, true) => std::thread::sleep(LONG),
-            (true, false) => tokio::time::sleep(LONG).await,
-        }
+/// Waits, as a store of the kind does.
+async fn wait(pause: Duration, is_local: bool) {
+    match is_local {
+        true => std::thread::sleep(pause),
+        false => tokio::time::sleep(pause).await,
     }
 }
 
@@ -150,7 +153,9 @@ impl Transaction for SlowTransaction {
 
     async fn apply(&mut self, change: QuadChange, context: &CallContext) -> Result<(), StoreError> {
         self.inner.apply(change, context).await?;
-        Self::pause(self.slow == Slow::Apply, self.is_local).await;
+        if self.slow == Slow::Apply {
+            wait(self.pause, self.is_local).await;
+        }
         Ok(())
     }
 
@@ -160,7 +165,9 @@ impl Transaction for SlowTransaction {
         context: &CallContext,
     ) -> Result<ChangeRecord, StoreError> {
         let record = self.inner.commit(record, context).await?;
-        Self::pause(self.slow == Slow::Commit, self.is_local).await;
+        if self.slow == Slow::Commit {
+            wait(self.pause, self.is_local).await;
+        }
         Ok(record)
     }
 
@@ -177,7 +184,7 @@ fn told(slow: Slow, is_local: bool) -> (u16, Value, Vec<ChangeRecord>) {
         request_timeout: TIMEOUT,
         ..Settings::default()
     };
-    let store = SlowStore::new(slow, is_local);
+    let store = SlowStore::new(slow, LONG, is_local);
     let service = Service::over(settings, Arc::clone(&store) as _);
     let mutation = format!(
         "mutation {{ create_Planet(objects: [{{id: \"{PLANET}\", rdfs_label: \"Late\"}}]) {{
@@ -243,4 +250,16 @@ fn whoever_is_told_that_the_deadline_passed_finds_nothing_written() {
 #[test]
 fn so_it_finds_nothing_over_a_store_behind_a_network() {
     is_late_before_the_commit(false);
+}
+
+#[test]
+fn a_long_mutation_may_wait_for_a_store_behind_a_network() {
+    let store = SlowStore::new(Slow::Apply, Duration::from_millis(10), false);
+    let service = Service::over(Settings::default(), store);
+    let objects = vec![json!({"rdfs_label": "One of many"}); 500];
+    let query = "mutation($objects: [Planet_Create_Input!]!) {
+        create_Planet(objects: $objects) { affected_count { count } } }";
+    let answer = service.post(&json!({ "query": query, "variables": { "objects": objects } }));
+    let count = &answer.json()["data"]["create_Planet"]["affected_count"][0]["count"];
+    assert_eq!(*count, 500, "{}", answer.text());
 }

@@ -56,6 +56,25 @@ pub(super) enum NewId {
     OfSlug(String),
 }
 
+/// Forms of numbers and times.
+const NUMBERS: &[&str] = &[
+    "5",
+    "05",
+    "+5",
+    "-7.50",
+    "1e3",
+    "INF",
+    "2020-02-29",
+    "2020-02-29Z",
+    "2021-01-01T12:00:00Z",
+    "2021-01-01T12:00:00.5+01:00",
+];
+
+/// Language specifications.
+const LANGUAGES: &[&str] = &[
+    "en", "de,en", "en~,NONE", "ANY", "BROWSER", "-en", "ALL", "en-GB",
+];
+
 /// What may stand around a number.
 const SPACES: [char; 4] = [' ', '\t', '\n', '\r'];
 
@@ -397,7 +416,7 @@ fn in_values(random: &mut Random) -> Place {
 
 /// In values with a datatype.
 fn in_other_values(random: &mut Random) -> Place {
-    let text = texts::hostile(random);
+    let text = texts::nearly(random, NUMBERS);
     let typed = |place, name: &'static str, scalar, text: String, input: Value| {
         let wanted = vec![(name, Wanted::Typed(scalar, text.clone()))];
         created((place, text), "Thing", input, Some((made_up(), wanted)))
@@ -645,6 +664,7 @@ fn in_deletions(random: &mut Random, before: &Before) -> Place {
             ("an operand with a language", text, filter, found)
         }
         5 => {
+            let text = texts::nearly(random, LANGUAGES);
             let filter = json!({ "label": { "value": { "EQ": "x" }, "lang": text } });
             ("a language of a filter", text, filter, None)
         }
@@ -713,8 +733,8 @@ fn in_queries(random: &mut Random, before: &Before) -> Place {
             )
         }
         3 => {
-            let field =
-                "thing(lang: INPUT, orderBy: {title: ASC}) { id label { value } title { value } }";
+            let text = texts::nearly(random, LANGUAGES);
+            let field = "thing(lang: INPUT, orderBy: {title: {lang: INPUT}}) { id title { value } label(lang: INPUT) { value } }";
             (
                 "a language of a query",
                 text.clone(),
@@ -735,8 +755,10 @@ fn in_queries(random: &mut Random, before: &Before) -> Place {
             )
         }
         _ => {
+            let text = texts::nearly(random, LANGUAGES);
             let field = "create_Thing(objects: [{text: \"new\"}]) { affected_objects { ids }
-                thing(lang: INPUT, orderBy: {title: DESC}) { id title { value } label(lang: INPUT) { value } } }";
+                thing(lang: INPUT, orderBy: {title: {lang: INPUT, dir: DESC}}) {
+                    id title { value } label(lang: INPUT) { value } } }";
             let expected = Expected::Created {
                 ty: "Thing",
                 id: made_up(),

@@ -105,6 +105,17 @@ pub(super) fn hostile(random: &mut Random) -> String {
     text
 }
 
+/// Returns one of the usual texts, or one with something hostile before or behind it, or nothing usual at all.
+pub(super) fn nearly(random: &mut Random, usual: &[&str]) -> String {
+    let one = random.choose(usual);
+    match random.below(4) {
+        0 => one.to_owned(),
+        1 => format!("{one}{}", random.choose(PIECES)),
+        2 => format!("{}{one}", random.choose(PIECES)),
+        _ => hostile(random),
+    }
+}
+
 /// Returns a text that is whole, and that every store keeps in its data.
 pub(super) fn stored(random: &mut Random) -> String {
     loop {

@@ -100,13 +100,11 @@ impl Checker {
         }
         if let Some(open) = batch.open {
             let key = (batch.name.clone(), open.stamp);
-            match steps.last() == Some(&open) {
-                true => self.found.insert(key),
-                false => assert!(
-                    !self.found.contains(&key),
-                    "{} was there: {open:?}",
-                    batch.name
-                ),
+            if steps.last() == Some(&open) {
+                self.found.insert(key);
+            } else {
+                let was_there = self.found.contains(&key);
+                assert!(!was_there, "{} was there: {open:?}", batch.name);
             }
         }
         let kinds: Vec<&str> = steps.iter().map(|step| step.verb.kind()).collect();
@@ -196,7 +194,14 @@ fn batch_of(id: &str) -> &str {
 
 /// The sequence and the number of objects of each record.
 fn sizes(records: &[ChangeRecord]) -> Vec<(u64, usize)> {
-    let size = |record: &ChangeRecord| record.said.changes.iter().map(|of| of.objects.len()).sum::<usize>();
+    let size = |record: &ChangeRecord| {
+        record
+            .said
+            .changes
+            .iter()
+            .map(|of| of.objects.len())
+            .sum::<usize>()
+    };
     let sizes: Vec<(u64, usize)> = records.iter().map(|it| (it.sequence, size(it))).collect();
     let is_ascending = sizes.windows(2).all(|pair| pair[0].0 < pair[1].0);
     assert!(is_ascending, "two records have one sequence: {sizes:?}");
