@@ -8,7 +8,6 @@ mod concurrent;
 mod generate;
 mod request;
 mod roles;
-mod roles_at_once;
 mod rules;
 mod sequential;
 mod subject;
