@@ -114,17 +114,25 @@ impl Wanted {
                 let found = found.ok_or("the value is not stored")?;
                 let form = found[start.len()..].split('"').next().unwrap_or_default();
                 let stored: Term = Literal::new_typed_literal(form, datatype).into();
-                let (given, kept) = (
+                let (wanted, kept) = (
                     canonical_value(*scalar, &given),
                     canonical_value(*scalar, &stored),
                 );
-                match given.is_some() && given == kept {
+                let is_it = wanted.is_some() && wanted == kept || is_number(*scalar, text, form);
+                match is_it {
                     true => Ok(shown(subject, &name, stored)),
                     false => Err(format!("{found} is stored for {text:?}")),
                 }
             }
         }
     }
+}
+
+/// Tells whether a number is meant that RDF writes otherwise, such as `1e3` for an integer.
+fn is_number(scalar: Scalar, text: &str, form: &str) -> bool {
+    let read = |text: &str| text.trim_matches(SPACES).parse::<f64>().ok();
+    let is_exact = matches!(scalar, Scalar::Integer | Scalar::Decimal);
+    is_exact && read(text).is_some_and(|number| number.is_finite() && Some(number) == read(form))
 }
 
 impl Expected {
