@@ -2,11 +2,14 @@
 # Starts and stops real SPARQL servers for the tests that need them.
 #
 #   scripts/servers.sh start|stop|status|env [rdf4j] [fuseki]
+#   scripts/servers.sh command rdf4j|fuseki PORT FOLDER
 #
 # Both when none is named. They listen on free ports of 127.0.0.1 and keep nothing: their files are
 # under target/servers/, which also tells where they run. `env` prints RDF4J_URL, the address of the
 # RDF4J server, and FUSEKI_URL, that of the Fuseki server, as exports for the shell.
 # Fuseki has the empty dataset `ds`, and its own protocol makes others.
+# `command` prints the words of the command that runs a server on a port, one a line, for tests that start
+# and kill servers of their own; the folder is where RDF4J keeps its repositories.
 # Needs Java and, the first time, Maven, which fetches the servers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -110,14 +113,14 @@ load_state() {
   [[ $command == *"$root"* ]]
 }
 
-# Sets `command` to what runs a server.
+# Sets `command` to what runs a server on a port, with its files in a folder.
 command_of() {
-  local java
+  local java folder=$3
   case $1 in
     rdf4j)
       java=$(java_from 8)
       [ -n "$java" ] || fail "missing: java (on Debian: apt-get install default-jre-headless)"
-      command=("$java" -Xmx512m "-Dorg.eclipse.rdf4j.appdata.basedir=$root/rdf4j"
+      command=("$java" -Xmx512m "-Dorg.eclipse.rdf4j.appdata.basedir=$folder"
         -jar "$(artifact "$JETTY")" --host 127.0.0.1 --port "$2" --path /rdf4j-server
         "$(artifact "$RDF4J")")
       ;;
@@ -142,7 +145,7 @@ start() {
     return
   fi
   port=$(free_port)
-  command_of "$name" "$port"
+  command_of "$name" "$port" "$root/$name"
   rm -rf "${root:?}/$name"
   mkdir -p "$root/$name"
   # Detached, so that neither the end of this shell nor its pipes matter to it.
@@ -195,6 +198,12 @@ env() {
 
 action=${1:-}
 shift || true
+if [ "$action" = command ]; then
+  [[ $# == 3 && $1 =~ ^(rdf4j|fuseki)$ ]] || fail "usage: scripts/servers.sh command rdf4j|fuseki PORT FOLDER"
+  command_of "$@"
+  printf '%s\n' "${command[@]}"
+  exit
+fi
 [[ $action =~ ^(start|stop|status|env)$ ]] || fail "usage: scripts/servers.sh start|stop|status|env [rdf4j] [fuseki]"
 [ "$#" -gt 0 ] || set -- rdf4j fuseki
 for name in "$@"; do

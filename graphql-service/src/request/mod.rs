@@ -1,11 +1,13 @@
 //! Requests and their context, independent of any transport.
 
 mod json;
+mod overdue;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use apollo_compiler::response::{JsonMap, JsonValue};
+pub use overdue::Overdue;
 use tokio_util::sync::CancellationToken;
 
 use crate::caller::Caller;
@@ -162,6 +164,8 @@ pub struct RequestContext {
     pub idempotency_key: Option<String>,
     /// Counts the memory that the request holds.
     pub memory: Arc<MemoryAccount>,
+    /// What the client is told when nobody waits for the answer any more.
+    pub overdue: Arc<Overdue>,
 }
 
 impl RequestContext {

@@ -8,6 +8,7 @@ use graph_store::{LocalStore, Meter, StoreError, Transaction};
 use graphql_service::{Answer, GraphqlError, Reply, Slot, Weight, Written};
 use oxrdf::GraphName;
 use soml_core::access::Access;
+use tokio::runtime::Handle;
 use uuid::Uuid;
 
 use super::repeat::Repetition;
@@ -91,11 +92,18 @@ impl Job {
             true => Weight::Medium,
             false => Weight::Long,
         };
-        let work = move |_: Slot| futures::executor::block_on(job.carry_out(&own, transaction));
+        // Connections and timers of the store are those of this runtime; the threads of slots may be those
+        // of another one, which has neither.
+        let runtime = Handle::current();
+        let work = move |_: Slot| runtime.block_on(job.carry_out(&own, transaction));
         let slots = &self.shared.options.slots;
         match slots.run(weight, self.context.deadline, work).await {
             Ok(done) => done,
-            Err(error) => Ok(refused_slot(slot_error(error))),
+            Err(error) => Ok(match self.context.overdue.said() {
+                // It broke off after the commit had begun.
+                Some(unknown) => self.answered(ready, Answer::failed(unknown)),
+                None => refused_slot(slot_error(error)),
+            }),
         }
     }
 
@@ -185,20 +193,38 @@ impl Job {
             return Ok(Written::default());
         }
         let written = written(&changes);
+        let request = Uuid::new_v4().to_string();
         let record = NewRecord {
-            request: Uuid::new_v4().to_string(),
+            request: request.clone(),
             idempotency_key: self.repetition.key.clone(),
             digest: self.repetition.digest.clone(),
             time: SystemTime::now(),
             changes,
         };
-        // Whoever has been answered that it took too long finds nothing written.
+        let unknown = |error: &StoreError| {
+            let error = store_error(error, &self.context.request_id);
+            error.with("request", request.as_str())
+        };
+        // Whoever has been answered by now that it took too long finds nothing written, and whoever is
+        // from now on is told that there may be something.
+        let overdue = &self.context.overdue;
+        let late = StoreError::OutcomeUnknown("the store had not answered in time".into());
+        overdue.set(unknown(&late));
         if let Err(error) = self.call.check() {
+            overdue.clear();
             transaction.roll_back().await;
             return Err(error);
         }
-        transaction.commit(record, &self.call).await?;
-        Ok(written)
+        match transaction.commit(record, &self.call).await {
+            Ok(_) => Ok(written),
+            Err(error) => {
+                match &error {
+                    StoreError::OutcomeUnknown(_) => overdue.set(unknown(&error)),
+                    _ => overdue.clear(),
+                }
+                Err(error)
+            }
+        }
     }
 
     fn answered(&self, ready: &Ready, mut answer: Answer) -> Executed {
@@ -215,7 +241,9 @@ impl Job {
         match error {
             StoreError::OutOfMemory => self.failed(error).into(),
             _ => {
-                let error = store_error(error, &self.context.request_id);
+                let unknown = self.context.overdue.said();
+                let other = || store_error(error, &self.context.request_id);
+                let error = unknown.unwrap_or_else(other);
                 match error.code.status() {
                     200 => self.refused(ready, vec![error]),
                     // Answers with data have the status 200.

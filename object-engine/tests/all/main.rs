@@ -17,6 +17,7 @@ mod explain;
 mod federation;
 mod fixture;
 mod hostile;
+mod injection;
 mod languages;
 mod leaks;
 mod model;

@@ -135,7 +135,7 @@ fn run(case: &Path, kind: Kind) -> Outcome {
 }
 
 /// Returns quads in the form in which the embedded store holds them.
-fn normalized(quads: Vec<Quad>) -> Vec<Quad> {
+pub(crate) fn normalized(quads: Vec<Quad>) -> Vec<Quad> {
     let store = Store::new().expect("a store in memory");
     store.extend(quads).expect("quads are added");
     let quads: Result<_, _> = store.iter().collect();

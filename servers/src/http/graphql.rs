@@ -235,8 +235,9 @@ async fn run(
     // The client went away when this future is dropped; whatever still works for it then stops.
     let _cancel = context.cancellation.clone().drop_guard();
     let deadline = endpoint.bounds.timeout + GRACE;
+    let overdue = Arc::clone(&context.overdue);
     let answer = tokio::time::timeout(deadline, service.respond(request, context)).await;
-    let response = answer.unwrap_or_else(|_| late());
+    let response = answer.unwrap_or_else(|_| late(overdue.error()));
     // What was held for the request itself.
     memory.shrink(held);
     Ok(http_response(response, response_type, encoding, &endpoint.resources).await)
@@ -304,9 +305,12 @@ async fn http_response(
 }
 
 /// The answer when the service itself overlooks its deadline.
-fn late() -> Response {
-    let error = GraphqlError::new(shared::DEADLINE_EXCEEDED, "the deadline passed");
-    Reply::Executed(Answer::without_data(error)).into_response()
+fn late(error: GraphqlError) -> Response {
+    let answer = match error.code == shared::DEADLINE_EXCEEDED {
+        true => Answer::without_data(error),
+        false => Answer::failed(error),
+    };
+    Reply::Executed(answer).into_response()
 }
 
 fn not_a_request(error: RequestError) -> HttpError {

@@ -23,6 +23,8 @@ mod fuzz_targets;
 mod graphql_over_http;
 mod idp;
 mod infer;
+mod kills;
+mod late_commits;
 mod loading;
 mod log_in;
 mod malformed_data;
@@ -33,6 +35,12 @@ mod overload;
 mod page;
 mod provision;
 mod provisioning;
+#[allow(dead_code, reason = "shared with other test binaries")]
+#[path = "../../../object-engine/tests/all/differential/random.rs"]
+mod random;
+#[allow(dead_code, reason = "shared with other test binaries")]
+#[path = "../../../object-engine/tests/random_tests/mod.rs"]
+mod random_tests;
 mod real_server;
 mod remote_store;
 #[path = "../../../graph-store/tests/all/back_end/repository.rs"]

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Kills the service and an RDF4J server while clients write, as often as a release asks for: 200 and 100
+# times, in about an hour. `cargo test -p servers -- --ignored kills` does so a few times.
+#
+#   KILLS_SEED=N scripts/kills.sh
+#
+# Needs what scripts/servers.sh needs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+cargo test -p servers --test all --no-run
+started=
+stop() {
+  if [ -n "$started" ]; then scripts/servers.sh stop rdf4j; fi
+}
+trap stop EXIT
+if ! scripts/servers.sh env rdf4j > /dev/null 2>&1; then
+  started=1
+  scripts/servers.sh start rdf4j
+fi
+servers=$(scripts/servers.sh env rdf4j)
+eval "$servers"
+
+run() {
+  KILLS=$1 cargo test -p servers --test all -- --include-ignored --nocapture "kills::$2"
+}
+run 200 a_service_that_is_killed
+run 100 a_server_that_is_killed
