@@ -119,6 +119,7 @@ impl Client {
         let context = CallContext::new();
         let query = EndpointQuery {
             query: &self.query,
+            text: &self.query.to_string(),
             dataset: &Dataset::default(),
         };
         match self.runtime.block_on(endpoint.select(query, &context)) {

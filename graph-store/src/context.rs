@@ -1,14 +1,20 @@
-//! The context of a call to a store: its deadline, cancellation, trace and meter.
+//! The context of a call to a store: its deadline, cancellation, trace, meter, and where its long work
+//! runs.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
+use futures::channel::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{MeterExceeded, StoreError};
 use crate::trace::Trace;
+
+/// Terms that are sorted, grouped or linked in less than about a millisecond.
+const SHORT_TERMS: usize = 2_048;
 
 /// The context of a call to a store.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +34,24 @@ pub struct CallContext {
     pub meter: Option<Arc<Meter>>,
     /// Counts the memory of results.
     pub memory: Option<Arc<dyn ResultMemory>>,
+    /// Runs what is too long for the thread that polls a store that waits for others.
+    pub long_work: Option<Arc<dyn LongWork>>,
+}
+
+/// Where work runs that is too long for the thread of an asynchronous task.
+///
+/// A store that waits for others has nothing to do while it waits, and much to do at once when a large
+/// result has arrived. It hands such work on by [`CallContext::run_long`], and must not wait for anything
+/// in it.
+#[async_trait]
+pub trait LongWork: fmt::Debug + Send + Sync {
+    /// Runs `work` on another thread, and returns when it is done. It takes about as long as sorting
+    /// `terms` terms.
+    ///
+    /// # Errors
+    /// [`StoreError::Overloaded`] when too much work waits already, [`StoreError::Deadline`] when the
+    /// deadline passes before it begins, and [`StoreError::Panicked`] when it panics.
+    async fn run(&self, terms: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), StoreError>;
 }
 
 /// The memory that results of a store take, as whoever asks the store counts it.
@@ -108,6 +132,37 @@ impl CallContext {
     pub fn with_memory(mut self, memory: Arc<dyn ResultMemory>) -> Self {
         self.memory = Some(memory);
         self
+    }
+
+    /// Sets where work runs that is too long for the thread that polls the store.
+    #[must_use]
+    pub fn with_long_work(mut self, long_work: Arc<dyn LongWork>) -> Self {
+        self.long_work = Some(long_work);
+        self
+    }
+
+    /// Runs work on `terms` terms: here if they are few or no other place is set, else there.
+    ///
+    /// Work that is run elsewhere goes on when the future is dropped, so it should
+    /// [check](CallContext::check) from time to time that the request is still live.
+    ///
+    /// # Errors
+    /// Those of [`LongWork::run`].
+    pub async fn run_long<T: Send + 'static>(
+        &self,
+        terms: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let Some(elsewhere) = self.long_work.as_ref().filter(|_| terms > SHORT_TERMS) else {
+            return Ok(work());
+        };
+        let (done, result) = oneshot::channel();
+        let work = move || {
+            // Nobody waits any more when this fails.
+            let _ = done.send(work());
+        };
+        elsewhere.run(terms, Box::new(work)).await?;
+        result.await.map_err(|_| StoreError::Panicked)
     }
 
     /// Counts one call to the store in the trace; stores call it for each of their steps.

@@ -30,6 +30,12 @@ pub enum StoreError {
     /// There is no memory for a result now; see [`CallContext::hold`](crate::CallContext::hold).
     #[error("there is no memory for a result of the store")]
     OutOfMemory,
+    /// Too much work waits for a processor already; see [`LongWork`](crate::LongWork).
+    #[error("too many requests wait for a processor")]
+    Overloaded,
+    /// Work on a result panicked; the panic is in the log.
+    #[error("work on a result of the store panicked")]
+    Panicked,
     /// The store cannot be reached.
     #[error("the store cannot be reached")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),

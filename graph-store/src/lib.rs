@@ -17,7 +17,7 @@ pub mod trace;
 pub mod value;
 pub mod write;
 
-pub use context::{CallContext, Meter, ResultMemory};
+pub use context::{CallContext, LongWork, Meter, ResultMemory};
 pub use error::{MeterExceeded, StoreError};
 pub use statements::{Statement, Statements};
 pub use store::{

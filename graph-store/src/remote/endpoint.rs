@@ -16,6 +16,8 @@ use crate::store::StoreInfo;
 pub struct EndpointQuery<'a> {
     /// A SELECT query. Its dataset clause, if any, is already in the endpoint's dialect.
     pub query: &'a Query,
+    /// The query as it is sent.
+    pub text: &'a str,
     /// The dataset of the request, for protocol parameters such as inference.
     pub dataset: &'a Dataset,
 }

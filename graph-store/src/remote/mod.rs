@@ -6,6 +6,7 @@ mod endpoint;
 mod facts;
 #[cfg(feature = "remote")]
 pub mod http;
+mod results;
 mod solutions;
 mod store;
 #[cfg(feature = "remote")]

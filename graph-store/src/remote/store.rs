@@ -1,35 +1,34 @@
 //! A store behind a SPARQL endpoint.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use futures::FutureExt;
 use futures::stream::{self, StreamExt, TryStreamExt};
-use oxrdf::{NamedNode, Term};
+use oxrdf::Term;
+use spargebra::Query;
 use spargebra::algebra::GraphPattern;
 
 use super::dialect::{DefaultGraph, Dialect};
 #[cfg(feature = "remote")]
 use super::endpoint::UpdateEndpoint;
 use super::endpoint::{EndpointQuery, Rows, SparqlEndpoint};
-use super::facts::{Facts, wanted};
+use super::facts::wanted;
+use super::results::{self, AskedSlots, malformed};
 use super::solutions::{Solutions, width};
 #[cfg(feature = "remote")]
 use super::write::{IsolationReport, PlainWriter};
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{
-    Column, Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Page, Position,
-    Selection, Slot, ValueCondition, Window, object_refs,
+    Column, Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Page, Selection, Slot,
+    ValueCondition, Window,
 };
 use crate::sparql::{self, Fact, SlotQuery};
 #[cfg(feature = "remote")]
 use crate::store::WriteStore;
-use crate::store::order::{
-    CHECK_EVERY, KeyCache, drop_repeated, keys, named_nodes, sorted_page, sorted_values,
-};
+use crate::store::order::named_nodes;
 use crate::store::{GraphStore, StoreFeatures, StoreInfo, WindowBuilder, Windowed};
 
 /// Options of a remote store.
@@ -122,15 +121,39 @@ impl RemoteStore {
         dataset: &Dataset,
         context: &CallContext,
     ) -> Result<Rows, StoreError> {
+        let build = self.built(dataset, move || pattern);
+        self.rows_of(build(), width, dataset, context).await
+    }
+
+    /// Returns what builds a query and its text.
+    fn built(
+        &self,
+        dataset: &Dataset,
+        pattern: impl FnOnce() -> GraphPattern + Send + 'static,
+    ) -> impl FnOnce() -> (Query, String) + Send + 'static {
+        let (dialect, default_graph) = (self.options.dialect, self.options.default_graph);
+        let dataset = dataset.clone();
+        move || {
+            let query = dialect.query(default_graph, pattern(), &dataset);
+            let text = query.to_string();
+            (query, text)
+        }
+    }
+
+    /// Runs a query with its text, whose rows have `width` terms.
+    async fn rows_of(
+        &self,
+        (query, text): (Query, String),
+        width: usize,
+        dataset: &Dataset,
+        context: &CallContext,
+    ) -> Result<Rows, StoreError> {
         context.check()?;
-        let options = &self.options;
-        let query = options
-            .dialect
-            .query(options.default_graph, pattern, dataset);
         context.count_call();
         let started = Instant::now();
         let request = EndpointQuery {
             query: &query,
+            text: &text,
             dataset,
         };
         let rows = self.endpoint.select(request, context).await?;
@@ -138,10 +161,20 @@ impl RemoteStore {
             return Err(malformed("a result has other columns than its query"));
         }
         if let Some(trace) = &context.trace {
-            let text = Some(query.to_string());
-            trace.record("query", text, rows.terms.len() / width, started);
+            trace.record("query", Some(text), rows.terms.len() / width, started);
         }
         Ok(rows)
+    }
+
+    /// Fetches all objects with the values that an order compares.
+    async fn rows_with(
+        &self,
+        facts: &[Fact],
+        selection: &Selection,
+        context: &CallContext,
+    ) -> Result<Rows, StoreError> {
+        let pattern = sparql::nodes_with_facts(&selection.condition, facts);
+        self.rows(pattern, 3, &selection.dataset, context).await
     }
 
     /// Fetches the objects with the values that their order compares, and sorts them locally.
@@ -149,107 +182,47 @@ impl RemoteStore {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<NamedNode>, StoreError> {
-        let (nodes, facts) = self.nodes_with_facts(selection, context).await?;
-        let mut cache = KeyCache::default();
-        sorted_page(&facts, nodes, &selection.order, selection.page, &mut cache)
-    }
-
-    /// Fetches all distinct objects with the values that their order compares.
-    async fn nodes_with_facts<'c>(
-        &self,
-        selection: &Selection,
-        context: &'c CallContext,
-    ) -> Result<(Vec<NamedNode>, Facts<'c>), StoreError> {
-        let wanted = wanted(&selection.order, None);
-        let pattern = sparql::nodes_with_facts(&selection.condition, &wanted);
-        let rows = self.rows(pattern, 3, &selection.dataset, context).await?;
-        let mut facts = Facts::new(context);
-        let mut nodes = Vec::new();
-        for row in numbered(rows) {
-            match (row?, wanted.as_slice()) {
-                ((Term::NamedNode(node), 0, None), _) => nodes.push(node),
-                ((node, number @ 1.., Some(value)), wanted) if number <= wanted.len() => {
-                    facts.add(node, &wanted[number - 1].step, value);
-                }
-                _ => return Err(malformed("a result has rows that its query cannot give")),
-            }
-        }
-        nodes.sort_unstable();
-        nodes.dedup();
-        Ok((nodes, facts))
+    ) -> Result<Vec<ObjectRef>, StoreError> {
+        let facts = wanted(&selection.order, None);
+        let rows = self.rows_with(&facts, selection, context).await?;
+        let (order, page) = (selection.order.clone(), selection.page);
+        let own = context.clone();
+        let size = rows.terms.len();
+        let sort = move || results::ordered(rows, &facts, &order, page, &own);
+        context.run_long(size, sort).await?
     }
 
     /// Fetches the values of one batch of nodes for some of the slots, each with its facts.
     async fn hydrate_batch(
         &self,
         nodes: &[ObjectRef],
-        slots: &[(&Slot, Vec<Fact>)],
+        slots: Arc<AskedSlots>,
         dataset: &Dataset,
         context: &CallContext,
     ) -> Result<Vec<Column>, StoreError> {
-        let queries: Vec<SlotQuery<'_>> = slots
-            .iter()
-            .map(|(slot, facts)| SlotQuery {
-                step: &slot.step,
-                condition: slot.condition.as_ref(),
-                facts,
-            })
-            .collect();
-        let pattern = sparql::values_of(nodes, &queries);
-        let rows = self.rows(pattern, 3, dataset, context).await?;
-        let mut known = Facts::new(context);
-        let values = sorted_out(rows, nodes, &queries, &mut known)?;
-        let columns = slots.iter().zip(values).map(|((slot, _), values)| {
-            let mut column = Column::with_capacity(nodes.len());
-            let mut cache = KeyCache::default();
-            for mut values in values {
-                drop_repeated(&mut values, 0);
-                if let Some(page) = &slot.page {
-                    values = sorted_values(&known, values, page, &mut cache)?;
-                }
-                column.values.append(&mut values);
-                column.end_node();
-            }
-            Ok(column)
-        });
-        columns.collect()
+        let nodes: Arc<[ObjectRef]> = nodes.into();
+        let branches = slots.iter().map(|(_, facts)| 1 + facts.len());
+        // Each branch of the query lists the nodes.
+        let size = nodes.len() * branches.sum::<usize>();
+        let (own, asked) = (Arc::clone(&nodes), Arc::clone(&slots));
+        let build = self.built(dataset, move || values_of(&own, &asked));
+        let query = context.run_long(size, build).await?;
+        let rows = self.rows_of(query, 3, dataset, context).await?;
+        let size = rows.terms.len();
+        let own = context.clone();
+        let sort_out = move || results::columns(rows, &nodes, &slots, &own);
+        context.run_long(size, sort_out).await?
     }
 }
 
-/// Assigns the values in rows to their slots and nodes, and adds facts about values to `known`.
-fn sorted_out(
-    rows: Rows,
-    nodes: &[ObjectRef],
-    slots: &[SlotQuery<'_>],
-    known: &mut Facts<'_>,
-) -> Result<Vec<Vec<Vec<Term>>>, StoreError> {
-    let positions: HashMap<&NamedNode, usize> =
-        nodes.iter().map(ObjectRef::node).zip(0..).collect();
-    let steps: Vec<_> = slots.iter().flat_map(|slot| slot.facts).collect();
-    let mut values = vec![vec![Vec::new(); nodes.len()]; slots.len()];
-    for row in numbered(rows) {
-        let (node, number, Some(value)) = row? else {
-            return Err(malformed("a result lacks a value"));
-        };
-        if let Some(slot) = values.get_mut(number) {
-            let position = match &node {
-                Term::NamedNode(node) => positions.get(node),
-                _ => None,
-            };
-            let &position =
-                position.ok_or_else(|| malformed("a result has nodes not asked for"))?;
-            if !matches!(value, Term::BlankNode(_)) {
-                slot[position].push(value);
-            }
-        } else {
-            let fact = steps
-                .get(number - slots.len())
-                .ok_or_else(|| malformed("a result has a number not asked for"))?;
-            known.add(node, &fact.step, value);
-        }
-    }
-    Ok(values)
+/// Returns a query for the values of nodes for some slots, and for facts about them.
+fn values_of(nodes: &[ObjectRef], slots: &[(Slot, Vec<Fact>)]) -> GraphPattern {
+    let queries = slots.iter().map(|(slot, facts)| SlotQuery {
+        step: &slot.step,
+        condition: slot.condition.as_ref(),
+        facts,
+    });
+    sparql::values_of(nodes, &queries.collect::<Vec<_>>())
 }
 
 #[async_trait]
@@ -263,16 +236,12 @@ impl GraphStore for RemoteStore {
             return Ok(Vec::new());
         }
         if !selection.order.is_empty() {
-            let nodes = self.select_ordered(selection, context).await?;
-            return Ok(object_refs(nodes));
+            return self.select_ordered(selection, context).await;
         }
         let pattern = sparql::nodes_page(&selection.condition, selection.page);
         let rows = self.rows(pattern, 1, &selection.dataset, context).await?;
-        let mut nodes: Vec<NamedNode> = named_nodes(rows.terms.into_iter().flatten()).collect();
-        // Not every store sorts strings by code point within a page, and a stable order of lists is
-        // worth the sorting time.
-        nodes.sort_unstable();
-        Ok(object_refs(nodes))
+        let size = rows.terms.len();
+        context.run_long(size, move || results::by_iri(rows)).await
     }
 
     async fn count(&self, selection: &Selection, context: &CallContext) -> Result<u64, StoreError> {
@@ -282,7 +251,9 @@ impl GraphStore for RemoteStore {
         if self.options.dialect.miscounts_values() && joins_values(&selection.condition) {
             let pattern = sparql::nodes_page(&selection.condition, Page::default());
             let rows = self.rows(pattern, 1, &selection.dataset, context).await?;
-            return Ok(named_nodes(rows.terms.into_iter().flatten()).count() as u64);
+            let size = rows.terms.len();
+            let count = move || named_nodes(rows.terms.into_iter().flatten()).count() as u64;
+            return context.run_long(size, count).await;
         }
         let pattern = sparql::count_of(&selection.condition);
         let rows = self.rows(pattern, 1, &selection.dataset, context).await?;
@@ -303,21 +274,15 @@ impl GraphStore for RemoteStore {
         window: &Window,
         context: &CallContext,
     ) -> Result<Windowed, StoreError> {
-        let order = &selection.order;
-        let mut builder = WindowBuilder::new(order, window);
         if selects_nothing(selection) {
-            return Ok(builder.finish());
+            return Ok(WindowBuilder::new(&selection.order, window).finish());
         }
-        let (nodes, facts) = self.nodes_with_facts(selection, context).await?;
-        for (position, id) in nodes.into_iter().enumerate() {
-            if position % CHECK_EVERY == 0 {
-                context.check()?;
-            }
-            let keys = keys(&facts, &id, order)?;
-            let id = id.into();
-            builder.offer(Position { keys, id });
-        }
-        Ok(builder.finish())
+        let facts = wanted(&selection.order, None);
+        let rows = self.rows_with(&facts, selection, context).await?;
+        let (order, window, own) = (selection.order.clone(), window.clone(), context.clone());
+        let size = rows.terms.len();
+        let cut = move || results::windowed(rows, &facts, &order, &window, &own);
+        context.run_long(size, cut).await?
     }
 
     async fn hydrate(
@@ -326,16 +291,17 @@ impl GraphStore for RemoteStore {
         context: &CallContext,
     ) -> Result<Hydrated, StoreError> {
         let asked = request.slots.iter().filter(|slot| can_have_values(slot));
-        let asked: Vec<(&Slot, Vec<Fact>)> = asked
+        let asked: AskedSlots = asked
             .map(|slot| match &slot.page {
-                None => (slot, Vec::new()),
-                Some(page) => (slot, wanted(&page.order, page.members.as_ref())),
+                None => (slot.clone(), Vec::new()),
+                Some(page) => (slot.clone(), wanted(&page.order, page.members.as_ref())),
             })
             .collect();
         let mut fetches = Vec::new();
         if !asked.is_empty() {
+            let asked = Arc::new(asked);
             for nodes in request.nodes.chunks(self.options.batch.max(1)) {
-                let fetch = self.hydrate_batch(nodes, &asked, request.dataset, context);
+                let fetch = self.hydrate_batch(nodes, Arc::clone(&asked), request.dataset, context);
                 fetches.push(fetch.boxed());
             }
         }
@@ -343,23 +309,12 @@ impl GraphStore for RemoteStore {
             .buffered(self.options.concurrency.max(1))
             .try_collect()
             .await?;
-        let mut columns: Vec<Column> = request
-            .slots
-            .iter()
-            .map(|_| Column::with_capacity(request.nodes.len()))
-            .collect();
-        for batch in fetched {
-            let filled = columns.iter_mut().zip(request.slots);
-            let filled = filled.filter(|(_, slot)| can_have_values(slot));
-            for ((column, _), part) in filled.zip(batch) {
-                column.append(part);
-            }
-        }
-        let unasked = columns.iter_mut().zip(request.slots);
-        for (column, _) in unasked.filter(|(_, slot)| !can_have_values(slot)) {
-            request.nodes.iter().for_each(|_| column.end_node());
-        }
-        Ok(Hydrated { columns })
+        let nodes = request.nodes.len();
+        let values = fetched.iter().flatten().map(|column| column.values.len());
+        let size = nodes + values.sum::<usize>();
+        let is_asked: Vec<bool> = request.slots.iter().map(can_have_values).collect();
+        let join = move || results::joined(fetched, &is_asked, nodes);
+        context.run_long(size, join).await
     }
 
     fn features(&self) -> StoreFeatures {
@@ -424,24 +379,4 @@ fn joins_values(condition: &NodeCondition) -> bool {
 
 fn takes_nothing(page: Page) -> bool {
     page.limit == Some(0)
-}
-
-/// Reads rows of a node, a number and a value.
-fn numbered(rows: Rows) -> impl Iterator<Item = Result<(Term, usize, Option<Term>), StoreError>> {
-    let mut terms = rows.terms.into_iter();
-    std::iter::from_fn(move || {
-        let (node, number, value) = (terms.next()?, terms.next()?, terms.next()?);
-        let number = match number {
-            Some(Term::Literal(number)) => number.value().parse().ok(),
-            _ => None,
-        };
-        Some(match (node, number) {
-            (Some(node), Some(number)) => Ok((node, number, value)),
-            _ => Err(malformed("a result has a row without node or number")),
-        })
-    })
-}
-
-fn malformed(what: &'static str) -> StoreError {
-    StoreError::Failed(what.into())
 }

@@ -6,8 +6,9 @@ use std::str::FromStr;
 
 use oxigraph::io::{JsonLdProfileSet, RdfFormat};
 
-use super::documents::{Guard, JSON_TOKEN_BYTES, JsonGuard, XmlGuard};
+use super::documents::{Guard, JSON_TOKEN_BYTES, JsonGuard};
 use super::statements::TOKEN_BYTES;
+use super::xml::XmlGuard;
 
 /// A syntax of RDF data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

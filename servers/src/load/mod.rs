@@ -13,6 +13,8 @@ mod source;
 mod spelling;
 mod statements;
 mod tokens;
+mod xml;
+mod xml_literals;
 
 use std::io::{self, BufRead, Read as _};
 use std::path::{Path, PathBuf};

@@ -299,6 +299,107 @@ fn a_token_may_be_long_but_not_of_any_length_and_the_line_is_said() {
     assert_eq!(loaded("a.jsonld", json).summary.added, 1);
 }
 
+/// A document with one property, whose tag ends on line 5.
+fn property(attributes: &str, content: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\"?><?style it's ?><!DOCTYPE r [<!ENTITY lit \"Literal\">]>\n{RDF}\n\
+         <rdf:Description>\n<e:p {attributes}\n>{content}</e:p></rdf:Description></rdf:RDF>"
+    )
+}
+
+const LITERAL: &str = "rdf:parseType='Literal'";
+
+fn elements(bytes: usize) -> String {
+    "<e:i>0123456789</e:i>\n".repeat(bytes / 22)
+}
+
+#[test]
+fn an_xml_literal_may_be_long_but_not_of_any_length_and_the_line_is_said() {
+    let long = |bytes| format!("<e:x>{}</e:x>", elements(bytes));
+    let whole = loaded("a.rdf", property(LITERAL, &long(14 << 20)));
+    assert_eq!(whole.summary.added, 1);
+    let name = "n".repeat(4_000);
+    for (what, attributes, content) in [
+        ("long", LITERAL, long(16 << 20)),
+        (
+            "of another prefix",
+            "b:parseType = \"&lit;\" xmlns:b='http://www.w3.org/1999/02/22-rdf-syntax-ns#'",
+            long(16 << 20),
+        ),
+        (
+            "in pieces",
+            LITERAL,
+            "<![CDATA[ <e> ]]>text<!-- > -->".repeat(600_000),
+        ),
+        ("of signs that are escaped", LITERAL, "'\"".repeat(2 << 20)),
+        (
+            "of elements that are closed apart",
+            LITERAL,
+            format!("<e:x>{}</e:x>", format!("<e:{name}/>").repeat(2_500)),
+        ),
+    ] {
+        let error = failed("a.rdf", property(attributes, &content)).to_string();
+        let expected = "the XML literal that begins on line 5 has more than 15,728,640 bytes";
+        assert!(error.contains(expected), "{what}: {error}");
+    }
+    let deep = property(LITERAL, &"<e:i>".repeat(110_000));
+    let error = failed("a.rdf", deep).to_string();
+    assert!(
+        error.contains("a.rdf:5:") && error.contains("deep"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_is_no_xml_literal_or_one_of_many_may_be_long() {
+    let names: String = (0..100_000)
+        .map(|n| format!("<rdf:Description rdf:about='http://{n:0>130}'/>"))
+        .collect();
+    let members = loaded("a.rdf", property("rdf:parseType=\"Collection\"", &names));
+    assert_eq!(members.summary.added, 200_001);
+    let short = format!("<e:p {LITERAL}>{}</e:p>", elements(1 << 20));
+    let many = format!(
+        "{RDF}<rdf:Description>{}</rdf:Description></rdf:RDF>",
+        short.repeat(20)
+    );
+    assert_eq!(loaded("a.rdf", many).summary.added, 1);
+}
+
+#[test]
+fn namespaces_do_not_make_few_bytes_many() {
+    // Twenty kilobytes for each of ten thousand elements of six bytes.
+    let namespace = format!("xmlns:n='http://{}/'", "n".repeat(20_000));
+    let declaring = format!("{namespace} {LITERAL}");
+    let one = property(&declaring, &"<e:i/>".repeat(10_000));
+    let error = failed("a.rdf", one).to_string();
+    let expected = "a.rdf:5: the XML literal that begins on line 5 has more than 15,728,640 bytes";
+    assert!(error.contains(expected), "{error}");
+    // Many literals, and many in what only looks like one.
+    let literals = format!("<e:p {LITERAL}><e:i/></e:p>\n").repeat(10_000);
+    for (attribute, expected) in [
+        ("", "take over too many declarations of namespaces"),
+        ("e:parseType='x'", "the XML literal that begins on line 2"),
+    ] {
+        let many = format!(
+            "{RDF}\n<rdf:Description {namespace} {attribute}>{literals}</rdf:Description></rdf:RDF>"
+        );
+        let error = failed("a.rdf", many).to_string();
+        assert!(
+            error.contains("a.rdf:") && error.contains(expected),
+            "{error}"
+        );
+    }
+    let namespaces = |count: usize| -> String {
+        let declared = (0..count).map(|n| format!(" xmlns:n{n}='http://{n}'"));
+        declared.collect()
+    };
+    let few = property(&format!("{} {LITERAL}", namespaces(900)), "<e:i/>");
+    assert_eq!(loaded("a.rdf", few).summary.added, 1);
+    let many = property(&format!("{} {LITERAL}", namespaces(1_000)), "<e:i/>");
+    let error = failed("a.rdf", many).to_string();
+    assert!(error.contains("more than 1,000 namespaces"), "{error}");
+}
+
 #[test]
 fn one_line_of_any_length_is_read() {
     let statements: String = (0..60_000)

@@ -271,9 +271,8 @@ impl SparqlEndpoint for HttpEndpoint {
         context: &CallContext,
     ) -> Result<Rows, StoreError> {
         let wanted = projection(query.query)?;
-        let text = query.query.to_string();
         let sent = Query {
-            text: &text,
+            text: query.text,
             dataset: query.dataset,
             format: self.options.result_format,
         };

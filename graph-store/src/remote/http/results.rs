@@ -18,6 +18,10 @@ use super::values::ResultFormat;
 use crate::error::StoreError;
 use crate::remote::Rows;
 
+/// Rows that are parsed before other tasks get their turn: a fraction of a millisecond, and several
+/// results may be read at once.
+const TURN: usize = 128;
+
 /// Returns the variables of a SELECT query in the order of its projection.
 pub(super) fn projection(query: &Query) -> Result<Vec<Variable>, StoreError> {
     let Query::Select { pattern, .. } = query else {
@@ -92,6 +96,10 @@ pub(super) async fn read_rows(
         let values = solution.values();
         let row = columns.iter().map(|column| values[*column].clone());
         rows.terms.extend(row);
+        // One piece of a body may have thousands of rows.
+        if rows.terms.len() % (TURN * rows.width.max(1)) == 0 {
+            tokio::task::yield_now().await;
+        }
     }
     Ok(rows)
 }
@@ -141,5 +149,47 @@ fn failure(error: QueryResultsParseError, address: &str) -> HttpError {
     HttpError::Malformed {
         address: address.to_owned(),
         cause,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    #[test]
+    fn others_get_their_turn_within_one_piece_of_a_result() {
+        let rows = 100 * TURN;
+        let row = r#"{"a":{"type":"literal","value":"x"}}"#;
+        let list = vec![row; rows].join(",");
+        let body = format!(r#"{{"head":{{"vars":["a"]}},"results":{{"bindings":[{list}]}}}}"#);
+        let response = ureq::http::Response::builder()
+            .header(CONTENT_TYPE.as_str(), "application/sparql-results+json")
+            .body(body)
+            .unwrap();
+        let connections = Semaphore::new(1);
+        let permit = connections.try_acquire().unwrap();
+        let body = Body::new(response.into(), "here".to_owned(), None, permit);
+        let wanted = [Variable::new_unchecked("a")];
+        let mut turns = 0;
+        let others = async {
+            loop {
+                turns += 1;
+                tokio::task::yield_now().await;
+            }
+        };
+        let read = async {
+            tokio::select! {
+                read = read_rows(body, ResultFormat::Json, &wanted) => read,
+                () = others => unreachable!("others never end"),
+            }
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let read = runtime.block_on(read).unwrap();
+        assert_eq!(read.terms.len(), rows);
+        assert!(turns >= 100, "{turns}");
     }
 }

@@ -45,7 +45,7 @@ impl SparqlEndpoint for HttpSession {
         context: &CallContext,
     ) -> Result<Rows, StoreError> {
         let wanted = &projection(query.query)?;
-        let text = &query.query.to_string();
+        let text = query.text;
         let endpoint = &*self.endpoint;
         let query = Query {
             text,

@@ -215,8 +215,10 @@ pub(in crate::remote) async fn rows(
     };
     context.count_call();
     let started = std::time::Instant::now();
+    let text = query.to_string();
     let request = EndpointQuery {
         query: &query,
+        text: &text,
         dataset: &dataset,
     };
     let rows = endpoint.select(request, context).await?;
@@ -224,12 +226,7 @@ pub(in crate::remote) async fn rows(
         return Err(malformed("a result has other columns than its query"));
     }
     if let Some(trace) = &context.trace {
-        trace.record(
-            "query",
-            Some(query.to_string()),
-            rows.terms.len() / width,
-            started,
-        );
+        trace.record("query", Some(text), rows.terms.len() / width, started);
     }
     Ok(rows)
 }

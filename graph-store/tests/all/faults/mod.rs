@@ -61,8 +61,10 @@ async fn ask(client: &HttpEndpoint) -> Result<Rows, StoreError> {
 async fn ask_within(client: &HttpEndpoint, time: Duration) -> Result<Rows, StoreError> {
     let context = until(time);
     let (query, dataset) = (query(), Dataset::default());
+    let text = query.to_string();
     let asked = EndpointQuery {
         query: &query,
+        text: &text,
         dataset: &dataset,
     };
     let started = Instant::now();

@@ -96,6 +96,7 @@ async fn select(client: &HttpEndpoint, text: &str, time: Duration) -> Result<Row
     let dataset = Dataset::default();
     let asked = EndpointQuery {
         query: &query,
+        text,
         dataset: &dataset,
     };
     client.select(asked, &until(time)).await

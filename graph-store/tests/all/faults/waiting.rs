@@ -95,8 +95,10 @@ async fn cancelling_a_request_closes_its_connection() {
     let client = client(options(&endpoint.url()));
     let context = until(SOON * 2);
     let (query, dataset) = (query(), Dataset::default());
+    let text = query.to_string();
     let asked = EndpointQuery {
         query: &query,
+        text: &text,
         dataset: &dataset,
     };
     let cancel = async {
