@@ -97,7 +97,7 @@ pub(super) async fn read_rows(
         let row = columns.iter().map(|column| values[*column].clone());
         rows.terms.extend(row);
         // One piece of a body may have thousands of rows.
-        if rows.terms.len() % (TURN * rows.width.max(1)) == 0 {
+        if rows.terms.len().is_multiple_of(TURN * rows.width.max(1)) {
             tokio::task::yield_now().await;
         }
     }
