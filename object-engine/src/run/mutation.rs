@@ -28,6 +28,10 @@ impl Job {
             Err(error) => return Reply::Refused(vec![error]).into(),
             Ok(job) => job.counted(true),
         };
+        if !ready.mutation().is_small() {
+            // It runs in a slot as a whole, where waiting for another one could have no end.
+            job.call.long_work = None;
+        }
         if !ready.mutation().dry_run {
             job.repetition = Repetition::of(&job);
         }
@@ -189,7 +193,7 @@ impl Job {
     /// Answers a mutation that the store has not written.
     fn not_written(&self, ready: &Ready, error: &StoreError) -> Executed {
         match error {
-            StoreError::OutOfMemory => self.failed(error).into(),
+            StoreError::OutOfMemory | StoreError::Overloaded => self.failed(error).into(),
             _ => {
                 let error = store_error(error, &self.context.request_id);
                 match error.code.status() {
@@ -217,7 +221,7 @@ impl Job {
 struct Basis {
     rights: Option<Access>,
     graph: GraphName,
-    no_plan: Plan,
+    no_plan: Arc<Plan>,
 }
 
 impl Basis {
@@ -228,7 +232,7 @@ impl Basis {
                 Some(graph) => GraphName::NamedNode(graph.clone()),
                 None => GraphName::DefaultGraph,
             },
-            no_plan: Plan::empty(),
+            no_plan: Arc::new(Plan::empty()),
         }
     }
 }
