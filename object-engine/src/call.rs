@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use graph_store::{CallContext, ResultMemory, StoreError};
-use graphql_service::{GraphqlError, MemoryAccount, RequestContext, SlotError, code as shared};
+use async_trait::async_trait;
+use graph_store::{CallContext, LongWork, ResultMemory, StoreError};
+use graphql_service::{
+    GraphqlError, MemoryAccount, RequestContext, SlotError, Slots, Weight, code as shared,
+};
 
 use crate::code;
 
@@ -69,6 +72,38 @@ impl Drop for StoreMemory {
     }
 }
 
+/// Terms of a result that are worked on in a slot of medium weight, about 30 milliseconds.
+const MEDIUM_TERMS: usize = 1 << 15;
+
+/// Runs what a request does between its calls to a store in slots.
+#[derive(Debug)]
+pub(crate) struct InSlots {
+    slots: Arc<Slots>,
+    deadline: Option<Instant>,
+}
+
+impl InSlots {
+    pub(crate) fn new(slots: Arc<Slots>, deadline: Option<Instant>) -> Self {
+        InSlots { slots, deadline }
+    }
+}
+
+#[async_trait]
+impl LongWork for InSlots {
+    async fn run(&self, terms: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), StoreError> {
+        let weight = match terms {
+            ..=MEDIUM_TERMS => Weight::Medium,
+            _ => Weight::Long,
+        };
+        let done = self.slots.run(weight, self.deadline, |_| work()).await;
+        done.map_err(|error| match error {
+            SlotError::QueueFull => StoreError::Overloaded,
+            SlotError::Deadline => StoreError::Deadline,
+            _ => StoreError::Panicked,
+        })
+    }
+}
+
 /// Returns the error of a request that there is no memory for.
 pub(crate) fn out_of_memory() -> GraphqlError {
     let message = "the requests being served hold all memory that they may";
@@ -104,6 +139,7 @@ pub(crate) fn store_error(error: &StoreError, request_id: &str) -> GraphqlError 
         )
         .with("limit", *limit),
         StoreError::OutOfMemory => out_of_memory(),
+        StoreError::Overloaded => slot_error(SlotError::QueueFull),
         StoreError::Conflict => GraphqlError::new(
             code::WRITE_CONFLICT,
             "other writers kept changing the same data; nothing was written, and the request can be repeated",

@@ -4,6 +4,7 @@ mod aggregate;
 mod chunks;
 mod connection;
 mod fetch;
+mod link;
 mod list;
 mod values;
 mod write;
@@ -28,7 +29,7 @@ use crate::plan::Plan;
 #[derive(Clone, Copy)]
 pub(crate) struct Execution<'a> {
     pub(crate) schema: &'a Schema,
-    pub(crate) plan: &'a Plan,
+    pub(crate) plan: &'a Arc<Plan>,
     pub(crate) store: &'a dyn GraphStore,
     pub(crate) context: &'a CallContext,
     pub(crate) limits: &'a Limits,

@@ -1,6 +1,7 @@
 //! One attempt to carry out a mutation, in one transaction.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use graph_store::query::{NodeCondition, Selection, Step};
 use graph_store::write::{ChangeKind, ChangedObjects, QuadPattern};
@@ -453,7 +454,7 @@ impl<'a> Attempt<'a> {
         if field.read_back.roots.is_empty() {
             return Ok(None);
         }
-        let plan = among(&field.read_back, ids);
+        let plan = Arc::new(among(&field.read_back, ids));
         let execution = Execution {
             plan: &plan,
             store,

@@ -1,5 +1,7 @@
 //! Plans mutations: what is written, as far as no data is needed to know it, and what is read back.
 
+use std::sync::Arc;
+
 use apollo_compiler::Node;
 use apollo_compiler::executable;
 use apollo_compiler::response::JsonValue;
@@ -77,7 +79,7 @@ pub(crate) struct MutationField {
     /// The fields of the payload, by response key.
     pub(crate) payload: Vec<(String, PayloadPart)>,
     /// What the payload reads back: a root for each [`PayloadPart::Objects`].
-    pub(crate) read_back: Plan,
+    pub(crate) read_back: Arc<Plan>,
 }
 
 /// What a field does.
@@ -246,7 +248,7 @@ impl<'a> FieldBuilder<'_, 'a> {
             object: self.meaning.object,
             action,
             payload,
-            read_back,
+            read_back: Arc::new(read_back),
         })
     }
 

@@ -23,7 +23,7 @@ use graphql_service::{
 use repeat::Repetition;
 
 use crate::access::{Enforced, access_of, write_access_of};
-use crate::call::{PATIENCE, StoreMemory, call_context, slot_error, store_error};
+use crate::call::{InSlots, PATIENCE, StoreMemory, call_context, slot_error, store_error};
 use crate::code;
 use crate::execute::{Execution, Fetched, ServiceSdl};
 use crate::explain::Explanation;
@@ -113,7 +113,7 @@ struct Ready {
 /// A plan.
 enum Planned {
     /// Of a query.
-    Query(Plan),
+    Query(Arc<Plan>),
     /// Of a mutation.
     Mutation(Box<MutationPlan>),
 }
@@ -245,7 +245,7 @@ impl Job {
         let deadline = self.context.deadline;
         let traced = match self.counted(false).traced() {
             Err(error) => return form(Reply::Refused(vec![error]).into()),
-            Ok(traced) => traced,
+            Ok(traced) => traced.off_the_worker(),
         };
         let ready = match traced.prepare_anywhere().await {
             Err(error) => return form(refused_slot(error)),
@@ -347,6 +347,13 @@ impl Job {
         job
     }
 
+    /// Hands long work between calls to the store to slots from now on.
+    fn off_the_worker(mut self) -> Self {
+        let slots = Arc::clone(&self.shared.options.slots);
+        self.call.long_work = Some(Arc::new(InSlots::new(slots, self.context.deadline)));
+        self
+    }
+
     /// Records the steps of the store, where an explanation is wanted.
     fn traced(mut self) -> Result<Self, GraphqlError> {
         if self.request.has_extension("explain") && !self.explains {
@@ -378,7 +385,7 @@ impl Job {
     }
 
     /// Returns the execution of what a mutation reads back, but for its plan and its store.
-    fn reading_back<'a>(&'a self, ready: &'a Ready, no_plan: &'a Plan) -> Execution<'a> {
+    fn reading_back<'a>(&'a self, ready: &'a Ready, no_plan: &'a Arc<Plan>) -> Execution<'a> {
         Execution {
             in_chunks: false,
             ..self.reading(&ready.prepared, no_plan)
@@ -436,7 +443,7 @@ impl Job {
         }
         let plan = plan::build(&input)?;
         tracing::debug!(request_id = %self.context.request_id, ?plan, "planned");
-        Ok(Planned::Query(plan))
+        Ok(Planned::Query(Arc::new(plan)))
     }
 
     /// Checks the size of what is asked of the schema, and counts it as long unless it is at hand.
@@ -466,7 +473,7 @@ impl Job {
     }
 
     /// Returns the execution of a plan that reads.
-    fn reading<'a>(&'a self, prepared: &'a Prepared, plan: &'a Plan) -> Execution<'a> {
+    fn reading<'a>(&'a self, prepared: &'a Prepared, plan: &'a Arc<Plan>) -> Execution<'a> {
         let shared = self.shared.as_ref();
         Execution {
             schema: shared.api.soml(),
@@ -529,7 +536,7 @@ impl Job {
     }
 
     fn failed(&self, error: &StoreError) -> Reply {
-        let is_overload = matches!(error, StoreError::OutOfMemory);
+        let is_overload = matches!(error, StoreError::OutOfMemory | StoreError::Overloaded);
         let error = store_error(error, &self.context.request_id);
         match is_overload {
             true => Reply::Overloaded(error),

@@ -67,6 +67,8 @@ impl Job {
         }
         let mut long = self.clone().counted(true);
         long.may_block = true;
+        // It runs in a slot as a whole, where waiting for another one could have no end.
+        long.call.long_work = None;
         long.in_turn(ready, true).await
     }
 
@@ -239,7 +241,7 @@ impl Job {
     /// Answers a mutation that the store has not written.
     fn not_written(&self, ready: &Ready, error: &StoreError) -> Executed {
         match error {
-            StoreError::OutOfMemory => self.failed(error).into(),
+            StoreError::OutOfMemory | StoreError::Overloaded => self.failed(error).into(),
             _ => {
                 let unknown = self.context.overdue.said();
                 let other = || store_error(error, &self.context.request_id);
@@ -269,7 +271,7 @@ impl Job {
 struct Basis {
     rights: Option<Access>,
     graph: GraphName,
-    no_plan: Plan,
+    no_plan: Arc<Plan>,
 }
 
 impl Basis {
@@ -280,7 +282,7 @@ impl Basis {
                 Some(graph) => GraphName::NamedNode(graph.clone()),
                 None => GraphName::DefaultGraph,
             },
-            no_plan: Plan::empty(),
+            no_plan: Arc::new(Plan::empty()),
         }
     }
 }

@@ -17,7 +17,7 @@ pub(super) const JSON_TOKEN_BYTES: usize = 7 << 20;
 pub(super) enum Guard {
     None,
     Json(JsonGuard),
-    Xml(XmlGuard),
+    Xml(Box<XmlGuard>),
 }
 
 impl Guard {

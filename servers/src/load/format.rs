@@ -8,7 +8,6 @@ use oxigraph::io::{JsonLdProfileSet, RdfFormat};
 
 use super::documents::{Guard, JSON_TOKEN_BYTES, JsonGuard};
 use super::statements::TOKEN_BYTES;
-use super::xml::XmlGuard;
 
 /// A syntax of RDF data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +82,7 @@ impl DataFormat {
     pub(super) fn guard(self) -> Guard {
         match self {
             DataFormat::JsonLd => Guard::Json(JsonGuard::default()),
-            DataFormat::RdfXml => Guard::Xml(XmlGuard::default()),
+            DataFormat::RdfXml => Guard::Xml(Box::default()),
             _ => Guard::None,
         }
     }

@@ -2,6 +2,7 @@
 
 mod choice;
 mod documented;
+mod long_work;
 mod round_trips;
 
 use oxigraph::io::{RdfFormat, RdfParser};
