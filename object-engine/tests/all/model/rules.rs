@@ -361,7 +361,10 @@ impl<'a> Writer<'a> {
                         // It need not be a value that could be given today.
                         match unchecked(self.schema, property, patch) {
                             Ok(term) => change.patch = Some((term, vec![json!("patch")])),
-                            Err(code) => self.input(code, key, &with(&at, &[json!("patch")])),
+                            Err(code) => {
+                                self.input(code, key, &with(&at, &[json!("patch")]));
+                                return None;
+                            }
                         }
                     }
                 }
