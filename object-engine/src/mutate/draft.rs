@@ -152,10 +152,27 @@ impl<'a> Draft<'a> {
     /// Changes an object of a concrete type.
     pub(super) fn update(&mut self, place: usize, id: &NamedNode, object: ObjectId) {
         self.updated.insert(id.clone(), object);
+        self.check_id_right(place, object);
         for change in &self.entry(place).changes {
             if let Some(property) = self.property_of(place, object, change) {
                 self.change(place, (id, property), change);
             }
+        }
+    }
+
+    /// Checks that the id of an object of a subclass may be written; that of the class itself is checked
+    /// where the input is read.
+    fn check_id_right(&mut self, place: usize, object: ObjectId) {
+        let may = |rights: &Access| rights.may(object, Part::Id, Operation::Write);
+        if object == self.entry(place).object || self.setting.rights.is_none_or(may) {
+            return;
+        }
+        let ty = self.setting.api.type_name(object);
+        let message = format!("`id` of `{ty}` cannot be written without permission");
+        let entry = self.entry(place);
+        let finding = entry.finding_at("id", &[], code::ACCESS_DENIED, message);
+        if !self.findings.contains(&finding) {
+            self.findings.push(finding);
         }
     }
 
