@@ -128,7 +128,7 @@ impl Checker {
         loop {
             let after = self.followed.last().map_or(0, |(sequence, _)| *sequence);
             let page = format!("{service}/changes?limit=1000&after={after}");
-            let mut page = ureq::get(page).call().expect("records are returned");
+            let mut page = returned(&page);
             let text = page
                 .body_mut()
                 .with_config()
@@ -181,6 +181,18 @@ impl Checker {
         }
         stored.records = change_graph::records(changes).expect("whole records");
         stored
+    }
+}
+
+/// Asks until there is an answer: a server that has just come up may fail for a moment.
+fn returned(address: &str) -> ureq::http::Response<ureq::Body> {
+    let until = Instant::now() + CAUGHT_UP;
+    loop {
+        match ureq::get(address).call() {
+            Ok(answer) => return answer,
+            Err(error) => assert!(Instant::now() < until, "{address}: {error}"),
+        }
+        thread::sleep(Duration::from_millis(500));
     }
 }
 
