@@ -156,20 +156,26 @@ impl<'a> Draft<'a> {
     /// Changes an object of a concrete type.
     pub(super) fn update(&mut self, place: usize, id: &NamedNode, object: ObjectId) {
         self.updated.insert(id.clone(), object);
-        let entry = self.entry(place);
-        if object != entry.object && !self.may_write(object, Part::Id) {
-            let ty = self.setting.api.type_name(object);
-            let message = format!("`{ty}` objects cannot be written without permission");
-            let finding = entry.finding_at("id", &[], code::ACCESS_DENIED, message);
-            // An entry may be applied to many objects.
-            if !self.findings.contains(&finding) {
-                self.findings.push(finding);
-            }
-        }
+        self.check_id_right(place, object);
         for change in &self.entry(place).changes {
             if let Some(property) = self.property_of(place, object, change) {
                 self.change(place, (id, property), change);
             }
+        }
+    }
+
+    /// Checks that the id of an object of a subclass may be written; that of the class itself is checked
+    /// where the input is read.
+    fn check_id_right(&mut self, place: usize, object: ObjectId) {
+        if object == self.entry(place).object || self.may_write(object, Part::Id) {
+            return;
+        }
+        let ty = self.setting.api.type_name(object);
+        let message = format!("`id` of `{ty}` cannot be written without permission");
+        let entry = self.entry(place);
+        let finding = entry.finding_at("id", &[], code::ACCESS_DENIED, message);
+        if !self.findings.contains(&finding) {
+            self.findings.push(finding);
         }
     }
 

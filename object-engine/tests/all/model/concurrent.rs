@@ -43,7 +43,7 @@ struct Tally {
 }
 
 /// Returns the key under which the service keeps that of a client without a name.
-fn kept_key(key: &str) -> String {
+pub(super) fn kept_key(key: &str) -> String {
     let mut hash = Sha256::new();
     for text in ["", key] {
         hash.update((text.len() as u64).to_le_bytes());

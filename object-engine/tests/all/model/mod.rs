@@ -8,6 +8,7 @@ mod concurrent;
 mod generate;
 mod request;
 mod roles;
+mod roles_at_once;
 mod rules;
 mod sequential;
 mod subject;
