@@ -29,7 +29,7 @@ impl SparqlEndpoint for Ready {
         _query: EndpointQuery<'_>,
         _context: &CallContext,
     ) -> Result<Rows, StoreError> {
-        let next = self.0.lock().unwrap().pop_front();
+        let next = self.0.lock().expect("nobody panics with it").pop_front();
         next.ok_or_else(|| StoreError::Failed("no result is left".into()))
     }
 
@@ -46,7 +46,10 @@ struct Elsewhere(Mutex<Vec<(usize, ThreadId)>>);
 impl LongWork for Elsewhere {
     async fn run(&self, terms: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), StoreError> {
         let ran = thread::spawn(work);
-        self.0.lock().unwrap().push((terms, ran.thread().id()));
+        self.0
+            .lock()
+            .expect("nobody panics with it")
+            .push((terms, ran.thread().id()));
         ran.join().map_err(|_| StoreError::Panicked)
     }
 }
