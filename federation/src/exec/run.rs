@@ -144,7 +144,7 @@ impl<'e> Run<'e> {
         Some(Box::pin(async move {
             let context = execution.context;
             let answer = execution.transport.send(subgraph, message, context);
-            let outcome = bounded(context, async { answer.await }).await;
+            let outcome = bounded(context, answer).await;
             (position, sent, outcome)
         }))
     }
@@ -203,8 +203,9 @@ impl<'e> Run<'e> {
         });
         match received {
             Ok((Some(data), found)) => {
-                self.errors_of(request, sent, &found);
                 self.merge(request, sent, data, &found);
+                // The types of objects tell under which names the client asked for what is in them.
+                self.errors_of(request, sent, &found);
             }
             Ok((None, found)) if !found.is_empty() => {
                 self.errors_of(request, sent, &found);

@@ -97,6 +97,10 @@ impl Walk<'_> {
                 let before = paths.len();
                 let (classes, object) = self.narrowed(position, classes, value);
                 for class in classes {
+                    if object.is_none() && paths.len() > before {
+                        // The object is gone with its type: one of its possible places is enough.
+                        break;
+                    }
                     for output in &self.tree.class(class).outputs {
                         let Output::Field { key: client, node } = output else {
                             continue;

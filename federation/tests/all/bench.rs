@@ -32,6 +32,7 @@ pub(crate) struct Outcome {
     pub(crate) plan_text: String,
     pub(crate) data: Json,
     pub(crate) errors: usize,
+    pub(crate) null_entities: usize,
 }
 
 impl Case<'_> {
@@ -105,7 +106,8 @@ impl Case<'_> {
             missing.is_empty() && surplus.is_empty() && silent.is_empty() && !is_doubled;
         let data = response["data"].clone();
         // Text is compared, since the order of members counts.
-        if data.to_string() != expected.to_string() || !errors_agree {
+        let (actual, wanted) = (data.to_string(), expected.to_string());
+        if actual != wanted || !errors_agree {
             let mut out = String::from("the answers differ\n");
             let _ = writeln!(out, "{}\n{plan_text}", self.operation);
             let _ = writeln!(out, "gateway   {data}\nreference {expected}");
@@ -121,6 +123,7 @@ impl Case<'_> {
             plan_text,
             data,
             errors: listed.len(),
+            null_entities: strict.log.lock().unwrap().null_entities,
         })
     }
 }

@@ -70,6 +70,7 @@ fn scenario(folder: &Path, update: bool) -> Result<(), String> {
         rates: Rates {
             nulls: 0,
             errors: 0,
+            unknown: 0,
         },
     };
     let outcome = case.run()?;

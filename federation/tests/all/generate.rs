@@ -29,6 +29,8 @@ struct FieldText {
     directives: Vec<String>,
     /// The only subgraph that resolves it, if it is a plain scalar.
     owner: Option<usize>,
+    /// The type of its objects and the only subgraph that resolves it.
+    objects: Option<(String, usize)>,
 }
 
 struct Generator<'r> {
@@ -65,7 +67,7 @@ enum link__Purpose { SECURITY EXECUTION }
 
 /// Generates a supergraph.
 pub(crate) fn generate(random: &mut Random) -> Generated {
-    let graphs = 2 + random.below(3);
+    let graphs = 2 + random.below(4);
     let mut generator = Generator {
         random,
         graphs,
@@ -84,6 +86,7 @@ pub(crate) fn generate(random: &mut Random) -> Generated {
     generator.value_type();
     generator.fields();
     generator.requires();
+    generator.nested_requires();
     generator.provides();
     generator.overrides();
     generator.roots();
@@ -136,6 +139,7 @@ impl Generator<'_> {
             signature: format!("{name}: {ty}"),
             directives: graphs.iter().map(|g| on(*g)).collect(),
             owner: None,
+            objects: None,
         };
         match self.random.below(5) {
             0 | 1 => (of(&["id"]), vec![field("id", "ID!", graphs)]),
@@ -217,6 +221,7 @@ impl Generator<'_> {
                 signature: "label: String".to_owned(),
                 directives: graphs.iter().map(|g| on(*g)).collect(),
                 owner: None,
+                objects: None,
             });
         }
         let graphs: Vec<usize> = graphs.into_iter().collect();
@@ -352,12 +357,15 @@ impl Generator<'_> {
                     self.features.insert("inaccessible");
                     directives.push("@inaccessible".to_owned());
                 }
+                let objects = (graphs.len() == 1 && !is_leaf)
+                    .then(|| (ty.replace(['[', ']', '!'], ""), owner));
                 let owner = (graphs.len() == 1 && is_leaf).then_some(owner);
                 self.entities[index].fields.push(FieldText {
                     name,
                     signature,
                     directives,
                     owner,
+                    objects,
                 });
             }
         }
@@ -366,7 +374,7 @@ impl Generator<'_> {
     /// Adds fields that are computed from others, also from such that are computed themselves.
     fn requires(&mut self) {
         for index in 0..self.entities.len() {
-            for number in 0..2 {
+            for number in 0..3 {
                 let entity = &self.entities[index];
                 let owned: Vec<(usize, String, usize)> = entity
                     .fields
@@ -419,8 +427,92 @@ impl Generator<'_> {
                         text.replace('"', "\\\"")
                     )],
                     owner: Some(by),
+                    objects: None,
                 });
             }
+        }
+    }
+
+    /// Adds fields that are computed from what is in objects of others.
+    fn nested_requires(&mut self) {
+        for index in 0..self.entities.len() {
+            let fields = self.entities[index].fields.iter().enumerate();
+            let owned: Vec<(usize, String, String, usize)> = fields
+                .filter_map(|(place, field)| {
+                    let (ty, owner) = field.objects.clone()?;
+                    Some((place, field.name.clone(), ty, owner))
+                })
+                .collect();
+            if owned.is_empty() || !self.random.percent(60) {
+                continue;
+            }
+            let (place, input, ty, owner) = self.random.pick(&owned).clone();
+            let known = self.known_in(&ty);
+            let graphs = self.entities[index].graphs.iter().copied();
+            let others: Vec<usize> = graphs
+                .filter(|g| *g != owner && known.contains(g))
+                .collect();
+            if others.is_empty() {
+                continue;
+            }
+            let by = *self.random.pick(&others);
+            let Some(inner) = self.inner_set(&ty, by) else {
+                continue;
+            };
+            self.features.insert("nested requires");
+            let entity = &mut self.entities[index];
+            let external = format!("@join__field(graph: {}, external: true)", graph(by));
+            if !entity.fields[place].directives.contains(&external) {
+                entity.fields[place].directives.push(external);
+            }
+            entity.fields.push(FieldText {
+                name: "nested".to_owned(),
+                signature: "nested: String".to_owned(),
+                directives: vec![format!(
+                    "@join__field(graph: {}, requires: \"{input} {{ {inner} }}\")",
+                    graph(by)
+                )],
+                owner: Some(by),
+                objects: None,
+            });
+        }
+    }
+
+    /// Returns the subgraphs that know a type.
+    fn known_in(&self, ty: &str) -> Vec<usize> {
+        let entity = self.entities.iter().find(|entity| entity.name == ty);
+        let named = self.abstracts.iter().find(|(name, _)| name == ty);
+        match (entity, named) {
+            (Some(entity), _) => entity.graphs.clone(),
+            (_, Some((_, graphs))) => graphs.clone(),
+            _ => (0..self.graphs).collect(),
+        }
+    }
+
+    /// Returns what can be required of the objects of a type.
+    fn inner_set(&mut self, ty: &str, by: usize) -> Option<String> {
+        if ty == "Size" {
+            return Some("width".to_owned());
+        }
+        let keys = |entity: &Entity| {
+            let key = entity.keys.get(&by)?.first()?;
+            Some((*key).to_owned())
+        };
+        if let Some(entity) = self.entities.iter().find(|entity| entity.name == ty) {
+            return keys(entity);
+        }
+        self.features.insert("requires over abstract types");
+        // One type alone, so that there are objects of which nothing but the type is sent.
+        let of_one = self.entities.iter().find_map(|entity| {
+            let is_member = self.rest.contains(&format!("member: \"{}\"", entity.name));
+            let is_named = entity.interfaces.iter().any(|(name, _)| name == ty);
+            let is_of = if ty == "Any" { is_member } else { is_named };
+            let key = keys(entity).filter(|_| is_of)?;
+            Some(format!("... on {} {{ {key} }}", entity.name))
+        });
+        match ty {
+            "Named" => Some(format!("label {}", of_one.unwrap_or_default())),
+            _ => of_one,
         }
     }
 
@@ -454,9 +546,16 @@ impl Generator<'_> {
                 entity.fields[place].directives.push(external);
             }
             let (name, list) = (entity.name.clone(), self.random.percent(50));
+            let is_named = entity.interfaces.iter().any(|(name, _)| name == "Named");
+            let (name, set) = if is_named && self.random.percent(50) {
+                self.features.insert("provides on abstract types");
+                ("Named".to_owned(), format!("... on {name} {{ {input} }}"))
+            } else {
+                (name, input)
+            };
             let ty = if list { format!("[{name}]") } else { name };
             self.query.push(format!(
-                "p{index}: {ty} @join__field(graph: {}, provides: \"{input}\")",
+                "p{index}: {ty} @join__field(graph: {}, provides: \"{set}\")",
                 graph(by)
             ));
         }
@@ -484,6 +583,7 @@ impl Generator<'_> {
                     ),
                 ],
                 owner: None,
+                objects: None,
             });
             self.labels.push(label);
         }

@@ -52,6 +52,9 @@ impl Resolver for Monolith<'_, '_> {
             world.mutations.set(world.mutations.get() + 1);
         }
         let id = world.supergraph.field_id(object.ty, &field.name).unwrap();
+        if world.is_missing(object, id) {
+            return Resolved::Leaf(Json::Null);
+        }
         let mut joins = world.supergraph.field(id).joins.iter();
         match joins.find_map(|join| join.requires.as_ref()) {
             Some(requires) => {

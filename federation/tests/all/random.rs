@@ -58,6 +58,7 @@ fn case(seed: u64) -> Result<Vec<&'static str>, String> {
     let rates = Rates {
         nulls: if random.percent(50) { 15 } else { 0 },
         errors: if random.percent(30) { 8 } else { 0 },
+        unknown: if random.percent(60) { 40 } else { 0 },
     };
     let labels = generated
         .labels
@@ -87,6 +88,9 @@ fn case(seed: u64) -> Result<Vec<&'static str>, String> {
     }
     if outcome.plan.is_optimal {
         features.push("all plans tried");
+    }
+    if outcome.null_entities > 0 {
+        features.push("null entities");
     }
     if outcome.errors > 0 {
         features.push("errors in the answer");

@@ -36,6 +36,7 @@ pub(crate) struct Log {
     pub(crate) mistakes: Vec<String>,
     pub(crate) requests: usize,
     pub(crate) representations: usize,
+    pub(crate) null_entities: usize,
     pub(crate) mutations: u64,
 }
 
@@ -222,6 +223,10 @@ impl Answering<'_> {
             return self.mistake(format!("no key in {representation}"));
         };
         match self.world.find(ty, &key.fields, representation) {
+            Some(object) if self.world.is_unknown(self.subgraph, &object) => {
+                self.strict.log.lock().unwrap().null_entities += 1;
+                Resolved::Leaf(Json::Null)
+            }
             Some(object) => Resolved::Object(Known {
                 object,
                 provided: Vec::new(),

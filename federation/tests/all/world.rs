@@ -6,7 +6,9 @@ use std::collections::{BTreeSet, HashSet};
 use apollo_compiler::ast::Type;
 use apollo_compiler::executable::OperationType;
 use apollo_compiler::schema::ExtendedType;
-use federation::supergraph::{FieldId, FieldSet, Selected, Supergraph, TypeId, TypeKind};
+use federation::supergraph::{
+    FieldId, FieldSet, Selected, SubgraphId, Supergraph, TypeId, TypeKind,
+};
 use serde_json::{Value as Json, json};
 
 use crate::executor::constant;
@@ -37,6 +39,8 @@ pub(crate) enum Value {
 pub(crate) struct Rates {
     pub(crate) nulls: u64,
     pub(crate) errors: u64,
+    /// Entities that a subgraph does not know which only finds them by keys.
+    pub(crate) unknown: u64,
 }
 
 pub(crate) struct World<'s> {
@@ -83,6 +87,46 @@ impl<'s> World<'s> {
         all.push(&number);
         all.extend(texts);
         hash(self.seed, &all)
+    }
+
+    /// Returns whether a subgraph does not know an object. Only such objects are unknown somewhere that all
+    /// subgraphs find by the same keys, and only where nothing but a key leads to them.
+    pub(crate) fn is_unknown(&self, subgraph: SubgraphId, object: &Object) -> bool {
+        let ty = self.supergraph.ty(object.ty);
+        let Some(join) = ty.join(subgraph) else {
+            return false;
+        };
+        let chance = self.hash(object, &["unknown", &subgraph.index().to_string()]) % 100;
+        chance < self.rates.unknown
+            && ty.joins.iter().all(|other| other.keys == join.keys)
+            && !join.keys.is_empty()
+            && !self.leads_to(subgraph, object.ty)
+    }
+
+    /// Returns whether a field of a subgraph has a type as a possible one of its values.
+    fn leads_to(&self, subgraph: SubgraphId, ty: TypeId) -> bool {
+        let fields = self.supergraph.type_ids();
+        let mut fields = fields.flat_map(|id| self.supergraph.ty(id).fields.values());
+        fields.any(|field| {
+            let field = self.supergraph.field(*field);
+            field.join(subgraph).is_some()
+                && self
+                    .supergraph
+                    .ty(field.inner)
+                    .possible
+                    .binary_search(&ty)
+                    .is_ok()
+        })
+    }
+
+    /// Returns whether a field is null since the only subgraph with it does not know the object.
+    pub(crate) fn is_missing(&self, object: &Object, field: FieldId) -> bool {
+        let joins = &self.supergraph.field(field).joins;
+        let mut resolvers = joins.iter().filter(|join| !join.is_external);
+        match (resolvers.next(), resolvers.next()) {
+            (Some(only), None) => self.is_unknown(only.subgraph, object),
+            _ => false,
+        }
     }
 
     /// Returns the value of a field that requires nothing.
@@ -172,7 +216,7 @@ impl<'s> World<'s> {
         match name {
             "Int" => json!(object.number * 1000 + number % 1000),
             "Float" => json!(f64::from(u32::try_from(number % 1000).unwrap()) / 8.0),
-            "Boolean" => json!(number % 2 == 0),
+            "Boolean" => json!(number.is_multiple_of(2)),
             "ID" => json!(text),
             "String" => match self.mutations.get() {
                 0 => json!(text),
@@ -249,6 +293,7 @@ impl<'s> World<'s> {
                 let requires = self.supergraph.field(field).joins.iter();
                 let requires = requires.filter_map(|join| join.requires.as_ref()).next();
                 let value = match requires {
+                    _ if self.is_missing(object, field) => Value::Leaf(Json::Null),
                     Some(requires) => {
                         let inputs = self.inputs(object, requires);
                         self.computed(object, field, &arguments, &inputs)
