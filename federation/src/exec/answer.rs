@@ -54,6 +54,10 @@ pub(super) enum PathItem {
 
 /// Reads the response of a subgraph.
 pub(super) fn envelope(body: &Bytes) -> Result<Envelope<'_>, serde_json::Error> {
+    if body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
+        // It would be read as the members of an object in their order.
+        return Err(serde::de::Error::custom("a list"));
+    }
     serde_json::from_slice(body)
 }
 

@@ -9,10 +9,13 @@ use super::document::Printer;
 use super::group::{Entry as GroupEntry, Group, GroupId};
 use super::search::Found;
 use super::{Entry, Plan, Request, Shape, Step};
-use crate::operation::{ClassId, NodeId, Tree};
+use crate::operation::{ClassId, Full, NodeId, Tree};
 
 /// Makes the plan of the groups that were found.
-pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Plan {
+///
+/// # Errors
+/// When the operation of a request is too long.
+pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full> {
     let builder = found.builder;
     let mut together: BTreeMap<_, Vec<GroupId>> = BTreeMap::new();
     for (id, group) in builder.groups.iter().enumerate() {
@@ -39,7 +42,7 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Plan {
         let after: BTreeSet<usize> = after.map(|group| position[group]).collect();
         let groups: Vec<&Group> = groups.iter().map(|group| &builder.groups[*group]).collect();
         let printer = Printer::new(builder.graph, &builder.tree, operation, groups[0].subgraph);
-        let (document, variables, names) = printer.print(&groups);
+        let (document, variables, names) = printer.print(&groups)?;
         let steps = groups
             .iter()
             .zip(names)
@@ -47,23 +50,23 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Plan {
                 entry: entry(group, key, variable),
                 shape: shape(&builder.tree, &group.nodes, &begins_at(group)),
             });
-        Request {
+        Ok(Request {
             subgraph: groups[0].subgraph,
             after: after.into_iter().collect(),
             wave: *wave,
             document,
             variables,
             steps: steps.collect(),
-        }
+        })
     });
-    let requests = requests.collect();
-    Plan {
+    let requests = requests.collect::<Result<_, Full>>()?;
+    Ok(Plan {
         requests,
         operation: operation.operation_type,
         tree: builder.tree,
         cost: found.cost,
         is_optimal: found.is_optimal,
-    }
+    })
 }
 
 fn begins_at(group: &Group) -> Vec<ClassId> {

@@ -56,6 +56,8 @@ pub(super) struct Builder<'s> {
     /// What is known of classes, for as long as no group has changed.
     reached: HashMap<ClassId, Rc<Waves>>,
     best: Option<Cost>,
+    /// What building has cost so far, about; not a time, so that plans do not depend on the machine.
+    pub(super) steps: usize,
 }
 
 impl<'s> Builder<'s> {
@@ -77,6 +79,7 @@ impl<'s> Builder<'s> {
             barrier: BTreeSet::new(),
             reached: HashMap::new(),
             best,
+            steps: 0,
         }
     }
 
@@ -143,6 +146,7 @@ impl<'s> Builder<'s> {
     /// Finds places for the fields of a class that clients asked for.
     fn class(&mut self, class: ClassId) -> Result<(), Fail> {
         let mut nodes = self.tree.class(class).nodes.clone();
+        self.steps += 1 + nodes.len();
         // What is at hand comes first, then what needs no more than a key: later fields find the groups
         // of earlier ones.
         let present = self.presences(class);
@@ -307,6 +311,8 @@ impl<'s> Builder<'s> {
                 }
             }
         }
+        let known = supergraph.ty(ty).joins.len();
+        self.steps += 1 + known * known / 4;
         self.graph.spread(ty, &mut waves);
         let waves = Rc::new(waves);
         self.reached.insert(class, Rc::clone(&waves));

@@ -10,8 +10,15 @@ use indexmap::IndexMap;
 
 use super::group::{Entry, Group};
 use crate::graph::Graph;
-use crate::operation::{ClassId, NodeId, Tree};
+use crate::operation::{ClassId, Full, NodeId, Tree};
 use crate::supergraph::{SubgraphId, TypeId};
+
+/// Maximum length of an operation that a subgraph is sent, in bytes. Fields of several types are written for
+/// each of them, so nested ones could multiply.
+const MAX_LENGTH: usize = 1 << 20;
+
+/// Maximum number of types that are looked at to write an operation.
+const MAX_TYPES: usize = 200_000;
 
 /// Prints the operation of one request.
 pub(super) struct Printer<'p> {
@@ -23,6 +30,8 @@ pub(super) struct Printer<'p> {
     fetched: &'p BTreeSet<NodeId>,
     out: String,
     used: BTreeSet<Name>,
+    /// Types that were looked at.
+    types: usize,
 }
 
 /// The text, the client's variables in it, and for each group the key of its entities and the variable of
@@ -46,10 +55,11 @@ impl<'p> Printer<'p> {
             fetched: &NOTHING,
             out: String::new(),
             used: BTreeSet::new(),
+            types: 0,
         }
     }
 
-    pub(super) fn print(mut self, groups: &[&'p Group]) -> Printed {
+    pub(super) fn print(mut self, groups: &[&'p Group]) -> Result<Printed, Full> {
         let mut names = Vec::new();
         let mut of_representations = Vec::new();
         for (position, group) in groups.iter().enumerate() {
@@ -75,8 +85,11 @@ impl<'p> Printer<'p> {
             }
             names.push(Default::default());
         }
+        if self.is_full() {
+            return Err(Full);
+        }
         let text = self.with_head(&groups[0].entry, &of_representations);
-        (text, self.used.into_iter().collect(), names)
+        Ok((text, self.used.into_iter().collect(), names))
     }
 
     /// Returns the key of a group's entities, and a variable that the client does not use.
@@ -139,8 +152,15 @@ impl<'p> Printer<'p> {
         self.fragments(known.copied().collect(), &nodes);
     }
 
+    fn is_full(&self) -> bool {
+        self.out.len() > MAX_LENGTH || self.types > MAX_TYPES
+    }
+
     fn fragments(&mut self, types: Vec<TypeId>, nodes: &[NodeId]) {
         for (position, ty) in types.iter().enumerate() {
+            if self.is_full() {
+                return;
+            }
             let name = &self.graph.supergraph().ty(*ty).name;
             let gap = if position > 0 { " " } else { "" };
             let _ = write!(self.out, "{gap}... on {name} {{ ");
@@ -210,6 +230,7 @@ impl<'p> Printer<'p> {
         let inner = supergraph.type_id(join.ty.inner_named_type());
         let inner = inner.expect("reading has checked the types of fields");
         let mut parts: IndexMap<Vec<NodeId>, Vec<TypeId>> = IndexMap::new();
+        self.types += self.graph.possible(join).len();
         for ty in self.graph.possible(join) {
             let classes = nodes
                 .iter()

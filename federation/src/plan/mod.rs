@@ -24,7 +24,7 @@ use graphql_service::GraphqlError;
 use crate::code;
 use crate::graph::{ActiveLabels, Graph};
 use crate::limits::GatewayLimits;
-use crate::operation::{ClassId, Tree, too_large};
+use crate::operation::{ClassId, Full, Tree, too_large};
 use crate::supergraph::{SubgraphId, Supergraph};
 
 pub use builder::Cost;
@@ -140,7 +140,7 @@ impl Plan {
             builder::Fail::Impossible(path) => impossible(&path),
             _ => too_large(limits.plan),
         })?;
-        Ok(assemble::plan(found, operation))
+        assemble::plan(found, operation).map_err(|Full| too_large(limits.plan))
     }
 }
 

@@ -72,6 +72,12 @@ impl<'s> Builder<'s> {
         if is_leaf && let Some(first) = inline.first() {
             return vec![Source::Inline(*first)];
         }
+        if let Some(first) = inline.first()
+            && self.missing(node, self.groups[*first].subgraph) == 0
+        {
+            // Nothing can be better: it is there first, and all below comes with it.
+            return vec![Source::Inline(*first)];
+        }
         let waves = self.waves(class);
         let mut sources: Vec<(u32, SubgraphId, Source)> = Vec::new();
         for group in &inline {
@@ -82,6 +88,7 @@ impl<'s> Builder<'s> {
         }
         let ty = self.tree.class(class).ty();
         for join in self.graph.resolvers(field) {
+            self.steps += 1;
             let subgraph = join.subgraph;
             let is_here = sources.iter().any(|(_, known, _)| *known == subgraph);
             let wave = self.graph.resolved(ty, field, subgraph, &waves);

@@ -7,8 +7,9 @@ use super::choices::Choices;
 use crate::graph::Graph;
 use crate::operation::Tree;
 
-/// Fields that are placed in all candidates together, at most: what bounds the time of planning.
-const WORK: usize = 300_000;
+/// Steps that building all candidates may take: what bounds the time of planning. The first candidate is
+/// always completed.
+const WORK: usize = 150_000;
 
 /// The best plan that was found.
 pub(super) struct Found<'s> {
@@ -31,17 +32,19 @@ pub(super) fn search<'s>(
         graph,
         operation,
         tree,
-        left: candidates.min(WORK / tree.len().max(1)).max(1),
+        left: candidates.max(1),
+        work: WORK,
         best: None,
     };
     let (first, mut failure) = search.attempt(Vec::new());
     let mut next = first.next();
     let mut is_complete = next.is_none();
-    if !is_complete {
+    if !is_complete && !search.is_minimal() {
         search.improve();
     }
     while let Some(choices) = next {
-        if search.left == 0 {
+        is_complete |= search.is_minimal();
+        if search.left == 0 || search.work == 0 || is_complete {
             break;
         }
         let (tried, failed) = search.attempt(choices);
@@ -65,6 +68,8 @@ struct Search<'s, 't> {
     tree: &'t Tree,
     /// Candidates that may still be tried.
     left: usize,
+    /// Steps that may still be taken.
+    work: usize,
     best: Option<(Builder<'s>, Cost)>,
 }
 
@@ -76,6 +81,9 @@ impl Search<'_, '_> {
         let (tree, choices) = (self.tree.clone(), Choices::of(choices));
         let mut builder = Builder::new(self.graph, self.operation, tree, choices, best);
         let outcome = builder.run();
+        // What a candidate costs beside its steps is in proportion to its tree, which is copied.
+        let steps = builder.steps + self.tree.len() / 4;
+        self.work = self.work.saturating_sub(steps);
         let made = builder.choices.clone();
         match outcome {
             Ok(cost) => {
@@ -86,14 +94,22 @@ impl Search<'_, '_> {
         }
     }
 
+    /// Returns whether no plan can be better than the best one so far: a single request has no field that
+    /// is not asked for.
+    fn is_minimal(&self) -> bool {
+        self.best
+            .as_ref()
+            .is_some_and(|(_, cost)| cost.fetches <= 1)
+    }
+
     /// Goes to better neighbours of the best candidate, with half of what may be tried.
     fn improve(&mut self) {
-        let end = self.left / 2;
+        let (end, end_of_work) = (self.left / 2, self.work / 2);
         while let Some((builder, before)) = &self.best {
             let before = *before;
             let neighbours: Vec<Vec<usize>> = builder.choices.neighbours().collect();
             for choices in neighbours {
-                if self.left <= end {
+                if self.left <= end || self.work <= end_of_work {
                     return;
                 }
                 self.attempt(choices);

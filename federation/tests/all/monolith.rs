@@ -52,10 +52,14 @@ impl Resolver for Monolith<'_, '_> {
             world.mutations.set(world.mutations.get() + 1);
         }
         let id = world.supergraph.field_id(object.ty, &field.name).unwrap();
+        let mut joins = world.supergraph.field(id).joins.iter();
         if world.is_missing(object, id) {
+            // What it requires is read before the subgraph says that it does not know the object.
+            if let Some(requires) = joins.find_map(|join| join.requires.as_ref()) {
+                world.inputs(object, requires);
+            }
             return Resolved::Leaf(Json::Null);
         }
-        let mut joins = world.supergraph.field(id).joins.iter();
         match joins.find_map(|join| join.requires.as_ref()) {
             Some(requires) => {
                 let inputs = world.inputs(object, requires);

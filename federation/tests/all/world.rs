@@ -7,7 +7,7 @@ use apollo_compiler::ast::Type;
 use apollo_compiler::executable::OperationType;
 use apollo_compiler::schema::ExtendedType;
 use federation::supergraph::{
-    FieldId, FieldSet, Selected, SubgraphId, Supergraph, TypeId, TypeKind,
+    FieldId, FieldSet, Override, Selected, SubgraphId, Supergraph, TypeId, TypeKind,
 };
 use serde_json::{Value as Json, json};
 
@@ -101,6 +101,8 @@ impl<'s> World<'s> {
             && ty.joins.iter().all(|other| other.keys == join.keys)
             && !join.keys.is_empty()
             && !self.leads_to(subgraph, object.ty)
+            && !self.is_provided(object.ty)
+            && !self.is_moved(object.ty)
     }
 
     /// Returns whether a field of a subgraph has a type as a possible one of its values.
@@ -110,6 +112,29 @@ impl<'s> World<'s> {
         fields.any(|field| {
             let field = self.supergraph.field(*field);
             field.join(subgraph).is_some()
+                && self
+                    .supergraph
+                    .ty(field.inner)
+                    .possible
+                    .binary_search(&ty)
+                    .is_ok()
+        })
+    }
+
+    /// Returns whether labels decide who resolves fields of a type.
+    fn is_moved(&self, ty: TypeId) -> bool {
+        let fields = self.supergraph.ty(ty).fields.values();
+        let mut joins = fields.flat_map(|field| &self.supergraph.field(*field).joins);
+        joins.any(|join| join.overridden != Override::Never)
+    }
+
+    /// Returns whether fields of a type are provided on some path.
+    fn is_provided(&self, ty: TypeId) -> bool {
+        let fields = self.supergraph.type_ids();
+        let mut fields = fields.flat_map(|id| self.supergraph.ty(id).fields.values());
+        fields.any(|field| {
+            let field = self.supergraph.field(*field);
+            field.joins.iter().any(|join| join.provides.is_some())
                 && self
                     .supergraph
                     .ty(field.inner)
