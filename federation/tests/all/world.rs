@@ -103,6 +103,7 @@ impl<'s> World<'s> {
             && !self.leads_to(subgraph, object.ty)
             && !self.is_provided(object.ty)
             && !self.is_moved(object.ty)
+            && !self.shares(subgraph, object.ty)
     }
 
     /// Returns whether a field of a subgraph has a type as a possible one of its values.
@@ -118,6 +119,17 @@ impl<'s> World<'s> {
                     .possible
                     .binary_search(&ty)
                     .is_ok()
+        })
+    }
+
+    /// Returns whether a subgraph resolves fields of a type that others resolve too, keys aside.
+    fn shares(&self, subgraph: SubgraphId, ty: TypeId) -> bool {
+        let mut fields = self.supergraph.ty(ty).fields.values();
+        fields.any(|field| {
+            let joins = self.supergraph.field(*field).joins.iter();
+            let resolvers = joins.filter(|join| !join.is_external);
+            let resolvers: Vec<SubgraphId> = resolvers.map(|join| join.subgraph).collect();
+            !self.keys.contains(field) && resolvers.len() > 1 && resolvers.contains(&subgraph)
         })
     }
 
