@@ -1,0 +1,13 @@
+//! Carries out plans: requests to subgraphs as soon as what they wait for is there, and the answer in the
+//! order of the client's operation.
+
+mod answer;
+mod errors;
+mod leaf;
+mod project;
+mod representations;
+mod run;
+mod store;
+mod walk;
+
+pub use run::{Execution, execute};

@@ -1,0 +1,220 @@
+//! Writes the answer: the merged data in the order of the client's operation, checked against the API
+//! schema.
+
+use std::collections::HashSet;
+
+use apollo_compiler::ast::Type as AstType;
+use apollo_compiler::{Name, Schema};
+use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult};
+use graphql_service::{ErrorCode, GraphqlError, PathSegment, code as shared};
+use serde_json::value::RawValue;
+
+use super::leaf;
+use super::store::{ObjectId, Store, Value};
+use super::walk::Walk;
+use crate::code;
+use crate::operation::{ClassId, NodeId, Output, Tree};
+use crate::supergraph::TypeId;
+
+/// Writes what introspection answers under a response key of the root.
+pub(super) type Introspect<'p> = dyn Fn(&str, &mut AnswerWriter<'p>) -> WriteResult + Sync + 'p;
+
+/// Writes one answer.
+pub(super) struct Projection<'p, 'w> {
+    pub(super) walk: Walk<'p>,
+    pub(super) api: &'p Schema,
+    pub(super) introspect: &'w Introspect<'p>,
+    pub(super) errors: ErrorPaths,
+    pub(super) writer: AnswerWriter<'p>,
+}
+
+/// The paths of the errors that are known, to tell which nulls are explained.
+#[derive(Debug, Default)]
+pub(super) struct ErrorPaths {
+    paths: HashSet<String>,
+    /// The paths, and all that is above them.
+    above: HashSet<String>,
+}
+
+impl ErrorPaths {
+    pub(super) fn add(&mut self, path: &[PathSegment]) {
+        let prefixes = prefixes(path);
+        self.paths.extend(prefixes.last().cloned());
+        self.above.extend(prefixes);
+    }
+
+    /// Returns whether there is an error at, above or below a path.
+    fn explain(&self, path: &[PathSegment]) -> bool {
+        let prefixes = prefixes(path);
+        let is_above = |prefix: &String| self.above.contains(prefix);
+        prefixes.last().is_some_and(is_above)
+            || prefixes.iter().any(|prefix| self.paths.contains(prefix))
+    }
+}
+
+/// Returns all beginnings of a path as text, the shortest first.
+fn prefixes(path: &[PathSegment]) -> Vec<String> {
+    let mut prefixes = vec![String::new()];
+    let mut text = String::new();
+    for segment in path {
+        text.push('/');
+        match segment {
+            PathSegment::Key(key) => text.push_str(key),
+            PathSegment::Index(index) => text.push_str(&index.to_string()),
+        }
+        prefixes.push(text.clone());
+    }
+    prefixes
+}
+
+impl<'p> Projection<'p, '_> {
+    /// Writes the root object.
+    pub(super) fn root(&mut self) -> WriteResult {
+        let ty = self.walk.tree.class(Tree::ROOT).ty();
+        self.members(Store::ROOT, Tree::ROOT, ty)
+    }
+
+    fn members(&mut self, object: ObjectId, class: ClassId, ty: TypeId) -> WriteResult {
+        let walk = self.walk;
+        self.writer.out.push(b'{');
+        for (position, output) in walk.tree.class(class).outputs.iter().enumerate() {
+            self.writer.check_size()?;
+            match output {
+                Output::Typename { key } => {
+                    self.writer.key(position, key);
+                    self.writer.string(&walk.supergraph.ty(ty).name);
+                }
+                Output::Introspection { key } => {
+                    self.writer.key(position, key);
+                    (self.introspect)(key, &mut self.writer)?;
+                }
+                Output::Field { key, node } => {
+                    self.writer.key(position, key);
+                    self.field(object, key, *node)?;
+                }
+            }
+        }
+        self.writer.out.push(b'}');
+        Ok(())
+    }
+
+    fn field(&mut self, object: ObjectId, key: &'p Name, node: NodeId) -> WriteResult {
+        let walk = self.walk;
+        let value = walk.store.get(object, &walk.tree.node(node).key);
+        let ty = &walk.supergraph.field(walk.tree.node(node).field).ty;
+        self.writer.enter(PathStep::Key(key));
+        let depth = self.writer.depth();
+        let written = self.value(value, ty, node);
+        self.writer.leave_to(depth);
+        self.writer.leave();
+        written
+    }
+
+    fn value(&mut self, value: Option<&'p Value>, ty: &'p AstType, node: NodeId) -> WriteResult {
+        let mark = self.writer.mark();
+        let written = match value {
+            None | Some(Value::Null | Value::Failed) => return self.null(ty),
+            Some(Value::List(items)) if ty.is_list() => self.list(items, ty.item_type(), node),
+            Some(Value::Object(object)) if !ty.is_list() => self.object(*object, node),
+            Some(Value::Leaf(text)) => {
+                let text = std::str::from_utf8(text).unwrap_or_default();
+                self.leaf(text, ty)
+            }
+            Some(_) => self.wrong("the value has another form than its type"),
+        };
+        match written {
+            Ok(()) => Ok(()),
+            Err(PropagateNull) => self.writer.null_from(mark, ty.is_non_null()),
+        }
+    }
+
+    fn list(&mut self, items: &'p [Value], ty: &'p AstType, node: NodeId) -> WriteResult {
+        self.writer.out.push(b'[');
+        for (index, item) in items.iter().enumerate() {
+            self.writer.check_size()?;
+            if index > 0 {
+                self.writer.out.push(b',');
+            }
+            self.writer.enter(PathStep::Index(index));
+            self.value(Some(item), ty, node)?;
+            self.writer.leave();
+        }
+        self.writer.out.push(b']');
+        Ok(())
+    }
+
+    fn object(&mut self, object: ObjectId, node: NodeId) -> WriteResult {
+        let walk = self.walk;
+        let ty = walk.ty(object, node);
+        let class = ty.and_then(|ty| {
+            let class = walk.tree.class_of(&walk.tree.node(node).classes, ty)?;
+            Some((ty, class))
+        });
+        match class {
+            Some((ty, class)) => self.members(object, class, ty),
+            None => self.wrong("the object has a type that is not possible here"),
+        }
+    }
+
+    /// Writes a leaf, or lists of leaves.
+    fn leaf(&mut self, text: &str, ty: &'p AstType) -> WriteResult {
+        if ty.is_list() {
+            let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text) else {
+                return self.wrong("the value is not a list");
+            };
+            self.writer.out.push(b'[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    self.writer.out.push(b',');
+                }
+                self.writer.enter(PathStep::Index(index));
+                self.leaf_item(item.get(), ty.item_type())?;
+                self.writer.leave();
+            }
+            self.writer.out.push(b']');
+            return Ok(());
+        }
+        if leaf::write(self.api, ty.inner_named_type(), text, &mut self.writer.out) {
+            return Ok(());
+        }
+        self.wrong("the value does not fit its type")
+    }
+
+    fn leaf_item(&mut self, text: &str, ty: &'p AstType) -> WriteResult {
+        if text == "null" {
+            return self.null(ty);
+        }
+        let (mark, depth) = (self.writer.mark(), self.writer.depth());
+        let written = self.leaf(text, ty);
+        self.writer.leave_to(depth);
+        match written {
+            Ok(()) => Ok(()),
+            Err(PropagateNull) => self.writer.null_from(mark, ty.is_non_null()),
+        }
+    }
+
+    fn null(&mut self, ty: &AstType) -> WriteResult {
+        if !ty.is_non_null() {
+            self.writer.null();
+            return Ok(());
+        }
+        if !self.errors.explain(&self.writer.path()) {
+            self.error(shared::NON_NULL_VIOLATED, "a non-null field has no value");
+        }
+        Err(PropagateNull)
+    }
+
+    fn wrong(&mut self, message: &str) -> WriteResult {
+        if !self.errors.explain(&self.writer.path()) {
+            self.error(code::VALUE_INVALID, message);
+        }
+        Err(PropagateNull)
+    }
+
+    fn error(&mut self, code: ErrorCode, message: &str) {
+        let path = self.writer.path();
+        self.errors.add(&path);
+        self.writer
+            .push_error(GraphqlError::new(code, message).on(path));
+    }
+}

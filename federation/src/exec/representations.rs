@@ -1,0 +1,126 @@
+//! Representations of entities, as JSON text, each once.
+
+use std::collections::HashMap;
+
+use graphql_service::writer::write_string;
+
+use super::store::{ObjectId, Type, Value};
+use super::walk::Walk;
+use crate::plan::{Input, Part};
+use crate::supergraph::TypeId;
+
+/// The representations for one list of entities.
+#[derive(Debug, Default)]
+pub(super) struct Representations {
+    /// Their JSON text, an array.
+    pub(super) text: Vec<u8>,
+    /// The objects that each stands for.
+    pub(super) objects: Vec<Vec<ObjectId>>,
+    /// Objects that none can be made of.
+    pub(super) skipped: Vec<ObjectId>,
+}
+
+/// A value is missing since something failed before.
+struct Missing;
+
+impl Representations {
+    pub(super) fn new(walk: Walk<'_>, objects: Vec<(ObjectId, TypeId)>, inputs: &[Input]) -> Self {
+        let mut made = Representations::default();
+        let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
+        made.text.push(b'[');
+        for (object, ty) in objects {
+            let mut text = Vec::new();
+            let inputs: Vec<&Input> = inputs.iter().collect();
+            if write_object(walk, object, Some(ty), &inputs, &mut text).is_err() {
+                made.skipped.push(object);
+                continue;
+            }
+            if let Some(index) = known.get(&text) {
+                made.objects[*index].push(object);
+                continue;
+            }
+            if !made.objects.is_empty() {
+                made.text.push(b',');
+            }
+            made.text.extend_from_slice(&text);
+            known.insert(text, made.objects.len());
+            made.objects.push(vec![object]);
+        }
+        made.text.push(b']');
+        made
+    }
+}
+
+/// Writes an object; members that several inputs name are one.
+fn write_object(
+    walk: Walk<'_>,
+    object: ObjectId,
+    typename: Option<TypeId>,
+    inputs: &[&Input],
+    out: &mut Vec<u8>,
+) -> Result<(), Missing> {
+    out.push(b'{');
+    if let Some(ty) = typename {
+        out.extend_from_slice(b"\"__typename\":");
+        write_string(out, &walk.supergraph.ty(ty).name);
+    }
+    let mut is_first = typename.is_none();
+    for (position, input) in inputs.iter().enumerate() {
+        if inputs[..position]
+            .iter()
+            .any(|earlier| earlier.name == input.name)
+        {
+            continue;
+        }
+        if !is_first {
+            out.push(b',');
+        }
+        is_first = false;
+        write_string(out, &input.name);
+        out.push(b':');
+        let same: Vec<&Input> = inputs[position..]
+            .iter()
+            .copied()
+            .filter(|other| other.name == input.name)
+            .collect();
+        let value = walk.store.get(object, &input.key).ok_or(Missing)?;
+        write_value(walk, value, &same, out)?;
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+fn write_value(
+    walk: Walk<'_>,
+    value: &Value,
+    inputs: &[&Input],
+    out: &mut Vec<u8>,
+) -> Result<(), Missing> {
+    match value {
+        Value::Null | Value::Misfit => out.extend_from_slice(b"null"),
+        Value::Failed => return Err(Missing),
+        Value::Leaf(text) => out.extend_from_slice(text),
+        Value::List(items) => {
+            out.push(b'[');
+            for (position, item) in items.iter().enumerate() {
+                if position > 0 {
+                    out.push(b',');
+                }
+                write_value(walk, item, inputs, out)?;
+            }
+            out.push(b']');
+        }
+        Value::Object(object) => {
+            let ty = match walk.store.ty(*object) {
+                Some(Type::Known(ty)) => Some(ty),
+                _ => inputs.iter().find_map(|input| input.only),
+            };
+            let is_of = |part: &&Part| ty.is_none_or(|ty| part.types.binary_search(&ty).is_ok());
+            let parts = inputs.iter().flat_map(|input| &input.parts).filter(is_of);
+            let below: Vec<&Input> = parts.flat_map(|part| &part.inputs).collect();
+            let typename = ty.filter(|_| inputs.iter().any(|input| input.has_typename));
+            write_object(walk, *object, typename, &below, out)?;
+        }
+    }
+    Ok(())
+}

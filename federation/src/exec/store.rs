@@ -1,0 +1,199 @@
+//! The merged data of a request: objects in an arena, leaves as slices of the answers they came in.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::answer::Parsed;
+use crate::supergraph::{Supergraph, TypeId};
+
+/// An object of the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ObjectId(usize);
+
+/// A value of the store.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Null,
+    /// JSON text of a scalar, an enum value, or lists of them.
+    Leaf(Bytes),
+    List(Vec<Value>),
+    Object(ObjectId),
+    /// A scalar where an object should be.
+    Misfit,
+    /// It was not fetched, since something failed before.
+    Failed,
+}
+
+/// Members of one object.
+#[derive(Debug)]
+struct Object {
+    /// Its type, where an answer said so.
+    ty: Option<Type>,
+    members: Vec<(Arc<str>, Value)>,
+    up: Option<Up>,
+}
+
+/// The type that an answer gives an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Type {
+    Known(TypeId),
+    /// Its name is not in the supergraph.
+    Unknown,
+}
+
+/// The place of an object in another one.
+#[derive(Clone, Debug)]
+struct Up {
+    object: ObjectId,
+    key: Arc<str>,
+    indices: Vec<usize>,
+}
+
+/// A step from an object to what is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Seg {
+    Key(Arc<str>),
+    Index(usize),
+}
+
+/// The merged data of a request.
+#[derive(Debug)]
+pub(super) struct Store {
+    objects: Vec<Object>,
+}
+
+impl Store {
+    pub(super) const ROOT: ObjectId = ObjectId(0);
+
+    pub(super) fn new(root: TypeId) -> Self {
+        let root = Object {
+            ty: Some(Type::Known(root)),
+            members: Vec::new(),
+            up: None,
+        };
+        Store {
+            objects: vec![root],
+        }
+    }
+
+    pub(super) fn ty(&self, object: ObjectId) -> Option<Type> {
+        self.objects[object.0].ty
+    }
+
+    pub(super) fn get(&self, object: ObjectId, key: &str) -> Option<&Value> {
+        let members = &self.objects[object.0].members;
+        members
+            .iter()
+            .find(|(known, _)| **known == *key)
+            .map(|(_, value)| value)
+    }
+
+    /// Sets a member that is not there yet.
+    pub(super) fn set_missing(&mut self, object: ObjectId, key: &Arc<str>, value: Value) {
+        if self.get(object, key).is_none() {
+            self.objects[object.0]
+                .members
+                .push((Arc::clone(key), value));
+        }
+    }
+
+    /// Returns the keys and indices that lead to an object.
+    pub(super) fn path(&self, mut object: ObjectId) -> Vec<Seg> {
+        let mut path = Vec::new();
+        while let Some(up) = &self.objects[object.0].up {
+            path.extend(up.indices.iter().rev().map(|index| Seg::Index(*index)));
+            path.push(Seg::Key(Arc::clone(&up.key)));
+            object = up.object;
+        }
+        path.reverse();
+        path
+    }
+
+    /// Adds the members of an object in an answer. Null wins over an object, in whichever order they come:
+    /// the answer must not depend on which subgraph is faster.
+    pub(super) fn merge(&mut self, supergraph: &Supergraph, into: ObjectId, from: Parsed) {
+        let Parsed::Object { typename, members } = from else {
+            return;
+        };
+        if self.objects[into.0].ty.is_none()
+            && let Some(name) = typename
+        {
+            let known = supergraph.type_id(&name).map_or(Type::Unknown, Type::Known);
+            self.objects[into.0].ty = Some(known);
+        }
+        for (key, value) in members {
+            let place = self.objects[into.0]
+                .members
+                .iter()
+                .position(|(known, _)| *known == key);
+            let up = Up {
+                object: into,
+                key: Arc::clone(&key),
+                indices: Vec::new(),
+            };
+            match place {
+                Some(place) => {
+                    let known =
+                        std::mem::replace(&mut self.objects[into.0].members[place].1, Value::Null);
+                    let merged = self.merged(supergraph, known, value, &up);
+                    self.objects[into.0].members[place].1 = merged;
+                }
+                None => {
+                    let value = self.added(supergraph, value, &up);
+                    self.objects[into.0].members.push((key, value));
+                }
+            }
+        }
+    }
+
+    fn merged(&mut self, supergraph: &Supergraph, known: Value, from: Parsed, up: &Up) -> Value {
+        match (known, from) {
+            (Value::Object(object), from @ Parsed::Object { .. }) => {
+                self.merge(supergraph, object, from);
+                Value::Object(object)
+            }
+            (Value::List(known), Parsed::List(from)) if known.len() == from.len() => {
+                let pairs = known.into_iter().zip(from).enumerate();
+                let merged = pairs.map(|(index, (known, from))| {
+                    self.merged(supergraph, known, from, &up.at(index))
+                });
+                Value::List(merged.collect())
+            }
+            (Value::Failed, from) => self.added(supergraph, from, up),
+            (_, Parsed::Null) => Value::Null,
+            (known, _) => known,
+        }
+    }
+
+    fn added(&mut self, supergraph: &Supergraph, from: Parsed, up: &Up) -> Value {
+        match from {
+            Parsed::Null => Value::Null,
+            Parsed::Leaf(text) => Value::Leaf(text),
+            Parsed::Misfit => Value::Misfit,
+            Parsed::List(items) => {
+                let items = items.into_iter().enumerate();
+                let added = items.map(|(index, item)| self.added(supergraph, item, &up.at(index)));
+                Value::List(added.collect())
+            }
+            object @ Parsed::Object { .. } => {
+                let id = ObjectId(self.objects.len());
+                self.objects.push(Object {
+                    ty: None,
+                    members: Vec::new(),
+                    up: Some(up.clone()),
+                });
+                self.merge(supergraph, id, object);
+                Value::Object(id)
+            }
+        }
+    }
+}
+
+impl Up {
+    fn at(&self, index: usize) -> Up {
+        let mut up = self.clone();
+        up.indices.push(index);
+        up
+    }
+}

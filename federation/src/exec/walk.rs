@@ -1,0 +1,150 @@
+//! From a plan's tree to the objects of the store, and from places in the store to those of the client.
+
+use graphql_service::PathSegment;
+
+use super::store::{ObjectId, Seg, Store, Type, Value};
+use crate::operation::{ClassId, NodeId, Output, Tree};
+use crate::supergraph::{Supergraph, TypeId};
+
+/// What is needed to find things.
+#[derive(Clone, Copy)]
+pub(super) struct Walk<'w> {
+    pub(super) supergraph: &'w Supergraph,
+    pub(super) tree: &'w Tree,
+    pub(super) store: &'w Store,
+}
+
+impl Walk<'_> {
+    /// Returns the type of an object that is the value of a field; `None` where the supergraph has no such
+    /// type.
+    pub(super) fn ty(&self, object: ObjectId, node: NodeId) -> Option<TypeId> {
+        match self.store.ty(object) {
+            Some(Type::Known(ty)) => Some(ty),
+            Some(Type::Unknown) => None,
+            // Where only one type is possible, subgraphs are not asked for it.
+            None => Some(self.supergraph.field(self.tree.node(node).field).inner),
+        }
+    }
+
+    /// Returns the objects of a class with their types.
+    pub(super) fn objects(&self, class: ClassId) -> Vec<(ObjectId, TypeId)> {
+        let types = &self.tree.class(class).types;
+        let Some(position) = self.tree.class(class).position else {
+            return vec![(Store::ROOT, types[0])];
+        };
+        let node = self.tree.node(position);
+        let mut found = Vec::new();
+        for (above, _) in self.objects(node.class) {
+            if let Some(value) = self.store.get(above, &node.key) {
+                objects_in(value, &mut found);
+            }
+        }
+        let typed = found
+            .into_iter()
+            .filter_map(|object| Some((object, self.ty(object, position)?)));
+        typed
+            .filter(|(_, ty)| types.binary_search(ty).is_ok())
+            .collect()
+    }
+
+    /// Returns the client's paths to a place in the store, each cut after the last field that the client
+    /// asked for. There are several where the client asked for the same under several aliases.
+    pub(super) fn client_paths(&self, place: &[Seg]) -> Vec<Vec<PathSegment>> {
+        let mut paths = Vec::new();
+        let root = Value::Object(Store::ROOT);
+        self.translate(
+            place,
+            None,
+            &[Tree::ROOT],
+            Some(&root),
+            &mut Vec::new(),
+            &mut paths,
+        );
+        paths.sort_by_key(|path: &Vec<PathSegment>| std::cmp::Reverse(path.len()));
+        let longest = paths.first().map_or(0, Vec::len);
+        // A cut path beside a full one is that of a field which only the gateway reads there.
+        paths.retain(|path| path.len() == longest);
+        let mut different: Vec<Vec<PathSegment>> = Vec::new();
+        for path in paths {
+            if !different.contains(&path) {
+                different.push(path);
+            }
+        }
+        different
+    }
+
+    fn translate(
+        &self,
+        place: &[Seg],
+        position: Option<NodeId>,
+        classes: &[ClassId],
+        value: Option<&Value>,
+        path: &mut Vec<PathSegment>,
+        paths: &mut Vec<Vec<PathSegment>>,
+    ) {
+        match place.split_first() {
+            None => paths.push(path.clone()),
+            Some((Seg::Index(index), rest)) => {
+                let item = match value {
+                    Some(Value::List(items)) => items.get(*index),
+                    _ => None,
+                };
+                path.push(PathSegment::Index(*index));
+                self.translate(rest, position, classes, item, path, paths);
+                path.pop();
+            }
+            Some((Seg::Key(key), rest)) => {
+                let before = paths.len();
+                let (classes, object) = self.narrowed(position, classes, value);
+                for class in classes {
+                    if object.is_none() && paths.len() > before {
+                        // The object is gone with its type: one of its possible places is enough.
+                        break;
+                    }
+                    for output in &self.tree.class(class).outputs {
+                        let Output::Field { key: client, node } = output else {
+                            continue;
+                        };
+                        if self.tree.node(*node).key != *key {
+                            continue;
+                        }
+                        let value = object.and_then(|object| self.store.get(object, key));
+                        let below = &self.tree.node(*node).classes;
+                        path.push(PathSegment::Key(client.to_string()));
+                        self.translate(rest, Some(*node), below, value, path, paths);
+                        path.pop();
+                    }
+                }
+                if paths.len() == before {
+                    paths.push(path.clone());
+                }
+            }
+        }
+    }
+
+    /// Returns the classes that a value can be of, and its object.
+    fn narrowed(
+        &self,
+        position: Option<NodeId>,
+        classes: &[ClassId],
+        value: Option<&Value>,
+    ) -> (Vec<ClassId>, Option<ObjectId>) {
+        let Some(Value::Object(object)) = value else {
+            return (classes.to_vec(), None);
+        };
+        let Some(position) = position else {
+            return (classes.to_vec(), Some(*object));
+        };
+        let ty = self.ty(*object, position);
+        let class = ty.and_then(|ty| self.tree.class_of(classes, ty));
+        (class.into_iter().collect(), Some(*object))
+    }
+}
+
+fn objects_in(value: &Value, found: &mut Vec<ObjectId>) {
+    match value {
+        Value::Object(object) => found.push(*object),
+        Value::List(items) => items.iter().for_each(|item| objects_in(item, found)),
+        _ => {}
+    }
+}

@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+
+pub mod code;
+pub mod exec;
+pub mod gateway;
+pub mod graph;
+pub mod limits;
+pub mod operation;
+pub mod plan;
+pub mod supergraph;
+pub mod transport;
+
+pub use gateway::{Gateway, GatewayOptions};
+pub use graph::ActiveLabels;
+pub use limits::GatewayLimits;
+pub use supergraph::{Supergraph, SupergraphError};
+pub use transport::{InProcess, SubgraphRequest, SubgraphTransport, TransportError};

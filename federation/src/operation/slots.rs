@@ -1,0 +1,62 @@
+//! Names of values in subgraph operations and in their answers.
+//!
+//! A slot is a place in the merged data, below the slot of the object that it belongs to. Its key is the
+//! name of its field, or another one where that is taken by a field that differs in arguments or in the
+//! shape of its value. Aliases of clients are never used, so they cannot meet names of ours.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// A place in the merged data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct SlotId(usize);
+
+/// What tells the slots of one object apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Asked {
+    pub(super) name: String,
+    pub(super) arguments: String,
+    /// Lists, nulls and the leaf type of the value, in each subgraph.
+    pub(super) shape: String,
+    /// How many fields of the same objects ask the same and select other things below; clients may do
+    /// that under aliases.
+    pub(super) repetition: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Slot {
+    below: HashMap<Asked, (Arc<str>, SlotId)>,
+    taken: HashSet<Arc<str>>,
+}
+
+/// The slots of an operation.
+#[derive(Clone, Debug)]
+pub(super) struct Slots(Vec<Slot>);
+
+impl Slots {
+    pub(super) const ROOT: SlotId = SlotId(0);
+
+    pub(super) fn new() -> Self {
+        Slots(vec![Slot::default()])
+    }
+
+    /// Returns the key and the slot of what is asked below another slot.
+    pub(super) fn get(&mut self, under: SlotId, asked: Asked) -> (Arc<str>, SlotId) {
+        if let Some((key, slot)) = self.0[under.0].below.get(&asked) {
+            return (Arc::clone(key), *slot);
+        }
+        let slot = SlotId(self.0.len());
+        self.0.push(Slot::default());
+        let parent = &mut self.0[under.0];
+        let mut key = asked.name.clone();
+        let mut number = 0;
+        while parent.taken.contains(key.as_str()) {
+            number += 1;
+            key = format!("{}_{number}", asked.name);
+        }
+        let key: Arc<str> = key.into();
+        parent.taken.insert(Arc::clone(&key));
+        parent.below.insert(asked, (Arc::clone(&key), slot));
+        (key, slot)
+    }
+}

@@ -1,0 +1,154 @@
+//! The tree of an operation: classes of objects, and the fields that are needed of them.
+
+use std::sync::Arc;
+
+use apollo_compiler::{Name, Node as AstNode, ast};
+
+use super::slots::{SlotId, Slots};
+use crate::supergraph::{FieldId, FieldSet, TypeId};
+
+macro_rules! ids {
+    ($($(#[$meta:meta])* $name:ident;)*) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u32);
+
+        impl $name {
+            pub(super) fn new(index: usize) -> Self {
+                $name(u32::try_from(index).expect("the size of an operation is bounded"))
+            }
+
+            /// Returns the position in the tree.
+            #[must_use]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// A class of a tree.
+    ClassId;
+    /// A field of a tree.
+    NodeId;
+}
+
+/// What an operation needs.
+///
+/// Planning adds what clients did not ask for: keys, and what fields require.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    pub(super) classes: Vec<Class>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) slots: Slots,
+    /// Objects and fields that may still be added.
+    pub(super) room: usize,
+}
+
+/// Objects on one path whose types are treated alike.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Class {
+    /// The field whose values they are; `None` for the root.
+    pub position: Option<NodeId>,
+    /// Their object types, ascending. Whatever matters for planning is the same for all of them.
+    pub types: Vec<TypeId>,
+    /// The fields that are needed of them.
+    pub nodes: Vec<NodeId>,
+    /// What clients see of them, in order.
+    pub outputs: Vec<Output>,
+    pub(super) slot: SlotId,
+}
+
+/// A member of an object that clients see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Output {
+    /// The value of a field.
+    Field {
+        /// The response key.
+        key: Name,
+        /// The field.
+        node: NodeId,
+    },
+    /// The name of the object's type.
+    Typename {
+        /// The response key.
+        key: Name,
+    },
+    /// `__schema` or `__type`.
+    Introspection {
+        /// The response key.
+        key: Name,
+    },
+}
+
+/// A field that is needed of the objects of a class.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Node {
+    /// The class of the objects.
+    pub class: ClassId,
+    /// The field, of the first type of the class.
+    pub field: FieldId,
+    /// Its name.
+    pub name: Name,
+    /// Its arguments.
+    pub arguments: Vec<AstNode<ast::Argument>>,
+    /// Its name in subgraph operations and in the merged data.
+    pub key: Arc<str>,
+    /// The client's name for it; `None` where only the gateway needs it.
+    pub response_key: Option<Name>,
+    /// Whether its values are scalars or enum values.
+    pub is_leaf: bool,
+    /// The classes of its values, if they are objects.
+    pub classes: Vec<ClassId>,
+    /// What it was added for, where the gateway needs objects.
+    pub(super) inner: Option<FieldSet>,
+    pub(super) slot: SlotId,
+}
+
+impl Tree {
+    /// The root objects.
+    pub const ROOT: ClassId = ClassId(0);
+
+    /// Returns a class.
+    #[must_use]
+    pub fn class(&self, id: ClassId) -> &Class {
+        &self.classes[id.index()]
+    }
+
+    /// Returns a field.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// Returns the number of fields.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Returns whether nothing is needed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Returns the class among several that objects of a type belong to.
+    #[must_use]
+    pub fn class_of(&self, classes: &[ClassId], ty: TypeId) -> Option<ClassId> {
+        let mut classes = classes.iter().copied();
+        classes.find(|id| self.class(*id).types.binary_search(&ty).is_ok())
+    }
+}
+
+impl Class {
+    /// Returns a type that stands for all of the class.
+    #[must_use]
+    pub fn ty(&self) -> TypeId {
+        self.types[0]
+    }
+}

@@ -1,0 +1,114 @@
+//! From groups to requests: entities that one subgraph can be asked for at the same time share one.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use apollo_compiler::executable::Operation;
+
+use super::document::Printer;
+use super::group::{Entry as GroupEntry, Group, GroupId};
+use super::search::Found;
+use super::{Entry, Plan, Request, Shape, Step};
+use crate::operation::{ClassId, Full, NodeId, Tree};
+
+/// Makes the plan of the groups that were found.
+///
+/// # Errors
+/// When the operation of a request is too long.
+pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full> {
+    let builder = found.builder;
+    let mut together: BTreeMap<_, Vec<GroupId>> = BTreeMap::new();
+    for (id, group) in builder.groups.iter().enumerate() {
+        together
+            .entry(builder.request_of(id, group))
+            .or_default()
+            .push(id);
+    }
+    // In the order of waves, then of the groups.
+    let mut order: Vec<(u32, Vec<GroupId>)> = together
+        .into_iter()
+        .map(|((wave, ..), groups)| (wave, groups))
+        .collect();
+    order.sort();
+    let position: HashMap<GroupId, usize> = order
+        .iter()
+        .enumerate()
+        .flat_map(|(position, (_, groups))| groups.iter().map(move |group| (*group, position)))
+        .collect();
+    let requests = order.iter().map(|(wave, groups)| {
+        let after = groups
+            .iter()
+            .flat_map(|group| &builder.groups[*group].after);
+        let after: BTreeSet<usize> = after.map(|group| position[group]).collect();
+        let groups: Vec<&Group> = groups.iter().map(|group| &builder.groups[*group]).collect();
+        let printer = Printer::new(builder.graph, &builder.tree, operation, groups[0].subgraph);
+        let (document, variables, names) = printer.print(&groups)?;
+        let steps = groups
+            .iter()
+            .zip(names)
+            .map(|(group, (key, variable))| Step {
+                entry: entry(group, key, variable),
+                shape: shape(&builder.tree, &group.nodes, &begins_at(group)),
+            });
+        Ok(Request {
+            subgraph: groups[0].subgraph,
+            after: after.into_iter().collect(),
+            wave: *wave,
+            document,
+            variables,
+            steps: steps.collect(),
+        })
+    });
+    let requests = requests.collect::<Result<_, Full>>()?;
+    Ok(Plan {
+        requests,
+        operation: operation.operation_type,
+        tree: builder.tree,
+        cost: found.cost,
+        is_optimal: found.is_optimal,
+    })
+}
+
+fn begins_at(group: &Group) -> Vec<ClassId> {
+    vec![group.entry.class().unwrap_or(Tree::ROOT)]
+}
+
+fn entry(group: &Group, key: String, variable: String) -> Entry {
+    match &group.entry {
+        GroupEntry::Root => Entry::Root,
+        GroupEntry::Reentry(class) => Entry::Reentry(*class),
+        GroupEntry::Entities { class, inputs } => Entry::Entities {
+            class: *class,
+            key,
+            variable,
+            inputs: inputs.clone(),
+        },
+    }
+}
+
+/// Returns the form that objects of any of the classes have in an answer.
+fn shape(tree: &Tree, fetched: &BTreeSet<NodeId>, classes: &[ClassId]) -> Shape {
+    let mut below: BTreeMap<&Arc<str>, (bool, Vec<ClassId>)> = BTreeMap::new();
+    for class in classes {
+        for node in tree
+            .class(*class)
+            .nodes
+            .iter()
+            .filter(|node| fetched.contains(node))
+        {
+            let node = tree.node(*node);
+            let (is_leaf, classes) = below.entry(&node.key).or_default();
+            *is_leaf = node.is_leaf;
+            classes.extend(&node.classes);
+        }
+    }
+    let members = below.into_iter().map(|(key, (is_leaf, classes))| {
+        let shape = if is_leaf {
+            Shape::Leaf
+        } else {
+            shape(tree, fetched, &classes)
+        };
+        (Arc::clone(key), shape)
+    });
+    Shape::Object(members.collect())
+}

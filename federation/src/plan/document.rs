@@ -1,0 +1,293 @@
+//! The operations that subgraphs are sent.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use apollo_compiler::ast::Value;
+use apollo_compiler::executable::{Operation, OperationType};
+use apollo_compiler::{Name, Node, ast};
+use indexmap::IndexMap;
+
+use super::group::{Entry, Group};
+use crate::graph::Graph;
+use crate::operation::{ClassId, Full, NodeId, Tree};
+use crate::supergraph::{SubgraphId, TypeId};
+
+/// Maximum length of an operation that a subgraph is sent, in bytes. Fields of several types are written for
+/// each of them, so nested ones could multiply.
+const MAX_LENGTH: usize = 1 << 20;
+
+/// Maximum number of types that are looked at to write an operation.
+const MAX_TYPES: usize = 200_000;
+
+/// Prints the operation of one request.
+pub(super) struct Printer<'p> {
+    graph: Graph<'p>,
+    tree: &'p Tree,
+    operation: &'p Operation,
+    subgraph: SubgraphId,
+    /// The fields of the group that is being printed.
+    fetched: &'p BTreeSet<NodeId>,
+    out: String,
+    used: BTreeSet<Name>,
+    /// Types that were looked at.
+    types: usize,
+}
+
+/// The text, the client's variables in it, and for each group the key of its entities and the variable of
+/// their representations.
+type Printed = (String, Vec<Name>, Vec<(String, String)>);
+
+static NOTHING: BTreeSet<NodeId> = BTreeSet::new();
+
+impl<'p> Printer<'p> {
+    pub(super) fn new(
+        graph: Graph<'p>,
+        tree: &'p Tree,
+        operation: &'p Operation,
+        subgraph: SubgraphId,
+    ) -> Self {
+        Printer {
+            graph,
+            tree,
+            operation,
+            subgraph,
+            fetched: &NOTHING,
+            out: String::new(),
+            used: BTreeSet::new(),
+            types: 0,
+        }
+    }
+
+    pub(super) fn print(mut self, groups: &[&'p Group]) -> Result<Printed, Full> {
+        let mut names = Vec::new();
+        let mut of_representations = Vec::new();
+        for (position, group) in groups.iter().enumerate() {
+            self.fetched = &group.nodes;
+            if position > 0 {
+                self.out.push(' ');
+            }
+            match &group.entry {
+                Entry::Root => self.class(Tree::ROOT),
+                Entry::Reentry(class) => self.class(*class),
+                Entry::Entities { class, .. } => {
+                    let (key, variable) = self.names(position, groups.len());
+                    if key != "_entities" {
+                        let _ = write!(self.out, "{key}: ");
+                    }
+                    let _ = write!(self.out, "_entities(representations: ${variable}) {{ ");
+                    self.entities(*class);
+                    self.out.push_str(" }");
+                    of_representations.push(variable.clone());
+                    names.push((key, variable));
+                    continue;
+                }
+            }
+            names.push(Default::default());
+        }
+        if self.is_full() {
+            return Err(Full);
+        }
+        let text = self.with_head(&groups[0].entry, &of_representations);
+        Ok((text, self.used.into_iter().collect(), names))
+    }
+
+    /// Returns the key of a group's entities, and a variable that the client does not use.
+    fn names(&self, position: usize, groups: usize) -> (String, String) {
+        let (key, mut variable) = match groups {
+            1 => ("_entities".to_owned(), "representations".to_owned()),
+            _ => (
+                format!("_{position}"),
+                format!("representations_{position}"),
+            ),
+        };
+        while self
+            .operation
+            .variables
+            .iter()
+            .any(|known| known.name == variable.as_str())
+        {
+            variable.push('_');
+        }
+        (key, variable)
+    }
+
+    fn with_head(&self, entry: &Entry, of_representations: &[String]) -> String {
+        let mut definitions: Vec<String> = Vec::new();
+        for variable in &self.operation.variables {
+            if self.used.contains(&variable.name) {
+                let mut definition = format!("${}: {}", variable.name, variable.ty);
+                if let Some(default) = &variable.default_value {
+                    let _ = write!(definition, " = {}", default.serialize().no_indent());
+                }
+                definitions.push(definition);
+            }
+        }
+        let representations = of_representations.iter();
+        definitions.extend(representations.map(|name| format!("${name}: [_Any!]!")));
+        let is_root = matches!(entry, Entry::Root);
+        let kind = match self.operation.operation_type {
+            OperationType::Mutation if is_root => "mutation",
+            _ => "query",
+        };
+        if definitions.is_empty() {
+            return format!("{kind} {{ {} }}", self.out);
+        }
+        format!("{kind}({}) {{ {} }}", definitions.join(", "), self.out)
+    }
+
+    fn class(&mut self, class: ClassId) {
+        let nodes = self.nodes_of(class);
+        if nodes.is_empty() {
+            self.out.push_str("__typename");
+        }
+        self.members(&nodes);
+    }
+
+    fn entities(&mut self, class: ClassId) {
+        let nodes = self.nodes_of(class);
+        let types = self.tree.class(class).types.iter();
+        let supergraph = self.graph.supergraph();
+        let known = types.filter(|ty| supergraph.ty(**ty).join(self.subgraph).is_some());
+        self.fragments(known.copied().collect(), &nodes);
+    }
+
+    fn is_full(&self) -> bool {
+        self.out.len() > MAX_LENGTH || self.types > MAX_TYPES
+    }
+
+    fn fragments(&mut self, types: Vec<TypeId>, nodes: &[NodeId]) {
+        for (position, ty) in types.iter().enumerate() {
+            if self.is_full() {
+                return;
+            }
+            let name = &self.graph.supergraph().ty(*ty).name;
+            let gap = if position > 0 { " " } else { "" };
+            let _ = write!(self.out, "{gap}... on {name} {{ ");
+            if nodes.is_empty() {
+                self.out.push_str("__typename");
+            }
+            self.members(nodes);
+            self.out.push_str(" }");
+        }
+    }
+
+    fn nodes_of(&self, class: ClassId) -> Vec<NodeId> {
+        let nodes = self.tree.class(class).nodes.iter();
+        nodes
+            .filter(|node| self.fetched.contains(node))
+            .copied()
+            .collect()
+    }
+
+    /// Prints fields; those with the same key are one.
+    fn members(&mut self, nodes: &[NodeId]) {
+        let mut by_key: IndexMap<&'p str, Vec<NodeId>> = IndexMap::new();
+        for node in nodes {
+            by_key
+                .entry(&self.tree.node(*node).key)
+                .or_default()
+                .push(*node);
+        }
+        for (position, (key, nodes)) in by_key.into_iter().enumerate() {
+            let node = self.tree.node(nodes[0]);
+            if position > 0 {
+                self.out.push(' ');
+            }
+            if *node.name != *key {
+                let _ = write!(self.out, "{key}: ");
+            }
+            self.out.push_str(&node.name);
+            self.arguments(&node.arguments);
+            let field = self.graph.supergraph().field(node.field);
+            if self.graph.supergraph().ty(field.inner).is_composite() {
+                self.out.push_str(" { ");
+                self.values(&nodes);
+                self.out.push_str(" }");
+            }
+        }
+    }
+
+    fn arguments(&mut self, arguments: &[Node<ast::Argument>]) {
+        for (position, argument) in arguments.iter().enumerate() {
+            self.out.push_str(if position > 0 { ", " } else { "(" });
+            let value = argument.value.serialize().no_indent();
+            let _ = write!(self.out, "{}: {value}", argument.name);
+            variables(&argument.value, &mut self.used);
+        }
+        if !arguments.is_empty() {
+            self.out.push(')');
+        }
+    }
+
+    /// Prints what is selected of the values of a field.
+    fn values(&mut self, nodes: &[NodeId]) {
+        let supergraph = self.graph.supergraph();
+        let field = supergraph.field(self.tree.node(nodes[0]).field);
+        let join = field
+            .join(self.subgraph)
+            .expect("the field is fetched there");
+        let inner = supergraph.type_id(join.ty.inner_named_type());
+        let inner = inner.expect("reading has checked the types of fields");
+        let mut parts: IndexMap<Vec<NodeId>, Vec<TypeId>> = IndexMap::new();
+        self.types += self.graph.possible(join).len();
+        for ty in self.graph.possible(join) {
+            let classes = nodes
+                .iter()
+                .filter_map(|node| self.tree.class_of(&self.tree.node(*node).classes, *ty));
+            let members = classes.flat_map(|class| self.nodes_of(class)).collect();
+            parts.entry(members).or_default().push(*ty);
+        }
+        let is_abstract = supergraph.ty(field.inner).is_abstract();
+        let is_one = parts.len() == 1;
+        let mut is_empty = true;
+        if is_abstract {
+            self.out.push_str("__typename");
+            is_empty = false;
+        }
+        for (members, types) in parts {
+            if members.is_empty() {
+                continue;
+            }
+            if !is_empty {
+                self.out.push(' ');
+            }
+            is_empty = false;
+            if !supergraph.ty(inner).is_abstract() || (is_one && self.has(inner, &members)) {
+                self.members(&members);
+            } else {
+                self.fragments(types, &members);
+            }
+        }
+        if is_empty {
+            self.out.push_str("__typename");
+        }
+    }
+
+    /// Returns whether an interface has fields as its objects have them in this subgraph.
+    fn has(&self, interface: TypeId, nodes: &[NodeId]) -> bool {
+        let supergraph = self.graph.supergraph();
+        nodes.iter().all(|node| {
+            let node = self.tree.node(*node);
+            let general = supergraph.field_id(interface, &node.name);
+            let general = general.and_then(|field| supergraph.field(field).join(self.subgraph));
+            let own = supergraph.field(node.field).join(self.subgraph);
+            match (general, own) {
+                (Some(general), Some(own)) => general.ty == own.ty,
+                _ => false,
+            }
+        })
+    }
+}
+
+/// Adds the variables in a value.
+fn variables(value: &Value, used: &mut BTreeSet<Name>) {
+    match value {
+        Value::Variable(name) => {
+            used.insert(name.clone());
+        }
+        Value::List(items) => items.iter().for_each(|item| variables(item, used)),
+        Value::Object(members) => members.iter().for_each(|(_, value)| variables(value, used)),
+        _ => {}
+    }
+}

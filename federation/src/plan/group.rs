@@ -1,0 +1,74 @@
+//! Groups: what is asked of one subgraph from one point on.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::operation::{ClassId, NodeId};
+use crate::supergraph::{SubgraphId, TypeId};
+
+/// A position in the list of groups.
+pub(super) type GroupId = usize;
+
+/// What is asked of one subgraph from one point on.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) subgraph: SubgraphId,
+    pub(super) entry: Entry,
+    /// The fields that are fetched; with a field, the one that its object is the value of.
+    pub(super) nodes: BTreeSet<NodeId>,
+    /// The groups that must be complete before.
+    pub(super) after: BTreeSet<GroupId>,
+    /// The longest chain of groups before it.
+    pub(super) wave: u32,
+}
+
+/// Where a group begins.
+#[derive(Clone, Debug)]
+pub(super) enum Entry {
+    /// At the root of the operation.
+    Root,
+    /// At the root type, for objects on a path that leads back to it.
+    Reentry(ClassId),
+    /// At entities.
+    Entities {
+        class: ClassId,
+        /// The fields of the key, and what fields require.
+        inputs: Vec<Input>,
+    },
+}
+
+/// A member of representations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// The key of its value in the merged data.
+    pub key: Arc<str>,
+    /// Whether its objects say their type.
+    pub has_typename: bool,
+    /// The type of its objects, where only one is possible.
+    pub only: Option<TypeId>,
+    /// What is sent of its objects, by their types; empty for leaves.
+    pub parts: Vec<Part>,
+}
+
+/// What is sent of the objects of some types.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Part {
+    /// The types, ascending.
+    pub types: Vec<TypeId>,
+    /// The members.
+    pub inputs: Vec<Input>,
+}
+
+impl Entry {
+    /// Returns the class that the group begins at, the root aside.
+    pub(super) fn class(&self) -> Option<ClassId> {
+        match self {
+            Entry::Root => None,
+            Entry::Reentry(class) | Entry::Entities { class, .. } => Some(*class),
+        }
+    }
+}

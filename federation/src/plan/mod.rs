@@ -1,0 +1,150 @@
+//! Plans: which subgraphs are asked for what, and in which order.
+//!
+//! Planning is pure: it depends on the supergraph, the active labels, the operation and the values of the
+//! variables of its conditions, and on nothing else. Plans are compared by waves, then requests, then
+//! fields. All candidates are tried as long as there are not too many; [`Plan::is_optimal`] says whether.
+
+mod assemble;
+mod builder;
+mod choices;
+mod document;
+mod group;
+mod place;
+mod search;
+mod text;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use apollo_compiler::executable::{Operation, OperationType};
+use apollo_compiler::response::JsonMap;
+use apollo_compiler::{ExecutableDocument, Name};
+use graphql_service::GraphqlError;
+
+use crate::code;
+use crate::graph::{ActiveLabels, Graph};
+use crate::limits::GatewayLimits;
+use crate::operation::{ClassId, Full, Tree, too_large};
+use crate::supergraph::{SubgraphId, Supergraph};
+
+pub use builder::Cost;
+pub use group::{Input, Part};
+
+/// How an operation is answered.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Plan {
+    /// What is needed, including what only the gateway needs.
+    pub tree: Tree,
+    /// The type of the operation.
+    pub operation: OperationType,
+    /// The requests to subgraphs; each comes after those that it waits for.
+    pub requests: Vec<Request>,
+    /// What it costs.
+    pub cost: Cost,
+    /// Whether all candidates were tried; otherwise there may be a better plan.
+    pub is_optimal: bool,
+}
+
+/// A request to a subgraph.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Request {
+    /// The subgraph.
+    pub subgraph: SubgraphId,
+    /// The requests that must be complete before, as positions in the plan.
+    pub after: Vec<usize>,
+    /// The longest chain of requests before it.
+    pub wave: u32,
+    /// The operation that the subgraph is sent.
+    pub document: String,
+    /// The variables of the client that it uses.
+    pub variables: Vec<Name>,
+    /// What is done with the answer.
+    pub steps: Vec<Step>,
+}
+
+/// What is done with a part of an answer.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Step {
+    /// The objects that it is about.
+    pub entry: Entry,
+    /// The members of each object in the answer.
+    pub shape: Shape,
+}
+
+/// The objects that an answer is about.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Entry {
+    /// The root object.
+    Root,
+    /// All objects of a class, which are root objects again.
+    Reentry(ClassId),
+    /// The entities of a class that representations can be made of.
+    #[non_exhaustive]
+    Entities {
+        /// The class.
+        class: ClassId,
+        /// The key of their list in the answer.
+        key: String,
+        /// The variable of their representations.
+        variable: String,
+        /// The members of representations beside the type.
+        inputs: Vec<Input>,
+    },
+}
+
+/// The form of a value in an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A leaf, or lists of leaves.
+    Leaf,
+    /// An object, or lists of objects: what is below each member, by key.
+    Object(HashMap<Arc<str>, Shape>),
+}
+
+/// What is planned.
+#[derive(Clone, Copy, Debug)]
+pub struct Planned<'p> {
+    /// The supergraph.
+    pub supergraph: &'p Supergraph,
+    /// The labels that are active.
+    pub labels: &'p ActiveLabels,
+    /// The document, valid against the API schema.
+    pub document: &'p ExecutableDocument,
+    /// The operation.
+    pub operation: &'p Operation,
+    /// The coerced variables; those of conditions are read.
+    pub variables: &'p JsonMap,
+}
+
+impl Plan {
+    /// Plans an operation.
+    ///
+    /// # Errors
+    /// When it is a subscription, when its plan would exceed the limits, or when the supergraph is not
+    /// satisfiable.
+    pub fn new(planned: Planned<'_>, limits: &GatewayLimits) -> Result<Plan, GraphqlError> {
+        let operation = planned.operation;
+        if operation.operation_type == OperationType::Subscription {
+            let message = "subscriptions are not supported";
+            return Err(GraphqlError::new(code::SUBSCRIPTION_UNSUPPORTED, message));
+        }
+        let graph = Graph::new(planned.supergraph, planned.labels);
+        let (document, variables) = (planned.document, planned.variables);
+        let tree = Tree::new(graph, document, operation, variables, limits.plan)?;
+        let found = search::search(graph, operation.operation_type, &tree, limits.candidates);
+        let found = found.map_err(|fail| match fail {
+            builder::Fail::Impossible(path) => impossible(&path),
+            _ => too_large(limits.plan),
+        })?;
+        assemble::plan(found, operation).map_err(|Full| too_large(limits.plan))
+    }
+}
+
+fn impossible(path: &str) -> GraphqlError {
+    let message = format!("no subgraph that can be reached resolves `{path}` here");
+    GraphqlError::new(code::PLAN_IMPOSSIBLE, message)
+}

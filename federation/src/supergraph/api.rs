@@ -1,0 +1,132 @@
+//! The API schema: the supergraph without its machinery and without what is inaccessible.
+
+use apollo_compiler::schema::{Component, DirectiveList, ExtendedType};
+use apollo_compiler::validation::Valid;
+use apollo_compiler::{Name, Node, Schema, ast};
+
+use super::error::SupergraphError;
+use crate::code;
+
+/// Directives that clients may see or use.
+const KEPT: [&str; 5] = ["skip", "include", "deprecated", "specifiedBy", "oneOf"];
+
+/// Beginnings of the names that specifications of the supergraph define.
+const MACHINERY: [&str; 8] = [
+    "join__",
+    "link__",
+    "core__",
+    "federation__",
+    "context__",
+    "cost__",
+    "policy__",
+    "requiresScopes__",
+];
+
+/// Returns whether a name belongs to a specification that describes the supergraph.
+pub(super) fn is_machinery(name: &str) -> bool {
+    MACHINERY.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Makes the API schema of a supergraph.
+pub(super) fn schema(supergraph: &Schema) -> Result<Valid<Schema>, Vec<SupergraphError>> {
+    let mut schema = supergraph.clone();
+    schema
+        .directive_definitions
+        .retain(|name, _| KEPT.contains(&name.as_str()));
+    let directives = &mut schema.schema_definition.make_mut().directives;
+    directives.0.clear();
+    let hidden: Vec<Name> = schema
+        .types
+        .iter()
+        .filter(|(name, ty)| is_machinery(name) || ty.directives().has("inaccessible"))
+        .map(|(name, _)| name.clone())
+        .collect();
+    schema.types.retain(|name, _| !hidden.contains(name));
+    for ty in schema.types.values_mut() {
+        reduce(ty, &hidden);
+    }
+    schema.validate().map_err(|invalid| {
+        let errors = invalid.errors.iter().map(|finding| {
+            let message = format!("the API schema is not valid: {}", finding.error);
+            SupergraphError::new(code::INVALID_FEDERATION_SUPERGRAPH, message).of(&finding)
+        });
+        errors.collect()
+    })
+}
+
+/// Removes from a type what clients may not see.
+fn reduce(ty: &mut ExtendedType, hidden: &[Name]) {
+    match ty {
+        ExtendedType::Scalar(scalar) => keep(&mut scalar.make_mut().directives),
+        ExtendedType::Object(object) => {
+            let object = object.make_mut();
+            keep(&mut object.directives);
+            object
+                .implements_interfaces
+                .retain(|name| !hidden.contains(&name.name));
+            object
+                .fields
+                .retain(|_, field| !field.directives.has("inaccessible"));
+            object.fields.values_mut().for_each(reduce_field);
+        }
+        ExtendedType::Interface(interface) => {
+            let interface = interface.make_mut();
+            keep(&mut interface.directives);
+            interface
+                .implements_interfaces
+                .retain(|name| !hidden.contains(&name.name));
+            interface
+                .fields
+                .retain(|_, field| !field.directives.has("inaccessible"));
+            interface.fields.values_mut().for_each(reduce_field);
+        }
+        ExtendedType::Union(union) => {
+            let union = union.make_mut();
+            keep(&mut union.directives);
+            union.members.retain(|name| !hidden.contains(&name.name));
+        }
+        ExtendedType::Enum(values) => {
+            let values = values.make_mut();
+            keep(&mut values.directives);
+            values
+                .values
+                .retain(|_, value| !value.directives.has("inaccessible"));
+            for value in values.values.values_mut() {
+                keep_ast(&mut value.make_mut().directives);
+            }
+        }
+        ExtendedType::InputObject(input) => {
+            let input = input.make_mut();
+            keep(&mut input.directives);
+            input
+                .fields
+                .retain(|_, field| !field.directives.has("inaccessible"));
+            for field in input.fields.values_mut() {
+                keep_ast(&mut field.make_mut().directives);
+            }
+        }
+    }
+}
+
+fn reduce_field(field: &mut Component<ast::FieldDefinition>) {
+    let field = field.make_mut();
+    keep_ast(&mut field.directives);
+    field
+        .arguments
+        .retain(|argument| !argument.directives.has("inaccessible"));
+    for argument in &mut field.arguments {
+        keep_ast(&mut Node::make_mut(argument).directives);
+    }
+}
+
+fn keep(directives: &mut DirectiveList) {
+    directives
+        .0
+        .retain(|directive| KEPT.contains(&directive.name.as_str()));
+}
+
+fn keep_ast(directives: &mut ast::DirectiveList) {
+    directives
+        .0
+        .retain(|directive| KEPT.contains(&directive.name.as_str()));
+}

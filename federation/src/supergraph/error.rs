@@ -1,0 +1,44 @@
+//! Why a supergraph cannot be served.
+
+use apollo_compiler::Schema;
+use apollo_compiler::diagnostic::Diagnostic;
+use apollo_compiler::parser::SourceSpan;
+use apollo_compiler::validation::DiagnosticData;
+use graphql_service::{ErrorCode, Location};
+
+/// What is wrong with a supergraph, and where.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct SupergraphError {
+    /// The code, from [`code`](crate::code).
+    pub code: ErrorCode,
+    /// What is wrong, for people.
+    pub message: String,
+    /// The place in the SDL.
+    pub location: Option<Location>,
+}
+
+impl SupergraphError {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        SupergraphError {
+            code,
+            message: message.into(),
+            location: None,
+        }
+    }
+
+    /// Sets the place of a finding of the GraphQL library.
+    pub(crate) fn of(mut self, finding: &Diagnostic<'_, DiagnosticData>) -> Self {
+        self.location = finding.line_column_range().map(|range| Location {
+            line: range.start.line,
+            column: range.start.column,
+        });
+        self
+    }
+
+    pub(crate) fn at(mut self, span: Option<SourceSpan>, schema: &Schema) -> Self {
+        self.location = Location::of(span, &schema.sources);
+        self
+    }
+}

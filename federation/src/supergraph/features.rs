@@ -1,0 +1,103 @@
+//! The features that a supergraph is composed with: those that cannot be ignored must be known.
+
+use apollo_compiler::schema::ExtendedType;
+use apollo_compiler::{Schema, ast};
+
+use super::error::SupergraphError;
+use super::join;
+use crate::code;
+
+/// Versions of the join specification that are read.
+const JOIN: [&str; 4] = ["v0.2", "v0.3", "v0.4", "v0.5"];
+
+/// Directives whose meaning the gateway would have to enforce, and does not yet.
+const REFUSED: [&str; 3] = ["authenticated", "requiresScopes", "policy"];
+
+/// Checks that the gateway can do what the supergraph asks of it.
+///
+/// # Errors
+/// With every use of a feature that is not supported.
+pub(super) fn check(schema: &Schema) -> Result<(), Vec<SupergraphError>> {
+    let mut errors = Vec::new();
+    for link in schema.schema_definition.directives.get_all("link") {
+        if let Some(message) = link_problem(link) {
+            let error = SupergraphError::new(code::UNSUPPORTED_FEATURE, message);
+            errors.push(error.at(link.location(), schema));
+        }
+    }
+    for ty in schema.types.values() {
+        check_type(schema, ty, &mut errors);
+    }
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(errors)
+    }
+}
+
+/// Returns what is wrong with a `@link`.
+fn link_problem(link: &ast::Directive) -> Option<String> {
+    let url = join::text(link, "url")?;
+    let mut parts = url.rsplit('/');
+    let (version, name) = (parts.next()?, parts.next()?);
+    let purpose = link
+        .specified_argument_by_name("for")
+        .and_then(|purpose| purpose.as_enum());
+    match name {
+        "join" if !JOIN.contains(&version) => Some(format!(
+            "join {version} is not supported; supported are {}",
+            JOIN.join(", ")
+        )),
+        "join" | "inaccessible" if join::text(link, "as").is_some() => Some(format!(
+            "the feature `{name}` under another name is not supported"
+        )),
+        "join" | "inaccessible" | "link" | "tag" | "cost" => None,
+        _ => purpose.map(|purpose| format!("the feature `{url}` for {purpose} is not supported")),
+    }
+}
+
+fn check_type(schema: &Schema, ty: &ExtendedType, errors: &mut Vec<SupergraphError>) {
+    let mut refuse = |message: String, span| {
+        let error = SupergraphError::new(code::UNSUPPORTED_FEATURE, message);
+        errors.push(error.at(span, schema));
+    };
+    let name = ty.name();
+    for directive in ty.directives().iter() {
+        if REFUSED.contains(&directive.name.as_str()) {
+            refuse(
+                format!("`@{}` on `{name}` is not supported", directive.name),
+                directive.location(),
+            );
+        }
+        if directive.name == "join__type" && join::is_set(directive, "isInterfaceObject") {
+            refuse(
+                format!("`@interfaceObject` on `{name}` is not supported"),
+                directive.location(),
+            );
+        }
+    }
+    let fields = match ty {
+        ExtendedType::Object(object) => &object.fields,
+        ExtendedType::Interface(interface) => &interface.fields,
+        _ => return,
+    };
+    for field in fields.values() {
+        for directive in field.directives.iter() {
+            let place = format!("`{name}.{}`", field.name);
+            if REFUSED.contains(&directive.name.as_str()) {
+                refuse(
+                    format!("`@{}` on {place} is not supported", directive.name),
+                    directive.location(),
+                );
+            }
+            if directive.name == "join__field"
+                && !join::list(directive, "contextArguments").is_empty()
+            {
+                refuse(
+                    format!("`@fromContext` on {place} is not supported"),
+                    directive.location(),
+                );
+            }
+        }
+    }
+}

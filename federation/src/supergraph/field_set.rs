@@ -1,0 +1,127 @@
+//! Field sets: the arguments of `@key`, `@requires` and `@provides`.
+
+use apollo_compiler::executable::{self, Selection, SelectionSet};
+use apollo_compiler::validation::Valid;
+use apollo_compiler::{Name, Node, Schema, ast};
+
+use super::model::{Supergraph, TypeId};
+
+/// The fields that a directive names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FieldSet {
+    /// In the order of the text.
+    pub selections: Vec<Selected>,
+}
+
+/// A selection of a field set.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Selected {
+    /// The name of the object's type.
+    Typename,
+    /// A field of the object.
+    Field {
+        /// Its name.
+        name: Name,
+        /// Its arguments, all constant.
+        arguments: Vec<Node<ast::Argument>>,
+        /// What is selected of its value; empty for leaves.
+        inner: FieldSet,
+    },
+    /// Selections for objects of a type.
+    Fragment {
+        /// The type.
+        condition: TypeId,
+        /// What is selected of them.
+        inner: FieldSet,
+    },
+}
+
+impl FieldSet {
+    /// Reads the text of a field set on a type; the error is one line for people.
+    pub(super) fn parse(
+        schema: &Valid<Schema>,
+        parent: &Name,
+        text: &str,
+        type_id: &impl Fn(&str) -> Option<TypeId>,
+    ) -> Result<FieldSet, String> {
+        let parsed =
+            executable::FieldSet::parse_and_validate(schema, parent.clone(), text, "fields");
+        let parsed = parsed.map_err(|list| {
+            let first = list.errors.iter().next();
+            first.map_or_else(String::new, |finding| finding.error.to_string())
+        })?;
+        read(&parsed.selection_set, type_id)
+    }
+
+    /// Returns what is selected of objects of a type, with fragments resolved.
+    #[must_use]
+    pub fn of(&self, supergraph: &Supergraph, ty: TypeId) -> Vec<Selected> {
+        let mut all = Vec::new();
+        for selected in &self.selections {
+            match selected {
+                Selected::Fragment { condition, inner } => {
+                    if supergraph
+                        .ty(*condition)
+                        .possible
+                        .binary_search(&ty)
+                        .is_ok()
+                    {
+                        all.extend(inner.of(supergraph, ty));
+                    }
+                }
+                other => all.push(other.clone()),
+            }
+        }
+        all
+    }
+
+    /// Returns whether nothing is selected.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.selections.is_empty()
+    }
+}
+
+fn read(set: &SelectionSet, type_id: &impl Fn(&str) -> Option<TypeId>) -> Result<FieldSet, String> {
+    let mut selections = Vec::new();
+    for selection in &set.selections {
+        match selection {
+            Selection::Field(field) => selections.push(of_field(field, type_id)?),
+            Selection::InlineFragment(inline) => {
+                let inner = read(&inline.selection_set, type_id)?;
+                match &inline.type_condition {
+                    None => selections.extend(inner.selections),
+                    Some(name) => selections.push(Selected::Fragment {
+                        condition: type_id(name).ok_or_else(|| format!("unknown type `{name}`"))?,
+                        inner,
+                    }),
+                }
+            }
+            Selection::FragmentSpread(_) => {
+                return Err("named fragments are not allowed".to_owned());
+            }
+        }
+    }
+    Ok(FieldSet { selections })
+}
+
+fn of_field(
+    field: &executable::Field,
+    type_id: &impl Fn(&str) -> Option<TypeId>,
+) -> Result<Selected, String> {
+    if field.alias.is_some() {
+        return Err(format!(
+            "`{}` has an alias, which is not allowed",
+            field.name
+        ));
+    }
+    if field.name == "__typename" {
+        return Ok(Selected::Typename);
+    }
+    Ok(Selected::Field {
+        name: field.name.clone(),
+        arguments: field.arguments.clone(),
+        inner: read(&field.selection_set, type_id)?,
+    })
+}

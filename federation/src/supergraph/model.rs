@@ -1,0 +1,297 @@
+//! A supergraph with dense ids: which subgraph knows which types, and who resolves which fields.
+
+use std::collections::HashMap;
+
+use apollo_compiler::ast;
+use apollo_compiler::executable::OperationType;
+use apollo_compiler::validation::Valid;
+use apollo_compiler::{Name, Schema};
+
+use super::field_set::FieldSet;
+
+macro_rules! ids {
+    ($($(#[$meta:meta])* $name:ident;)*) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u32);
+
+        impl $name {
+            pub(crate) fn new(index: usize) -> Self {
+                $name(u32::try_from(index).expect("an SDL text is shorter than 4 GB"))
+            }
+
+            /// Returns the position in the dense table.
+            #[must_use]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// A subgraph of a supergraph.
+    SubgraphId;
+    /// A type of a supergraph.
+    TypeId;
+    /// A field of an object or interface type.
+    FieldId;
+    /// A label of progressive overrides.
+    LabelId;
+}
+
+/// A supergraph: the composed schema, and what each subgraph contributes to it.
+#[derive(Debug)]
+pub struct Supergraph {
+    pub(super) schema: Valid<Schema>,
+    pub(super) api: Valid<Schema>,
+    pub(super) subgraphs: Vec<Subgraph>,
+    pub(super) types: Vec<Type>,
+    pub(super) fields: Vec<Field>,
+    pub(super) by_name: HashMap<Name, TypeId>,
+    pub(super) labels: Vec<String>,
+}
+
+/// A subgraph, as `@join__graph` declares it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Subgraph {
+    /// The value of `join__Graph` that stands for it.
+    pub graph: Name,
+    /// Its name.
+    pub name: String,
+    /// Where it is served; may be empty.
+    pub url: String,
+}
+
+/// What a type is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TypeKind {
+    /// Its values are scalars or enum values.
+    Leaf,
+    /// An object type.
+    Object,
+    /// An interface.
+    Interface,
+    /// A union.
+    Union,
+    /// An input object type.
+    Input,
+}
+
+/// A type of the supergraph; those of introspection and of the join specification are left out.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Type {
+    /// Its name.
+    pub name: Name,
+    /// What it is.
+    pub kind: TypeKind,
+    /// The subgraphs that know it, ascending.
+    pub joins: Vec<TypeJoin>,
+    /// Its fields by name, for objects and interfaces.
+    pub fields: HashMap<Name, FieldId>,
+    /// The object types that a value of it can have, ascending; an object type itself.
+    pub possible: Vec<TypeId>,
+    /// Whether clients may see it.
+    pub is_accessible: bool,
+    /// Equal for types that have the same keys in the same subgraphs.
+    pub(crate) shape: u32,
+}
+
+/// What one subgraph says of a type.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct TypeJoin {
+    /// The subgraph.
+    pub subgraph: SubgraphId,
+    /// Its keys, in the order of the SDL.
+    pub keys: Vec<Key>,
+    /// The object types that a value of it can have in this subgraph, ascending.
+    pub possible: Vec<TypeId>,
+}
+
+/// A key of an entity in one subgraph.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Key {
+    /// The fields of the key.
+    pub fields: FieldSet,
+    /// Whether the subgraph resolves entities by it.
+    pub is_resolvable: bool,
+}
+
+/// A field of an object or interface type.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Field {
+    /// The type that it belongs to.
+    pub parent: TypeId,
+    /// Its name.
+    pub name: Name,
+    /// Its type in the supergraph.
+    pub ty: ast::Type,
+    /// The type inside of lists and non-null.
+    pub inner: TypeId,
+    /// What the subgraphs say of it, ascending; subgraphs that do not have it are left out.
+    pub joins: Vec<FieldJoin>,
+    /// Whether clients may select it.
+    pub is_accessible: bool,
+    /// Equal for fields of which the same is said, whatever types they belong to.
+    pub(crate) shape: u32,
+}
+
+/// What one subgraph says of a field.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct FieldJoin {
+    /// The subgraph.
+    pub subgraph: SubgraphId,
+    /// The type of the field there.
+    pub ty: ast::Type,
+    /// The fields of the object that it is computed from.
+    pub requires: Option<FieldSet>,
+    /// The fields below it that this subgraph resolves on this path.
+    pub provides: Option<FieldSet>,
+    /// Whether the subgraph only mentions it.
+    pub is_external: bool,
+    /// Whether another subgraph has taken it over, wholly or while a label is active.
+    pub overridden: Override,
+}
+
+/// Who resolves a field that has moved from one subgraph to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Override {
+    /// This subgraph, whatever labels are active.
+    Never,
+    /// Another subgraph.
+    Always,
+    /// This subgraph while the label is active.
+    Unless(LabelId),
+    /// This subgraph while the label is not active.
+    If(LabelId),
+}
+
+impl Supergraph {
+    /// Returns the composed schema, with its join directives.
+    #[must_use]
+    pub fn schema(&self) -> &Valid<Schema> {
+        &self.schema
+    }
+
+    /// Returns the schema that clients see.
+    #[must_use]
+    pub fn api(&self) -> &Valid<Schema> {
+        &self.api
+    }
+
+    /// Returns the subgraphs in the order of their ids.
+    #[must_use]
+    pub fn subgraphs(&self) -> &[Subgraph] {
+        &self.subgraphs
+    }
+
+    /// Returns the labels of progressive overrides in the order of their ids.
+    #[must_use]
+    pub fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    /// Returns the id of the label at a position of [`Supergraph::labels`].
+    ///
+    /// # Panics
+    /// When there is none.
+    #[must_use]
+    pub fn label_id(&self, position: usize) -> LabelId {
+        assert!(position < self.labels.len(), "there is no such label");
+        LabelId::new(position)
+    }
+
+    /// Returns the id of the subgraph with a name.
+    #[must_use]
+    pub fn subgraph_id(&self, name: &str) -> Option<SubgraphId> {
+        let position = self
+            .subgraphs
+            .iter()
+            .position(|subgraph| subgraph.name == name);
+        position.map(SubgraphId::new)
+    }
+
+    /// Returns a subgraph.
+    #[must_use]
+    pub fn subgraph(&self, id: SubgraphId) -> &Subgraph {
+        &self.subgraphs[id.index()]
+    }
+
+    /// Returns a type.
+    #[must_use]
+    pub fn ty(&self, id: TypeId) -> &Type {
+        &self.types[id.index()]
+    }
+
+    /// Returns a field.
+    #[must_use]
+    pub fn field(&self, id: FieldId) -> &Field {
+        &self.fields[id.index()]
+    }
+
+    /// Returns the type with a name.
+    #[must_use]
+    pub fn type_id(&self, name: &str) -> Option<TypeId> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Returns the field of a type with a name.
+    #[must_use]
+    pub fn field_id(&self, parent: TypeId, name: &str) -> Option<FieldId> {
+        self.ty(parent).fields.get(name).copied()
+    }
+
+    /// Returns the root type of an operation type.
+    #[must_use]
+    pub fn root(&self, operation: OperationType) -> Option<TypeId> {
+        self.type_id(self.schema.root_operation(operation)?)
+    }
+
+    /// Returns the types in the order of their ids.
+    pub fn type_ids(&self) -> impl Iterator<Item = TypeId> + use<> {
+        (0..self.types.len()).map(TypeId::new)
+    }
+}
+
+impl Type {
+    /// Returns what a subgraph says of the type.
+    #[must_use]
+    pub fn join(&self, subgraph: SubgraphId) -> Option<&TypeJoin> {
+        let found = self
+            .joins
+            .binary_search_by_key(&subgraph, |join| join.subgraph);
+        found.ok().map(|position| &self.joins[position])
+    }
+
+    /// Returns whether values of it are objects.
+    #[must_use]
+    pub fn is_composite(&self) -> bool {
+        matches!(
+            self.kind,
+            TypeKind::Object | TypeKind::Interface | TypeKind::Union
+        )
+    }
+
+    /// Returns whether values of it can have several object types.
+    #[must_use]
+    pub fn is_abstract(&self) -> bool {
+        matches!(self.kind, TypeKind::Interface | TypeKind::Union)
+    }
+}
+
+impl Field {
+    /// Returns what a subgraph says of the field.
+    #[must_use]
+    pub fn join(&self, subgraph: SubgraphId) -> Option<&FieldJoin> {
+        let found = self
+            .joins
+            .binary_search_by_key(&subgraph, |join| join.subgraph);
+        found.ok().map(|position| &self.joins[position])
+    }
+}

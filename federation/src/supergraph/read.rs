@@ -1,0 +1,447 @@
+//! Reads supergraph SDL.
+
+use std::collections::HashMap;
+
+use apollo_compiler::ast;
+use apollo_compiler::parser::SourceSpan;
+use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition};
+use apollo_compiler::validation::Valid;
+use apollo_compiler::{Name, Schema};
+
+use super::api;
+use super::error::SupergraphError;
+use super::field_set::FieldSet;
+use super::join;
+use super::model::{
+    Field, FieldId, FieldJoin, Key, LabelId, Override, Subgraph, SubgraphId, Supergraph, Type,
+    TypeId, TypeJoin, TypeKind,
+};
+use crate::code;
+
+impl Supergraph {
+    /// Reads standard supergraph SDL: join 0.2 to 0.5. `path` names the text in messages.
+    ///
+    /// # Errors
+    /// With everything that is wrong: the text is not GraphQL, its join directives contradict it, or it uses
+    /// a feature that is not supported.
+    pub fn parse(sdl: &str, path: &str) -> Result<Supergraph, Vec<SupergraphError>> {
+        let schema = Schema::parse_and_validate(sdl, path).map_err(|invalid| {
+            let errors = invalid.errors.iter().map(|finding| {
+                let message = finding.error.to_string();
+                SupergraphError::new(code::INVALID_FEDERATION_SUPERGRAPH, message).of(&finding)
+            });
+            errors.collect::<Vec<_>>()
+        })?;
+        super::features::check(&schema)?;
+        let mut reader = Reader::new(&schema);
+        reader.subgraphs();
+        reader.types();
+        reader.possible_types();
+        reader.fields();
+        reader.overrides();
+        reader.shapes();
+        let Reader {
+            errors,
+            subgraphs,
+            types,
+            fields,
+            by_name,
+            labels,
+            ..
+        } = reader;
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let api = api::schema(&schema)?;
+        Ok(Supergraph {
+            schema,
+            api,
+            subgraphs,
+            types,
+            fields,
+            by_name,
+            labels,
+        })
+    }
+}
+
+struct Reader<'s> {
+    schema: &'s Valid<Schema>,
+    errors: Vec<SupergraphError>,
+    subgraphs: Vec<Subgraph>,
+    graphs: HashMap<&'s Name, SubgraphId>,
+    types: Vec<Type>,
+    fields: Vec<Field>,
+    by_name: HashMap<Name, TypeId>,
+    labels: Vec<String>,
+    /// Fields that `@override` takes over: by whom, from whom, under which label.
+    moved: Vec<(FieldId, SubgraphId, String, Option<LabelId>)>,
+}
+
+impl<'s> Reader<'s> {
+    fn new(schema: &'s Valid<Schema>) -> Self {
+        Reader {
+            schema,
+            errors: Vec::new(),
+            subgraphs: Vec::new(),
+            graphs: HashMap::new(),
+            types: Vec::new(),
+            fields: Vec::new(),
+            by_name: HashMap::new(),
+            labels: Vec::new(),
+            moved: Vec::new(),
+        }
+    }
+
+    fn wrong(&mut self, message: impl Into<String>, span: Option<SourceSpan>) {
+        let error = SupergraphError::new(code::INVALID_FEDERATION_SUPERGRAPH, message);
+        self.errors.push(error.at(span, self.schema));
+    }
+
+    fn subgraphs(&mut self) {
+        let Some(graphs) = self.schema.get_enum("join__Graph") else {
+            return self.wrong(
+                "the enum `join__Graph` is missing: this is no supergraph",
+                None,
+            );
+        };
+        for value in graphs.values.values() {
+            let Some(directive) = value.directives.get("join__graph") else {
+                let message = format!("`{}` has no `@join__graph`", value.value);
+                self.wrong(message, value.location());
+                continue;
+            };
+            let id = SubgraphId::new(self.subgraphs.len());
+            self.graphs.insert(&value.value, id);
+            let name = join::text(directive, "name").unwrap_or(value.value.as_str());
+            self.subgraphs.push(Subgraph {
+                graph: value.value.clone(),
+                name: name.to_owned(),
+                url: join::text(directive, "url").unwrap_or_default().to_owned(),
+            });
+        }
+    }
+
+    /// Returns the subgraph that a directive names.
+    fn graph(
+        &mut self,
+        directive: &ast::Directive,
+        span: Option<SourceSpan>,
+    ) -> Option<SubgraphId> {
+        let graph = join::graph(directive)?;
+        let known = self.graphs.get(graph).copied();
+        if known.is_none() {
+            self.wrong(format!("`{graph}` is not declared by `@join__graph`"), span);
+        }
+        known
+    }
+
+    fn types(&mut self) {
+        let schema = self.schema;
+        for (name, ty) in &schema.types {
+            if api::is_machinery(name) || name.starts_with("__") {
+                continue;
+            }
+            let id = TypeId::new(self.types.len());
+            self.by_name.insert(name.clone(), id);
+            self.types.push(Type {
+                name: name.clone(),
+                kind: kind(ty),
+                joins: Vec::new(),
+                fields: HashMap::new(),
+                possible: Vec::new(),
+                is_accessible: !ty.directives().has("inaccessible"),
+                shape: 0,
+            });
+        }
+        for id in (0..self.types.len()).map(TypeId::new) {
+            self.type_joins(id);
+        }
+    }
+
+    fn type_joins(&mut self, id: TypeId) {
+        let schema = self.schema;
+        let name = self.types[id.index()].name.clone();
+        let ty = &schema.types[&name];
+        let mut joins: Vec<TypeJoin> = Vec::new();
+        for directive in ty.directives().get_all("join__type") {
+            let span = directive.location();
+            let Some(subgraph) = self.graph(directive, span) else {
+                continue;
+            };
+            let position = match joins.iter().position(|join| join.subgraph == subgraph) {
+                Some(position) => position,
+                None => {
+                    joins.push(TypeJoin {
+                        subgraph,
+                        keys: Vec::new(),
+                        possible: Vec::new(),
+                    });
+                    joins.len() - 1
+                }
+            };
+            if let Some(text) = join::text(directive, "key")
+                && let Some(fields) = self.field_set(&name, text, span)
+            {
+                joins[position].keys.push(Key {
+                    fields,
+                    is_resolvable: !join::is_unset(directive, "resolvable"),
+                });
+            }
+        }
+        joins.sort_by_key(|join| join.subgraph);
+        self.types[id.index()].joins = joins;
+    }
+
+    fn field_set(
+        &mut self,
+        parent: &Name,
+        text: &str,
+        span: Option<SourceSpan>,
+    ) -> Option<FieldSet> {
+        let type_id = |name: &str| self.by_name.get(name).copied();
+        match FieldSet::parse(self.schema, parent, text, &type_id) {
+            Ok(fields) => Some(fields),
+            Err(reason) => {
+                self.wrong(
+                    format!("the fields \"{text}\" of `{parent}`: {reason}"),
+                    span,
+                );
+                None
+            }
+        }
+    }
+
+    /// Fills in which object types a value can have, in the supergraph and in each subgraph.
+    fn possible_types(&mut self) {
+        let all = self.by_name.clone();
+        let implementers = self.schema.implementers_map();
+        for position in 0..self.types.len() {
+            let ty = &self.types[position];
+            let (own, name) = (TypeId::new(position), ty.name.clone());
+            let mut possible: Vec<TypeId> = match &self.schema.types[&name] {
+                ExtendedType::Object(_) => vec![own],
+                ExtendedType::Interface(_) => {
+                    let objects = implementers.get(&name).into_iter();
+                    objects
+                        .flat_map(|some| &some.objects)
+                        .map(|name| all[name])
+                        .collect()
+                }
+                ExtendedType::Union(union) => union
+                    .members
+                    .iter()
+                    .map(|member| all[&member.name])
+                    .collect(),
+                _ => Vec::new(),
+            };
+            possible.sort_unstable();
+            for join in 0..self.types[position].joins.len() {
+                let subgraph = self.types[position].joins[join].subgraph;
+                let there = possible.iter().copied();
+                let there = there.filter(|member| self.is_possible(own, *member, subgraph));
+                self.types[position].joins[join].possible = there.collect();
+            }
+            self.types[position].possible = possible;
+        }
+    }
+
+    /// Returns whether an object type is a possible type of another one in a subgraph.
+    fn is_possible(&self, of: TypeId, member: TypeId, subgraph: SubgraphId) -> bool {
+        if self.types[member.index()].join(subgraph).is_none() {
+            return false;
+        }
+        let of = &self.types[of.index()].name;
+        let member = &self.types[member.index()].name;
+        match &self.schema.types[of] {
+            ExtendedType::Interface(_) => {
+                let object = &self.schema.types[member];
+                let says = object.directives().get_all("join__implements");
+                self.says(says, "interface", of, subgraph)
+            }
+            ExtendedType::Union(union) => {
+                let says = union.directives.get_all("join__unionMember");
+                self.says(says, "member", member, subgraph)
+            }
+            _ => true,
+        }
+    }
+
+    /// Returns whether directives say something of a name in a subgraph; what they say of it in no
+    /// subgraph at all, as join 0.1 does, holds in each.
+    fn says<'d>(
+        &self,
+        directives: impl Iterator<Item = &'d Component<ast::Directive>>,
+        argument: &str,
+        name: &Name,
+        subgraph: SubgraphId,
+    ) -> bool {
+        let mut is_silent = true;
+        for directive in directives {
+            if join::text(directive, argument) == Some(name) {
+                is_silent = false;
+                if join::graph(directive).and_then(|graph| self.graphs.get(graph))
+                    == Some(&subgraph)
+                {
+                    return true;
+                }
+            }
+        }
+        is_silent
+    }
+
+    fn fields(&mut self) {
+        let schema = self.schema;
+        for position in 0..self.types.len() {
+            let name = self.types[position].name.clone();
+            let fields = match &schema.types[&name] {
+                ExtendedType::Object(object) => &object.fields,
+                ExtendedType::Interface(interface) => &interface.fields,
+                _ => continue,
+            };
+            for definition in fields.values() {
+                self.field(TypeId::new(position), definition);
+            }
+        }
+    }
+
+    fn field(&mut self, parent: TypeId, definition: &Component<FieldDefinition>) {
+        let id = FieldId::new(self.fields.len());
+        let inner = self.by_name[definition.ty.inner_named_type()];
+        let mut joins = Vec::new();
+        let is_silent = !definition.directives.has("join__field");
+        for directive in definition.directives.get_all("join__field") {
+            let Some(subgraph) = self.graph(directive, directive.location()) else {
+                continue;
+            };
+            if let Some(join) = self.field_join((parent, id), definition, directive, subgraph) {
+                joins.push(join);
+            }
+        }
+        if is_silent {
+            let known = self.types[parent.index()].joins.iter();
+            joins.extend(known.map(|join| FieldJoin {
+                subgraph: join.subgraph,
+                ty: definition.ty.clone(),
+                requires: None,
+                provides: None,
+                is_external: false,
+                overridden: Override::Never,
+            }));
+        }
+        joins.sort_by_key(|join| join.subgraph);
+        self.fields.push(Field {
+            parent,
+            name: definition.name.clone(),
+            ty: definition.ty.clone(),
+            inner,
+            joins,
+            is_accessible: !definition.directives.has("inaccessible"),
+            shape: 0,
+        });
+        let parent = &mut self.types[parent.index()];
+        parent.fields.insert(definition.name.clone(), id);
+    }
+
+    fn field_join(
+        &mut self,
+        (parent, id): (TypeId, FieldId),
+        definition: &FieldDefinition,
+        directive: &ast::Directive,
+        subgraph: SubgraphId,
+    ) -> Option<FieldJoin> {
+        let span = definition.name.location();
+        let ty = match join::text(directive, "type") {
+            None => definition.ty.clone(),
+            Some(text) => match ast::Type::parse(text, "type") {
+                Ok(ty) if self.by_name.contains_key(ty.inner_named_type()) => ty,
+                _ => {
+                    self.wrong(format!("`{text}` is not a type of the supergraph"), span);
+                    return None;
+                }
+            },
+        };
+        let label = join::text(directive, "overrideLabel").map(|label| self.label(label));
+        let from = join::text(directive, "override");
+        if let Some(from) = from {
+            self.moved.push((id, subgraph, from.to_owned(), label));
+        }
+        let overridden = match (label, from) {
+            (Some(label), Some(_)) => Override::If(label),
+            (Some(label), None) => Override::Unless(label),
+            (None, _) if join::is_set(directive, "usedOverridden") => Override::Always,
+            (None, _) => Override::Never,
+        };
+        let parent = self.types[parent.index()].name.clone();
+        let inner = ty.inner_named_type().clone();
+        let mut set = |argument: &str, on: &Name| {
+            let text = join::text(directive, argument)?;
+            self.field_set(on, text, span)
+        };
+        Some(FieldJoin {
+            subgraph,
+            requires: set("requires", &parent),
+            provides: set("provides", &inner),
+            ty,
+            is_external: join::is_set(directive, "external"),
+            overridden,
+        })
+    }
+
+    fn label(&mut self, label: &str) -> LabelId {
+        let known = self.labels.iter().position(|known| known == label);
+        let position = known.unwrap_or_else(|| {
+            self.labels.push(label.to_owned());
+            self.labels.len() - 1
+        });
+        LabelId::new(position)
+    }
+
+    /// Takes fields away from the subgraphs that `@override` names.
+    fn overrides(&mut self) {
+        for (field, by, from, label) in std::mem::take(&mut self.moved) {
+            let from = self.subgraphs.iter().position(|known| known.name == from);
+            // A subgraph that is not there has nothing to lose.
+            let Some(from) = from.map(SubgraphId::new).filter(|from| *from != by) else {
+                continue;
+            };
+            let joins = self.fields[field.index()].joins.iter_mut();
+            for join in joins.filter(|join| join.subgraph == from) {
+                join.overridden = label.map_or(Override::Always, Override::Unless);
+            }
+        }
+    }
+
+    /// Numbers what is said of types and fields, so that equal ones are found quickly.
+    fn shapes(&mut self) {
+        let mut known = HashMap::new();
+        for ty in &mut self.types {
+            let said = ty
+                .joins
+                .iter()
+                .map(|join| (join.subgraph, join.keys.clone()));
+            ty.shape = number(&mut known, said.collect::<Vec<_>>());
+        }
+        let mut known = HashMap::new();
+        for field in &mut self.fields {
+            let said = (field.name.clone(), field.ty.clone(), field.joins.clone());
+            field.shape = number(&mut known, said);
+        }
+    }
+}
+
+/// Returns the number of a value among the different ones.
+fn number<T: std::hash::Hash + Eq>(known: &mut HashMap<T, u32>, value: T) -> u32 {
+    let next = u32::try_from(known.len()).expect("there are no more shapes than parts");
+    *known.entry(value).or_insert(next)
+}
+
+fn kind(ty: &ExtendedType) -> TypeKind {
+    match ty {
+        ExtendedType::Scalar(_) | ExtendedType::Enum(_) => TypeKind::Leaf,
+        ExtendedType::Object(_) => TypeKind::Object,
+        ExtendedType::Interface(_) => TypeKind::Interface,
+        ExtendedType::Union(_) => TypeKind::Union,
+        ExtendedType::InputObject(_) => TypeKind::Input,
+    }
+}

@@ -1,0 +1,161 @@
+//! What is read from supergraph SDL, and what is refused.
+
+use apollo_compiler::executable::OperationType;
+
+use super::*;
+use crate::code;
+
+const HEAD: &str = r#"
+    directive @join__field(graph: join__Graph, requires: join__FieldSet, provides: join__FieldSet, type: String, external: Boolean, override: String, usedOverridden: Boolean, overrideLabel: String) repeatable on FIELD_DEFINITION | INPUT_FIELD_DEFINITION
+    directive @join__graph(name: String!, url: String!) on ENUM_VALUE
+    directive @join__implements(graph: join__Graph!, interface: String!) repeatable on OBJECT | INTERFACE
+    directive @join__type(graph: join__Graph!, key: join__FieldSet, extension: Boolean! = false, resolvable: Boolean! = true, isInterfaceObject: Boolean! = false) repeatable on OBJECT | INTERFACE | UNION | ENUM | INPUT_OBJECT | SCALAR
+    directive @join__unionMember(graph: join__Graph!, member: String!) repeatable on UNION
+    directive @link(url: String, as: String, for: link__Purpose, import: [link__Import]) repeatable on SCHEMA
+    directive @inaccessible on FIELD_DEFINITION | OBJECT | ENUM_VALUE | ARGUMENT_DEFINITION
+    directive @authenticated on FIELD_DEFINITION | OBJECT
+    directive @tag(name: String!) repeatable on FIELD_DEFINITION | OBJECT
+    scalar join__FieldSet
+    scalar link__Import
+    enum link__Purpose { SECURITY EXECUTION }
+    enum join__Graph { A @join__graph(name: "a", url: "http://a") B @join__graph(name: "b", url: "http://b") }
+"#;
+
+fn with_links(links: &str, types: &str) -> Result<Supergraph, Vec<SupergraphError>> {
+    let schema = format!("schema {links} {{ query: Query }}{HEAD}{types}");
+    Supergraph::parse(&schema, "supergraph.graphql")
+}
+
+fn read(types: &str) -> Result<Supergraph, Vec<SupergraphError>> {
+    let join = r#"@link(url: "https://specs.apollo.dev/join/v0.5", for: EXECUTION)"#;
+    with_links(join, types)
+}
+
+const QUERY: &str = "type Query @join__type(graph: A) { t: T @join__field(graph: A) }";
+
+#[test]
+fn a_field_without_join_is_resolved_wherever_its_type_is() {
+    let types = r#"type T @join__type(graph: A, key: "id") @join__type(graph: B, key: "id", resolvable: false)
+        { id: ID! name: String @join__field(graph: B) }"#;
+    let supergraph = read(&format!("{QUERY}{types}")).unwrap();
+    let (a, b) = (
+        supergraph.subgraph_id("a").unwrap(),
+        supergraph.subgraph_id("b").unwrap(),
+    );
+    assert_eq!(supergraph.subgraph(b).url, "http://b");
+    let ty = supergraph.type_id("T").unwrap();
+    let id = supergraph.field(supergraph.field_id(ty, "id").unwrap());
+    assert!(id.join(a).is_some() && id.join(b).is_some());
+    let name = supergraph.field(supergraph.field_id(ty, "name").unwrap());
+    assert!(name.join(a).is_none() && name.join(b).is_some());
+    let keys: Vec<bool> = supergraph
+        .ty(ty)
+        .joins
+        .iter()
+        .map(|join| join.keys[0].is_resolvable)
+        .collect();
+    assert_eq!(keys, [true, false]);
+    assert_eq!(
+        supergraph.root(OperationType::Query),
+        supergraph.type_id("Query")
+    );
+}
+
+#[test]
+fn possible_types_differ_between_subgraphs() {
+    let types = r#"union U @join__type(graph: A) @join__type(graph: B)
+        @join__unionMember(graph: A, member: "T") @join__unionMember(graph: B, member: "S")
+        @join__unionMember(graph: B, member: "T") = T | S
+        type T @join__type(graph: A) @join__type(graph: B) { x: Int }
+        type S @join__type(graph: B) { y: U }"#;
+    let supergraph = read(&format!("{QUERY}{types}")).unwrap();
+    let union = supergraph.ty(supergraph.type_id("U").unwrap());
+    let possible: Vec<usize> = union.joins.iter().map(|join| join.possible.len()).collect();
+    assert_eq!((union.possible.len(), possible), (2, vec![1, 2]));
+}
+
+#[test]
+fn overrides_decide_who_resolves_a_field() {
+    let types = r#"type T @join__type(graph: A) @join__type(graph: B) {
+        x: Int @join__field(graph: A) @join__field(graph: B, override: "a", overrideLabel: "l")
+        y: Int @join__field(graph: A, usedOverridden: true) @join__field(graph: B, override: "a")
+    }"#;
+    let supergraph = read(&format!("{QUERY}{types}")).unwrap();
+    let ty = supergraph.type_id("T").unwrap();
+    let said = |name: &str| -> Vec<Override> {
+        let field = supergraph.field(supergraph.field_id(ty, name).unwrap());
+        field.joins.iter().map(|join| join.overridden).collect()
+    };
+    let label = supergraph.label_id(0);
+    assert_eq!(said("x"), [Override::Unless(label), Override::If(label)]);
+    assert_eq!(said("y"), [Override::Always, Override::Never]);
+}
+
+#[test]
+fn the_api_schema_has_neither_machinery_nor_what_is_inaccessible() {
+    let types = r#"type T @join__type(graph: A) @tag(name: "t") {
+        x(a: Int, hidden: Int @inaccessible): Int @tag(name: "t") @deprecated(reason: "r")
+        s: S @inaccessible
+        e: E
+    }
+    type S @join__type(graph: A) @inaccessible { x: Int }
+    enum E @join__type(graph: A) { SEEN HIDDEN @inaccessible }"#;
+    let supergraph = read(&format!("{QUERY}{types}")).unwrap();
+    let sdl = supergraph.api().to_string();
+    let expected = "type Query {\n  t: T\n}\n\ntype T {\n  x(a: Int): Int @deprecated(reason: \"r\")\n  e: E\n}\n\nenum E {\n  SEEN\n}\n";
+    assert_eq!(sdl, expected);
+}
+
+#[test]
+fn what_contradicts_itself_is_reported_with_its_place() {
+    let types = "type T @join__type(graph: A, key: \"id nope\") {\n id: ID! x: Int @join__field(graph: A, type: \"Nope\")\n}";
+    let errors = read(&format!("{QUERY}\n{types}")).unwrap_err();
+    let codes: Vec<_> = errors.iter().map(|error| error.code).collect();
+    assert_eq!(
+        codes,
+        [code::INVALID_FEDERATION_SUPERGRAPH; 2],
+        "{errors:?}"
+    );
+    assert!(errors[0].message.contains("id nope"), "{}", errors[0]);
+    assert!(errors[1].message.contains("Nope"), "{}", errors[1]);
+    let lines: Vec<usize> = errors
+        .iter()
+        .map(|error| error.location.unwrap().line)
+        .collect();
+    assert_eq!(lines[1], lines[0] + 1);
+    let plain = Supergraph::parse("type Query { a: Int }", "plain.graphql").unwrap_err();
+    assert!(plain[0].message.contains("no supergraph"), "{}", plain[0]);
+    let broken = Supergraph::parse("type Query {", "broken.graphql").unwrap_err();
+    assert_eq!(broken[0].code, code::INVALID_FEDERATION_SUPERGRAPH);
+}
+
+#[test]
+fn features_that_cannot_be_ignored_are_refused() {
+    let refused = |links: &str, types: &str| {
+        let errors = with_links(links, types).unwrap_err();
+        assert!(
+            errors
+                .iter()
+                .all(|error| error.code == code::UNSUPPORTED_FEATURE),
+            "{errors:?}"
+        );
+        assert!(errors[0].location.is_some());
+        errors[0].message.clone()
+    };
+    let plain = "type T @join__type(graph: A) { x: Int }";
+    let types = format!("{QUERY}{plain}");
+    let old = refused(
+        r#"@link(url: "https://specs.apollo.dev/join/v0.1", for: EXECUTION)"#,
+        &types,
+    );
+    assert!(old.contains("v0.1"), "{old}");
+    let unknown = r#"@link(url: "https://example.org/secret/v1.0", for: SECURITY)"#;
+    assert!(refused(unknown, &types).contains("secret"));
+    let harmless = r#"@link(url: "https://example.org/nice/v1.0")"#;
+    assert!(with_links(harmless, &types).is_ok());
+    let closed = "type T @join__type(graph: A) { x: Int @authenticated }";
+    assert!(refused("", &format!("{QUERY}{closed}")).contains("`T.x`"));
+    let interface_object =
+        r#"type T @join__type(graph: A, key: "x", isInterfaceObject: true) { x: Int }"#;
+    assert!(refused("", &format!("{QUERY}{interface_object}")).contains("@interfaceObject"));
+}

@@ -1,0 +1,211 @@
+//! Subgraphs that fail: what is wrong, what the answer says, and that the rest of it is right.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use federation::supergraph::Subgraph;
+use federation::{
+    Gateway, GatewayOptions, InProcess, SubgraphRequest, SubgraphTransport, Supergraph,
+    TransportError,
+};
+use graphql_service::{Request, RequestContext, Service};
+use serde_json::{Value as Json, json};
+
+/// What a subgraph does.
+#[derive(Clone)]
+enum Fault {
+    Fails,
+    TooLarge,
+    Answers(&'static str),
+    Never,
+}
+
+struct Faulty {
+    rest: InProcess,
+    subgraph: &'static str,
+    fault: Fault,
+}
+
+#[async_trait]
+impl SubgraphTransport for Faulty {
+    async fn send(
+        &self,
+        subgraph: &Subgraph,
+        request: SubgraphRequest,
+        context: &RequestContext,
+    ) -> Result<Bytes, TransportError> {
+        if subgraph.name != self.subgraph {
+            return self.rest.send(subgraph, request, context).await;
+        }
+        match &self.fault {
+            Fault::Fails => Err(TransportError::Status(503)),
+            Fault::TooLarge => Err(TransportError::TooLarge {
+                limit: request.limit,
+            }),
+            Fault::Answers(text) => Ok(Bytes::from_static(text.as_bytes())),
+            Fault::Never => std::future::pending().await,
+        }
+    }
+}
+
+fn shop() -> Arc<Supergraph> {
+    let sdl = include_str!("../cases/shop/supergraph.graphql");
+    Arc::new(Supergraph::parse(sdl, "supergraph.graphql").unwrap())
+}
+
+/// Subgraphs that always answer the same.
+fn subgraphs() -> InProcess {
+    let products = json!({ "data": { "topProducts": [
+        { "__typename": "Product", "upc": "1", "name": "Table", "price": 3 },
+        null,
+        { "__typename": "Product", "upc": "2", "name": "Chair", "price": 4 },
+    ] } });
+    let accounts = json!({ "data": { "me": { "id": "1", "name": "Ada" } } });
+    InProcess::new()
+        .with_function("products", move |_| products.clone())
+        .with_function("accounts", move |_| accounts.clone())
+}
+
+fn answer(subgraph: &'static str, fault: Fault, query: &str) -> Json {
+    let transport = Faulty {
+        rest: subgraphs(),
+        subgraph,
+        fault,
+    };
+    let gateway = Gateway::new(shop(), Arc::new(transport), GatewayOptions::default());
+    let context = RequestContext::new().with_timeout(Duration::from_millis(200));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let response = runtime.block_on(gateway.respond(Request::new(query), context));
+    serde_json::from_slice(&response.body.to_bytes()).unwrap()
+}
+
+const QUERY: &str = "{ me { name } items: topProducts { title: name there: inStock } }";
+
+/// Checks that nothing but what comes from `inventory` is missing, and returns the only error.
+fn only_stock_is_missing(fault: Fault) -> Json {
+    let answer = answer("inventory", fault, QUERY);
+    let expected = json!({
+        "me": { "name": "Ada" },
+        "items": [{ "title": "Table", "there": null }, null, { "title": "Chair", "there": null }],
+    });
+    assert_eq!(answer["data"].to_string(), expected.to_string());
+    let errors = answer["errors"].as_array().unwrap();
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    errors[0].clone()
+}
+
+#[test]
+fn a_failing_subgraph_costs_its_fields_and_one_error_at_their_common_path() {
+    let faults = [
+        (Fault::Fails, "the status is 503"),
+        (Fault::TooLarge, "longer than"),
+        (
+            Fault::Answers("<html>busy</html>"),
+            "not a GraphQL response",
+        ),
+        (
+            Fault::Answers(r#"{"data":{"_entities":[{"inStock":tr"#),
+            "not a GraphQL response",
+        ),
+        (Fault::Answers("[]"), "not a GraphQL response"),
+        (Fault::Answers(r#"{"data":null}"#), "there are no data"),
+        (Fault::Answers("{}"), "there are no data"),
+        (
+            Fault::Answers(r#"{"data":[]}"#),
+            "the data are not an object",
+        ),
+        (Fault::Answers(r#"{"data":{}}"#), "the wrong length"),
+        (
+            Fault::Answers(r#"{"data":{"_entities":[{"inStock":true}]}}"#),
+            "the wrong length",
+        ),
+        (
+            Fault::Answers(r#"{"data":{"_entities":7}}"#),
+            "the wrong length",
+        ),
+    ];
+    for (fault, reason) in faults {
+        let error = only_stock_is_missing(fault);
+        assert_eq!(error["path"], json!(["items"]), "{reason}");
+        assert_eq!(error["extensions"]["code"], "DOWNSTREAM_SERVICE_ERROR");
+        assert_eq!(error["extensions"]["serviceName"], "inventory");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(reason), "{message}");
+    }
+}
+
+#[test]
+fn a_subgraph_that_never_answers_is_given_up_at_the_deadline() {
+    let begun = Instant::now();
+    let error = only_stock_is_missing(Fault::Never);
+    assert_eq!(error["extensions"]["code"], "DEADLINE_EXCEEDED");
+    assert_eq!(error["path"], json!(["items"]));
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn an_error_of_an_entity_is_at_its_place_in_the_answer() {
+    let text = r#"{"data":{"_entities":[{"inStock":true},{"inStock":null}]},
+        "errors":[{"message":"lost","path":["_entities",1,"inStock"],"locations":[{"line":1,"column":1}],
+        "extensions":{"code":"LOST","shelf":3}}]}"#;
+    let answer = answer("inventory", Fault::Answers(text), QUERY);
+    let expected = json!([{
+        "message": "lost", "path": ["items", 2, "there"],
+        "extensions": { "code": "DOWNSTREAM_SERVICE_ERROR", "serviceName": "inventory",
+            "subgraph": { "code": "LOST", "shelf": 3 } },
+    }]);
+    assert_eq!(answer["errors"], expected);
+    assert_eq!(answer["data"]["items"][0]["there"], true);
+}
+
+#[test]
+fn a_value_that_does_not_fit_its_type_is_null_with_an_error() {
+    let text = r#"{"data":{"_entities":[{"inStock":"yes"},{"inStock":false}]}}"#;
+    let answer = answer("inventory", Fault::Answers(text), QUERY);
+    assert_eq!(answer["data"]["items"][0]["there"], Json::Null);
+    assert_eq!(answer["data"]["items"][2]["there"], false);
+    assert_eq!(answer["errors"][0]["path"], json!(["items", 0, "there"]));
+    assert_eq!(answer["errors"][0]["extensions"]["code"], "VALUE_INVALID");
+}
+
+#[test]
+fn what_requires_a_failed_field_is_not_asked_for_and_gives_no_second_error() {
+    // The price comes from the subgraph that fails after the keys were known.
+    let text = r#"{"data":null,"errors":[{"message":"closed"}]}"#;
+    let answer = answer(
+        "products",
+        Fault::Answers(text),
+        "{ topProducts { shippingEstimate } }",
+    );
+    assert_eq!(answer["data"], json!({ "topProducts": null }));
+    assert_eq!(answer["errors"].as_array().unwrap().len(), 1);
+    assert_eq!(answer["errors"][0]["message"], "closed");
+}
+
+#[test]
+fn a_null_in_a_non_null_place_propagates_with_one_error() {
+    let text = r#"{"data":{"users":[{"id":"1","name":"a"},null]}}"#;
+    let answer = answer("accounts", Fault::Answers(text), "{ users { name } }");
+    assert_eq!(answer["data"], Json::Null);
+    assert_eq!(answer["errors"].as_array().unwrap().len(), 1);
+    assert_eq!(answer["errors"][0]["path"], json!(["users", 1]));
+    assert_eq!(
+        answer["errors"][0]["extensions"]["code"],
+        "NON_NULL_VIOLATED"
+    );
+}
+
+#[test]
+fn an_impossible_or_hidden_type_is_null_with_an_error() {
+    let text = r#"{"data":{"search":[{"__typename":"Brand","name":"b"},{"__typename":"Ghost"}]}}"#;
+    let query = "{ search { __typename ... on Brand { name } } }";
+    let answer = answer("products", Fault::Answers(text), query);
+    assert_eq!(answer["data"], Json::Null);
+    assert_eq!(answer["errors"][0]["path"], json!(["search", 1]));
+    assert_eq!(answer["errors"][0]["extensions"]["code"], "VALUE_INVALID");
+}

@@ -1,0 +1,179 @@
+//! Supergraphs and operations made to do harm: planned, or refused with a code, soon.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use apollo_compiler::ExecutableDocument;
+use apollo_compiler::response::JsonMap;
+use federation::plan::{Plan, Planned};
+use federation::{ActiveLabels, GatewayLimits, Supergraph};
+use graphql_service::GraphqlError;
+
+const HEAD: &str = r#"schema @link(url: "https://specs.apollo.dev/join/v0.3", for: EXECUTION) { query: Query }
+directive @link(url: String, for: link__Purpose) repeatable on SCHEMA
+directive @join__graph(name: String!, url: String!) on ENUM_VALUE
+directive @join__type(graph: join__Graph!, key: String) repeatable on OBJECT | INTERFACE | UNION
+directive @join__implements(graph: join__Graph!, interface: String!) repeatable on OBJECT
+directive @join__field(graph: join__Graph, requires: String, external: Boolean) repeatable on FIELD_DEFINITION
+enum link__Purpose { SECURITY EXECUTION }
+"#;
+
+/// How long planning may take; a build without optimization on a busy machine gets more.
+const SOON: Duration = match cfg!(debug_assertions) {
+    true => Duration::from_secs(20),
+    false => Duration::from_millis(250),
+};
+
+fn supergraph(graphs: usize, types: &str) -> Supergraph {
+    let mut sdl = format!("{HEAD}enum join__Graph {{");
+    for index in 0..graphs {
+        let _ = write!(sdl, " G{index} @join__graph(name: \"g{index}\", url: \"\")");
+    }
+    sdl.push_str(" }\n");
+    sdl.push_str(types);
+    Supergraph::parse(&sdl, "supergraph.graphql").unwrap()
+}
+
+/// Plans an operation, and checks how long that takes.
+fn plan(supergraph: &Supergraph, operation: &str) -> Result<Plan, GraphqlError> {
+    let document =
+        ExecutableDocument::parse_and_validate(supergraph.api(), operation, "op.graphql");
+    let document = document.unwrap();
+    let planned = Planned {
+        supergraph,
+        labels: &ActiveLabels::default(),
+        document: &document,
+        operation: document.operations.get(None).unwrap(),
+        variables: &JsonMap::new(),
+    };
+    let begun = Instant::now();
+    let plan = Plan::new(planned, &GatewayLimits::default());
+    let took = begun.elapsed();
+    println!(
+        "{} in {took:?}",
+        match &plan {
+            Ok(plan) => format!("{:?}, optimal {}", plan.cost, plan.is_optimal),
+            Err(error) => error.code.to_string(),
+        }
+    );
+    assert!(took < SOON, "{took:?}");
+    plan
+}
+
+fn each(graphs: usize, text: impl Fn(usize) -> String) -> String {
+    (0..graphs).map(text).collect()
+}
+
+#[test]
+fn many_types_of_one_interface_are_one_class() {
+    let mut types = String::from("type Query @join__type(graph: G0) { node: Node }\n");
+    types.push_str("interface Node @join__type(graph: G0) { id: ID! next: Node }\n");
+    for index in 0..300 {
+        let _ = writeln!(
+            types,
+            "type T{index} implements Node @join__type(graph: G0, key: \"id\") @join__type(graph: G1, key: \"id\") @join__implements(graph: G0, interface: \"Node\") {{ id: ID! next: Node @join__field(graph: G0) x{index}: Int @join__field(graph: G1) }}"
+        );
+    }
+    let supergraph = supergraph(2, &types);
+    // Nothing tells the types apart, so eight levels are eight classes.
+    let plain = format!(
+        "{{ node {{ {} id {} }} }}",
+        "next { ".repeat(8),
+        "} ".repeat(8)
+    );
+    let plain = plan(&supergraph, &plain).unwrap();
+    assert_eq!((plain.cost.waves, plain.cost.fetches), (1, 1));
+    assert_eq!(plain.tree.len(), 10);
+    // One fragment on each level tells one type from the rest, whose fields are written for each of them.
+    let mut nested = "{ id }".to_owned();
+    for level in 0..4 {
+        nested = format!("{{ next {nested} ... on T{level} {{ x{level} }} }}");
+    }
+    let nested = plan(&supergraph, &format!("{{ node {nested} }}"));
+    assert!(nested.is_err_and(|error| error.code.as_str() == "LIMIT_PLAN"));
+    let once = plan(&supergraph, "{ node { next { id } ... on T7 { x7 } } }").unwrap();
+    assert_eq!((once.cost.waves, once.cost.fetches), (2, 2));
+    // Fragments on all types on each level are more than can be looked at.
+    let fragments = each(300, |index| format!(" ... on T{index} {{ x{index} }}"));
+    let mut all = "{ id }".to_owned();
+    for _ in 0..8 {
+        all = format!("{{ next {all} {fragments} }}");
+    }
+    let refused = plan(&supergraph, &format!("{{ node {all} }}")).unwrap_err();
+    assert_eq!(refused.code.as_str(), "LIMIT_PLAN");
+}
+
+#[test]
+fn forty_subgraphs_that_share_forty_fields_are_one_request() {
+    let joins = each(40, |index| {
+        format!(" @join__type(graph: G{index}, key: \"id\")")
+    });
+    let fields = each(40, |index| format!(" f{index}: T"));
+    let query = each(40, |index| format!(" @join__type(graph: G{index})"));
+    let types = format!("type Query{query} {{ t: T }}\ntype T{joins} {{ id: ID!{fields} x: Int }}");
+    let supergraph = supergraph(40, &types);
+    let fields = each(40, |index| format!(" f{index} {{ x f{index} {{ id }} }}"));
+    let plan = plan(&supergraph, &format!("{{ t {{{fields} }} }}")).unwrap();
+    assert_eq!((plan.cost.waves, plan.cost.fetches), (1, 1));
+}
+
+#[test]
+fn a_mesh_of_sixty_keys_is_crossed_in_the_fewest_waves() {
+    // Each subgraph knows two keys of its own and the next one's, so the way is as long as the mesh.
+    let joins = each(60, |index| {
+        let next = index + 1;
+        format!(
+            " @join__type(graph: G{index}, key: \"k{index}\") @join__type(graph: G{index}, key: \"k{next}\")"
+        )
+    });
+    let fields = each(61, |index| {
+        let before = index
+            .checked_sub(1)
+            .map(|g| format!(" @join__field(graph: G{g})"));
+        let own = (index < 60).then(|| format!(" @join__field(graph: G{index})"));
+        format!(
+            " k{index}: ID!{}{}",
+            before.unwrap_or_default(),
+            own.unwrap_or_default()
+        )
+    });
+    let types = format!(
+        "type Query @join__type(graph: G0) {{ t: T }}\ntype T{joins} {{{fields} end: Int @join__field(graph: G59) }}"
+    );
+    let supergraph = supergraph(60, &types);
+    let plan = plan(&supergraph, "{ t { end } }").unwrap();
+    assert_eq!((plan.cost.waves, plan.cost.fetches), (60, 60));
+}
+
+#[test]
+fn requirements_in_a_ring_are_refused() {
+    let types = r#"type Query @join__type(graph: G0) { t: T }
+        type T @join__type(graph: G0, key: "id") @join__type(graph: G1, key: "id") {
+            id: ID!
+            a: Int @join__field(graph: G0, requires: "b") @join__field(graph: G1, external: true)
+            b: Int @join__field(graph: G1, requires: "a") @join__field(graph: G0, external: true)
+        }"#;
+    let refused = plan(&supergraph(2, types), "{ t { a } }").unwrap_err();
+    assert_eq!(refused.code.as_str(), "PLAN_IMPOSSIBLE");
+    assert!(refused.message.contains("`T.a`"), "{}", refused.message);
+}
+
+#[test]
+fn two_thousand_aliases_are_planned() {
+    let types = r#"type Query @join__type(graph: G0) { t: T }
+        type T @join__type(graph: G0, key: "id") @join__type(graph: G1, key: "id") {
+            id: ID! @join__field(graph: G0) @join__field(graph: G1)
+            x(n: Int): Int @join__field(graph: G1)
+            y: Int @join__field(graph: G1)
+        }"#;
+    let supergraph = supergraph(2, types);
+    let same = each(2_000, |index| format!(" a{index}: y"));
+    let same = plan(&supergraph, &format!("{{ t {{{same} }} }}")).unwrap();
+    assert_eq!(same.cost.fields, 3);
+    let different = each(2_000, |index| format!(" a{index}: x(n: {index})"));
+    let different = plan(&supergraph, &format!("{{ t {{{different} }} }}")).unwrap();
+    assert_eq!((different.cost.fetches, different.cost.fields), (2, 2_002));
+    let objects = each(2_000, |index| format!(" a{index}: t {{ y }}"));
+    let objects = plan(&supergraph, &format!("{{{objects} }}")).unwrap();
+    assert_eq!(objects.cost.fetches, 2);
+}

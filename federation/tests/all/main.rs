@@ -1,0 +1,22 @@
+//! The gateway against a reference: strict subgraphs that tell every mistake in what they are sent, and
+//! one executor over the union of the data that says what the answer must be.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "helpers of tests fail and print as tests do; clippy sees only test functions as such"
+)]
+
+mod bench;
+mod cases;
+mod executor;
+mod faults;
+mod generate;
+mod hostile;
+mod monolith;
+mod operations;
+mod random;
+mod random_numbers;
+mod strict;
+mod subgraph_sdl;
+mod world;

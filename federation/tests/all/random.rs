@@ -1,0 +1,104 @@
+//! Random supergraphs, data and operations: a tenth of 2,000 cases, or all of them with
+//! `RANDOM_TESTS=full`. `FEDERATION_CASES` sets another number, `FEDERATION_SEED` the first seed; a failure
+//! prints the seed of its case.
+
+use std::collections::BTreeMap;
+
+use federation::Supergraph;
+
+use crate::bench::Case;
+use crate::random_numbers::Random;
+use crate::world::Rates;
+use crate::{generate, operations};
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
+}
+
+#[test]
+fn the_gateway_answers_as_one_executor_over_all_data_would() {
+    let is_full = std::env::var_os("RANDOM_TESTS").is_some_and(|value| value == "full");
+    let cases = setting("FEDERATION_CASES", if is_full { 2_000 } else { 200 });
+    let first = setting("FEDERATION_SEED", 1);
+    let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let mut failures = Vec::new();
+    for seed in first..first + cases {
+        match case(seed) {
+            Ok(features) => {
+                for feature in features {
+                    *counts.entry(feature).or_default() += 1;
+                }
+            }
+            Err(difference) => failures.push((seed, difference)),
+        }
+        if failures.len() >= 3 {
+            break;
+        }
+    }
+    println!("| feature | % of {cases} cases |\n|---|---|");
+    for (feature, count) in &counts {
+        #[expect(clippy::cast_precision_loss, reason = "a percentage for people")]
+        let percent = *count as f64 * 100.0 / cases as f64;
+        println!("| {feature} | {percent:.1} |");
+    }
+    for (seed, difference) in &failures {
+        println!("\nFEDERATION_SEED={seed} FEDERATION_CASES=1\n{difference}");
+    }
+    assert!(failures.is_empty(), "there are differences");
+}
+
+/// Runs the case of a seed; returns its features.
+fn case(seed: u64) -> Result<Vec<&'static str>, String> {
+    let mut random = Random::new(seed);
+    let generated = generate::generate(&mut random);
+    let supergraph = Supergraph::parse(&generated.sdl, "supergraph.graphql");
+    let supergraph = supergraph.map_err(|errors| format!("{errors:#?}\n{}", generated.sdl))?;
+    let operation = operations::generate(supergraph.api(), &mut random);
+    let rates = Rates {
+        nulls: if random.percent(50) { 15 } else { 0 },
+        errors: if random.percent(30) { 8 } else { 0 },
+        unknown: if random.percent(60) { 40 } else { 0 },
+    };
+    let labels = generated
+        .labels
+        .iter()
+        .filter(|_| random.percent(50))
+        .cloned()
+        .collect();
+    let case = Case {
+        supergraph: &generated.sdl,
+        operation: &operation.text,
+        variables: operation.variables.clone(),
+        labels,
+        seed,
+        rates,
+    };
+    let outcome = case
+        .run()
+        .map_err(|e| format!("{e}\n{}\n{}", generated.sdl, operation.text))?;
+    let mut features: Vec<&'static str> = generated.features.into_iter().collect();
+    features.retain(|feature| *feature != "mutations");
+    features.extend(operation.features);
+    if outcome.plan.cost.fetches >= 3 {
+        features.push("3 requests or more");
+    }
+    if outcome.plan.cost.waves >= 3 {
+        features.push("3 waves or more");
+    }
+    if outcome.plan.is_optimal {
+        features.push("all plans tried");
+    }
+    if outcome.null_entities > 0 {
+        features.push("null entities");
+    }
+    if outcome.errors > 0 {
+        features.push("errors in the answer");
+    }
+    if outcome.data.to_string().contains("null") {
+        features.push("nulls in the answer");
+    }
+    Ok(features)
+}
