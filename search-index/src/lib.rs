@@ -5,6 +5,7 @@ pub mod document;
 pub mod dsl;
 pub mod limits;
 pub mod mapping;
+pub mod read;
 pub mod sdl;
 pub mod value;
 

@@ -1,6 +1,8 @@
 //! Writes the values of a field that are no objects.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ptr;
 
 use graph_store::value::{
     CanonicalValue, Languages, LiteralTypes, canonical_value, cast, cast_name, is_text, write_enum,
@@ -72,12 +74,15 @@ impl<'v> LeafWriter<'v> {
             return;
         }
         let mut values: Vec<Value> = Vec::new();
-        for term in self.wanted() {
+        let wanted: HashSet<_> = self.wanted().into_iter().map(ptr::from_ref).collect();
+        for term in self.terms {
+            let is_wanted = wanted.contains(&ptr::from_ref(term));
             match self.value(term) {
-                Ok(value) => {
+                Ok(value) if is_wanted => {
                     self.report_long(term);
                     values.push(value);
                 }
+                Ok(_) => {}
                 Err(reason) => self.report(term, reason),
             }
         }
@@ -222,7 +227,7 @@ impl<'v> LeafWriter<'v> {
             if is_too_long(literal.value()) {
                 self.malformed
                     .push((reported(&literal.to_string()), Reason::TooLong));
-            } else if !whole.contains(&text) {
+            } else if whole.last() != Some(&text) {
                 whole.push(text);
             }
         }
@@ -275,7 +280,11 @@ impl<'v> LeafWriter<'v> {
         }
     }
 
+    /// Reports a value, once: that of `name` is one of the name property too.
     fn report(&mut self, term: &Term, reason: Reason) {
+        if matches!(self.field.reads, Reads::Name(_)) {
+            return;
+        }
         self.malformed.push((reported(&term.to_string()), reason));
     }
 }

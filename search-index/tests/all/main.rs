@@ -3,6 +3,7 @@
 mod document;
 mod mapping;
 mod opensearch;
+mod read;
 mod sdl;
 mod searches;
 
