@@ -151,7 +151,10 @@ impl Adder<'_> {
             fields.push(field("type", "[ID]", "Type"));
         }
         for (key, of) in &object.fields {
-            let ty = self.output(&inner(name, key), of);
+            let ty = match &of.content {
+                Content::Object(embedded) => inner(name, key, embedded),
+                Content::Leaf(_) => self.output(of),
+            };
             let ty = if of.multiple { format!("[{ty}]") } else { ty };
             let property = &self.soml[of.reads.property()];
             let description = property.label.as_deref().or(property.descr.as_deref());
@@ -159,21 +162,32 @@ impl Adder<'_> {
         }
         let of = &self.soml[object.object];
         let description = of.label.as_deref().or(of.descr.as_deref());
-        let description = description.unwrap_or(&of.name.graphql);
+        let description = match object.id_only {
+            true => "An object of which the index has the id",
+            false => description.unwrap_or(&of.name.graphql),
+        };
         self.types.object(name, description, fields);
         for (key, embedded) in embedded(object) {
-            self.object(&inner(name, key), &embedded.fields);
+            let way = inner(name, key, embedded);
+            if self.is_missing(&way, embedded, "") {
+                self.object(&way, &embedded.fields);
+            }
         }
     }
 
+    /// Tells whether the types of an embedded object are still to be added: shared ones are added once.
+    fn is_missing(&mut self, way: &str, embedded: &Embedded, part: &str) -> bool {
+        !embedded.fields.id_only || self.types.is_new(&format!("{way} {part}"))
+    }
+
     /// Returns the name of the type of a value of a field, and makes sure that it is there.
-    fn output(&mut self, own: &str, of: &Field) -> String {
+    fn output(&mut self, of: &Field) -> String {
         let range = match of.reads {
             Reads::Name(_) => Range::Scalar(Scalar::String),
             Reads::Property(id) => self.soml[id].range,
         };
         match range {
-            Range::Object(_) => own.to_owned(),
+            Range::Object(id) => unreachable!("`{}` is embedded", self.soml[id].name),
             Range::Scalar(scalar) => {
                 let name = scalar.graphql_name();
                 if self.types.is_new(name) && !is_standard(scalar) {
@@ -241,10 +255,11 @@ impl Adder<'_> {
             }
         }
         for (key, embedded) in embedded(object) {
-            let way = inner(name, key);
-            match embedded.nested {
-                true => self.clauses(&way, &embedded.fields),
-                false => drop(self.by_properties(&way, &embedded.fields)),
+            let way = inner(name, key, embedded);
+            if embedded.nested {
+                self.clauses(&way, &embedded.fields);
+            } else if self.is_missing(&way, embedded, "clauses") {
+                self.by_properties(&way, &embedded.fields);
             }
         }
         clauses
@@ -259,9 +274,9 @@ impl Adder<'_> {
                     let ty = (clause.input)(target.kind());
                     keys.extend(ty.map(|ty| input(&key, ty, "")));
                 }
-                Member::Object(_) => {
-                    let ty = format!("{}_Search_{}", inner(name, &key), clause.suffix);
-                    keys.push(input(&key, &ty, ""));
+                Member::Object(embedded) => {
+                    let way = inner(name, &key, embedded);
+                    keys.push(input(&key, &format!("{way}_Search_{}", clause.suffix), ""));
                 }
             }
         }
@@ -273,7 +288,7 @@ impl Adder<'_> {
     fn nested(&mut self, name: &str, object: &ObjectFields) -> bool {
         let mut keys = Vec::new();
         for (key, embedded) in embedded(object) {
-            let way = inner(name, key);
+            let way = inner(name, key, embedded);
             if embedded.nested {
                 let ty = format!("{way}_Search_NestedQuery");
                 let rows = inputs(&format!("{way}_Search_"), NESTED);
@@ -309,12 +324,9 @@ impl Adder<'_> {
                     };
                     keys.push(input(&key, ty, ""));
                 }
-                Member::Object(_) => {
-                    keys.push(input(
-                        &key,
-                        &format!("{}_Search_Sort", inner(name, &key)),
-                        "",
-                    ));
+                Member::Object(embedded) => {
+                    let way = inner(name, &key, embedded);
+                    keys.push(input(&key, &format!("{way}_Search_Sort"), ""));
                 }
             }
         }
@@ -324,7 +336,10 @@ impl Adder<'_> {
             keys,
         );
         for (key, embedded) in embedded(object) {
-            self.sort(&inner(name, key), &embedded.fields, false);
+            let way = inner(name, key, embedded);
+            if self.is_missing(&way, embedded, "sort") {
+                self.sort(&way, &embedded.fields, false);
+            }
         }
     }
 }
@@ -465,9 +480,17 @@ fn is_standard(scalar: Scalar) -> bool {
 }
 
 /// Returns the name of the types of an object that another embeds.
-fn inner(name: &str, key: &str) -> String {
-    format!("{name}__{key}")
+///
+/// Those that are nothing but an id share theirs: large schemas have very many of them.
+fn inner(name: &str, key: &str, embedded: &Embedded) -> String {
+    match embedded.fields.id_only {
+        true => REFERENCE.to_owned(),
+        false => format!("{name}__{key}"),
+    }
 }
+
+/// The name of the types of embedded objects that are nothing but an id.
+const REFERENCE: &str = "Search_Reference";
 
 fn embedded(object: &ObjectFields) -> impl Iterator<Item = (&str, &Embedded)> {
     object
