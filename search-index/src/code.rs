@@ -1,0 +1,20 @@
+//! The error codes of searches, beside those that every service shares.
+
+graphql_service::error_codes! {
+    CLAUSE_INVALID 400 public "A clause of a search has no content, or several where one is allowed.";
+    OPERAND_INVALID 400 public "An operand is not valid for the field that it is compared with.";
+    DATE_FORMAT 400 public "A date in a search is not written as `YYYY-MM-DDThh:mm:ssZ`.";
+    OPTION_INVALID 400 public "An option of a search has an invalid value.";
+    LANGUAGE_NOT_INDEXED 400 public "A search names a language that the schema does not list under `analysis.lang`.";
+    SEARCH_AFTER_INVALID 400 public "The values of `search_after` do not fit the sort keys.";
+    LIMIT_CLAUSE_DEPTH 400 public "A search nests its clauses more deeply than `search.limits.clauseDepth`.";
+    LIMIT_CLAUSES 400 public "A search has more clauses than `search.limits.clauses`.";
+    LIMIT_WINDOW 400 public "The sum of `from` and `size` is greater than `search.limits.window`.";
+    LIMIT_TERMS 400 public "A clause has more terms than `search.limits.terms`.";
+    LIMIT_TEXT 400 public "A text in a search is longer than `search.limits.textLength`.";
+    LIMIT_FUZZY_TEXT 400 public "A text that is searched with typing errors is longer than `search.limits.fuzzyTextLength`.";
+    LIMIT_EXPANSIONS 400 public "A clause asks for more similar terms than `search.limits.expansions`.";
+    LIMIT_SORT_KEYS 400 public "A search has more sort keys than `search.limits.sortKeys`.";
+    LIMIT_AGGREGATIONS 400 public "A search has more aggregations than `search.limits.aggregations`.";
+    LIMIT_BUCKETS 400 public "The aggregations of a search ask for more buckets than `search.limits.buckets`.";
+}

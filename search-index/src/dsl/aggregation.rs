@@ -1,0 +1,66 @@
+//! Aggregations of what a search matches.
+
+use super::value::Value;
+
+/// A named aggregation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aggregation {
+    /// Its name in the answer.
+    pub name: String,
+    /// What it works out.
+    pub kind: AggregationKind,
+    /// Aggregations of each of its buckets.
+    pub aggregations: Vec<Aggregation>,
+}
+
+/// What an aggregation works out.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum AggregationKind {
+    /// A bucket for each value of a field.
+    Terms(TermsAggregation),
+    /// One bucket with the embedded objects under a field.
+    Nested {
+        /// The field.
+        path: String,
+    },
+}
+
+/// A bucket for each value of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TermsAggregation {
+    /// The field.
+    pub field: String,
+    /// Maximum number of buckets.
+    pub size: u64,
+    /// Least number of documents of a bucket.
+    pub min_doc_count: u64,
+    /// The order of the buckets, which decides too which are left out.
+    pub order: BucketOrder,
+    /// The value of documents without one; these are left out if absent.
+    pub missing: Option<Value>,
+}
+
+/// The order of buckets. Equal counts are in ascending order of keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum BucketOrder {
+    /// Most documents first.
+    #[default]
+    CountDescending,
+    /// Fewest documents first.
+    CountAscending,
+    /// Least key first.
+    KeyAscending,
+    /// Greatest key first.
+    KeyDescending,
+}
+
+impl Aggregation {
+    /// Calls `visit` with this aggregation and all inside of it.
+    pub fn for_each<'a>(&'a self, visit: &mut impl FnMut(&'a Aggregation)) {
+        visit(self);
+        for inner in &self.aggregations {
+            inner.for_each(visit);
+        }
+    }
+}

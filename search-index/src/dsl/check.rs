@@ -1,0 +1,199 @@
+//! Holds searches to their limits.
+
+use graphql_service::error::{ErrorCode, GraphqlError};
+use graphql_service::limits::exceeded;
+
+use super::aggregation::{Aggregation, AggregationKind};
+use super::options::Fuzziness;
+use super::query::{Bound, Query};
+use super::search::Search;
+use super::value::Value;
+use crate::code;
+use crate::limits::SearchLimits;
+
+impl Search {
+    /// Checks that the search asks for no more than an engine should be asked for.
+    ///
+    /// # Errors
+    /// At the first limit that it exceeds.
+    pub fn check(&self, limits: &SearchLimits) -> Result<(), GraphqlError> {
+        let window = self.from.saturating_add(self.size);
+        within(
+            window,
+            limits.window,
+            code::LIMIT_WINDOW,
+            "`from` and `size` together are too large",
+        )?;
+        within(
+            self.sort.len(),
+            limits.sort_keys,
+            code::LIMIT_SORT_KEYS,
+            "there are too many sort keys",
+        )?;
+        let mut clauses = Clauses {
+            limits,
+            left: limits.clauses,
+        };
+        for query in self.query.iter().chain(&self.post_filter) {
+            clauses.check(query, 1)?;
+        }
+        let after = self.search_after.iter().flatten().flatten();
+        after
+            .into_iter()
+            .try_for_each(|value| text(value, limits))?;
+        self.check_aggregations(limits)
+    }
+
+    fn check_aggregations(&self, limits: &SearchLimits) -> Result<(), GraphqlError> {
+        let (mut number, mut buckets) = (0_u64, 0_u64);
+        for aggregation in &self.aggregations {
+            aggregation.for_each(&mut |_| number += 1);
+            buckets = buckets.saturating_add(most_buckets(aggregation));
+        }
+        within(
+            number,
+            limits.aggregations,
+            code::LIMIT_AGGREGATIONS,
+            "there are too many aggregations",
+        )?;
+        within(
+            buckets,
+            limits.buckets,
+            code::LIMIT_BUCKETS,
+            "the aggregations ask for too many buckets",
+        )
+    }
+}
+
+/// Returns how many buckets an aggregation may have, those inside of it included.
+fn most_buckets(aggregation: &Aggregation) -> u64 {
+    let own = match &aggregation.kind {
+        AggregationKind::Terms(terms) => terms.size,
+        AggregationKind::Nested { .. } => 1,
+    };
+    let inner = aggregation.aggregations.iter().map(most_buckets);
+    let inner = inner.fold(0, u64::saturating_add);
+    own.saturating_mul(inner.saturating_add(1))
+}
+
+/// The clauses of a search, counted.
+struct Clauses<'l> {
+    limits: &'l SearchLimits,
+    left: usize,
+}
+
+impl Clauses<'_> {
+    fn check(&mut self, query: &Query, depth: usize) -> Result<(), GraphqlError> {
+        let limits = self.limits;
+        within(
+            depth,
+            limits.clause_depth,
+            code::LIMIT_CLAUSE_DEPTH,
+            "the clauses nest too deeply",
+        )?;
+        self.left = self.left.checked_sub(1).ok_or_else(|| {
+            exceeded(
+                code::LIMIT_CLAUSES,
+                "there are too many clauses",
+                limits.clauses,
+            )
+        })?;
+        self.operands(query)?;
+        let mut result = Ok(());
+        query.for_each_inner(|inner| {
+            if result.is_ok() {
+                result = self.check(inner, depth + 1);
+            }
+        });
+        result
+    }
+
+    fn operands(&self, query: &Query) -> Result<(), GraphqlError> {
+        let limits = self.limits;
+        match query {
+            Query::Match(clause) => {
+                text(&clause.query, limits)?;
+                let expansions = clause.max_expansions.unwrap_or_default();
+                let message = "`max_expansions` is too large";
+                within(
+                    expansions,
+                    limits.expansions,
+                    code::LIMIT_EXPANSIONS,
+                    message,
+                )?;
+                match (&clause.query, clause.fuzziness) {
+                    (Value::Text(words), Some(fuzziness)) if fuzziness != Fuzziness::Edits(0) => {
+                        let message = "the text of a fuzzy clause is too long";
+                        let limit = limits.fuzzy_text_length;
+                        within(words.len(), limit, code::LIMIT_FUZZY_TEXT, message)
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Query::Term(term) => text(&term.value, limits),
+            Query::Terms(terms) => {
+                self.number_of_values(terms.values.len())?;
+                terms
+                    .values
+                    .iter()
+                    .try_for_each(|value| text(value, limits))
+            }
+            Query::Ids(ids) => {
+                self.number_of_values(ids.values.len())?;
+                ids.values.iter().try_for_each(|id| text_length(id, limits))
+            }
+            Query::Range(range) => {
+                let bounds = [&range.lower, &range.upper].into_iter().flatten();
+                bounds
+                    .into_iter()
+                    .try_for_each(|Bound { value, .. }| text(value, limits))
+            }
+            Query::Prefix(prefix) => text_length(&prefix.value, limits),
+            Query::MatchAll { .. }
+            | Query::MatchNone
+            | Query::Bool(_)
+            | Query::Exists(_)
+            | Query::ConstantScore { .. }
+            | Query::DisMax(_)
+            | Query::Nested(_) => Ok(()),
+        }
+    }
+
+    fn number_of_values(&self, number: usize) -> Result<(), GraphqlError> {
+        within(
+            number,
+            self.limits.terms,
+            code::LIMIT_TERMS,
+            "a clause has too many values",
+        )
+    }
+}
+
+fn text(value: &Value, limits: &SearchLimits) -> Result<(), GraphqlError> {
+    match value {
+        Value::Text(text) => text_length(text, limits),
+        _ => Ok(()),
+    }
+}
+
+fn text_length(text: &str, limits: &SearchLimits) -> Result<(), GraphqlError> {
+    within(
+        text.len(),
+        limits.text_length,
+        code::LIMIT_TEXT,
+        "a text is too long",
+    )
+}
+
+/// Refuses what is above a limit.
+fn within<N: TryInto<u64>>(
+    number: N,
+    limit: usize,
+    code: ErrorCode,
+    message: &str,
+) -> Result<(), GraphqlError> {
+    match number.try_into() {
+        Ok(number) if number <= limit as u64 => Ok(()),
+        _ => Err(exceeded(code, message, limit)),
+    }
+}

@@ -1,0 +1,23 @@
+//! Searches as typed values, with one JSON form: that of OpenSearch's query language.
+//!
+//! A [`Search`] is what an engine gets, whichever it is. Names of fields are those of the index, and
+//! operands are in the form in which the index holds values; [`crate::sdl`] brings them there.
+//! [`Search::to_bytes`] prints a search, and [`Search::check`] holds it to
+//! [`SearchLimits`](crate::limits::SearchLimits).
+
+mod aggregation;
+mod check;
+mod json;
+mod options;
+mod query;
+mod search;
+mod value;
+
+pub use aggregation::{Aggregation, AggregationKind, BucketOrder, TermsAggregation};
+pub use options::{Fuzziness, MinimumShouldMatch, OptionError};
+pub use query::{
+    Bool, Bound, DisMax, Exists, Ids, Match, Nested, Operator, Prefix, Query, Range, ScoreMode,
+    Term, Terms, ZeroTerms,
+};
+pub use search::{FieldSort, Missing, Search, Sort, SortMode, TotalHits};
+pub use value::Value;

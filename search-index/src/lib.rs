@@ -1,0 +1,13 @@
+#![doc = include_str!("../README.md")]
+
+pub mod code;
+pub mod document;
+pub mod dsl;
+pub mod limits;
+pub mod mapping;
+pub mod read;
+pub mod sdl;
+pub mod value;
+
+/// The crates whose types stand in this interface.
+pub use {apollo_compiler, graph_store, graphql_service, soml_core};

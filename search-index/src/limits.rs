@@ -1,0 +1,29 @@
+//! Bounds of searches, beside those that every service has.
+
+use crate::code;
+
+graphql_service::limits! {
+    /// Limits on what a search may ask of an engine.
+    pub struct SearchLimits {
+        clause_depth: usize = 20, "search.limits.clauseDepth", code::LIMIT_CLAUSE_DEPTH,
+            "Maximum nesting of the clauses of a search.";
+        clauses: usize = 1_000, "search.limits.clauses", code::LIMIT_CLAUSES,
+            "Maximum number of clauses of a search.";
+        window: usize = 10_000, "search.limits.window", code::LIMIT_WINDOW,
+            "Maximum of `from` and `size` together. What is beyond is reached with `search_after`.";
+        terms: usize = 10_000, "search.limits.terms", code::LIMIT_TERMS,
+            "Maximum number of values of a clause.";
+        text_length: usize = 10_000, "search.limits.textLength", code::LIMIT_TEXT,
+            "Maximum length of a text in a search, in bytes.";
+        fuzzy_text_length: usize = 500, "search.limits.fuzzyTextLength", code::LIMIT_FUZZY_TEXT,
+            "Maximum length of a text that is searched with typing errors, in bytes.";
+        expansions: usize = 1_000, "search.limits.expansions", code::LIMIT_EXPANSIONS,
+            "Maximum number of similar terms that a term of a clause may stand for.";
+        sort_keys: usize = 20, "search.limits.sortKeys", code::LIMIT_SORT_KEYS,
+            "Maximum number of sort keys of a search.";
+        aggregations: usize = 50, "search.limits.aggregations", code::LIMIT_AGGREGATIONS,
+            "Maximum number of aggregations of a search.";
+        buckets: usize = 10_000, "search.limits.buckets", code::LIMIT_BUCKETS,
+            "Maximum number of buckets that the aggregations of a search may have together.";
+    }
+}

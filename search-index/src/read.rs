@@ -1,0 +1,243 @@
+//! Reads objects from a store as documents.
+//!
+//! [`Reader::ids`] lists the objects of an index, and [`Reader::documents`] reads a page of them: one
+//! call to the store for each level of embedded objects, however many objects there are. Nothing here
+//! knows an engine.
+//!
+//! An embedded object of a concrete type is whatever a property leads to, as answers show it; of an
+//! abstract one, what is an instance.
+
+use std::collections::HashMap;
+
+use futures::future::BoxFuture;
+use graph_store::query::{
+    Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Page, Selection, Slot, Step,
+    TypeIndex, TypeTest, ValueCondition,
+};
+use graph_store::{CallContext, GraphStore, StoreError};
+use oxrdf::{NamedNode, Term};
+use soml_core::schema::{ObjectId, ObjectKind, Schema};
+
+use crate::document::{Document, FieldValues, ObjectValues};
+use crate::mapping::{Content, Embedded, Field, IndexDefinition, ObjectFields};
+
+/// Reads the documents of one index.
+#[derive(Clone, Copy)]
+pub struct Reader<'a> {
+    schema: &'a Schema,
+    index: &'a IndexDefinition,
+    store: &'a dyn GraphStore,
+}
+
+impl<'a> Reader<'a> {
+    /// Creates a reader; the index is one of the schema.
+    #[must_use]
+    pub fn new(schema: &'a Schema, index: &'a IndexDefinition, store: &'a dyn GraphStore) -> Self {
+        Reader {
+            schema,
+            index,
+            store,
+        }
+    }
+
+    /// Returns the objects of the index, in ascending order of their IRIs.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn ids(&self, context: &CallContext) -> Result<Vec<ObjectRef>, StoreError> {
+        let selection = Selection {
+            condition: NodeCondition::Instance(self.instances(self.index.object)),
+            order: Vec::new(),
+            page: Page::default(),
+            dataset: self.dataset(),
+        };
+        let mut ids = self.store.select(&selection, context).await?;
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// Returns the documents of some objects, in the same order. The objects are distinct.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn documents(
+        &self,
+        objects: &[ObjectRef],
+        context: &CallContext,
+    ) -> Result<Vec<Document>, StoreError> {
+        let fields = &self.index.fields;
+        let level = self.level(fields, objects.to_vec(), context).await?;
+        let documents = (0..objects.len()).map(|at| {
+            let values = level.object(fields, at);
+            Document::of(self.schema, self.index, &values)
+        });
+        Ok(documents.collect())
+    }
+
+    fn dataset(&self) -> Dataset {
+        Dataset {
+            graphs: None,
+            include_inferred: self.schema.config.include_inferred,
+            expand_same_as: self.schema.config.expand_owl_same_as,
+        }
+    }
+
+    /// Returns the test of the instances of an object: its own types if it is abstract and has some,
+    /// else those of all concrete objects below it.
+    fn instances(&self, id: ObjectId) -> TypeTest {
+        let object = &self.schema[id];
+        if object.kind == ObjectKind::Abstract && !object.types.is_empty() {
+            let types = object.types.iter().map(NamedNode::new_unchecked);
+            let property = NamedNode::new_unchecked(&object.type_prop);
+            return TypeTest::new(property, types.collect());
+        }
+        self.types(id).test()
+    }
+
+    fn types(&self, id: ObjectId) -> TypeIndex {
+        TypeIndex::without_names(self.schema, &self.schema.concrete(id))
+    }
+
+    /// Reads the values of objects, and then those of the objects that they embed.
+    fn level<'s>(
+        &'s self,
+        fields: &'s ObjectFields,
+        nodes: Vec<ObjectRef>,
+        context: &'s CallContext,
+    ) -> BoxFuture<'s, Result<Level, StoreError>> {
+        Box::pin(async move {
+            let index = self.types(fields.object);
+            let types = index.properties().cloned().map(|property| Slot {
+                step: Step::forward(property),
+                condition: None,
+                page: None,
+            });
+            let mut slots: Vec<Slot> = types.collect();
+            let type_slots = slots.len();
+            slots.extend(fields.fields.values().map(|field| self.slot(field)));
+            let dataset = self.dataset();
+            let request = HydrationRequest {
+                nodes: &nodes,
+                slots: &slots,
+                dataset: &dataset,
+            };
+            let hydrated = self.store.hydrate(&request, context).await?;
+            let mut level = Level {
+                nodes,
+                type_slots,
+                hydrated,
+                inner: Vec::with_capacity(fields.fields.len()),
+            };
+            for (at, field) in fields.fields.values().enumerate() {
+                let inner = match &field.content {
+                    Content::Object(embedded) if !embedded.fields.id_only => {
+                        let (nodes, positions) = level.targets(type_slots + at);
+                        let level = self.level(&embedded.fields, nodes, context).await?;
+                        Some(Inner { level, positions })
+                    }
+                    Content::Object(_) | Content::Leaf(_) => None,
+                };
+                level.inner.push(inner);
+            }
+            Ok(level)
+        })
+    }
+
+    fn slot(&self, field: &Field) -> Slot {
+        let property = &self.schema[field.reads.property()];
+        let condition = match &field.content {
+            Content::Object(Embedded { fields, .. })
+                if self.schema[fields.object].kind == ObjectKind::Abstract =>
+            {
+                let test = self.instances(fields.object);
+                Some(ValueCondition::Node(NodeCondition::Instance(test)))
+            }
+            Content::Object(_) | Content::Leaf(_) => None,
+        };
+        Slot {
+            step: Step::from(&property.path),
+            condition,
+            page: None,
+        }
+    }
+}
+
+/// The values of some objects of one level.
+struct Level {
+    nodes: Vec<ObjectRef>,
+    /// Number of columns with types, before those of the fields.
+    type_slots: usize,
+    hydrated: Hydrated,
+    /// What each field embeds, if it embeds more than ids.
+    inner: Vec<Option<Inner>>,
+}
+
+/// The objects that a field embeds, each once.
+struct Inner {
+    level: Level,
+    positions: HashMap<NamedNode, usize>,
+}
+
+impl Level {
+    /// Returns the objects in a column, each once, and where in the list each is.
+    fn targets(&self, column: usize) -> (Vec<ObjectRef>, HashMap<NamedNode, usize>) {
+        let (mut nodes, mut positions) = (Vec::new(), HashMap::new());
+        for value in &self.hydrated.columns[column].values {
+            if let Term::NamedNode(node) = value
+                && !positions.contains_key(node)
+            {
+                positions.insert(node.clone(), nodes.len());
+                nodes.push(ObjectRef::from(node.clone()));
+            }
+        }
+        (nodes, positions)
+    }
+
+    /// Returns the values of the object at a position.
+    fn object<'l>(&'l self, fields: &ObjectFields, at: usize) -> ObjectValues<'l> {
+        let (types, columns) = self.hydrated.columns.split_at(self.type_slots);
+        let types = types.iter().flat_map(|column| column.of(at));
+        let mut types: Vec<_> = types.filter_map(iri).collect();
+        types.sort_unstable();
+        let values = fields.fields.values().zip(columns).zip(&self.inner);
+        let values = values.map(|((field, column), inner)| match &field.content {
+            Content::Leaf(_) => FieldValues::Terms(column.of(at)),
+            Content::Object(embedded) => {
+                let objects = column.of(at).iter().filter_map(|term| {
+                    let (iri, fields) = (iri(term)?, &embedded.fields);
+                    match inner {
+                        Some(inner) => inner.object(fields, term),
+                        None => Some(ObjectValues {
+                            iri,
+                            types: Vec::new(),
+                            fields: Vec::new(),
+                        }),
+                    }
+                });
+                FieldValues::Objects(objects.collect())
+            }
+        });
+        ObjectValues {
+            iri: self.nodes[at].iri(),
+            types,
+            fields: values.collect(),
+        }
+    }
+}
+
+impl Inner {
+    fn object<'l>(&'l self, fields: &ObjectFields, term: &Term) -> Option<ObjectValues<'l>> {
+        let Term::NamedNode(node) = term else {
+            return None;
+        };
+        let at = self.positions.get(node)?;
+        Some(self.level.object(fields, *at))
+    }
+}
+
+fn iri(term: &Term) -> Option<&str> {
+    match term {
+        Term::NamedNode(node) => Some(node.as_str()),
+        _ => None,
+    }
+}

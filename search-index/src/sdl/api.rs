@@ -1,0 +1,400 @@
+//! The search API of a schema, and operations of it as searches.
+
+use std::collections::HashSet;
+
+use apollo_compiler::executable;
+use apollo_compiler::response::JsonMap;
+use apollo_compiler::validation::Valid;
+use apollo_compiler::{ExecutableDocument, Node, Schema};
+use graphql_service::error::{GraphqlError, Location};
+use indexmap::IndexMap;
+use soml_core::schema;
+
+use super::arguments::{Place, choice, flag};
+use super::clause::{Clauses, missing};
+use super::input::Input;
+use super::nodes::Types;
+use super::selection::Operation;
+use super::shared;
+use super::sort;
+use super::target::{Member, follow, members, ways};
+use super::types;
+use crate::code;
+use crate::dsl::{
+    Aggregation, AggregationKind, BucketOrder, Search, Sort, TermsAggregation, TotalHits,
+};
+use crate::limits::SearchLimits;
+use crate::mapping::{
+    Content, Finding, FindingKind, IndexDefinition, Indexes, MappingError, ObjectFields,
+};
+
+/// The GraphQL API of the indexes of a schema.
+#[derive(Debug)]
+pub struct SearchApi {
+    schema: Valid<Schema>,
+    indexes: Indexes,
+    /// Positions of indexes by root field.
+    roots: IndexMap<String, Root>,
+}
+
+#[derive(Clone, Debug)]
+struct Root {
+    index: usize,
+    /// The field of a hit that holds the object.
+    object: String,
+}
+
+/// A root field of an operation, as a search.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RootSearch {
+    /// The key of the field in the response.
+    pub key: String,
+    /// The position of the index in [`Indexes::indexes`].
+    pub index: usize,
+    /// The search.
+    pub search: Search,
+}
+
+impl SearchApi {
+    /// Generates the API.
+    ///
+    /// # Errors
+    /// When two names of it would be the same.
+    pub fn new(soml: &schema::Schema, indexes: Indexes) -> Result<SearchApi, MappingError> {
+        let mut types = Types::new();
+        shared::add(&mut types);
+        let mut findings = Vec::new();
+        let mut roots = IndexMap::new();
+        let mut fields = Vec::new();
+        for (position, index) in indexes.indexes.iter().enumerate() {
+            check_names(soml, index, &mut findings);
+            let object = lower_first(&index.name);
+            if ["id", "score", "sort"].contains(&object.as_str()) {
+                let message = format!(
+                    "a hit of `{}` would have the field `{object}` twice",
+                    index.name
+                );
+                findings.push(taken(soml, index, message));
+            }
+            let field = types::add_index(&mut types, soml, index, &object);
+            let root = Root {
+                index: position,
+                object,
+            };
+            if roots.insert(field.name.to_string(), root).is_some() {
+                let message = format!("another object gives the root field `{}` too", field.name);
+                findings.push(taken(soml, index, message));
+            }
+            fields.push(field);
+        }
+        types.object("Query", "Root searches", fields);
+        for name in std::mem::take(&mut types.taken) {
+            let message = format!("two types of the search API would be called `{name}`");
+            findings.push(
+                Finding::new(FindingKind::NameTaken, message, None)
+                    .help("rename one of the objects"),
+            );
+        }
+        if !findings.is_empty() {
+            return Err(MappingError { findings });
+        }
+        let schema = types.finish().validate().map_err(|invalid| {
+            let message = format!("the generated schema is not valid: {}", invalid.errors);
+            MappingError {
+                findings: vec![Finding::new(FindingKind::SchemaInvalid, message, None)],
+            }
+        })?;
+        Ok(SearchApi {
+            schema,
+            indexes,
+            roots,
+        })
+    }
+
+    /// Returns the schema that operations are validated against.
+    #[must_use]
+    pub fn schema(&self) -> &Valid<Schema> {
+        &self.schema
+    }
+
+    /// Returns the indexes that are searched.
+    #[must_use]
+    pub fn indexes(&self) -> &Indexes {
+        &self.indexes
+    }
+
+    /// Prints the API in the GraphQL schema definition language.
+    #[must_use]
+    pub fn sdl(&self) -> String {
+        self.schema.to_string()
+    }
+
+    /// Returns the searches that an operation asks for, one for each root field that is one, in the
+    /// order of the response. Introspection is somebody else's.
+    ///
+    /// The document has to be valid against [`SearchApi::schema`], and the variables coerced.
+    ///
+    /// # Errors
+    /// What is wrong with each search that cannot be made, or exceeds a limit.
+    pub fn searches(
+        &self,
+        document: &Valid<ExecutableDocument>,
+        operation: &executable::Operation,
+        variables: &JsonMap,
+        limits: &SearchLimits,
+    ) -> Result<Vec<RootSearch>, Vec<GraphqlError>> {
+        let of = Operation {
+            document,
+            variables,
+        };
+        let mut by_key: IndexMap<&str, Vec<&Node<executable::Field>>> = IndexMap::new();
+        for field in of.fields([&operation.selection_set]) {
+            by_key
+                .entry(field.response_key().as_str())
+                .or_default()
+                .push(field);
+        }
+        let (mut searches, mut errors) = (Vec::new(), Vec::new());
+        for (key, fields) in by_key {
+            let Some(root) = self.roots.get(fields[0].name.as_str()) else {
+                continue;
+            };
+            match self.search(of, root, &fields, limits) {
+                Ok(search) => searches.push(RootSearch {
+                    key: key.to_owned(),
+                    index: root.index,
+                    search,
+                }),
+                Err(error) => {
+                    let key = graphql_service::PathSegment::Key(key.to_owned());
+                    errors.push(error.on(vec![key]));
+                }
+            }
+        }
+        match errors.is_empty() {
+            true => Ok(searches),
+            false => Err(errors),
+        }
+    }
+
+    fn search<'d>(
+        &self,
+        of: Operation<'d>,
+        root: &Root,
+        fields: &[&'d Node<executable::Field>],
+        limits: &SearchLimits,
+    ) -> Result<Search, GraphqlError> {
+        let field = fields[0];
+        let object = &self.indexes.indexes[root.index].fields;
+        let place = Place {
+            location: Location::of(field.name.location(), &of.document.sources),
+        };
+        let given = field.arguments.iter().filter_map(|argument| {
+            let value = Input::new(&argument.value, of.variables)?;
+            (value != Input::Null).then(|| (argument.name.to_string(), value))
+        });
+        let given = Input::Object(given.collect());
+        let clauses = Clauses::new(object, place);
+        let query = |key| {
+            given
+                .get(key)
+                .map(|clause| clauses.query(clause))
+                .transpose()
+        };
+        let keys = sort::keys(object, given.get("sort"), place)?;
+        let after = given.get("search_after");
+        let after = after
+            .map(|after| sort::after(&keys, after, place))
+            .transpose()?;
+        let selected = Selected::new(of, root, object, fields);
+        let search = Search {
+            query: query("query")?,
+            post_filter: query("post_filter")?,
+            from: natural(&given, "from", place)?.unwrap_or(0),
+            size: natural(&given, "size", place)?.unwrap_or(10),
+            search_after: after,
+            min_score: place.factor(&given, "min_score")?,
+            track_scores: selected.scores,
+            total_hits: match flag(&given, "track_total_hits") {
+                Some(false) => TotalHits::Off,
+                _ => TotalHits::Exact,
+            },
+            aggregations: aggregations(object, given.get("aggregations"), place)?,
+            source: selected.source,
+            sort: keys.into_iter().map(|key| key.sort).collect::<Vec<Sort>>(),
+        };
+        if search.search_after.is_some() && search.from > 0 {
+            let message = "`from` and `search_after` exclude each other";
+            return Err(place.error(code::SEARCH_AFTER_INVALID, message));
+        }
+        search
+            .check(limits)
+            .map_err(|error| error.at(place.location))?;
+        Ok(search)
+    }
+}
+
+/// What is selected of the answer to a search.
+struct Selected {
+    scores: bool,
+    source: Vec<String>,
+}
+
+impl Selected {
+    fn new<'d>(
+        of: Operation<'d>,
+        root: &Root,
+        object: &ObjectFields,
+        fields: &[&'d Node<executable::Field>],
+    ) -> Self {
+        let result = of.fields(fields.iter().map(|field| &field.selection_set));
+        let hit = of.inside(&result, "hits");
+        let has = |fields: &[&Node<executable::Field>], name| {
+            fields.iter().any(|field| field.name == name)
+        };
+        let mut source = Vec::new();
+        of.add_source(object, &of.inside(&hit, &root.object), &mut source);
+        if has(&hit, "id") && !source.iter().any(|field| field == "id") {
+            source.insert(0, "id".to_owned());
+        }
+        Selected {
+            scores: has(&result, "max_score") || has(&hit, "score"),
+            source,
+        }
+    }
+}
+
+fn natural(given: &Input, key: &str, place: Place) -> Result<Option<u64>, GraphqlError> {
+    place.parsed(given, key)
+}
+
+fn aggregations(
+    object: &ObjectFields,
+    given: Option<&Input>,
+    place: Place,
+) -> Result<Vec<Aggregation>, GraphqlError> {
+    let mut aggregations: Vec<Aggregation> = Vec::new();
+    for input in given.map(Input::items).unwrap_or_default() {
+        let aggregation = aggregation(object, input, place)?;
+        if aggregations
+            .iter()
+            .any(|known| known.name == aggregation.name)
+        {
+            let message = format!("there are two aggregations called `{}`", aggregation.name);
+            return Err(place.error(code::CLAUSE_INVALID, message));
+        }
+        aggregations.push(aggregation);
+    }
+    Ok(aggregations)
+}
+
+fn aggregation(
+    object: &ObjectFields,
+    input: &Input,
+    place: Place,
+) -> Result<Aggregation, GraphqlError> {
+    let invalid = |message: String| place.error(code::CLAUSE_INVALID, message);
+    let name = input
+        .get("name")
+        .and_then(Input::text)
+        .unwrap_or_default()
+        .to_owned();
+    // What else would be syntax in the engine's own names of aggregations.
+    if name.is_empty() || name.contains(['[', ']', '>', '.']) {
+        return Err(invalid(format!(
+            "`{name}` cannot be the name of an aggregation"
+        )));
+    }
+    let terms = input
+        .get("terms")
+        .ok_or_else(|| invalid(format!("aggregation `{name}` has no content")))?;
+    let way = terms.get("field").and_then(Input::text).unwrap_or_default();
+    let found =
+        follow(object, way).ok_or_else(|| invalid(format!("`{way}` is not searchable here")))?;
+    const ORDERS: &[(&str, BucketOrder)] = &[
+        ("COUNT_DESC", BucketOrder::CountDescending),
+        ("COUNT_ASC", BucketOrder::CountAscending),
+        ("KEY_ASC", BucketOrder::KeyAscending),
+        ("KEY_DESC", BucketOrder::KeyDescending),
+    ];
+    let size = natural(terms, "size", place)?.unwrap_or(10);
+    if size == 0 {
+        let message = format!("`size` of aggregation `{name}` is 0, and must be greater");
+        return Err(place.error(code::OPTION_INVALID, message));
+    }
+    let missing = terms
+        .get("missing")
+        .map(|value| missing(found.target, place, way, value));
+    let buckets = Aggregation {
+        name: name.clone(),
+        kind: AggregationKind::Terms(TermsAggregation {
+            field: found.target.whole_path(),
+            size,
+            min_doc_count: natural(terms, "min_doc_count", place)?.unwrap_or(1),
+            order: choice(terms, "order", ORDERS).unwrap_or_default(),
+            missing: missing.transpose()?.flatten(),
+        }),
+        aggregations: Vec::new(),
+    };
+    Ok(match found.nested {
+        None => buckets,
+        Some(path) => Aggregation {
+            name,
+            kind: AggregationKind::Nested { path },
+            aggregations: vec![buckets],
+        },
+    })
+}
+
+/// Reports keys of an object, and ways through embedded ones, that would have the same name.
+fn check_names(soml: &schema::Schema, index: &IndexDefinition, findings: &mut Vec<Finding>) {
+    let mut report = |name: &str| {
+        let message = format!(
+            "two properties of the index of `{}` would be called `{name}`",
+            index.name
+        );
+        findings.push(taken(soml, index, message));
+    };
+    let mut all = HashSet::new();
+    for way in ways(&index.fields) {
+        if !all.insert(way.clone()) {
+            report(&way);
+        }
+    }
+    // A property of the name of an embedded object is found there; one beside it has to differ.
+    let mut objects = vec![&index.fields];
+    while let Some(object) = objects.pop() {
+        let mut keys = HashSet::new();
+        for (key, member) in members(object) {
+            if matches!(member, Member::Object(_)) && !keys.insert(key.clone()) {
+                report(&key);
+            }
+            if matches!(member, Member::Target(_)) {
+                keys.insert(key);
+            }
+        }
+        for field in object.fields.values() {
+            if let Content::Object(embedded) = &field.content {
+                objects.push(&embedded.fields);
+            }
+        }
+    }
+}
+
+fn taken(soml: &schema::Schema, index: &IndexDefinition, message: String) -> Finding {
+    let span = soml[index.object].span;
+    let finding = Finding::new(FindingKind::NameTaken, message, Some(span));
+    finding.help("rename one of them and give its old IRI with `rdfProp` or `type`")
+}
+
+/// Returns a name with its first letter lowered, as root fields are named.
+fn lower_first(name: &str) -> String {
+    let mut letters = name.chars();
+    let first: String = letters
+        .next()
+        .into_iter()
+        .flat_map(char::to_lowercase)
+        .collect();
+    first + letters.as_str()
+}

@@ -1,0 +1,453 @@
+//! Clauses of the API as clauses of the query language.
+
+use graphql_service::error::GraphqlError;
+
+use super::arguments::{Place, choice, flag};
+use super::input::Input;
+use super::operand::{End, Limit, Operand, bound, operand};
+use super::target::{Found, Kind, Member, Target, follow, member};
+use crate::code;
+use crate::dsl::{
+    Bool, DisMax, Exists, Ids, Match, Nested, Operator, Prefix, Query, Range, ScoreMode, Term,
+    Terms, Value, ZeroTerms,
+};
+use crate::mapping::{Leaf, ObjectFields, ScalarIndex};
+use crate::value::document_id;
+
+/// Reads the clauses about one object: that of the index, or one that is embedded.
+#[derive(Clone, Copy)]
+pub(super) struct Clauses<'i> {
+    object: &'i ObjectFields,
+    place: Place,
+}
+
+/// A clause that goes by property, with its property found.
+struct ByProperty<'i, 'v> {
+    found: Found<'i>,
+    key: &'v str,
+    options: &'v Input,
+}
+
+type Result<T> = std::result::Result<T, GraphqlError>;
+
+impl<'i> Clauses<'i> {
+    pub(super) fn new(object: &'i ObjectFields, place: Place) -> Self {
+        Clauses { object, place }
+    }
+
+    /// Reads a clause.
+    pub(super) fn query(self, input: &Input) -> Result<Query> {
+        let (name, content) = self.place.only("a clause", input)?;
+        match name {
+            "match_all" => Ok(Query::MatchAll {
+                boost: self.place.boost(content)?,
+            }),
+            "match_none" => self.place.boost(content).map(|_| Query::MatchNone),
+            "bool" => self.combination(content),
+            "exists" => self.exists(content),
+            "ids" => Ok(Query::Ids(Ids {
+                values: ids(content.get("values")),
+                boost: self.place.boost(content)?,
+            })),
+            "constant_score" => Ok(Query::ConstantScore {
+                filter: Box::new(self.inner(content, "filter")?),
+                boost: self.place.boost(content)?,
+            }),
+            "dis_max" => Ok(Query::DisMax(DisMax {
+                queries: self.list(content, "queries")?,
+                tie_breaker: self.place.factor(content, "tie_breaker")?,
+                boost: self.place.boost(content)?,
+            })),
+            "nested" => self.nested(content),
+            _ => self.by_property(name, content),
+        }
+    }
+
+    fn inner(self, content: &Input, key: &str) -> Result<Query> {
+        let none = Input::Object(Vec::new());
+        self.query(content.get(key).unwrap_or(&none))
+    }
+
+    fn list(self, content: &Input, key: &str) -> Result<Vec<Query>> {
+        let items = content.get(key).map(Input::items).unwrap_or_default();
+        items.iter().map(|item| self.query(item)).collect()
+    }
+
+    fn combination(self, content: &Input) -> Result<Query> {
+        Ok(Query::Bool(Bool {
+            must: self.list(content, "must")?,
+            filter: self.list(content, "filter")?,
+            should: self.list(content, "should")?,
+            must_not: self.list(content, "must_not")?,
+            minimum_should_match: self.place.parsed(content, "minimum_should_match")?,
+            boost: self.place.boost(content)?,
+        }))
+    }
+
+    /// Reads several conditions on one embedded object.
+    fn nested(self, content: &Input) -> Result<Query> {
+        let (key, options) = self.place.only("`nested`", content)?;
+        let Some(Member::Object(embedded)) = member(self.object, key) else {
+            return Err(self.unknown(key));
+        };
+        let inside = Clauses::new(&embedded.fields, self.place);
+        if !embedded.nested {
+            return inside.nested(options);
+        }
+        const MODES: &[(&str, ScoreMode)] = &[
+            ("AVG", ScoreMode::Avg),
+            ("MAX", ScoreMode::Max),
+            ("MIN", ScoreMode::Min),
+            ("SUM", ScoreMode::Sum),
+            ("NONE", ScoreMode::None),
+        ];
+        Ok(Query::Nested(Nested {
+            path: embedded.fields.path.clone(),
+            query: Box::new(inside.inner(options, "query")?),
+            score_mode: choice(options, "score_mode", MODES),
+        }))
+    }
+
+    fn exists(self, content: &Input) -> Result<Query> {
+        let way = content
+            .get("field")
+            .and_then(Input::text)
+            .unwrap_or_default();
+        let found = follow(self.object, way).ok_or_else(|| self.unknown(way))?;
+        let boost = self.place.boost(content)?;
+        // Text in languages has whole values in one field, except those that are too long for it.
+        let mut fields = found.target.paths();
+        if let Target::Values(
+            field,
+            Leaf::Scalar {
+                index: ScalarIndex::Exact,
+                ..
+            },
+        ) = found.target
+        {
+            fields = vec![field.whole_path()];
+        }
+        let each = fields
+            .into_iter()
+            .map(|field| Query::Exists(Exists { field, boost }));
+        Ok(under(found.nested, best(each.collect())))
+    }
+
+    /// Reads a clause that goes by property.
+    fn by_property(self, name: &str, content: &Input) -> Result<Query> {
+        let clause = self.find(name, content)?;
+        let query = match name {
+            "match" => self.matching(&clause)?,
+            "term" => self.term(&clause)?,
+            "terms" => self.terms(&clause)?,
+            "range" => self.range(&clause)?,
+            "prefix" => self.prefix(&clause)?,
+            _ => return Err(self.unknown(name)),
+        };
+        Ok(under(clause.found.nested, query))
+    }
+
+    /// Finds the property of a clause, through embedded objects.
+    fn find<'v>(self, name: &str, content: &'v Input) -> Result<ByProperty<'i, 'v>> {
+        let (key, options) = self.place.only(&format!("`{name}`"), content)?;
+        match member(self.object, key) {
+            Some(Member::Target(target)) => Ok(ByProperty {
+                found: Found {
+                    target,
+                    nested: None,
+                },
+                key,
+                options,
+            }),
+            Some(Member::Object(embedded)) => {
+                let inside = Clauses::new(&embedded.fields, self.place);
+                let mut clause = inside.find(name, options)?;
+                clause.found = clause.found.under(embedded);
+                Ok(clause)
+            }
+            None => Err(self.unknown(key)),
+        }
+    }
+
+    fn unknown(self, key: &str) -> GraphqlError {
+        let message = format!("`{key}` is not searchable here");
+        self.place.error(code::CLAUSE_INVALID, message)
+    }
+
+    fn matching(self, clause: &ByProperty<'_, '_>) -> Result<Query> {
+        let (place, options) = (self.place, clause.options);
+        let boost = place.boost(options)?;
+        let target = clause.found.target;
+        let none = Input::Null;
+        let query = options.get("query").unwrap_or(&none);
+        let value = match operand(target, query) {
+            Ok(Operand::Value(value)) => value,
+            Ok(Operand::Nothing) => return Ok(Query::MatchNone),
+            Err(_) if flag(options, "lenient") == Some(true) => return Ok(Query::MatchNone),
+            Err(error) => return Err(place.operand(clause.key, query, &error)),
+        };
+        const OPERATORS: &[(&str, Operator)] = &[("AND", Operator::And), ("OR", Operator::Or)];
+        const ZERO: &[(&str, ZeroTerms)] = &[("ALL", ZeroTerms::All), ("NONE", ZeroTerms::None)];
+        let one = Match {
+            field: String::new(),
+            query: value,
+            operator: choice(options, "operator", OPERATORS),
+            minimum_should_match: place.parsed(options, "minimum_should_match")?,
+            fuzziness: place.parsed(options, "fuzziness")?,
+            prefix_length: place.parsed(options, "prefix_length")?,
+            max_expansions: place.parsed(options, "max_expansions")?,
+            fuzzy_transpositions: flag(options, "fuzzy_transpositions"),
+            lenient: flag(options, "lenient"),
+            zero_terms_query: choice(options, "zero_terms_query", ZERO),
+            boost,
+        };
+        if one.max_expansions == Some(0) {
+            let message = "`max_expansions` is 0, and must be greater";
+            return Err(place.error(code::OPTION_INVALID, message));
+        }
+        self.in_each(clause, boost, |field| {
+            Query::Match(Match {
+                field,
+                ..one.clone()
+            })
+        })
+    }
+
+    fn term(self, clause: &ByProperty<'_, '_>) -> Result<Query> {
+        let boost = self.place.boost(clause.options)?;
+        let none = Input::Null;
+        let value = clause.options.get("value").unwrap_or(&none);
+        let Operand::Value(value) = self.operand(clause, value)? else {
+            return Ok(Query::MatchNone);
+        };
+        let case_insensitive = flag(clause.options, "case_insensitive") == Some(true);
+        self.in_each(clause, boost, |field| {
+            let value = value.clone();
+            Query::Term(Term {
+                field,
+                value,
+                case_insensitive,
+                boost,
+            })
+        })
+    }
+
+    fn terms(self, clause: &ByProperty<'_, '_>) -> Result<Query> {
+        let boost = self.place.boost(clause.options)?;
+        let given = clause
+            .options
+            .get("values")
+            .map(Input::items)
+            .unwrap_or_default();
+        let mut values = Vec::with_capacity(given.len());
+        for value in given {
+            if let Operand::Value(value) = self.operand(clause, value)? {
+                values.push(value);
+            }
+        }
+        if values.is_empty() {
+            return Ok(Query::MatchNone);
+        }
+        self.in_each(clause, boost, |field| {
+            Query::Terms(Terms {
+                field,
+                values: values.clone(),
+                boost,
+            })
+        })
+    }
+
+    fn range(self, clause: &ByProperty<'_, '_>) -> Result<Query> {
+        let boost = self.place.boost(clause.options)?;
+        let ends = [
+            self.bound(clause, End::Lower, ["gt", "gte"])?,
+            self.bound(clause, End::Upper, ["lt", "lte"])?,
+        ];
+        if ends.iter().all(Option::is_none) {
+            let message = format!("`range` of `{}` has no bound", clause.key);
+            return Err(self.place.error(code::CLAUSE_INVALID, message));
+        }
+        if ends.contains(&Some(Limit::Nothing)) {
+            return Ok(Query::MatchNone);
+        }
+        let [lower, upper] = ends.map(|end| match end {
+            Some(Limit::At(bound)) => Some(bound),
+            _ => None,
+        });
+        let field = clause.found.target.whole_path();
+        Ok(match (&lower, &upper) {
+            (None, None) => Query::Exists(Exists { field, boost }),
+            _ => Query::Range(Range {
+                field,
+                lower,
+                upper,
+                boost,
+            }),
+        })
+    }
+
+    /// Reads an end of a range, which is with or without the bound itself.
+    fn bound(
+        self,
+        clause: &ByProperty<'_, '_>,
+        end: End,
+        [exclusive, inclusive]: [&str; 2],
+    ) -> Result<Option<Limit>> {
+        let given = |key| clause.options.get(key);
+        let (input, is_inclusive) = match (given(exclusive), given(inclusive)) {
+            (None, None) => return Ok(None),
+            (Some(input), None) => (input, false),
+            (None, Some(input)) => (input, true),
+            (Some(_), Some(_)) => {
+                let message = format!(
+                    "`range` has `{exclusive}` and `{inclusive}`, which exclude each other"
+                );
+                return Err(self.place.error(code::CLAUSE_INVALID, message));
+            }
+        };
+        bound(clause.found.target, end, is_inclusive, input)
+            .map(Some)
+            .map_err(|error| self.place.operand(clause.key, input, &error))
+    }
+
+    fn prefix(self, clause: &ByProperty<'_, '_>) -> Result<Query> {
+        let boost = self.place.boost(clause.options)?;
+        let value = clause
+            .options
+            .get("value")
+            .and_then(Input::text)
+            .unwrap_or_default();
+        let case_insensitive = flag(clause.options, "case_insensitive") == Some(true);
+        self.in_each(clause, boost, |field| {
+            let value = value.to_owned();
+            Query::Prefix(Prefix {
+                field,
+                value,
+                case_insensitive,
+                boost,
+            })
+        })
+    }
+
+    fn operand(self, clause: &ByProperty<'_, '_>, input: &Input) -> Result<Operand> {
+        operand(clause.found.target, input)
+            .map_err(|error| self.place.operand(clause.key, input, &error))
+    }
+
+    /// Makes a clause for each field of a property: for text in languages there are several.
+    fn in_each(
+        self,
+        clause: &ByProperty<'_, '_>,
+        boost: Option<f64>,
+        query: impl Fn(String) -> Query,
+    ) -> Result<Query> {
+        let target = clause.found.target;
+        let mut paths = target.paths();
+        if let (Kind::Language, Some(lang)) = (target.kind(), clause.options.get("lang")) {
+            paths = self.in_language(target, lang.text().unwrap_or_default())?;
+        }
+        let all = best(paths.into_iter().map(query).collect());
+        Ok(match (target.index(), all) {
+            // Numbers score the same, whatever field serves them.
+            (ScalarIndex::Exact | ScalarIndex::Time, all) => Query::ConstantScore {
+                filter: Box::new(without_boost(all)),
+                boost,
+            },
+            (_, all) => all,
+        })
+    }
+
+    /// Returns the fields of a language and of those that begin with its tag.
+    fn in_language(self, target: Target<'_>, lang: &str) -> Result<Vec<String>> {
+        let Target::Values(field, Leaf::Language { languages, .. }) = target else {
+            return Ok(target.paths());
+        };
+        let wanted = lang.to_ascii_lowercase();
+        let covers = |tag: &str| {
+            let rest = tag.strip_prefix(wanted.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        let known = languages.iter().filter(|language| covers(&language.tag));
+        let paths: Vec<_> = known
+            .map(|language| field.language_path(language))
+            .collect();
+        if paths.is_empty() || wanted.is_empty() {
+            let tags: Vec<_> = languages
+                .iter()
+                .map(|language| language.tag.as_str())
+                .collect();
+            let message = match tags.is_empty() {
+                true => format!(
+                    "`{lang}` is not indexed; the schema names no language under `analysis.lang`"
+                ),
+                false => format!(
+                    "`{lang}` is not indexed; the languages are {}",
+                    tags.join(", ")
+                ),
+            };
+            return Err(self.place.error(code::LANGUAGE_NOT_INDEXED, message));
+        }
+        Ok(paths)
+    }
+}
+
+/// Wraps a clause for fields inside of nested objects.
+fn under(nested: Option<String>, query: Query) -> Query {
+    match nested {
+        None => query,
+        Some(path) => Query::Nested(Nested {
+            path,
+            query: Box::new(query),
+            score_mode: None,
+        }),
+    }
+}
+
+/// Returns the clause that scores as the best of some.
+fn best(mut queries: Vec<Query>) -> Query {
+    match queries.len() {
+        1 => queries.remove(0),
+        _ => Query::DisMax(DisMax {
+            queries,
+            tie_breaker: None,
+            boost: None,
+        }),
+    }
+}
+
+/// Takes the boost from a clause whose boost is elsewhere.
+fn without_boost(mut query: Query) -> Query {
+    match &mut query {
+        Query::Match(Match { boost, .. })
+        | Query::Term(Term { boost, .. })
+        | Query::Terms(Terms { boost, .. }) => *boost = None,
+        _ => {}
+    }
+    query
+}
+
+fn ids(list: Option<&Input>) -> Vec<String> {
+    let items = list.map(Input::items).unwrap_or_default();
+    items
+        .iter()
+        .filter_map(Input::text)
+        .map(document_id)
+        .collect()
+}
+
+/// Reads the value that stands for a missing one.
+pub(super) fn missing(
+    target: Target<'_>,
+    place: Place,
+    key: &str,
+    input: &Input,
+) -> Result<Option<Value>> {
+    match operand(target, input) {
+        Ok(Operand::Value(value)) => Ok(Some(value)),
+        Ok(Operand::Nothing) => {
+            let message = format!("`missing` of `{key}` is out of the range of the property");
+            Err(place.error(code::OPERAND_INVALID, message))
+        }
+        Err(error) => Err(place.operand(key, input, &error)),
+    }
+}

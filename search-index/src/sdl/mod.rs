@@ -1,0 +1,38 @@
+//! The GraphQL API of searches: its schema, and operations of it as typed searches.
+//!
+//! [`SearchApi`] has one root field `<queryPfx><object>_search` for each index. Nothing is in its
+//! schema that [`SearchApi::searches`] cannot turn into a [`Search`](crate::dsl::Search).
+//!
+//! # What the references leave open
+//!
+//! - Every indexed object is an object type of its name, abstract ones too, with the properties that
+//!   its index holds. An embedded object has a type of its own, named after the way to it
+//!   (`Film__planets`), since how much of it is there depends on the way. One that is nothing but its id is
+//!   a `Search_Reference`, wherever it is.
+//! - Clauses that go by property take one property; conditions on several are a `bool`. A property
+//!   of an embedded object is written as a nested input object, and `nested` is added where the index
+//!   needs it. The clause `nested` is for several conditions on the same embedded object.
+//! - Where a field is named by a value (`exists`, aggregations), the way to it is joined by two
+//!   underscores: `planets__title`.
+//! - Operands are of the scalar `Search_Value`: a string, a number or a Boolean. An operand beyond the
+//!   range of a field matches by value: nothing equals 300 in a byte, and every byte is below it.
+//! - `lang` names a language that the schema lists under `analysis.lang`, or one that begins so. Another
+//!   one is an error: values of other languages share a field. Without `lang` the best language counts.
+//! - `range` on analysed text is not offered; `<property>_keyword` has it.
+//! - Exact numbers and times of day match with the score of numbers, which is the boost.
+//! - `id` is the last sort key of every search, so `sort` of a hit has one value more than `sort` of
+//!   the search. `search_after` takes these values, null among them where `sort` shows null.
+
+mod api;
+mod arguments;
+mod clause;
+mod input;
+mod nodes;
+mod operand;
+mod selection;
+mod shared;
+mod sort;
+mod target;
+mod types;
+
+pub use api::{RootSearch, SearchApi};

@@ -1,0 +1,26 @@
+//! Behaviour of the crate through its interface.
+
+mod document;
+mod mapping;
+mod opensearch;
+mod read;
+mod sdl;
+mod searches;
+
+use search_index::mapping::{Indexes, MappingError, MappingOptions};
+use search_index::soml_core::Valid;
+use search_index::soml_core::schema::Schema;
+
+/// Loads a document; it must be valid.
+fn schema(text: &str) -> Valid<Schema> {
+    let loaded = search_index::soml_core::load(text);
+    let findings: Vec<_> = loaded.diagnostics.iter().map(ToString::to_string).collect();
+    loaded
+        .schema
+        .unwrap_or_else(|| panic!("{}", findings.join("\n")))
+}
+
+/// Defines the indexes of a document with the default options.
+fn indexes(text: &str) -> Result<Indexes, MappingError> {
+    Indexes::new(&schema(text), &MappingOptions::default())
+}
