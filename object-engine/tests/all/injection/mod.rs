@@ -215,27 +215,27 @@ fn run(kind: Kind, full: u64) {
 
 #[test]
 fn no_text_is_more_than_its_value() {
-    run(Kind::Memory, 10_000);
+    run(Kind::Memory, 2_000);
 }
 
 #[test]
 fn so_it_is_with_an_index_of_links() {
-    run(Kind::Sealed, 5_000);
+    run(Kind::Sealed, 1_000);
 }
 
 #[test]
 fn so_it_is_where_records_are_quads() {
-    run(Kind::ChangeGraph, 5_000);
+    run(Kind::ChangeGraph, 1_000);
 }
 
 #[test]
 #[ignore = "needs a running RDF4J Server named by RDF4J_URL"]
 fn so_it_is_over_rdf4j() {
-    run(Kind::Rdf4j { infers: false }, 2_000);
+    run(Kind::Rdf4j { infers: false }, 200);
 }
 
 #[test]
 #[ignore = "needs a running Fuseki server named by FUSEKI_URL"]
 fn so_it_is_over_fuseki() {
-    run(Kind::Fuseki, 2_000);
+    run(Kind::Fuseki, 200);
 }

@@ -376,10 +376,10 @@ fn run(full: u64, kind: Kind) {
 
 #[test]
 fn three_roles_at_once_write_and_see_what_they_may() {
-    run(500, Kind::Memory);
+    run(200, Kind::Memory);
 }
 
 #[test]
 fn so_they_do_with_an_index_of_links() {
-    run(200, Kind::Sealed);
+    run(100, Kind::Sealed);
 }
