@@ -48,7 +48,7 @@ pub trait WriteStore: Send + Sync {
     ) -> Result<u64, StoreError>;
 
     /// Returns a term as the store returns it once it is written; some keep values instead of texts, so
-    /// that `"05"` comes back as `"5"`.
+    /// that `"05"` comes back as `"5"`. Who wraps a store says what the store says.
     fn as_returned(&self, term: Term) -> Term {
         term
     }

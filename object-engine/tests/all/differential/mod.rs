@@ -127,7 +127,7 @@ fn random_schemas_and_data_are_answered_as_the_rules_say() {
 
 #[test]
 fn so_they_are_after_writes() {
-    random_schemas_and_data(Kind::Written, 5_000);
+    random_schemas_and_data(Kind::Written, 2_000);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use graphql_gen::typesystem::ApiOptions;
 use graphql_service::Caller;
 use graphql_service::RequestContext;
 use object_engine::ServiceOptions;
-use oxrdf::Quad;
+use oxrdf::{Quad, Term};
 use serde_json::Value;
 use tokio::sync::Barrier;
 
@@ -124,6 +124,10 @@ impl WriteStore for Contended {
         context: &CallContext,
     ) -> Result<u64, StoreError> {
         self.writer_within().forget_records(before, context).await
+    }
+
+    fn as_returned(&self, term: Term) -> Term {
+        self.writer_within().as_returned(term)
     }
 
     fn is_durable(&self) -> bool {
@@ -318,9 +322,12 @@ fn replay(seed: u64, subject: &Subject, mut events: Vec<Event>, tally: &mut Tall
         }
     }
     let (stored, end) = (subject.quads(), states.last().expect("the first one"));
+    let only = |a: &State, b: &State| shown(&a.difference(b).cloned().collect());
     assert!(
         stored == *end,
-        "MODEL_SEED={seed}: something else is stored"
+        "MODEL_SEED={seed}: something else is stored; more: {}\nless: {}",
+        only(&stored, end),
+        only(end, &stored)
     );
     events.iter().for_each(|event| tally.count(event));
 }
