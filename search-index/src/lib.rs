@@ -3,6 +3,7 @@
 pub mod code;
 pub mod document;
 pub mod dsl;
+pub mod engine;
 pub mod limits;
 pub mod mapping;
 pub mod read;

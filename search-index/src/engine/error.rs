@@ -1,0 +1,56 @@
+//! Errors of engines.
+
+use graph_store::StoreError;
+
+/// An error of an engine. Its sources may contain addresses and never leave the process.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The engine cannot be reached, or does not answer in time.
+    #[error("the search engine cannot be reached")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The engine has too much to do; it may be asked again.
+    #[error("the search engine is overloaded")]
+    Overloaded(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The engine does not accept the user name and password, or they may not do this.
+    #[error("the search engine refuses access")]
+    Denied(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// There is no such index or alias.
+    #[error("there is no index `{name}`")]
+    NotFound {
+        /// Its name.
+        name: String,
+    },
+    /// There is an index of this name already, and it is not one of this application.
+    #[error("the index `{name}` belongs to somebody else")]
+    NotOurs {
+        /// Its name.
+        name: String,
+    },
+    /// The engine cannot do what is requested; the message is fit for clients.
+    #[error("{0}")]
+    Unsupported(String),
+    /// An answer is larger than allowed.
+    #[error("an answer of the search engine is larger than {limit} bytes")]
+    AnswerTooLarge {
+        /// The limit, in bytes.
+        limit: u64,
+    },
+    /// The deadline passed, the request was cancelled, or there is no memory for the answer.
+    #[error(transparent)]
+    Call(#[from] StoreError),
+    /// The engine failed on a valid request.
+    #[error("the search engine failed")]
+    Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl EngineError {
+    /// Tells whether the same request may succeed later.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        matches!(
+            self,
+            EngineError::Unavailable(_) | EngineError::Overloaded(_)
+        )
+    }
+}

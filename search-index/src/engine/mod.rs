@@ -1,0 +1,15 @@
+//! What searches run on: a trait, and the typed answers of an engine.
+//!
+//! An engine holds physical indexes and aliases of them. It knows nothing of GraphQL or RDF: it is given
+//! [definitions](crate::mapping::IndexDefinition), [documents](crate::document::Document) as JSON, and
+//! [searches](crate::dsl::Search), and it answers with hits whose sources are bytes.
+
+mod answer;
+mod error;
+mod index;
+mod traits;
+
+pub use answer::{AggregationAnswer, AggregationContent, Answer, Bucket, Hit, Total};
+pub use error::EngineError;
+pub use index::{Binding, IndexState, Mark, PhysicalName, Rejected, Switch};
+pub use traits::{Engine, EngineHealth, EngineInfo, HealthLevel, SearchEngine};
