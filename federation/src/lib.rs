@@ -4,6 +4,7 @@ pub mod code;
 pub mod exec;
 pub mod gateway;
 pub mod graph;
+mod ids;
 pub mod limits;
 pub mod operation;
 pub mod plan;

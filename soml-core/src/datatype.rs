@@ -131,6 +131,14 @@ scalars! {
 }
 
 impl Scalar {
+    /// Finds the scalar that takes all literals of an RDF datatype; of those that stand for `xsd:double`, the
+    /// one that takes every sign.
+    #[must_use]
+    pub fn from_datatype_iri(iri: &str) -> Option<Scalar> {
+        let mut scalars = Scalar::ALL.iter().copied();
+        scalars.find(|scalar| *scalar != Scalar::Iri && scalar.datatype_iri() == iri)
+    }
+
     /// Tells whether values are numbers, which compare across datatypes.
     #[must_use]
     pub fn is_numeric(self) -> bool {

@@ -5,27 +5,8 @@ use std::sync::Arc;
 use apollo_compiler::{Name, Node as AstNode, ast};
 
 use super::slots::{SlotId, Slots};
+use crate::ids::ids;
 use crate::supergraph::{FieldId, FieldSet, TypeId};
-
-macro_rules! ids {
-    ($($(#[$meta:meta])* $name:ident;)*) => {$(
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(u32);
-
-        impl $name {
-            pub(super) fn new(index: usize) -> Self {
-                $name(u32::try_from(index).expect("the size of an operation is bounded"))
-            }
-
-            /// Returns the position in the tree.
-            #[must_use]
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    )*};
-}
 
 ids! {
     /// A class of a tree.

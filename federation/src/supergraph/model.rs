@@ -8,26 +8,7 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Schema};
 
 use super::field_set::FieldSet;
-
-macro_rules! ids {
-    ($($(#[$meta:meta])* $name:ident;)*) => {$(
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(u32);
-
-        impl $name {
-            pub(crate) fn new(index: usize) -> Self {
-                $name(u32::try_from(index).expect("an SDL text is shorter than 4 GB"))
-            }
-
-            /// Returns the position in the dense table.
-            #[must_use]
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    )*};
-}
+use crate::ids::ids;
 
 ids! {
     /// A subgraph of a supergraph.

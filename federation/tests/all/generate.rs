@@ -371,31 +371,39 @@ impl Generator<'_> {
         }
     }
 
+    /// Picks, in some percent of all cases, a field that one subgraph has and another needs: its place, its
+    /// name, and who needs it.
+    fn lent(
+        &mut self,
+        index: usize,
+        percent: usize,
+        may_be: impl Fn(&FieldText) -> bool,
+    ) -> Option<(usize, String, usize)> {
+        let entity = &self.entities[index];
+        let fields = entity.fields.iter().enumerate();
+        let owned: Vec<(usize, String, usize)> = fields
+            .filter(|(_, field)| may_be(field))
+            .filter_map(|(place, field)| Some((place, field.name.clone(), field.owner?)))
+            .collect();
+        if owned.is_empty() || !self.random.percent(percent) {
+            return None;
+        }
+        let (place, input, owner) = self.random.pick(&owned).clone();
+        let others = entity.graphs.iter().copied();
+        let others: Vec<usize> = others.filter(|graph| *graph != owner).collect();
+        if others.is_empty() {
+            return None;
+        }
+        Some((place, input, *self.random.pick(&others)))
+    }
+
     /// Adds fields that are computed from others, also from such that are computed themselves.
     fn requires(&mut self) {
         for index in 0..self.entities.len() {
             for number in 0..3 {
-                let entity = &self.entities[index];
-                let owned: Vec<(usize, String, usize)> = entity
-                    .fields
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(place, field)| Some((place, field.name.clone(), field.owner?)))
-                    .collect();
-                if owned.is_empty() || !self.random.percent(45) {
+                let Some((place, input, by)) = self.lent(index, 45, |_| true) else {
                     continue;
-                }
-                let (place, input, owner) = self.random.pick(&owned).clone();
-                let others: Vec<usize> = entity
-                    .graphs
-                    .iter()
-                    .copied()
-                    .filter(|g| *g != owner)
-                    .collect();
-                if others.is_empty() {
-                    continue;
-                }
-                let by = *self.random.pick(&others);
+                };
                 let entity = &mut self.entities[index];
                 let has_arguments = entity.fields[place].signature.contains('(');
                 let text = match has_arguments {
@@ -519,26 +527,11 @@ impl Generator<'_> {
     /// Adds fields on whose path a subgraph resolves what it does not resolve elsewhere.
     fn provides(&mut self) {
         for index in 0..self.entities.len() {
-            let entity = &self.entities[index];
-            let owned = entity.fields.iter().enumerate();
-            let owned: Vec<(usize, String, usize)> = owned
-                .filter(|(_, field)| !field.directives.iter().any(|d| d.contains("requires")))
-                .filter_map(|(place, field)| Some((place, field.name.clone(), field.owner?)))
-                .collect();
-            if owned.is_empty() || !self.random.percent(40) {
+            let is_plain =
+                |field: &FieldText| !field.directives.iter().any(|d| d.contains("requires"));
+            let Some((place, input, by)) = self.lent(index, 40, is_plain) else {
                 continue;
-            }
-            let (place, input, owner) = self.random.pick(&owned).clone();
-            let others: Vec<usize> = entity
-                .graphs
-                .iter()
-                .copied()
-                .filter(|g| *g != owner)
-                .collect();
-            if others.is_empty() {
-                continue;
-            }
-            let by = *self.random.pick(&others);
+            };
             self.features.insert("provides");
             let entity = &mut self.entities[index];
             let external = format!("@join__field(graph: {}, external: true)", graph(by));

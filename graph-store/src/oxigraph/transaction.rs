@@ -49,22 +49,21 @@ impl Open {
         }
     }
 
-    /// Returns whether a quad exists in the store without what was applied.
+    /// Returns whether a quad exists in the store without what was applied; `last` is the subject that was
+    /// looked up last, since a new one needs no look-up for each of its quads.
     fn exists(&self, quad: &Quad, last: &mut Option<Subject>) -> Result<bool, StoreError> {
         if is_record(quad) {
             let message = "the graph of change records is written by the store alone";
             return Err(StoreError::Unsupported(message.to_owned()));
         }
-        let subject = match last.take_if(|last| last.node == quad.subject) {
-            Some(subject) => subject,
-            None => Subject {
-                exists: self.view.source.speaks_of(quad.subject.as_ref())?,
+        let source = &self.view.source;
+        if last.as_ref().is_none_or(|last| last.node != quad.subject) {
+            *last = Some(Subject {
+                exists: source.speaks_of(quad.subject.as_ref())?,
                 node: quad.subject.clone(),
-            },
-        };
-        let exists = subject.exists;
-        *last = Some(subject);
-        Ok(exists && self.view.source.has(quad.as_ref())?)
+            });
+        }
+        Ok(last.as_ref().is_some_and(|last| last.exists) && source.has(quad.as_ref())?)
     }
 }
 

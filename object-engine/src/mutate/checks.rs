@@ -125,25 +125,26 @@ impl Draft<'_> {
         if self.deleted.contains_key(id) {
             return;
         }
-        let created = self.created.get(id).map(|(object, _)| *object);
+        let created = self.created.get(id).copied();
         let named = self.updated.get(id).copied();
-        let Some(object) = created.or(named).or_else(|| self.type_of(id)) else {
+        let known = created.map(|(object, _)| object).or(named);
+        let Some(object) = known.or_else(|| self.type_of(id)) else {
             return;
         };
         let schema = self.setting.schema();
         // What deleting leaves is checked apart.
         for &property in schema[object].props.iter().filter(|_| place.is_some()) {
             if Step::from(&schema[property].path) == *step {
-                match self.created.get(id) {
+                match created {
                     None => self.check_values(id, property, place),
                     // What new objects have is checked apart, and the right to what is given where it is.
-                    Some((_, own)) if self.entry(*own).gives(property) => continue,
+                    Some((_, own)) if self.entry(own).gives(property) => continue,
                     Some(_) => {}
                 }
                 self.check_right(id, object, property, place);
             }
         }
-        if created.is_none() && named.is_none() && !step.inverse {
+        if known.is_none() && !step.inverse {
             self.beside.insert(id.clone(), object);
         }
     }

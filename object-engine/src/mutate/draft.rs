@@ -470,8 +470,7 @@ fn same_value(a: &Term, b: &Term) -> bool {
         return false;
     };
     let datatype = of_a.datatype();
-    let mut scalars = Scalar::ALL.iter().copied();
-    let scalar = scalars.find(|scalar| scalar.datatype_iri() == datatype.as_str());
+    let scalar = Scalar::from_datatype_iri(datatype.as_str());
     let value = |term| scalar.and_then(|scalar| canonical_value(scalar, term));
     of_b.datatype() == datatype && value(a).is_some() && value(a) == value(b)
 }

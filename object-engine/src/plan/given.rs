@@ -196,13 +196,9 @@ fn typed(schema: &Schema, text: &str, datatype: &str) -> Result<Literal> {
     let iri = expanded(schema, datatype);
     let node = NamedNode::new(&iri)
         .map_err(|_| invalid(format!("`{datatype}` is not the IRI of a datatype")))?;
-    let scalar = Scalar::ALL.iter().find(|scalar| {
-        // Several scalars stand for `xsd:double`; the first of them takes every sign.
-        scalar.datatype_iri() == iri && **scalar != Scalar::Iri
-    });
-    match scalar {
+    match Scalar::from_datatype_iri(&iri) {
         Some(Scalar::String) | None => Ok(Literal::new_typed_literal(text, node)),
-        Some(scalar) => scalar_literal(*scalar, text)
+        Some(scalar) => scalar_literal(scalar, text)
             .ok_or_else(|| invalid(format!("`{text}` is not a `{}`", scalar.soml_name()))),
     }
 }

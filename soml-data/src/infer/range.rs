@@ -100,8 +100,5 @@ fn scalar(iri: &str) -> Option<Scalar> {
     if iri == "http://www.w3.org/2001/XMLSchema#float" {
         return Some(Scalar::Double);
     }
-    Scalar::ALL
-        .iter()
-        .copied()
-        .find(|scalar| *scalar != Scalar::Iri && scalar.datatype_iri() == iri)
+    Scalar::from_datatype_iri(iri)
 }
