@@ -10,6 +10,8 @@ pub mod oxigraph;
 pub mod pattern;
 pub mod query;
 pub mod remote;
+#[cfg(feature = "requests")]
+pub mod requests;
 mod sparql;
 pub mod statements;
 pub mod store;

@@ -9,6 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::code;
+use crate::error::GraphqlError;
+
 /// Bytes that each account holds without asking, so that small requests are served while large
 /// ones hold the whole budget.
 const FREE: usize = 32 << 10;
@@ -32,6 +35,13 @@ struct Budget {
 /// There is no room in the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory;
+
+impl From<OutOfMemory> for GraphqlError {
+    fn from(_: OutOfMemory) -> Self {
+        let message = "the requests being served hold all memory that they may";
+        GraphqlError::new(code::OVERLOADED, message)
+    }
+}
 
 impl MemoryBudget {
     /// Creates a budget of `limit` bytes.

@@ -14,6 +14,9 @@ use std::time::Instant;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::code;
+use crate::error::GraphqlError;
+
 /// How long work is about to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
@@ -74,6 +77,19 @@ pub enum SlotError {
     /// The work panicked; the panic is in the log.
     #[error("the work panicked")]
     Panicked,
+}
+
+impl From<SlotError> for GraphqlError {
+    fn from(error: SlotError) -> Self {
+        let code = match error {
+            SlotError::QueueFull => code::OVERLOADED,
+            SlotError::Deadline => code::DEADLINE_EXCEEDED,
+            SlotError::Panicked => {
+                return GraphqlError::new(code::INTERNAL, "the service failed");
+            }
+        };
+        GraphqlError::new(code, error.to_string())
+    }
 }
 
 /// The slots of a process whose embedding program brings none of its own.

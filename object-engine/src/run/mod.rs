@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use apollo_compiler::response::JsonValue;
 use futures::FutureExt;
+use graph_store::requests::{InSlots, PATIENCE, RequestMemory, call_context};
 use graph_store::{CallContext, GraphStore, LocalStore, Meter, StoreError, Trace};
 use graphql_gen::typesystem::Api;
 use graphql_service::{
@@ -23,7 +24,7 @@ use graphql_service::{
 use repeat::Repetition;
 
 use crate::access::{Enforced, access_of, write_access_of};
-use crate::call::{InSlots, PATIENCE, StoreMemory, call_context, slot_error, store_error};
+use crate::call::store_error;
 use crate::code;
 use crate::execute::{Execution, Fetched, ServiceSdl};
 use crate::explain::Explanation;
@@ -236,7 +237,7 @@ impl Job {
             Ok(None) => None,
             Ok(Some(Ok(done))) => Some(done),
             Ok(Some(Err(ready))) => Some(form(self.clone().mutate(*ready).await)),
-            Err(error) => Some(form(refused_slot(slot_error(error)))),
+            Err(error) => Some(form(refused_slot(error.into()))),
         }
     }
 
@@ -276,7 +277,7 @@ impl Job {
         };
         match slots.run(weight, deadline, work).await {
             Ok(done) => done,
-            Err(error) => form(refused_slot(slot_error(error))),
+            Err(error) => form(refused_slot(error.into())),
         }
     }
 
@@ -294,7 +295,7 @@ impl Job {
         let prepared = slots.run(Weight::Medium, self.context.deadline, move |_| {
             job.prepare()
         });
-        prepared.await.map_err(slot_error)
+        prepared.await.map_err(GraphqlError::from)
     }
 
     /// Runs the request on this thread, unless it is a mutation.
@@ -336,7 +337,7 @@ impl Job {
 
     /// Counts the results of the store from now on.
     fn counted(mut self, may_wait: bool) -> Self {
-        self.call.memory = Some(Arc::new(StoreMemory::new(&self.context, may_wait)));
+        self.call.memory = Some(Arc::new(RequestMemory::new(&self.context, may_wait)));
         self
     }
 

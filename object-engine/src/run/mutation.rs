@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::repeat::Repetition;
 use super::{Executed, Job, Planned, Ready, SHORT_WORK, Shared, refused_slot};
 use crate::access::write_access_of;
-use crate::call::{slot_error, store_error};
+use crate::call::store_error;
 use crate::code;
 use crate::mutate::{Attempt, Done, Setting, WriteFacts, nothing};
 use crate::plan::{Entry, MutationPlan, Plan};
@@ -104,7 +104,7 @@ impl Job {
             Err(error) => Ok(match self.context.overdue.said() {
                 // It broke off after the commit had begun.
                 Some(unknown) => self.answered(ready, Answer::failed(unknown)),
-                None => refused_slot(slot_error(error)),
+                None => refused_slot(error.into()),
             }),
         }
     }
