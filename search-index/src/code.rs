@@ -7,6 +7,16 @@ graphql_service::error_codes! {
     OPTION_INVALID 400 public "An option of a search has an invalid value.";
     LANGUAGE_NOT_INDEXED 400 public "A search names a language that the schema does not list under `analysis.lang`.";
     SEARCH_AFTER_INVALID 400 public "The values of `search_after` do not fit the sort keys.";
+    INDEX_BUILDING 503 public "The index of an object is being built for the first time.";
+    INDEX_MISSING 503 public "The index of an object is not there: the schema is to be bound again.";
+    INDEX_BROKEN 500 public "An index holds a document of another form than the schema gives it: the schema is to be bound again.";
+    ENGINE_UNAVAILABLE 503 internal "The search engine cannot be reached, or does not answer in time.";
+    ENGINE_OVERLOADED 503 internal "The search engine has too much to do.";
+    ENGINE_DENIED 502 internal "The search engine refuses access.";
+    ENGINE_UNSUPPORTED 400 public "The search engine cannot do what a search asks for.";
+    ENGINE_FAILED 502 internal "The search engine failed.";
+    LIMIT_ENGINE_ANSWER 502 public "An answer of the search engine is larger than allowed.";
+    LIMIT_SEARCHES 400 public "A request has more searches than `search.limits.searches`.";
     LIMIT_CLAUSE_DEPTH 400 public "A search nests its clauses more deeply than `search.limits.clauseDepth`.";
     LIMIT_CLAUSES 400 public "A search has more clauses than `search.limits.clauses`.";
     LIMIT_WINDOW 400 public "The sum of `from` and `size` is greater than `search.limits.window`.";

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod answer;
 pub mod code;
 pub mod document;
 pub mod dsl;
@@ -8,6 +9,7 @@ pub mod limits;
 pub mod mapping;
 pub mod read;
 pub mod sdl;
+pub mod service;
 pub mod value;
 
 /// The crates whose types stand in this interface.

@@ -5,6 +5,8 @@ use crate::code;
 graphql_service::limits! {
     /// Limits on what a search may ask of an engine.
     pub struct SearchLimits {
+        searches: usize = 20, "search.limits.searches", code::LIMIT_SEARCHES,
+            "Maximum number of searches of a request.";
         clause_depth: usize = 20, "search.limits.clauseDepth", code::LIMIT_CLAUSE_DEPTH,
             "Maximum nesting of the clauses of a search.";
         clauses: usize = 1_000, "search.limits.clauses", code::LIMIT_CLAUSES,

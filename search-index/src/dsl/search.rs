@@ -31,7 +31,7 @@ pub struct Search {
     pub size: u64,
     /// Sort keys; the last one should be unique.
     pub sort: Vec<Sort>,
-    /// Values of the sort keys behind which hits begin; `None` is that of a keyword that is missing.
+    /// Values of the sort keys behind which hits begin; `None` where the document had no value.
     pub search_after: Option<Vec<Option<Value>>>,
     /// Least score of a hit.
     pub min_score: Option<f64>,

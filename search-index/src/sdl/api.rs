@@ -1,12 +1,14 @@
 //! The search API of a schema, and operations of it as searches.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use apollo_compiler::executable;
 use apollo_compiler::response::JsonMap;
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Node, Schema};
 use graphql_service::error::{GraphqlError, Location};
+use graphql_service::limits::exceeded;
 use indexmap::IndexMap;
 use soml_core::schema;
 
@@ -15,6 +17,7 @@ use super::clause::{Clauses, missing};
 use super::input::Input;
 use super::nodes::Types;
 use super::selection::Operation;
+use super::shape::{KeyForm, Shape, Shapes, key_form};
 use super::shared;
 use super::sort;
 use super::target::{Member, follow, members, ways};
@@ -31,6 +34,7 @@ use crate::mapping::{
 /// The GraphQL API of the indexes of a schema.
 #[derive(Debug)]
 pub struct SearchApi {
+    soml: Arc<soml_core::Valid<schema::Schema>>,
     schema: Valid<Schema>,
     indexes: Indexes,
     /// Positions of indexes by root field.
@@ -44,6 +48,29 @@ struct Root {
     object: String,
 }
 
+/// A root field of an operation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RootField {
+    /// A search.
+    Search(Box<RootSearch>),
+    /// What every GraphQL service has: `__typename`, `__schema` or `__type`.
+    Introspection {
+        /// The key of the field in the response.
+        key: String,
+    },
+}
+
+impl RootField {
+    /// Returns the key of the field in the response.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        match self {
+            RootField::Search(search) => &search.key,
+            RootField::Introspection { key } => key,
+        }
+    }
+}
+
 /// A root field of an operation, as a search.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -54,6 +81,12 @@ pub struct RootSearch {
     pub index: usize,
     /// The search.
     pub search: Search,
+    /// What the answer shows.
+    pub shape: Shape,
+    /// Where the field stands in the document.
+    pub location: Option<Location>,
+    /// How the keys of the buckets of each aggregation look.
+    pub(crate) key_forms: Vec<KeyForm>,
 }
 
 impl SearchApi {
@@ -61,30 +94,33 @@ impl SearchApi {
     ///
     /// # Errors
     /// When two names of it would be the same.
-    pub fn new(soml: &schema::Schema, indexes: Indexes) -> Result<SearchApi, MappingError> {
+    pub fn new(
+        soml: Arc<soml_core::Valid<schema::Schema>>,
+        indexes: Indexes,
+    ) -> Result<SearchApi, MappingError> {
         let mut types = Types::new();
         shared::add(&mut types);
         let mut findings = Vec::new();
         let mut roots = IndexMap::new();
         let mut fields = Vec::new();
         for (position, index) in indexes.indexes.iter().enumerate() {
-            check_names(soml, index, &mut findings);
+            check_names(&soml, index, &mut findings);
             let object = lower_first(&index.name);
             if ["id", "score", "sort"].contains(&object.as_str()) {
                 let message = format!(
                     "a hit of `{}` would have the field `{object}` twice",
                     index.name
                 );
-                findings.push(taken(soml, index, message));
+                findings.push(taken(&soml, index, message));
             }
-            let field = types::add_index(&mut types, soml, index, &object);
+            let field = types::add_index(&mut types, &soml, index, &object);
             let root = Root {
                 index: position,
                 object,
             };
             if roots.insert(field.name.to_string(), root).is_some() {
                 let message = format!("another object gives the root field `{}` too", field.name);
-                findings.push(taken(soml, index, message));
+                findings.push(taken(&soml, index, message));
             }
             fields.push(field);
         }
@@ -106,10 +142,17 @@ impl SearchApi {
             }
         })?;
         Ok(SearchApi {
+            soml,
             schema,
             indexes,
             roots,
         })
+    }
+
+    /// Returns the schema whose objects are searched.
+    #[must_use]
+    pub fn soml(&self) -> &Arc<soml_core::Valid<schema::Schema>> {
+        &self.soml
     }
 
     /// Returns the schema that operations are validated against.
@@ -131,12 +174,10 @@ impl SearchApi {
     }
 
     /// Returns the searches that an operation asks for, one for each root field that is one, in the
-    /// order of the response. Introspection is somebody else's.
-    ///
-    /// The document has to be valid against [`SearchApi::schema`], and the variables coerced.
+    /// order of the response.
     ///
     /// # Errors
-    /// What is wrong with each search that cannot be made, or exceeds a limit.
+    /// Those of [`SearchApi::roots`].
     pub fn searches(
         &self,
         document: &Valid<ExecutableDocument>,
@@ -144,28 +185,59 @@ impl SearchApi {
         variables: &JsonMap,
         limits: &SearchLimits,
     ) -> Result<Vec<RootSearch>, Vec<GraphqlError>> {
+        let roots = self.roots(document, operation, variables, limits)?;
+        let searches = roots.into_iter().filter_map(|root| match root {
+            RootField::Search(search) => Some(*search),
+            RootField::Introspection { .. } => None,
+        });
+        Ok(searches.collect())
+    }
+
+    /// Returns the root fields of an operation, in the order of the response.
+    ///
+    /// The document has to be valid against [`SearchApi::schema`], and the variables coerced.
+    ///
+    /// # Errors
+    /// What is wrong with each search that cannot be made, or exceeds a limit.
+    pub fn roots(
+        &self,
+        document: &Valid<ExecutableDocument>,
+        operation: &executable::Operation,
+        variables: &JsonMap,
+        limits: &SearchLimits,
+    ) -> Result<Vec<RootField>, Vec<GraphqlError>> {
         let of = Operation {
             document,
             variables,
         };
-        let mut by_key: IndexMap<&str, Vec<&Node<executable::Field>>> = IndexMap::new();
-        for field in of.fields([&operation.selection_set]) {
-            by_key
-                .entry(field.response_key().as_str())
-                .or_default()
-                .push(field);
+        let by_key = of.by_key([&operation.selection_set]);
+        let is_search =
+            |field: &Node<executable::Field>| self.roots.contains_key(field.name.as_str());
+        let searches = by_key.values().filter(|fields| is_search(fields[0]));
+        if searches.count() > limits.searches {
+            let message = "the request has too many searches";
+            return Err(vec![exceeded(
+                code::LIMIT_SEARCHES,
+                message,
+                limits.searches,
+            )]);
         }
-        let (mut searches, mut errors) = (Vec::new(), Vec::new());
+        let (mut roots, mut errors) = (Vec::new(), Vec::new());
         for (key, fields) in by_key {
             let Some(root) = self.roots.get(fields[0].name.as_str()) else {
+                let key = key.to_owned();
+                roots.push(RootField::Introspection { key });
                 continue;
             };
             match self.search(of, root, &fields, limits) {
-                Ok(search) => searches.push(RootSearch {
+                Ok((search, key_forms)) => roots.push(RootField::Search(Box::new(RootSearch {
                     key: key.to_owned(),
                     index: root.index,
+                    shape: self.shape(of, root, &fields),
+                    location: Location::of(fields[0].name.location(), &document.sources),
+                    key_forms,
                     search,
-                }),
+                }))),
                 Err(error) => {
                     let key = graphql_service::PathSegment::Key(key.to_owned());
                     errors.push(error.on(vec![key]));
@@ -173,7 +245,7 @@ impl SearchApi {
             }
         }
         match errors.is_empty() {
-            true => Ok(searches),
+            true => Ok(roots),
             false => Err(errors),
         }
     }
@@ -184,7 +256,7 @@ impl SearchApi {
         root: &Root,
         fields: &[&'d Node<executable::Field>],
         limits: &SearchLimits,
-    ) -> Result<Search, GraphqlError> {
+    ) -> Result<(Search, Vec<KeyForm>), GraphqlError> {
         let field = fields[0];
         let object = &self.indexes.indexes[root.index].fields;
         let place = Place {
@@ -208,6 +280,10 @@ impl SearchApi {
             .map(|after| sort::after(&keys, after, place))
             .transpose()?;
         let selected = Selected::new(of, root, object, fields);
+        let (aggregations, key_forms) =
+            aggregations(&self.soml, object, given.get("aggregations"), place)?
+                .into_iter()
+                .unzip();
         let search = Search {
             query: query("query")?,
             post_filter: query("post_filter")?,
@@ -220,7 +296,7 @@ impl SearchApi {
                 Some(false) => TotalHits::Off,
                 _ => TotalHits::Exact,
             },
-            aggregations: aggregations(object, given.get("aggregations"), place)?,
+            aggregations,
             source: selected.source,
             sort: keys.into_iter().map(|key| key.sort).collect::<Vec<Sort>>(),
         };
@@ -231,7 +307,18 @@ impl SearchApi {
         search
             .check(limits)
             .map_err(|error| error.at(place.location))?;
-        Ok(search)
+        Ok((search, key_forms))
+    }
+
+    fn shape<'d>(
+        &self,
+        of: Operation<'d>,
+        root: &Root,
+        fields: &[&'d Node<executable::Field>],
+    ) -> Shape {
+        let object = &self.indexes.indexes[root.index].fields;
+        let soml = &self.soml;
+        Shapes { of, soml }.result(object, &root.object, fields)
     }
 }
 
@@ -270,21 +357,24 @@ fn natural(given: &Input, key: &str, place: Place) -> Result<Option<u64>, Graphq
 }
 
 fn aggregations(
+    soml: &schema::Schema,
     object: &ObjectFields,
     given: Option<&Input>,
     place: Place,
-) -> Result<Vec<Aggregation>, GraphqlError> {
-    let mut aggregations: Vec<Aggregation> = Vec::new();
+) -> Result<Vec<(Aggregation, KeyForm)>, GraphqlError> {
+    let mut aggregations: Vec<(Aggregation, KeyForm)> = Vec::new();
     for input in given.map(Input::items).unwrap_or_default() {
         let aggregation = aggregation(object, input, place)?;
+        let way = input.get("terms").and_then(|terms| terms.get("field"));
+        let form = key_form(soml, object, way.and_then(Input::text).unwrap_or_default());
         if aggregations
             .iter()
-            .any(|known| known.name == aggregation.name)
+            .any(|(known, _)| known.name == aggregation.name)
         {
             let message = format!("there are two aggregations called `{}`", aggregation.name);
             return Err(place.error(code::CLAUSE_INVALID, message));
         }
-        aggregations.push(aggregation);
+        aggregations.push((aggregation, form));
     }
     Ok(aggregations)
 }

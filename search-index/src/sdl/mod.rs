@@ -30,9 +30,15 @@ mod input;
 mod nodes;
 mod operand;
 mod selection;
+mod shape;
 mod shared;
 mod sort;
 mod target;
 mod types;
 
-pub use api::{RootSearch, SearchApi};
+pub use api::{RootField, RootSearch, SearchApi};
+pub use shape::Shape;
+pub(crate) use shape::{
+    AggregationField, BucketField, Fields, HitField, KeyForm, LiteralField, ObjectField,
+    ResultField, TotalField, Value, ValueContent,
+};

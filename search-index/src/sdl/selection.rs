@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use apollo_compiler::executable::{DirectiveList, Field, Selection, SelectionSet};
 use apollo_compiler::response::JsonMap;
 use apollo_compiler::{ExecutableDocument, Node};
+use indexmap::IndexMap;
 
 use super::input::Input;
 use crate::mapping::{Content, ObjectFields};
@@ -29,6 +30,19 @@ impl<'d> Operation<'d> {
             self.gather(set, &mut fragments, &mut fields);
         }
         fields
+    }
+
+    /// Returns the fields of some selection sets of one type by key, in the order of the answer.
+    pub(super) fn by_key(
+        self,
+        sets: impl IntoIterator<Item = &'d SelectionSet>,
+    ) -> IndexMap<&'d str, Vec<&'d Node<Field>>> {
+        let mut by_key: IndexMap<_, Vec<_>> = IndexMap::new();
+        for field in self.fields(sets) {
+            let key = field.response_key().as_str();
+            by_key.entry(key).or_default().push(field);
+        }
+        by_key
     }
 
     /// All types are object types, so every fragment that is valid applies.

@@ -115,9 +115,11 @@ pub(super) fn after(keys: &[Key], given: &Input, place: Place) -> Result<Vec<Opt
     }
     let value = |(key, input): (&Key, &Input)| {
         let value = match input.text() {
+            // As OpenSearch shows a number that is missing.
+            Some("Infinity" | "-Infinity") if key.index == Some(ScalarIndex::Double) => Some(None),
             Some(text) => after_value(key.index, text).map(Some),
-            // Only keywords show null; the engine fails on one for a number.
-            None => key.index.is_some_and(is_keyword).then_some(None),
+            // Every object has a score.
+            None => key.index.is_some().then_some(None),
         };
         value.ok_or_else(|| {
             let shown: String = input.text().unwrap_or("null").chars().take(80).collect();
@@ -139,14 +141,13 @@ fn is_keyword(index: ScalarIndex) -> bool {
 
 /// Reads a value as an engine returned it for sorting.
 fn after_value(index: Option<ScalarIndex>, text: &str) -> Option<Value> {
-    let double = || text.parse().ok().map(Value::Double);
+    let double = || {
+        let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+        number.map(Value::Double)
+    };
     match index {
         None => double(),
-        Some(ScalarIndex::Double) => match text {
-            // What stands for a missing value.
-            "Infinity" | "-Infinity" => Some(Value::Text(text.to_owned())),
-            _ => double(),
-        },
+        Some(ScalarIndex::Double) => double(),
         Some(ScalarIndex::Integer(IntegerType::UnsignedLong)) => {
             let number: u64 = text.parse().ok()?;
             Some(i64::try_from(number).map_or(Value::Unsigned(number), Value::Integer))

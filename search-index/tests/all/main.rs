@@ -6,6 +6,7 @@ mod opensearch;
 mod read;
 mod sdl;
 mod searches;
+mod service;
 
 use search_index::mapping::{Indexes, MappingError, MappingOptions};
 use search_index::soml_core::Valid;

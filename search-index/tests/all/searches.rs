@@ -1,6 +1,6 @@
 //! Operations of the search API as searches.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use search_index::apollo_compiler::ExecutableDocument;
 use search_index::apollo_compiler::request::coerce_variable_values;
@@ -41,7 +41,7 @@ pub(crate) static API: LazyLock<SearchApi> = LazyLock::new(|| api(SKY).expect("t
 
 fn api(text: &str) -> Result<SearchApi, Vec<FindingKind>> {
     let indexes = indexes(text).expect("the schema can be searched");
-    SearchApi::new(&schema(text), indexes)
+    SearchApi::new(Arc::new(schema(text)), indexes)
         .map_err(|error| error.findings.iter().map(|finding| finding.kind).collect())
 }
 
@@ -418,7 +418,7 @@ fn search_after_takes_what_hits_show() {
         after(
             r#"sort: [{diameter: {}}, {heat: {}}, {title: {}}], search_after: ["9223372036854775807", "-Infinity", "x", "http://e/1"]"#
         ),
-        json!([i64::MAX, "-Infinity", "x", "http://e/1"])
+        json!([i64::MAX, null, "x", "http://e/1"])
     );
     assert_eq!(
         after(r#"search_after: ["1.5", "http://e/1"]"#),
@@ -428,8 +428,12 @@ fn search_after_takes_what_hits_show() {
         after(r#"sort: [{title: {}}, {mass: {}}], search_after: [null, null, "http://e/1"]"#),
         json!([null, null, "http://e/1"])
     );
+    assert_eq!(
+        after(r#"sort: {diameter: {}}, search_after: [null, "http://e/1"]"#),
+        json!([null, "http://e/1"])
+    );
     for arguments in [
-        r#"sort: {diameter: {}}, search_after: [null, "http://e/1"]"#,
+        r#"search_after: ["Infinity", "http://e/1"]"#,
         r#"search_after: ["1.5"]"#,
         r#"search_after: ["high", "http://e/1"]"#,
         r#"search_after: [null, "http://e/1"]"#,

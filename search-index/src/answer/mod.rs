@@ -1,0 +1,7 @@
+//! Answers to searches as GraphQL clients see them: JSON bytes from the bytes of the engine, in the order
+//! of the selection.
+
+mod document;
+mod write;
+
+pub(crate) use write::AnswerToSearch;

@@ -1,0 +1,327 @@
+//! Writes the answer to one search.
+
+use graphql_service::error::Location;
+use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult};
+use serde_json::value::RawValue;
+use soml_core::datatype::Scalar;
+
+use super::document::Members;
+use crate::code;
+use crate::dsl;
+use crate::engine::{AggregationAnswer, AggregationContent, Answer, Bucket, Hit, Total};
+use crate::sdl::{
+    AggregationField, BucketField, Fields, HitField, KeyForm, LiteralField, ObjectField,
+    ResultField, RootSearch, TotalField, Value, ValueContent,
+};
+use crate::value::{ExactKey, text_of_millis};
+
+/// The answer of an engine to a search of an operation.
+pub(crate) struct AnswerToSearch<'a> {
+    /// The search.
+    pub(crate) search: &'a RootSearch,
+    /// The answer.
+    pub(crate) answer: &'a Answer,
+}
+
+impl<'a> AnswerToSearch<'a> {
+    /// Writes the value of the root field, whose path is entered.
+    ///
+    /// # Errors
+    /// When the answer was given up.
+    pub(crate) fn write(&self, writer: &mut AnswerWriter<'a>) -> WriteResult {
+        let (mark, depth) = (writer.mark(), writer.depth());
+        let mut out = Writer {
+            answer: writer,
+            location: self.search.location,
+        };
+        match out.result(self) {
+            Ok(()) => Ok(()),
+            Err(PropagateNull) => {
+                writer.leave_to(depth);
+                writer.null_from(mark, false)
+            }
+        }
+    }
+}
+
+struct Writer<'w, 'a> {
+    answer: &'w mut AnswerWriter<'a>,
+    location: Option<Location>,
+}
+
+impl<'a> Writer<'_, 'a> {
+    /// Writes an object, its fields by a function that gets the name of its type.
+    fn object<T>(
+        &mut self,
+        fields: &'a Fields<T>,
+        mut write: impl FnMut(&mut Self, &'a T, &'a str) -> WriteResult,
+    ) -> WriteResult {
+        self.answer.out.push(b'{');
+        for (position, field) in fields.fields.iter().enumerate() {
+            self.answer.key(position, &field.key);
+            self.answer.enter(PathStep::Key(&field.key));
+            write(self, &field.what, &fields.type_name)?;
+            self.answer.leave();
+        }
+        self.answer.out.push(b'}');
+        self.answer.check_size()
+    }
+
+    fn list<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut write: impl FnMut(&mut Self, T) -> WriteResult,
+    ) -> WriteResult {
+        self.answer.out.push(b'[');
+        for (position, item) in items.into_iter().enumerate() {
+            if position > 0 {
+                self.answer.out.push(b',');
+            }
+            self.answer.enter(PathStep::Index(position));
+            write(self, item)?;
+            self.answer.leave();
+        }
+        self.answer.out.push(b']');
+        Ok(())
+    }
+
+    fn result(&mut self, of: &AnswerToSearch<'a>) -> WriteResult {
+        let answer = of.answer;
+        self.object(&of.search.shape.0, |to, field, type_name| {
+            match field {
+                ResultField::TypeName => to.answer.string(type_name),
+                ResultField::Took => to
+                    .answer
+                    .number(answer.took.min(i32::MAX.unsigned_abs().into())),
+                ResultField::Total(fields) => match &answer.total {
+                    Some(total) => to.total(fields, *total)?,
+                    None => to.answer.null(),
+                },
+                ResultField::MaxScore => to.score(answer.max_score),
+                ResultField::Hits(fields) => {
+                    to.list(&answer.hits, |to, hit| to.hit(fields, hit))?;
+                }
+                ResultField::Aggregations(fields) => {
+                    let all = answer.aggregations.iter().zip(&of.search.key_forms);
+                    to.list(all, |to, (one, form)| to.aggregation(fields, one, *form))?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn total(&mut self, fields: &'a Fields<TotalField>, total: Total) -> WriteResult {
+        self.object(fields, |to, field, type_name| {
+            match field {
+                TotalField::TypeName => to.answer.string(type_name),
+                TotalField::Value => to.answer.number(total.value),
+                TotalField::Relation if total.is_lower_bound => to.answer.string("gte"),
+                TotalField::Relation => to.answer.string("eq"),
+            }
+            Ok(())
+        })
+    }
+
+    fn hit(&mut self, fields: &'a Fields<HitField>, hit: &'a Hit) -> WriteResult {
+        let source = Members::read(&hit.source).map_err(|_| self.broken())?;
+        self.object(fields, |to, field, type_name| {
+            match field {
+                HitField::TypeName => to.answer.string(type_name),
+                HitField::Id => {
+                    let id = source.get("id").ok_or_else(|| to.broken())?;
+                    to.answer.out.extend_from_slice(id.get().as_bytes());
+                }
+                HitField::Score => to.score(hit.score),
+                HitField::Sort => to.list(&hit.sort, |to, value| {
+                    match value {
+                        Some(value) => to.answer.string(&text_of(value)),
+                        None => to.answer.null(),
+                    }
+                    Ok(())
+                })?,
+                HitField::Object(fields) => to.document(fields, &source)?,
+            }
+            Ok(())
+        })
+    }
+
+    fn document(&mut self, fields: &'a Fields<ObjectField>, members: &Members<'a>) -> WriteResult {
+        let shown = match members.get("$shown") {
+            Some(shown) => self.members(shown)?,
+            None => Members::default(),
+        };
+        self.object(fields, |to, field, type_name| match field {
+            ObjectField::TypeName => {
+                to.answer.string(type_name);
+                Ok(())
+            }
+            ObjectField::Value(value) => {
+                let from = if value.is_converted { &shown } else { members };
+                match from.get(&value.member) {
+                    Some(json) => to.values(value, json),
+                    None if value.non_null => Err(to.broken()),
+                    None => {
+                        to.answer.null();
+                        Ok(())
+                    }
+                }
+            }
+        })
+    }
+
+    fn values(&mut self, value: &'a Value, json: &'a RawValue) -> WriteResult {
+        let is_list = json.get().starts_with('[');
+        match (value.multiple, is_list) {
+            (false, false) => self.value(value, json),
+            (false, true) => Err(self.broken()),
+            (true, false) => self.list([json], |to, json| to.value(value, json)),
+            (true, true) if value.content == ValueContent::Plain => self.value(value, json),
+            (true, true) => {
+                let items: Vec<&RawValue> =
+                    serde_json::from_str(json.get()).map_err(|_| self.broken())?;
+                self.list(items, |to, json| to.value(value, json))
+            }
+        }
+    }
+
+    fn value(&mut self, value: &'a Value, json: &'a RawValue) -> WriteResult {
+        match &value.content {
+            ValueContent::Plain => {
+                self.answer.out.extend_from_slice(json.get().as_bytes());
+                Ok(())
+            }
+            ValueContent::Literal(fields) => {
+                let members = self.members(json)?;
+                self.object(fields, |to, field, type_name| {
+                    let member = match field {
+                        LiteralField::TypeName => {
+                            to.answer.string(type_name);
+                            return Ok(());
+                        }
+                        LiteralField::Value => "value",
+                        LiteralField::Lang => "lang",
+                        LiteralField::Type => "type",
+                    };
+                    let json = members.get(member).map_or("null", RawValue::get);
+                    to.answer.out.extend_from_slice(json.as_bytes());
+                    Ok(())
+                })
+            }
+            ValueContent::Object(fields) => {
+                let members = self.members(json)?;
+                self.document(fields, &members)
+            }
+        }
+    }
+
+    fn aggregation(
+        &mut self,
+        fields: &'a Fields<AggregationField>,
+        of: &'a AggregationAnswer,
+        form: KeyForm,
+    ) -> WriteResult {
+        let (buckets, other, error) = match &of.content {
+            AggregationContent::Buckets {
+                buckets,
+                other,
+                error,
+            } => (buckets, *other, *error),
+            // The field is one of embedded objects: there is one aggregation inside, the one asked for.
+            AggregationContent::Nested { aggregations, .. } => {
+                let inner = aggregations.first().ok_or_else(|| self.broken())?;
+                return self.aggregation(fields, inner, form);
+            }
+        };
+        self.object(fields, |to, field, type_name| {
+            match field {
+                AggregationField::TypeName => to.answer.string(type_name),
+                AggregationField::Name => to.answer.string(&of.name),
+                AggregationField::Type => to.answer.string("terms"),
+                AggregationField::Error => to.answer.number(error),
+                AggregationField::Other => to.answer.number(other),
+                AggregationField::Buckets(fields) => {
+                    to.list(buckets, |to, bucket| to.bucket(fields, bucket, form))?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn bucket(
+        &mut self,
+        fields: &'a Fields<BucketField>,
+        bucket: &Bucket,
+        form: KeyForm,
+    ) -> WriteResult {
+        self.object(fields, |to, field, type_name| {
+            match field {
+                BucketField::TypeName => to.answer.string(type_name),
+                BucketField::Count => to.answer.number(bucket.count),
+                BucketField::Key => {
+                    let key = key_text(form, &bucket.key).ok_or_else(|| to.broken())?;
+                    to.answer.string(&key);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Writes a score with the digits of the 32-bit number that it is.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "engines have scores of 32 bits"
+    )]
+    fn score(&mut self, score: Option<f64>) {
+        match score {
+            Some(score) if score.is_finite() => {
+                serde_json::to_writer(&mut self.answer.out, &(score as f32))
+                    .expect("writing to memory does not fail");
+            }
+            _ => self.answer.null(),
+        }
+    }
+
+    fn members(&mut self, json: &'a RawValue) -> Result<Members<'a>, PropagateNull> {
+        Members::read(json.get().as_bytes()).map_err(|_| self.broken())
+    }
+
+    /// Reports that the index holds something that this schema does not write.
+    fn broken(&mut self) -> PropagateNull {
+        let message = "the index holds a document of another form than the schema gives it";
+        self.answer
+            .error(code::INDEX_BROKEN, message, self.location);
+        PropagateNull
+    }
+}
+
+/// Returns a sort value as `search_after` takes it.
+fn text_of(value: &dsl::Value) -> String {
+    match value {
+        dsl::Value::Text(text) => text.clone(),
+        dsl::Value::Integer(number) => number.to_string(),
+        dsl::Value::Unsigned(number) => number.to_string(),
+        dsl::Value::Double(number) => number.to_string(),
+        dsl::Value::Boolean(value) => value.to_string(),
+    }
+}
+
+/// Returns the key of a bucket in canonical lexical form; `None` if it is no key of this form.
+fn key_text(form: KeyForm, key: &dsl::Value) -> Option<String> {
+    Some(match (form, key) {
+        (KeyForm::AsIs, key) => text_of(key),
+        (KeyForm::Exact, dsl::Value::Text(key)) => ExactKey::from_engine(key)?.to_number(),
+        (KeyForm::Boolean, dsl::Value::Boolean(value)) => value.to_string(),
+        (KeyForm::Boolean, dsl::Value::Integer(number)) => (*number != 0).to_string(),
+        (KeyForm::Instant(scalar), dsl::Value::Integer(millis)) => {
+            let text = text_of_millis(*millis);
+            let (date, _) = text.split_once('T')?;
+            match scalar {
+                Scalar::DateTime => text,
+                Scalar::YearMonth => date[..date.len() - "-01".len()].to_owned(),
+                Scalar::Year => date[..date.len() - "-01-01".len()].to_owned(),
+                _ => date.to_owned(),
+            }
+        }
+        _ => return None,
+    })
+}

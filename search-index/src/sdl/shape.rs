@@ -1,0 +1,269 @@
+//! What the answer to a search shows, in the order of the operation.
+
+use apollo_compiler::Node;
+use apollo_compiler::executable::{Field, SelectionSet};
+
+use soml_core::datatype::Scalar;
+use soml_core::schema::{Range, Schema};
+
+use super::selection::Operation;
+use super::target::{Target, follow};
+use crate::mapping::{Content, Field as Indexed, Leaf, ObjectFields, Reads, ScalarIndex};
+
+/// A field of an answer under its key.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Shown<T> {
+    /// The key in the response.
+    pub(crate) key: String,
+    /// What is there.
+    pub(crate) what: T,
+}
+
+/// The fields of an object of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Fields<T> {
+    /// The name of the GraphQL type.
+    pub(crate) type_name: String,
+    /// The fields, each key once.
+    pub(crate) fields: Vec<Shown<T>>,
+}
+
+/// What is shown of the answer to a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape(pub(crate) Fields<ResultField>);
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ResultField {
+    TypeName,
+    Took,
+    Total(Fields<TotalField>),
+    MaxScore,
+    Hits(Fields<HitField>),
+    Aggregations(Fields<AggregationField>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TotalField {
+    TypeName,
+    Value,
+    Relation,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum HitField {
+    TypeName,
+    Id,
+    Score,
+    Sort,
+    Object(Fields<ObjectField>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BucketField {
+    TypeName,
+    Key,
+    Count,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum AggregationField {
+    TypeName,
+    Name,
+    Type,
+    Error,
+    Other,
+    Buckets(Fields<BucketField>),
+}
+
+/// A field of an object.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ObjectField {
+    TypeName,
+    Value(Value),
+}
+
+/// The values of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Value {
+    /// The member of the source.
+    pub(crate) member: String,
+    /// The member is one of `$shown`.
+    pub(crate) is_converted: bool,
+    /// There may be several values.
+    pub(crate) multiple: bool,
+    /// The value is never null.
+    pub(crate) non_null: bool,
+    /// What each value is.
+    pub(crate) content: ValueContent,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ValueContent {
+    /// JSON that is shown as it is.
+    Plain,
+    /// A literal, of which members are shown.
+    Literal(Fields<LiteralField>),
+    /// An embedded object.
+    Object(Fields<ObjectField>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LiteralField {
+    TypeName,
+    Value,
+    Lang,
+    Type,
+}
+
+/// How the keys of buckets look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyForm {
+    /// As the engine has them.
+    AsIs,
+    /// Exact numbers.
+    Exact,
+    /// Booleans, which engines show as numbers.
+    Boolean,
+    /// Instants as values of a scalar.
+    Instant(Scalar),
+}
+
+/// Finds out how the keys of the buckets of a field look.
+pub(super) fn key_form(soml: &Schema, object: &ObjectFields, way: &str) -> KeyForm {
+    let target = follow(object, way).map(|found| found.target);
+    let Some(Target::Values(field, leaf)) = target else {
+        return KeyForm::AsIs;
+    };
+    let Leaf::Scalar { index, .. } = leaf else {
+        return KeyForm::AsIs;
+    };
+    match index {
+        ScalarIndex::Exact => KeyForm::Exact,
+        ScalarIndex::Boolean => KeyForm::Boolean,
+        ScalarIndex::Instant => KeyForm::Instant(match soml[field.reads.property()].range {
+            Range::Scalar(scalar) => scalar,
+            // A union of dates, years and months: each is its first day.
+            _ => Scalar::Date,
+        }),
+        _ => KeyForm::AsIs,
+    }
+}
+
+/// Reads selections.
+#[derive(Clone, Copy)]
+pub(super) struct Shapes<'d, 's> {
+    pub(super) of: Operation<'d>,
+    pub(super) soml: &'s Schema,
+}
+
+impl<'d> Shapes<'d, '_> {
+    /// Reads what is selected of the answer to a search.
+    pub(super) fn result(
+        self,
+        object: &ObjectFields,
+        object_field: &str,
+        fields: &[&'d Node<Field>],
+    ) -> Shape {
+        let sets = fields.iter().map(|field| &field.selection_set);
+        Shape(self.fields(sets, |name, inner| match name {
+            "took" => ResultField::Took,
+            "total" => ResultField::Total(self.fields(inner, |name, _| match name {
+                "value" => TotalField::Value,
+                "relation" => TotalField::Relation,
+                _ => TotalField::TypeName,
+            })),
+            "max_score" => ResultField::MaxScore,
+            "hits" => ResultField::Hits(self.fields(inner, |name, inner| match name {
+                "id" => HitField::Id,
+                "score" => HitField::Score,
+                "sort" => HitField::Sort,
+                name if name == object_field => HitField::Object(self.object(object, inner)),
+                _ => HitField::TypeName,
+            })),
+            "aggregations" => ResultField::Aggregations(self.aggregations(inner)),
+            _ => ResultField::TypeName,
+        }))
+    }
+
+    fn aggregations(self, sets: Vec<&'d SelectionSet>) -> Fields<AggregationField> {
+        self.fields(sets, |name, inner| match name {
+            "name" => AggregationField::Name,
+            "type" => AggregationField::Type,
+            "doc_count_error_upper_bound" => AggregationField::Error,
+            "sum_other_doc_count" => AggregationField::Other,
+            "buckets" => AggregationField::Buckets(self.fields(inner, |name, _| match name {
+                "key" => BucketField::Key,
+                "doc_count" => BucketField::Count,
+                _ => BucketField::TypeName,
+            })),
+            _ => AggregationField::TypeName,
+        })
+    }
+
+    fn object(self, object: &ObjectFields, sets: Vec<&'d SelectionSet>) -> Fields<ObjectField> {
+        self.fields(sets, |name, inner| {
+            let value = |member: &str, multiple, non_null| Value {
+                member: member.to_owned(),
+                is_converted: false,
+                multiple,
+                non_null,
+                content: ValueContent::Plain,
+            };
+            let Some(field) = object.fields.get(name) else {
+                return match name {
+                    "id" => ObjectField::Value(value("id", false, true)),
+                    "type" => ObjectField::Value(value("type", true, false)),
+                    _ => ObjectField::TypeName,
+                };
+            };
+            ObjectField::Value(Value {
+                is_converted: field.leaf().is_some_and(Leaf::is_converted),
+                content: self.content(field, inner),
+                ..value(name, field.multiple, false)
+            })
+        })
+    }
+
+    fn content(self, field: &Indexed, sets: Vec<&'d SelectionSet>) -> ValueContent {
+        if let Content::Object(embedded) = &field.content {
+            return ValueContent::Object(self.object(&embedded.fields, sets));
+        }
+        let range = match field.reads {
+            Reads::Name(_) => return ValueContent::Plain,
+            Reads::Property(id) => self.soml[id].range,
+        };
+        let Range::Literal(_) = range else {
+            return ValueContent::Plain;
+        };
+        ValueContent::Literal(self.fields(sets, |name, _| match name {
+            "value" => LiteralField::Value,
+            "lang" => LiteralField::Lang,
+            "type" => LiteralField::Type,
+            _ => LiteralField::TypeName,
+        }))
+    }
+
+    /// Reads selection sets of one type; those of fields with the same key are taken together.
+    fn fields<T>(
+        self,
+        sets: impl IntoIterator<Item = &'d SelectionSet>,
+        what: impl Fn(&str, Vec<&'d SelectionSet>) -> T,
+    ) -> Fields<T> {
+        let mut type_name = String::new();
+        let sets = sets.into_iter().inspect(|set| {
+            set.ty.as_str().clone_into(&mut type_name);
+        });
+        let by_key = self.of.by_key(sets);
+        let fields = by_key.into_iter().map(|(key, fields)| {
+            let inner = fields.iter().map(|field| &field.selection_set);
+            Shown {
+                key: key.to_owned(),
+                what: what(fields[0].name.as_str(), inner.collect()),
+            }
+        });
+        Fields {
+            fields: fields.collect(),
+            type_name,
+        }
+    }
+}

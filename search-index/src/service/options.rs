@@ -1,0 +1,68 @@
+//! Settings of a search service.
+
+use std::sync::Arc;
+
+use graphql_service::{Limits, Slots};
+
+use crate::limits::SearchLimits;
+
+/// Settings of a search service.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SearchServiceOptions {
+    /// Bounds on each document and its answer.
+    pub limits: Limits,
+    /// Bounds on what a search may ask of an engine.
+    pub search_limits: SearchLimits,
+    /// Bytes that the cache of validated documents may hold, and the cache of answers to introspections.
+    pub document_cache_bytes: u64,
+    /// Slots for work that is too long for async workers.
+    pub slots: Arc<Slots>,
+}
+
+impl Default for SearchServiceOptions {
+    fn default() -> Self {
+        SearchServiceOptions {
+            limits: Limits::default(),
+            search_limits: SearchLimits::default(),
+            document_cache_bytes: 32 << 20,
+            slots: Slots::shared(),
+        }
+    }
+}
+
+impl SearchServiceOptions {
+    /// Creates the default options.
+    #[must_use]
+    pub fn new() -> Self {
+        SearchServiceOptions::default()
+    }
+
+    /// Sets the bounds on each document and its answer.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the bounds on what a search may ask of an engine.
+    #[must_use]
+    pub fn with_search_limits(mut self, limits: SearchLimits) -> Self {
+        self.search_limits = limits;
+        self
+    }
+
+    /// Sets how many bytes of documents are kept.
+    #[must_use]
+    pub fn with_document_cache_bytes(mut self, bytes: u64) -> Self {
+        self.document_cache_bytes = bytes;
+        self
+    }
+
+    /// Sets the slots for work that is too long for async workers.
+    #[must_use]
+    pub fn with_slots(mut self, slots: Arc<Slots>) -> Self {
+        self.slots = slots;
+        self
+    }
+}

@@ -1,0 +1,318 @@
+//! Runs requests: parsing and writing short texts on the async worker, longer ones in slots, and
+//! searches where the engine runs them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use apollo_compiler::Schema;
+use apollo_compiler::validation::Valid;
+use arc_swap::ArcSwap;
+use async_trait::async_trait;
+use futures::FutureExt;
+use futures::stream::{self, StreamExt};
+use graph_store::CallContext;
+use graph_store::requests::{InSlots, PATIENCE, RequestMemory, call_context};
+use graphql_service::document::{Documents, Prepared, Refusal};
+use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult};
+use graphql_service::{
+    GraphqlError, OutOfMemory, PathSegment, Reply, Request, RequestContext, Service, Weight,
+};
+
+use super::failure::{Failure, failure};
+use super::options::SearchServiceOptions;
+use super::target::Target;
+use crate::answer::AnswerToSearch;
+use crate::engine::{Answer, Binding, SearchEngine};
+use crate::sdl::{RootField, RootSearch, SearchApi};
+
+/// Bytes of a new document, or values of variables, beyond which a request is read in a slot.
+const SHORT_TEXT: usize = 1_024;
+
+/// Bytes of hits that are written on an async worker.
+const SHORT_ANSWER: usize = 64 << 10;
+
+/// Searches of one request that run at the same time.
+const AT_ONCE: usize = 4;
+
+/// A GraphQL service over the indexes of an engine.
+///
+/// Cheap to clone; clones share everything.
+#[derive(Clone)]
+pub struct SearchService {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    api: SearchApi,
+    engine: Arc<dyn SearchEngine>,
+    /// Where the searches of each index go, in the order of the indexes.
+    targets: ArcSwap<Vec<Target>>,
+    documents: Documents,
+    options: SearchServiceOptions,
+}
+
+/// A request that is ready for the engine.
+struct Ready {
+    prepared: Prepared,
+    roots: Vec<RootField>,
+}
+
+/// What became of a search: an answer, or why there is none.
+type Searched = Result<Answer, GraphqlError>;
+
+impl SearchService {
+    /// Creates a service; there is a target for each index of the API.
+    ///
+    /// # Panics
+    /// When there are fewer or more.
+    #[must_use]
+    pub fn new(
+        api: SearchApi,
+        engine: Arc<dyn SearchEngine>,
+        targets: Vec<Target>,
+        options: SearchServiceOptions,
+    ) -> Self {
+        let bytes = options.document_cache_bytes;
+        let service = SearchService {
+            shared: Arc::new(Shared {
+                documents: Documents::new(api.schema(), options.limits.clone(), bytes),
+                targets: ArcSwap::default(),
+                api,
+                engine,
+                options,
+            }),
+        };
+        service.set_targets(targets);
+        service
+    }
+
+    /// Sets where searches go from now on; those that run go on where they are.
+    ///
+    /// # Panics
+    /// When there is not one target for each index of the API.
+    pub fn set_targets(&self, targets: Vec<Target>) {
+        let indexes = self.shared.api.indexes().indexes.len();
+        assert_eq!(targets.len(), indexes, "each index has one target");
+        self.shared.targets.store(Arc::new(targets));
+    }
+
+    /// Returns the API.
+    #[must_use]
+    pub fn api(&self) -> &SearchApi {
+        &self.shared.api
+    }
+
+    /// Returns the engine.
+    #[must_use]
+    pub fn engine(&self) -> &Arc<dyn SearchEngine> {
+        &self.shared.engine
+    }
+
+    async fn run(&self, request: Request, context: RequestContext) -> Result<Reply, Refusal> {
+        let (ready, context) = self.ready(request, context).await?;
+        let call = self.call(&context);
+        let mut searched = Vec::with_capacity(ready.roots.len());
+        let searches = ready.roots.iter();
+        let searches: Vec<_> = searches
+            .map(|root| self.searched(root, &call).boxed())
+            .collect();
+        let mut searches = stream::iter(searches).buffered(AT_ONCE);
+        while let Some(one) = searches.next().await {
+            match one {
+                Ok(one) => searched.push(one),
+                Err(error) => return Ok(Reply::Overloaded(error)),
+            }
+        }
+        drop(searches);
+        Ok(self.write(ready, searched, context, call).await)
+    }
+
+    /// Reads a request, in a slot if that may take long.
+    async fn ready(
+        &self,
+        request: Request,
+        context: RequestContext,
+    ) -> Result<(Ready, RequestContext), Refusal> {
+        let shared = Arc::clone(&self.shared);
+        let is_short = match shared.documents.known(&request.query) {
+            Some(_) => request.footprint() - request.query.len() <= SHORT_TEXT,
+            None => request.footprint() <= SHORT_TEXT,
+        };
+        if is_short {
+            let ready = shared.read(&request, &context)?;
+            return Ok((ready, context));
+        }
+        let (slots, deadline) = (&self.shared.options.slots, context.deadline);
+        let work = move |_| {
+            let ready = shared.read(&request, &context)?;
+            Ok((ready, context))
+        };
+        let done = slots.run(Weight::Medium, deadline, work).await;
+        done.unwrap_or_else(|error| Err(vec![error.into()]))
+    }
+
+    fn call(&self, context: &RequestContext) -> CallContext {
+        let slots = Arc::clone(&self.shared.options.slots);
+        call_context(context)
+            .with_memory(Arc::new(RequestMemory::new(context, false)))
+            .with_long_work(Arc::new(InSlots::new(slots, context.deadline)))
+    }
+
+    /// Runs the search of a root field, if it is one; fails when there is no room for the whole request.
+    async fn searched(
+        &self,
+        root: &RootField,
+        call: &CallContext,
+    ) -> Result<Option<Searched>, GraphqlError> {
+        let RootField::Search(root) = root else {
+            return Ok(None);
+        };
+        let at = |error: GraphqlError| {
+            let path = vec![PathSegment::Key(root.key.clone())];
+            Ok(Some(Err(error.at(root.location).on(path))))
+        };
+        let shared = &*self.shared;
+        let definition = &shared.api.indexes().indexes[root.index];
+        let target = shared.targets.load()[root.index].clone();
+        let name = match target.ready(&definition.name) {
+            Ok(name) => name,
+            Err(error) => return at(error),
+        };
+        let binding = Binding { definition, name };
+        match shared.engine.search(binding, &root.search, call).await {
+            Ok(answer) => Ok(Some(Ok(answer))),
+            Err(error) => match failure(&error, &call.request_id) {
+                Failure::Overloaded(error) => Err(error),
+                Failure::Failed(error) => at(error),
+            },
+        }
+    }
+
+    /// Writes the answer, in a slot if it is long.
+    async fn write(
+        &self,
+        ready: Ready,
+        searched: Vec<Option<Searched>>,
+        context: RequestContext,
+        call: CallContext,
+    ) -> Reply {
+        let answers = searched.iter().flatten().flatten();
+        let hits = answers.flat_map(|answer| &answer.hits);
+        let bytes: usize = hits.map(|hit| hit.source.len()).sum();
+        let is_short = bytes <= SHORT_ANSWER && self.shared.has_introspected(&ready);
+        if is_short {
+            return self
+                .shared
+                .reply(&ready, &searched, &context, Duration::ZERO);
+        }
+        let shared = Arc::clone(&self.shared);
+        let (slots, deadline) = (&self.shared.options.slots, context.deadline);
+        let work = move |_| {
+            // What the engine holds is held until the answer is written.
+            let _call = call;
+            shared.reply(&ready, &searched, &context, PATIENCE)
+        };
+        let done = slots.run(Weight::Medium, deadline, work).await;
+        done.unwrap_or_else(|error| Reply::Overloaded(error.into()))
+    }
+}
+
+impl Shared {
+    fn read(&self, request: &Request, context: &RequestContext) -> Result<Ready, Refusal> {
+        let schema = self.api.schema();
+        let admit = |_fields| Ok::<_, Refusal>(());
+        let document = self.documents.get(schema, &request.query, admit)?;
+        let prepared = self.documents.prepare(schema, document, request, context)?;
+        self.documents.check_introspection(schema, &prepared)?;
+        let roots = self.api.roots(
+            prepared.document.valid(),
+            &prepared.operation,
+            &prepared.variables,
+            &self.options.search_limits,
+        )?;
+        Ok(Ready { prepared, roots })
+    }
+
+    /// Tells whether what the request asks of the schema takes no time to write.
+    fn has_introspected(&self, ready: &Ready) -> bool {
+        ready.roots.iter().all(|root| match root {
+            RootField::Search(_) => true,
+            RootField::Introspection { key } => {
+                self.documents.has_introspected(&ready.prepared, key)
+            }
+        })
+    }
+
+    fn reply(
+        &self,
+        ready: &Ready,
+        searched: &[Option<Searched>],
+        context: &RequestContext,
+        patience: Duration,
+    ) -> Reply {
+        let mut writer = AnswerWriter::new()
+            .with_limit(self.options.limits.response_bytes)
+            .with_memory(Arc::clone(&context.memory), patience);
+        let written = self.data(ready, searched, &mut writer);
+        if writer.is_out_of_memory() {
+            return Reply::Overloaded(OutOfMemory.into());
+        }
+        Reply::Executed(writer.finish(written))
+    }
+
+    fn data<'a>(
+        &'a self,
+        ready: &'a Ready,
+        searched: &'a [Option<Searched>],
+        writer: &mut AnswerWriter<'a>,
+    ) -> WriteResult {
+        writer.out.push(b'{');
+        for (position, (root, searched)) in ready.roots.iter().zip(searched).enumerate() {
+            let key = root.key();
+            writer.key(position, key);
+            writer.enter(PathStep::Key(key));
+            match (root, searched) {
+                (RootField::Search(search), Some(searched)) => {
+                    write_search(search, searched, writer)?;
+                }
+                _ => {
+                    let schema = self.api.schema();
+                    self.documents
+                        .introspect(schema, &ready.prepared, key, writer)?;
+                }
+            }
+            writer.leave();
+        }
+        writer.out.push(b'}');
+        writer.check_size()
+    }
+}
+
+fn write_search<'a>(
+    search: &'a RootSearch,
+    searched: &'a Searched,
+    writer: &mut AnswerWriter<'a>,
+) -> Result<(), PropagateNull> {
+    match searched {
+        Ok(answer) => AnswerToSearch { search, answer }.write(writer),
+        Err(error) => {
+            writer.push_error(error.clone());
+            writer.null();
+            Ok(())
+        }
+    }
+}
+
+#[async_trait]
+impl Service for SearchService {
+    fn schema(&self) -> &Valid<Schema> {
+        self.shared.api.schema()
+    }
+
+    async fn reply(&self, request: Request, context: RequestContext) -> Reply {
+        match self.run(request, context).await {
+            Ok(reply) => reply,
+            Err(errors) => Reply::Refused(errors),
+        }
+    }
+}

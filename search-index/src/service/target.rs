@@ -1,0 +1,45 @@
+//! Where the searches of an index go.
+
+use graphql_service::error::GraphqlError;
+
+use crate::code;
+use crate::engine::PhysicalName;
+
+/// Where the searches of an index go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// To this index.
+    Ready(PhysicalName),
+    /// Nowhere yet: the first index of the object is being built.
+    Building {
+        /// Number of documents that are written.
+        done: u64,
+        /// Number of all documents; `None` until they are counted.
+        of: Option<u64>,
+    },
+    /// Nowhere: there is no index, and none is being built.
+    Missing,
+}
+
+impl Target {
+    /// Returns the index, or why there is none to search.
+    pub(super) fn ready(&self, object: &str) -> Result<&PhysicalName, GraphqlError> {
+        match self {
+            Target::Ready(name) => Ok(name),
+            Target::Building { done, of } => {
+                let message = match of {
+                    Some(of) => format!(
+                        "the index of {object} is being built: {done} of {of} documents are written"
+                    ),
+                    None => format!("the index of {object} is being built"),
+                };
+                Err(GraphqlError::new(code::INDEX_BUILDING, message))
+            }
+            Target::Missing => {
+                let message =
+                    format!("there is no index of {object}; bind the schema again to build it");
+                Err(GraphqlError::new(code::INDEX_MISSING, message))
+            }
+        }
+    }
+}
