@@ -8,6 +8,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# The repositories of a whole run, and transactions that nobody ends, need more than other tests leave a server.
+export _JAVA_OPTIONS=${_JAVA_OPTIONS:--Xmx2g}
+
 cargo test -p servers --test all --no-run
 started=
 stop() {

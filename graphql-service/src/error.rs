@@ -222,7 +222,8 @@ impl GraphqlError {
 
     /// Creates an error for a failure whose text the client sees only if its code is public.
     ///
-    /// The failure and its causes are otherwise written to the log, with the request identifier.
+    /// Its causes, and the failure where the client does not see it, are written to the log with the request
+    /// identifier.
     #[must_use]
     pub fn of_failure(
         code: ErrorCode,
@@ -230,13 +231,15 @@ impl GraphqlError {
         failure: &dyn Error,
         request_id: &str,
     ) -> Self {
-        if code.is_public() {
-            return GraphqlError::new(code, format!("{message}: {failure}"));
-        }
         let causes = std::iter::successors(failure.source(), |&cause| cause.source());
         let causes: Vec<String> = causes.map(ToString::to_string).collect();
-        tracing::error!(%code, request_id, error = %failure, causes = causes.join(": "), "{message}");
-        GraphqlError::new(code, message)
+        if !code.is_public() || !causes.is_empty() {
+            tracing::error!(%code, request_id, error = %failure, causes = causes.join(": "), "{message}");
+        }
+        match code.is_public() {
+            true => GraphqlError::new(code, format!("{message}: {failure}")),
+            false => GraphqlError::new(code, message),
+        }
     }
 
     /// Adds a position in the document.

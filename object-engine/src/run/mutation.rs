@@ -203,15 +203,16 @@ impl Job {
             time: SystemTime::now(),
             changes,
         };
-        let unknown = |error: &StoreError| {
-            let error = store_error(error, &self.context.request_id);
-            error.with("request", request.as_str())
-        };
+        let unknown = |error: GraphqlError| error.with("request", request.as_str());
         // Whoever has been answered by now that it took too long finds nothing written, and whoever is
         // from now on is told that there may be something.
         let overdue = &self.context.overdue;
-        let late = StoreError::OutcomeUnknown("the store had not answered in time".into());
-        overdue.set(unknown(&late));
+        let late =
+            "it is unknown whether the mutation was written: the store had not answered in time";
+        overdue.set(unknown(GraphqlError::new(
+            code::WRITE_OUTCOME_UNKNOWN,
+            late,
+        )));
         if let Err(error) = self.call.check() {
             overdue.clear();
             transaction.roll_back().await;
@@ -221,7 +222,10 @@ impl Job {
             Ok(_) => Ok(written),
             Err(error) => {
                 match &error {
-                    StoreError::OutcomeUnknown(_) => overdue.set(unknown(&error)),
+                    StoreError::OutcomeUnknown(_) => {
+                        let request_id = &self.context.request_id;
+                        overdue.set(unknown(store_error(&error, request_id)));
+                    }
                     _ => overdue.clear(),
                 }
                 Err(error)

@@ -28,7 +28,6 @@ const OF_TRANSACTIONS: &[&str] = &[
     "READ_BACK_FAILED",
     "STORE_READ_ONLY",
     "STORE_NOT_ISOLATED",
-    "PATTERN_UNSUPPORTED",
 ];
 
 /// Codes that only mutations lead to.
@@ -49,6 +48,7 @@ pub(crate) const CODES: &[&str] = &[
     "LANG_INVALID",
     "LANG_NOT_UNIQUE",
     "IMMUTABLE",
+    "PATTERN_UNSUPPORTED",
 ];
 
 /// Scenarios that need a store which shows what is not committed; Fuseki refuses them, and writes nothing.
