@@ -6,9 +6,9 @@
 //! # What the references leave open
 //!
 //! - Every indexed object is an object type of its name, abstract ones too, with the properties that
-//!   its index holds. An embedded object has a type of its own, named after the way to it
-//!   (`Film__planets`), since how much of it is there depends on the way. One that is nothing but its id is
-//!   a `Search_Reference`, wherever it is.
+//!   its index holds. An embedded object that embeds nothing further is a `Planet_Embedded`, wherever it
+//!   is; one that does is named after the way to it (`Film__planets`), since how much of it is there depends
+//!   on the way. One that is nothing but its id is a `Search_Reference`.
 //! - Clauses that go by property take one property; conditions on several are a `bool`. A property
 //!   of an embedded object is written as a nested input object, and `nested` is added where the index
 //!   needs it. The clause `nested` is for several conditions on the same embedded object.

@@ -64,7 +64,7 @@ pub(super) fn field(name: &str, ty: &str, description: &str) -> FieldDefinition 
 /// The types of a schema, in the order in which they are added.
 pub(super) struct Types {
     schema: Schema,
-    /// Names that were added twice, which are those of objects of the document against ours.
+    /// Names that were added twice for different types, which are those of objects of the document against ours.
     pub(super) taken: Vec<String>,
     /// Names of types that are added when something has them for the first time.
     shared: HashSet<String>,
@@ -154,10 +154,13 @@ impl Types {
 
     fn add(&mut self, definition: ExtendedType) {
         let name = definition.name().clone();
-        if self.schema.types.contains_key(&name) {
-            self.taken.push(name.to_string());
-        } else {
-            self.schema.types.insert(name, definition);
+        match self.schema.types.get(&name) {
+            // Shared by several ways to the same object.
+            Some(known) if *known == definition => {}
+            Some(_) => self.taken.push(name.to_string()),
+            None => {
+                self.schema.types.insert(name, definition);
+            }
         }
     }
 }

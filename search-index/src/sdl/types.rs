@@ -152,7 +152,7 @@ impl Adder<'_> {
         }
         for (key, of) in &object.fields {
             let ty = match &of.content {
-                Content::Object(embedded) => inner(name, key, embedded),
+                Content::Object(embedded) => self.inner(name, key, embedded),
                 Content::Leaf(_) => self.output(of),
             };
             let ty = if of.multiple { format!("[{ty}]") } else { ty };
@@ -168,7 +168,7 @@ impl Adder<'_> {
         };
         self.types.object(name, description, fields);
         for (key, embedded) in embedded(object) {
-            let way = inner(name, key, embedded);
+            let way = self.inner(name, key, embedded);
             if self.is_missing(&way, embedded, "") {
                 self.object(&way, &embedded.fields);
             }
@@ -177,7 +177,22 @@ impl Adder<'_> {
 
     /// Tells whether the types of an embedded object are still to be added: shared ones are added once.
     fn is_missing(&mut self, way: &str, embedded: &Embedded, part: &str) -> bool {
-        !embedded.fields.id_only || self.types.is_new(&format!("{way} {part}"))
+        !is_shared(embedded) || self.types.is_new(&format!("{way} {part}"))
+    }
+
+    /// Returns the name of the types of an object that another embeds.
+    ///
+    /// Those that embed nothing further, or are nothing but an id, are the same whatever the way to them: so
+    /// the number of types grows with that of objects, not with that of ways through them.
+    fn inner(&self, name: &str, key: &str, embedded: &Embedded) -> String {
+        match is_shared(embedded) {
+            _ if embedded.fields.id_only => REFERENCE.to_owned(),
+            true => format!(
+                "{}_Embedded",
+                self.soml[embedded.fields.object].name.graphql
+            ),
+            false => format!("{name}__{key}"),
+        }
     }
 
     /// Returns the name of the type of a value of a field, and makes sure that it is there.
@@ -255,9 +270,11 @@ impl Adder<'_> {
             }
         }
         for (key, embedded) in embedded(object) {
-            let way = inner(name, key, embedded);
+            let way = self.inner(name, key, embedded);
             if embedded.nested {
-                self.clauses(&way, &embedded.fields);
+                if self.is_missing(&way, embedded, "nested clauses") {
+                    self.clauses(&way, &embedded.fields);
+                }
             } else if self.is_missing(&way, embedded, "clauses") {
                 self.by_properties(&way, &embedded.fields);
             }
@@ -275,7 +292,7 @@ impl Adder<'_> {
                     keys.extend(ty.map(|ty| input(&key, ty, "")));
                 }
                 Member::Object(embedded) => {
-                    let way = inner(name, &key, embedded);
+                    let way = self.inner(name, &key, embedded);
                     keys.push(input(&key, &format!("{way}_Search_{}", clause.suffix), ""));
                 }
             }
@@ -288,7 +305,7 @@ impl Adder<'_> {
     fn nested(&mut self, name: &str, object: &ObjectFields) -> bool {
         let mut keys = Vec::new();
         for (key, embedded) in embedded(object) {
-            let way = inner(name, key, embedded);
+            let way = self.inner(name, key, embedded);
             if embedded.nested {
                 let ty = format!("{way}_Search_NestedQuery");
                 let rows = inputs(&format!("{way}_Search_"), NESTED);
@@ -325,7 +342,7 @@ impl Adder<'_> {
                     keys.push(input(&key, ty, ""));
                 }
                 Member::Object(embedded) => {
-                    let way = inner(name, &key, embedded);
+                    let way = self.inner(name, &key, embedded);
                     keys.push(input(&key, &format!("{way}_Search_Sort"), ""));
                 }
             }
@@ -336,7 +353,7 @@ impl Adder<'_> {
             keys,
         );
         for (key, embedded) in embedded(object) {
-            let way = inner(name, key, embedded);
+            let way = self.inner(name, key, embedded);
             if self.is_missing(&way, embedded, "sort") {
                 self.sort(&way, &embedded.fields, false);
             }
@@ -479,18 +496,13 @@ fn is_standard(scalar: Scalar) -> bool {
     )
 }
 
-/// Returns the name of the types of an object that another embeds.
-///
-/// Those that are nothing but an id share theirs: large schemas have very many of them.
-fn inner(name: &str, key: &str, embedded: &Embedded) -> String {
-    match embedded.fields.id_only {
-        true => REFERENCE.to_owned(),
-        false => format!("{name}__{key}"),
-    }
-}
-
 /// The name of the types of embedded objects that are nothing but an id.
 const REFERENCE: &str = "Search_Reference";
+
+/// Tells whether the types of an embedded object do not depend on the way to it.
+fn is_shared(of: &Embedded) -> bool {
+    of.fields.id_only || embedded(&of.fields).all(|(_, inner)| inner.fields.id_only)
+}
 
 fn embedded(object: &ObjectFields) -> impl Iterator<Item = (&str, &Embedded)> {
     object

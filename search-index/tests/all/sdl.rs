@@ -41,3 +41,34 @@ fn the_schema_is_what_it_was() {
         path.display()
     );
 }
+
+/// Objects of which each refers to all, one by one and several at once.
+fn dense(objects: usize) -> String {
+    let names: Vec<_> = (0..objects).map(|n| format!("O{n}")).collect();
+    let props: String = names
+        .iter()
+        .map(|name| {
+            format!(
+                "      one{name}: {{range: {name}}}\n      all{name}: {{range: {name}, max: inf}}\n"
+            )
+        })
+        .collect();
+    let objects = names
+        .iter()
+        .map(|name| format!("  {name}:\n    props:\n      title: {{}}\n{props}"));
+    let objects: String = objects.collect();
+    format!("id: /soml/dense\nconfig: {{search: {{index: yes}}}}\nobjects:\n{objects}")
+}
+
+#[test]
+fn the_number_of_types_grows_with_that_of_objects() {
+    let types = |objects: usize| {
+        let text = dense(objects);
+        let indexes = indexes(&text).expect("the schema can be searched");
+        let api = SearchApi::new(Arc::new(schema(&text)), indexes).expect("the API is valid");
+        api.schema().types.len()
+    };
+    let (few, many) = (types(3), types(6));
+    let of_one = types(4) - few;
+    assert_eq!(many - few, 3 * of_one);
+}
