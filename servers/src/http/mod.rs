@@ -12,6 +12,7 @@ mod docs;
 mod error;
 mod graphql;
 mod idempotency;
+mod listener;
 mod loading;
 mod login;
 mod managing;
@@ -29,4 +30,5 @@ mod soml_rbac;
 
 pub use authentication::authenticated;
 pub use graphql::{GraphqlEndpoint, RequestBounds};
-pub use server::{ServeError, Server, router, with_middleware};
+pub use listener::ServeError;
+pub use server::{Server, router, with_middleware};

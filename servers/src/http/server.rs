@@ -1,11 +1,8 @@
-//! The routes with their middleware, and the server that runs them until a stop signal.
+//! The routes of the object service with their middleware, and the server that runs them.
 
 use std::future::Future;
-use std::io;
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
@@ -14,22 +11,14 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use graphql_service::Service;
-use hyper::server::conn::http1;
-use hyper::service::{Service as _, service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::normalize_path::NormalizePath;
 
-use super::connection::Connection;
 use super::error::HttpError;
 use super::graphql::{GraphqlEndpoint, RequestBounds};
-use super::login::{self, PeerAddress};
-use super::rejection::Rejections;
+use super::listener::{Listener, ServeError};
+use super::login;
 use super::{
     authentication, callers, change_records, code, compression, docs, loading, managing,
     operations, page, request_id, sdl, soml, soml_rbac,
@@ -39,11 +28,6 @@ use crate::auth::Verifier;
 use crate::change_records::Records;
 use crate::config::Settings;
 use crate::resources::Resources;
-
-type Incoming = hyper::Request<hyper::body::Incoming>;
-
-/// Maximum size of the headers of a request, and of what is read of a body at once.
-const BUFFER: usize = 64 << 10;
 
 /// Returns all routes of the service.
 pub fn router(app: Arc<App>) -> Router {
@@ -183,33 +167,10 @@ async fn harden(request: Request, next: Next) -> Response {
     response
 }
 
-/// Why the service could not run.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ServeError {
-    /// The address cannot be listened on.
-    #[error("failed to listen on {address}{}", hint(.source))]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// The cause.
-        #[source]
-        source: io::Error,
-    },
-}
-
-fn hint(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::AddrInUse => "; the port is in use, choose one with --port",
-        _ => "",
-    }
-}
-
 /// A service that listens but does not answer yet.
 pub struct Server {
     app: Arc<App>,
-    listener: TcpListener,
-    address: SocketAddr,
+    listener: Listener,
 }
 
 impl Server {
@@ -220,96 +181,34 @@ impl Server {
     /// Fails when the address cannot be listened on.
     pub async fn listen(app: Arc<App>) -> Result<Self, ServeError> {
         let address = SocketAddr::new(app.settings.host, app.settings.port);
-        let failed = |source| ServeError::Listen { address, source };
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        Ok(Server {
-            app,
-            listener,
-            address,
-        })
+        let listener = Listener::bind(address, &app.settings).await?;
+        Ok(Server { app, listener })
     }
 
     /// Returns the address, with the actual port.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.listener.address()
     }
 
     /// Serves requests until `stop` completes, then gives open ones `http.shutdownTimeout` to
     /// complete.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let Server { app, listener, .. } = self;
+        let Server { app, listener } = self;
         if let Some(verifier) = &app.verifier {
             verifier.prepare();
         }
-        let service = TowerToHyperService::new(router(Arc::clone(&app)));
-        let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new())
-            .header_read_timeout(app.settings.header_timeout)
-            .max_buf_size(BUFFER);
         let records = Records::of(&app.store, &app.resources.slots);
         let loaded = Arc::clone(&app);
         let is_ready = move || loaded.loading.state().is_none();
         // Ends with this future.
         let mut upkeep = JoinSet::new();
         upkeep.spawn(records.keep_recent(app.settings.clone(), is_ready));
-        let connections = Arc::new(Semaphore::new(app.settings.max_connections));
-        let open = GracefulShutdown::new();
-        let mut stop = pin!(stop);
-        loop {
-            let next = async {
-                // Further clients wait in the queue of the operating system.
-                let permit = Arc::clone(&connections).acquire_owned().await;
-                (accept(&listener).await, permit)
-            };
-            let ((stream, peer), permit) = tokio::select! {
-                next = next => next,
-                () = &mut stop => break,
-            };
-            let stream = Connection::new(stream, app.settings.send_timeout);
-            let stream = TokioIo::new(Rejections::new(stream));
-            let service = service.clone();
-            let service = service_fn(move |mut request: Incoming| {
-                request.extensions_mut().insert(peer);
-                service.call(request)
-            });
-            let connection = http.serve_connection(stream, service);
-            let connection = open.watch(connection);
-            tokio::spawn(async move {
-                let _permit = permit;
-                // Clients that go away are no concern of an operator.
-                if let Err(error) = connection.await {
-                    tracing::debug!(%error, "connection ended");
-                }
-            });
-        }
-        drop((listener, upkeep));
-        app.drain();
-        tracing::info!("shutting down");
-        if tokio::time::timeout(app.settings.shutdown_timeout, open.shutdown())
-            .await
-            .is_err()
-        {
-            tracing::warn!("requests were still open at the end of the shutdown timeout");
-        }
-    }
-}
-
-/// Waits for the next connection. Failures pass: a client may be gone already, and file handles
-/// come free again.
-async fn accept(listener: &TcpListener) -> (TcpStream, PeerAddress) {
-    loop {
-        match listener.accept().await {
-            Ok((stream, peer)) => {
-                // Without this small answers wait for an acknowledgement; it is no more than that.
-                let _ = stream.set_nodelay(true);
-                return (stream, PeerAddress(peer.ip()));
-            }
-            Err(error) => {
-                tracing::warn!(%error, "failed to accept a connection");
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        }
+        let routes = router(Arc::clone(&app));
+        let drain = || {
+            drop(upkeep);
+            app.drain();
+        };
+        listener.serve(routes, stop, drain).await;
     }
 }

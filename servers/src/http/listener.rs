@@ -1,0 +1,171 @@
+//! Listens on an address, and serves routes there until a stop signal.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use super::connection::Connection;
+use super::login::PeerAddress;
+use super::rejection::Rejections;
+use crate::config::Settings;
+
+type Incoming = hyper::Request<hyper::body::Incoming>;
+
+/// Maximum size of the headers of a request, and of what is read of a body at once.
+const BUFFER: usize = 64 << 10;
+
+/// Why the service could not run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The address cannot be listened on.
+    #[error("failed to listen on {address}{}", hint(.source))]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+}
+
+fn hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => "; the port is in use, choose one with --port",
+        _ => "",
+    }
+}
+
+/// What clients may cost before anything is known of what they want.
+#[derive(Clone, Copy, Debug)]
+struct ConnectionBounds {
+    max_connections: usize,
+    /// Time for a client to send the headers of a request.
+    headers: Duration,
+    /// Time for a client to take the next part of a response.
+    send: Duration,
+    /// Time for open requests to complete at the end.
+    shutdown: Duration,
+}
+
+/// An address that is listened on, where clients wait until it is served.
+pub(crate) struct Listener {
+    listener: TcpListener,
+    address: SocketAddr,
+    bounds: ConnectionBounds,
+}
+
+impl Listener {
+    /// Listens on an address, with the bounds of the settings.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the address cannot be listened on.
+    pub(crate) async fn bind(address: SocketAddr, settings: &Settings) -> Result<Self, ServeError> {
+        let failed = |source| ServeError::Listen { address, source };
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Listener {
+            listener,
+            address,
+            bounds: ConnectionBounds {
+                max_connections: settings.max_connections,
+                headers: settings.header_timeout,
+                send: settings.send_timeout,
+                shutdown: settings.shutdown_timeout,
+            },
+        })
+    }
+
+    /// Returns the address, with the actual port.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves requests until `stop` completes, then calls `drain` and gives open ones
+    /// `http.shutdownTimeout` to complete.
+    pub(crate) async fn serve(
+        self,
+        routes: Router,
+        stop: impl Future<Output = ()>,
+        drain: impl FnOnce(),
+    ) {
+        let Listener {
+            listener, bounds, ..
+        } = self;
+        let service = TowerToHyperService::new(routes);
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new())
+            .header_read_timeout(bounds.headers)
+            .max_buf_size(BUFFER);
+        let connections = Arc::new(Semaphore::new(bounds.max_connections));
+        let open = GracefulShutdown::new();
+        let mut stop = pin!(stop);
+        loop {
+            let next = async {
+                // Further clients wait in the queue of the operating system.
+                let permit = Arc::clone(&connections).acquire_owned().await;
+                (accept(&listener).await, permit)
+            };
+            let ((stream, peer), permit) = tokio::select! {
+                next = next => next,
+                () = &mut stop => break,
+            };
+            let stream = Connection::new(stream, bounds.send);
+            let stream = TokioIo::new(Rejections::new(stream));
+            let service = service.clone();
+            let service = service_fn(move |mut request: Incoming| {
+                request.extensions_mut().insert(peer);
+                service.call(request)
+            });
+            let connection = http.serve_connection(stream, service);
+            let connection = open.watch(connection);
+            tokio::spawn(async move {
+                let _permit = permit;
+                // Clients that go away are no concern of an operator.
+                if let Err(error) = connection.await {
+                    tracing::debug!(%error, "connection ended");
+                }
+            });
+        }
+        drop(listener);
+        drain();
+        tracing::info!("shutting down");
+        if tokio::time::timeout(bounds.shutdown, open.shutdown())
+            .await
+            .is_err()
+        {
+            tracing::warn!("requests were still open at the end of the shutdown timeout");
+        }
+    }
+}
+
+/// Waits for the next connection. Failures pass: a client may be gone already, and file handles
+/// come free again.
+async fn accept(listener: &TcpListener) -> (TcpStream, PeerAddress) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                // Without this small answers wait for an acknowledgement; it is no more than that.
+                let _ = stream.set_nodelay(true);
+                return (stream, PeerAddress(peer.ip()));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "failed to accept a connection");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
