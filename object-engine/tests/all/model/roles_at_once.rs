@@ -38,7 +38,7 @@ use crate::fixture;
 const ROLES: [&str; 3] = ["A", "B", "C"];
 
 /// Of a hundred commits, how many fail by a conflict.
-const CONFLICTS: usize = 40;
+const CONFLICTS: usize = 60;
 
 /// A store some of whose commits conflict with writers elsewhere.
 struct Contended {
@@ -106,7 +106,8 @@ impl WriteStore for Contended {
     async fn begin(&self, context: &CallContext) -> Result<Box<dyn Transaction>, StoreError> {
         let inner = self.writer_within().begin(context).await?;
         let number = self.commits.fetch_add(1, Ordering::SeqCst);
-        let fails = Random::new(self.seed.wrapping_add(number)).chance(CONFLICTS);
+        let fails =
+            Random::new(self.seed.wrapping_mul(1_000).wrapping_add(number)).chance(CONFLICTS);
         Ok(Box::new(Contest { inner, fails }))
     }
 
