@@ -5,9 +5,9 @@ use crate::code;
 graphql_service::limits! {
     /// Limits on plans and on what subgraphs answer.
     pub struct GatewayLimits {
-        plan: usize = 100_000, "gateway.limits.plan", code::LIMIT_PLAN,
+        plan: usize = 100_000, "gateway.limits.plan", code::LIMIT_GATEWAY_PLAN,
             "Maximum number of objects and fields that planning an operation looks at, by type.";
-        candidates: usize = 10_000, "gateway.limits.candidates", code::LIMIT_PLAN,
+        candidates: usize = 10_000, "gateway.limits.candidates", code::LIMIT_GATEWAY_PLAN,
             "Maximum number of plans that are compared; fewer for large operations. With more of them the best one found is taken.";
         subgraph_bytes: usize = 64 << 20, "gateway.limits.subgraphBytes", code::DOWNSTREAM_SERVICE_ERROR,
             "Maximum size of an answer of a subgraph, in bytes.";

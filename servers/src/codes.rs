@@ -27,6 +27,8 @@ pub enum Area {
     Data,
     /// Errors in GraphQL responses.
     Answer,
+    /// Errors of the federation gateway.
+    Gateway,
     /// Errors of the HTTP layer.
     Http,
     /// Errors that stop the start.
@@ -41,6 +43,7 @@ impl Area {
         Area::Change,
         Area::Data,
         Area::Answer,
+        Area::Gateway,
         Area::Http,
         Area::Configuration,
     ];
@@ -54,6 +57,7 @@ impl Area {
             Area::Change => "Changes between two SOML documents",
             Area::Data => "Findings of data checks",
             Area::Answer => "Errors in GraphQL responses",
+            Area::Gateway => "Errors of the federation gateway",
             Area::Http => "Errors of the HTTP layer",
             Area::Configuration => "Errors of the configuration",
         }
@@ -96,6 +100,10 @@ pub fn all() -> impl Iterator<Item = CodeEntry> {
         ..error(code.as_str(), Area::Data, code.meaning())
     });
     let answer = answer_codes().map(|code| error(code.as_str(), Area::Answer, code.meaning()));
+    let gateway = federation::code::ALL
+        .iter()
+        .map(|code| error(code.as_str(), Area::Gateway, code.meaning()));
+    let answer = answer.chain(gateway);
     let http = http_codes().map(|code| CodeEntry {
         level: code.status().to_string(),
         ..error(code.as_str(), Area::Http, code.meaning())
@@ -190,6 +198,10 @@ pub fn errors_markdown() -> String {
     }
     text.push_str("\n## Errors in GraphQL responses\n\n| code | meaning |\n|---|---|\n");
     for code in answer_codes() {
+        text.push_str(&format!("| `{code}` | {} |\n", code.meaning()));
+    }
+    text.push_str("\n## Errors of the federation gateway\n\n| code | meaning |\n|---|---|\n");
+    for code in federation::code::ALL {
         text.push_str(&format!("| `{code}` | {} |\n", code.meaning()));
     }
     text.push_str("\n## Errors of the configuration\n\n| code | meaning |\n|---|---|\n");

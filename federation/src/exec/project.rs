@@ -206,7 +206,7 @@ impl<'p> Projection<'p, '_> {
 
     fn wrong(&mut self, message: &str) -> WriteResult {
         if !self.errors.explain(&self.writer.path()) {
-            self.error(code::VALUE_INVALID, message);
+            self.error(code::SUBGRAPH_VALUE_INVALID, message);
         }
         Err(PropagateNull)
     }

@@ -181,7 +181,7 @@ pub(crate) struct Full;
 /// Returns the error for a tree that is too large.
 pub(crate) fn too_large(limit: usize) -> GraphqlError {
     exceeded(
-        code::LIMIT_PLAN,
+        code::LIMIT_GATEWAY_PLAN,
         "the operation needs too many fields on too many types",
         limit,
     )

@@ -170,7 +170,10 @@ fn a_value_that_does_not_fit_its_type_is_null_with_an_error() {
     assert_eq!(answer["data"]["items"][0]["there"], Json::Null);
     assert_eq!(answer["data"]["items"][2]["there"], false);
     assert_eq!(answer["errors"][0]["path"], json!(["items", 0, "there"]));
-    assert_eq!(answer["errors"][0]["extensions"]["code"], "VALUE_INVALID");
+    assert_eq!(
+        answer["errors"][0]["extensions"]["code"],
+        "SUBGRAPH_VALUE_INVALID"
+    );
 }
 
 #[test]
@@ -207,5 +210,8 @@ fn an_impossible_or_hidden_type_is_null_with_an_error() {
     let answer = answer("products", Fault::Answers(text), query);
     assert_eq!(answer["data"], Json::Null);
     assert_eq!(answer["errors"][0]["path"], json!(["search", 1]));
-    assert_eq!(answer["errors"][0]["extensions"]["code"], "VALUE_INVALID");
+    assert_eq!(
+        answer["errors"][0]["extensions"]["code"],
+        "SUBGRAPH_VALUE_INVALID"
+    );
 }

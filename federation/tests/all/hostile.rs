@@ -90,7 +90,7 @@ fn many_types_of_one_interface_are_one_class() {
         nested = format!("{{ next {nested} ... on T{level} {{ x{level} }} }}");
     }
     let nested = plan(&supergraph, &format!("{{ node {nested} }}"));
-    assert!(nested.is_err_and(|error| error.code.as_str() == "LIMIT_PLAN"));
+    assert!(nested.is_err_and(|error| error.code.as_str() == "LIMIT_GATEWAY_PLAN"));
     let once = plan(&supergraph, "{ node { next { id } ... on T7 { x7 } } }").unwrap();
     assert_eq!((once.cost.waves, once.cost.fetches), (2, 2));
     // Fragments on all types on each level are more than can be looked at.
@@ -100,7 +100,7 @@ fn many_types_of_one_interface_are_one_class() {
         all = format!("{{ next {all} {fragments} }}");
     }
     let refused = plan(&supergraph, &format!("{{ node {all} }}")).unwrap_err();
-    assert_eq!(refused.code.as_str(), "LIMIT_PLAN");
+    assert_eq!(refused.code.as_str(), "LIMIT_GATEWAY_PLAN");
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod lines;
 mod loading;
 mod operation;
 mod other_data;
+mod plan;
 mod progress;
 mod provision;
 mod query;
@@ -77,6 +78,8 @@ enum Command {
     Query(Box<query::Query>),
     /// Runs one GraphQL operation and prints its plan and the cost of each step.
     ExplainQuery(Box<explain_query::ExplainQuery>),
+    /// Prints how a gateway would answer one GraphQL operation over a supergraph.
+    Plan(plan::Plan),
     /// Validates RDF data against a SOML document.
     Check(Box<check::Check>),
     /// Prints what mutations have changed, as a running service records it.
@@ -277,6 +280,7 @@ impl Soml {
             Command::Infer(infer) => infer.run(console),
             Command::Query(query) => query.run(console),
             Command::ExplainQuery(explain_query) => explain_query.run(console),
+            Command::Plan(plan) => plan.run(console),
             Command::Check(check) => check.run(console),
             Command::Changes(changes) => changes.run(console),
             Command::Provision(provision) => provision.run(console),

@@ -40,10 +40,19 @@ impl Operation {
                 .pop_if(|last| last.to_str().is_some_and(is_query));
             self.text = last.and_then(|last| last.into_os_string().into_string().ok());
         }
-        let query = match (&self.text, &self.query, &input.demo) {
+        self.request_or(input.demo.map(|demo| demo.query))
+    }
+
+    /// Returns the request of a command that has neither schema nor data.
+    pub(super) fn alone(&self) -> Result<Request, CliError> {
+        self.request_or(None)
+    }
+
+    fn request_or(&self, default: Option<&str>) -> Result<Request, CliError> {
+        let query = match (&self.text, &self.query, default) {
             (Some(text), _, _) => argument(text)?,
             (None, Some(path), _) => read_file(path)?,
-            (None, None, Some(demo)) => demo.query.to_owned(),
+            (None, None, Some(default)) => default.to_owned(),
             (None, None, None) => {
                 let message = "a query is needed: give it as an argument, \
                                or @FILE, or - for standard input";
@@ -91,7 +100,7 @@ fn argument(argument: &str) -> Result<String, CliError> {
     }
 }
 
-fn read_file(path: &Path) -> Result<String, CliError> {
+pub(super) fn read_file(path: &Path) -> Result<String, CliError> {
     fs::read_to_string(path).map_err(|source| CliError::Read {
         name: path.display().to_string(),
         source,

@@ -238,6 +238,48 @@ fn the_query_of_the_demo_has_an_answer_without_errors() {
 }
 
 #[test]
+fn plan_says_why_there_is_none() {
+    const SUPERGRAPH: &str = "../docs/examples/supergraph.graphql";
+    let unknown = soml(&[
+        "plan",
+        "--supergraph",
+        SUPERGRAPH,
+        "--label",
+        "x",
+        "{ me { name } }",
+    ]);
+    assert_eq!(
+        err(&unknown),
+        "error: the supergraph has no label `x`; it has none\n"
+    );
+    assert_eq!(code(&unknown), Some(64));
+    let other = soml(&[
+        "plan",
+        "--supergraph",
+        "demo/star-wars/query.graphql",
+        "{ a }",
+    ]);
+    assert!(
+        err(&other).starts_with("error[INVALID_FEDERATION_SUPERGRAPH]: demo/star-wars/"),
+        "{}",
+        err(&other)
+    );
+    assert_eq!(code(&other), Some(1));
+    let several = [
+        "query A { me { id } } query B { me { name } }",
+        "--operation",
+        "C",
+    ];
+    let missing = soml(&[&["plan", "--supergraph", SUPERGRAPH][..], &several].concat());
+    assert!(
+        err(&missing).starts_with("error[OPERATION_NOT_FOUND]: "),
+        "{}",
+        err(&missing)
+    );
+    assert_eq!((code(&missing), out(&missing).as_str()), (Some(1), ""));
+}
+
+#[test]
 fn serving_beyond_this_machine_must_be_said() {
     let output = soml(&[
         "serve",
