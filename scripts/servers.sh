@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# Starts and stops real SPARQL servers for the tests that need them.
+# Starts and stops real SPARQL and search servers for the tests that need them.
 #
-#   scripts/servers.sh start|stop|status|env [rdf4j] [fuseki]
-#   scripts/servers.sh command rdf4j|fuseki PORT FOLDER
+#   scripts/servers.sh start|stop|status|env [rdf4j] [fuseki] [opensearch]
+#   scripts/servers.sh command rdf4j|fuseki|opensearch PORT FOLDER
 #
-# Both when none is named. They listen on free ports of 127.0.0.1 and keep nothing: their files are
-# under target/servers/, which also tells where they run. `env` prints RDF4J_URL, the address of the
-# RDF4J server, and FUSEKI_URL, that of the Fuseki server, as exports for the shell.
+# The SPARQL servers when none is named. They listen on free ports of 127.0.0.1 and keep nothing: their
+# files are under target/servers/, which also tells where they run. `env` prints RDF4J_URL, FUSEKI_URL and
+# OPENSEARCH_URL, the addresses of the servers that it is asked for, as exports for the shell.
 # Fuseki has the empty dataset `ds`, and its own protocol makes others.
 # `command` prints the words of the command that runs a server on a port, one a line, for tests that start
-# and kill servers of their own; the folder is where RDF4J keeps its repositories.
+# and kill servers of their own; the folder is where RDF4J keeps its repositories, and OpenSearch its
+# configuration, data and logs. Further settings of OpenSearch may be added as -Ename=value.
+# OpenSearch does not run as root: root starts it as the user SERVERS_UID (65534). Where that user does not
+# get at target/servers/, its files are in a folder of the name servers-* among the temporary ones.
 # Needs Java and, the first time, Maven, which fetches the servers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -18,8 +21,14 @@ RDF4J=org.eclipse.rdf4j:rdf4j-http-server:3.7.7:war
 JETTY=org.eclipse.jetty:jetty-runner:9.4.58.v20250814:jar
 FUSEKI=org.apache.jena:jena-fuseki-server:6.1.0:jar # for Java 21 or later
 FUSEKI_17=org.apache.jena:jena-fuseki-server:5.5.0:jar
+OPENSEARCH=org.opensearch.distribution.integ-test-zip:opensearch:3.7.0:zip # for Java 21 or later
+OPENSEARCH_17=org.opensearch.distribution.integ-test-zip:opensearch:2.19.4:zip
+# What that one does not bring along.
+ANALYSIS_17=org.opensearch.plugin:analysis-common:2.19.4:jar
 # Seconds for a server to come up.
 WAIT=${SERVERS_WAIT:-90}
+# Who runs OpenSearch when root starts it.
+RUN_AS=${SERVERS_UID:-65534}
 
 root=$PWD/target/servers
 mkdir -p "$root/lib"
@@ -46,13 +55,17 @@ java_from() {
   done
 }
 
+need_maven() {
+  command -v mvn > /dev/null || fail "missing: mvn, which fetches $1 (on Debian: apt-get install maven)"
+}
+
 # Prints the file of an artifact; fetches it when it is not there.
 artifact() {
   local name version kind file
   IFS=: read -r _ name version kind <<< "$1"
   file=$root/lib/$name-$version.$kind
   if [ ! -s "$file" ]; then
-    command -v mvn > /dev/null || fail "missing: mvn, which fetches $1 (on Debian: apt-get install maven)"
+    need_maven "$1"
     mvn -q -B dependency:copy -Dartifact="$1" -DoutputDirectory="$root/lib" -Dtransitive=false >&2 ||
       fail "failed to fetch $1"
   fi
@@ -90,13 +103,14 @@ health_path() {
   case $1 in
     rdf4j) echo /rdf4j-server/protocol ;;
     fuseki) echo '/ds?query=ASK%7B%7D' ;;
+    opensearch) echo /_cluster/health ;;
   esac
 }
 
 address() {
   case $1 in
     rdf4j) echo "http://127.0.0.1:$2/rdf4j-server" ;;
-    fuseki) echo "http://127.0.0.1:$2" ;;
+    fuseki | opensearch) echo "http://127.0.0.1:$2" ;;
   esac
 }
 
@@ -111,6 +125,84 @@ load_state() {
     command=$(ps -p "$pid" -o args= 2> /dev/null || true)
   fi
   [[ $command == *"$root"* ]]
+}
+
+# Runs a command as the user that runs OpenSearch.
+as_server() {
+  if [ "$(id -u)" -eq 0 ]; then
+    setpriv --reuid "$RUN_AS" --regid "$RUN_AS" --clear-groups -- "$@"
+  else
+    "$@"
+  fi
+}
+
+# Prints a folder that whoever runs OpenSearch gets at.
+open_root() {
+  local folder
+  if as_server test -x "$root"; then
+    echo "$root"
+    return
+  fi
+  folder=${TMPDIR:-/tmp}/servers-$(cksum <<< "$root" | cut -d ' ' -f 1)
+  # Nobody else may have made it.
+  mkdir -m 755 "$folder" 2> /dev/null || [[ -O $folder && ! -L $folder ]] || fail "$folder belongs to somebody else"
+  as_server test -x "$folder" || fail "user $RUN_AS does not get at $folder; set TMPDIR"
+  echo "$folder"
+}
+
+# Prints the folder of an unpacked OpenSearch with the modules that indexes need.
+unpacked_opensearch() {
+  local version home module
+  IFS=: read -r _ _ version _ <<< "$1"
+  home=$(open_root)/opensearch-$version
+  if [ ! -d "$home" ]; then
+    rm -rf "$home.part"
+    mkdir "$home.part"
+    need_maven "$1"
+    # There, since Maven leaves a note of what it has unpacked.
+    (cd "$home.part" && mvn -q -B dependency:unpack -Dartifact="$1" -DoutputDirectory="$home.part") >&2 ||
+      fail "failed to fetch $1"
+    chmod -R go+rX "$home.part"
+    chmod +x "$home.part/opensearch-$version/bin/"*
+    module=$home.part/opensearch-$version/modules/analysis-common
+    if [ ! -d "$module" ]; then
+      mkdir "$module"
+      cp "$(artifact "$ANALYSIS_17")" "$module"
+      cat > "$module/plugin-descriptor.properties" << END
+name=analysis-common
+description=The analyzers of the distribution
+version=$version
+opensearch.version=$version
+java.version=11
+classname=org.opensearch.analysis.common.CommonAnalysisPlugin
+END
+    fi
+    mv "$home.part/opensearch-$version" "$home"
+    rm -r "$home.part"
+  fi
+  echo "$home"
+}
+
+# Prepares a folder for a node of OpenSearch.
+opensearch_folder() {
+  local home=$1 folder=$2
+  mkdir -p "$folder"/{data,logs,tmp}
+  if [ ! -d "$folder/config" ]; then
+    cp -r "$home/config" "$folder/config"
+    sed -i "s|\([:=]\)\(logs/\)|\1$folder/\2|; s|HeapDumpPath=data|HeapDumpPath=$folder/data|" "$folder/config/jvm.options"
+    cat > "$folder/config/opensearch.yml" << END
+network.host: 127.0.0.1
+discovery.type: single-node
+path.data: $folder/data
+path.logs: $folder/logs
+# A test needs little space, and the disk of a developer may be nearly full.
+cluster.routing.allocation.disk.threshold_enabled: false
+END
+  fi
+  if [ "$(id -u)" -eq 0 ]; then
+    chown -R "$RUN_AS:$RUN_AS" "$folder"
+  fi
+  as_server test -w "$folder/data" || fail "user $RUN_AS does not get at $folder"
 }
 
 # Sets `command` to what runs a server on a port, with its files in a folder.
@@ -135,21 +227,46 @@ command_of() {
       fi
       command+=(--mem --update --localhost --port "$2" /ds)
       ;;
+    opensearch)
+      local home coordinates=$OPENSEARCH
+      command=()
+      java=$(java_from 21)
+      if [ -z "$java" ]; then
+        coordinates=$OPENSEARCH_17
+        java=$(java_from 17)
+        [ -n "$java" ] || fail "missing: Java 17 or later (on Debian: apt-get install default-jre-headless)"
+      fi
+      if [ "$(id -u)" -eq 0 ]; then
+        command -v setpriv > /dev/null || fail "missing: setpriv, since OpenSearch does not run as root"
+        command=(setpriv --reuid "$RUN_AS" --regid "$RUN_AS" --clear-groups --)
+      fi
+      home=$(unpacked_opensearch "$coordinates")
+      opensearch_folder "$home" "$folder"
+      java=$(readlink -f "$java")
+      # The last option says whose process it is.
+      command+=(env "OPENSEARCH_JAVA_HOME=${java%/bin/java}" "OPENSEARCH_PATH_CONF=$folder/config"
+        "OPENSEARCH_TMPDIR=$folder/tmp" "OPENSEARCH_JAVA_OPTS=-Xms512m -Xmx512m -Dservers.root=$root"
+        "$home/bin/opensearch" "-Ehttp.port=$2")
+      ;;
   esac
 }
 
 start() {
-  local name=$1 pid port command
+  local name=$1 pid port command folder
   if load_state "$name"; then
     echo "$name runs already: $(address "$name" "$port")"
     return
   fi
   port=$(free_port)
-  command_of "$name" "$port" "$root/$name"
-  rm -rf "${root:?}/$name"
-  mkdir -p "$root/$name"
+  folder=$root/$name
+  if [ "$name" = opensearch ]; then
+    folder=$(open_root)/$name
+  fi
+  rm -rf "${folder:?}"
+  mkdir -p "$folder"
+  command_of "$name" "$port" "$folder"
   # Detached, so that neither the end of this shell nor its pipes matter to it.
-  (cd "$root/$name" && exec setsid nohup "${command[@]}" < /dev/null > "$root/$name.log" 2>&1) &
+  (cd "$folder" && exec setsid nohup "${command[@]}" < /dev/null > "$root/$name.log" 2>&1) &
   pid=$!
   echo "$pid $port" > "$root/$name.state"
   local until=$((SECONDS + WAIT))
@@ -199,15 +316,15 @@ env() {
 action=${1:-}
 shift || true
 if [ "$action" = command ]; then
-  [[ $# == 3 && $1 =~ ^(rdf4j|fuseki)$ ]] || fail "usage: scripts/servers.sh command rdf4j|fuseki PORT FOLDER"
+  [[ $# == 3 && $1 =~ ^(rdf4j|fuseki|opensearch)$ ]] || fail "usage: scripts/servers.sh command rdf4j|fuseki|opensearch PORT FOLDER"
   command_of "$@"
   printf '%s\n' "${command[@]}"
   exit
 fi
-[[ $action =~ ^(start|stop|status|env)$ ]] || fail "usage: scripts/servers.sh start|stop|status|env [rdf4j] [fuseki]"
+[[ $action =~ ^(start|stop|status|env)$ ]] || fail "usage: scripts/servers.sh start|stop|status|env [rdf4j] [fuseki] [opensearch]"
 [ "$#" -gt 0 ] || set -- rdf4j fuseki
 for name in "$@"; do
-  [[ $name =~ ^(rdf4j|fuseki)$ ]] || fail "unknown server: $name"
+  [[ $name =~ ^(rdf4j|fuseki|opensearch)$ ]] || fail "unknown server: $name"
 done
 for name in "$@"; do
   "$action" "$name"

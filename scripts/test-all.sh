@@ -45,12 +45,29 @@ done
 servers=$(scripts/servers.sh env)
 eval "$servers"
 
-# No OpenSearch server is started here: who has one names it, and its tests run too.
+# Who has an OpenSearch server names it; else one is started. Where it cannot be had, as on a disk that is
+# nearly full, all other tests still run, unless OPENSEARCH_REQUIRED is set.
 skipped=()
 if [ -z "${OPENSEARCH_URL:-}" ]; then
-  skipped=(--skip opensearch::)
-  echo "OPENSEARCH_URL is not set: the tests that need OpenSearch are left out"
+  if ! scripts/servers.sh env opensearch > /dev/null 2>&1 && scripts/servers.sh start opensearch; then
+    started+=(opensearch)
+  fi
+  if server=$(scripts/servers.sh env opensearch); then
+    eval "$server"
+  elif [ -n "${OPENSEARCH_REQUIRED:-}" ]; then
+    echo "there is no OpenSearch server, and OPENSEARCH_REQUIRED is set" >&2
+    exit 1
+  else
+    skipped=(--skip opensearch::)
+  fi
 fi
+warn_of_skipped() {
+  if [ "${#skipped[@]}" -gt 0 ]; then
+    printf '\n*** NOT TESTED: whatever needs OpenSearch, which cannot be had here; see above ***\n\n' >&2
+  fi
+}
+warn_of_skipped
 
 # Random tests run all of their input here, and a tenth of it in a plain `cargo test`.
 RANDOM_TESTS=full cargo test --workspace "$@" -- --include-ignored "${skipped[@]}"
+warn_of_skipped

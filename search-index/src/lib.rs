@@ -7,6 +7,8 @@ pub mod dsl;
 pub mod engine;
 pub mod limits;
 pub mod mapping;
+#[cfg(feature = "opensearch")]
+pub mod opensearch;
 pub mod read;
 pub mod sdl;
 pub mod service;

@@ -1,6 +1,10 @@
 //! What a real server says to definitions, documents and searches.
 //!
-//! `OPENSEARCH_URL` names a server of one node, version 3.
+//! `OPENSEARCH_URL` names a server of one node, version 2 or 3.
+
+mod engine;
+mod fake;
+mod faults;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,7 +25,7 @@ struct Server {
 impl Server {
     fn with_planets() -> Server {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let address = std::env::var("OPENSEARCH_URL").expect("OPENSEARCH_URL names the server");
+        let address = address();
         let definition = API.indexes().named("Planet").expect("planets are indexed");
         let server = Server {
             index: format!(
@@ -31,7 +35,7 @@ impl Server {
             ),
         };
         let _ = ureq::delete(&server.index).call();
-        let body = definition.body(Dialect::OpenSearch3, &Owner::new("test"));
+        let body = definition.body(dialect(&address), &Owner::new("test"));
         server.send("", "PUT", body.to_string());
         let schema = schema(SKY);
         let mut lines = Vec::new();
@@ -91,6 +95,21 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         let _ = ureq::delete(&self.index).call();
+    }
+}
+
+/// Returns the address of the server.
+fn address() -> String {
+    std::env::var("OPENSEARCH_URL").expect("OPENSEARCH_URL names the server")
+}
+
+fn dialect(address: &str) -> Dialect {
+    let mut answer = ureq::get(address).call().expect("an answer");
+    let text = answer.body_mut().read_to_string().expect("text");
+    let root: Value = serde_json::from_str(&text).expect("JSON");
+    match root["version"]["number"].as_str() {
+        Some(number) if number.starts_with("2.") => Dialect::OpenSearch2,
+        _ => Dialect::OpenSearch3,
     }
 }
 

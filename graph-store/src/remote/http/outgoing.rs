@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Url};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::BuilderVerifierExt;
+use rustls_platform_verifier::{BuilderVerifierExt, Verifier};
 
 /// Sets up TLS for requests to some addresses.
 ///
@@ -28,6 +30,28 @@ pub fn tls<'u>(
         true => builder.with_platform_verifier()?,
         false => builder.with_root_certificates(RootCertStore::empty()),
     };
+    Ok(builder.with_no_client_auth())
+}
+
+/// Sets up TLS for requests to servers whose certificates may also be signed by one of `authorities`, which
+/// are certificates as PEM.
+///
+/// # Errors
+///
+/// Fails when there is no certificate in the text, or one is not valid.
+pub fn tls_trusting(authorities: &[u8]) -> Result<ClientConfig, rustls::Error> {
+    let invalid = |cause: String| rustls::Error::General(format!("the authorities: {cause}"));
+    let authorities = CertificateDer::pem_slice_iter(authorities).collect::<Result<Vec<_>, _>>();
+    let authorities = authorities.map_err(|error| invalid(error.to_string()))?;
+    if authorities.is_empty() {
+        return Err(invalid("there is no certificate in them".to_owned()));
+    }
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let verifier = Verifier::new_with_extra_roots(authorities, Arc::clone(&provider))?;
+    let builder =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    let builder = builder.dangerous();
+    let builder = builder.with_custom_certificate_verifier(Arc::new(verifier));
     Ok(builder.with_no_client_auth())
 }
 

@@ -30,7 +30,9 @@ impl Addresses {
         self.0.len()
     }
 
-    pub(super) fn urls(&self) -> &[Url] {
+    /// Returns the addresses.
+    #[must_use]
+    pub fn urls(&self) -> &[Url] {
         &self.0
     }
 }

@@ -1,0 +1,242 @@
+//! One request to one node, and its answer.
+
+use std::future::Future;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use graph_store::remote::http::Secret;
+use graph_store::remote::http::outgoing::causes;
+use graph_store::{CallContext, StoreError};
+use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::{Client, Method, Response, StatusCode};
+use serde::de::DeserializeOwned;
+
+use super::failure::{Failure, Said};
+use super::node::Node;
+use super::options::OpenSearchOptions;
+
+/// Header by which a request is found in the logs and the tasks of the engine.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-opaque-id");
+
+/// Bytes of an answer that is no success which are read.
+const REFUSAL: u64 = 64 << 10;
+
+/// A request, to whichever node.
+#[derive(Clone, Debug)]
+pub(super) struct Request<'r> {
+    pub(super) method: Method,
+    pub(super) path: &'r [&'r str],
+    pub(super) query: &'r [(&'r str, &'r str)],
+    pub(super) content_type: &'static str,
+    pub(super) body: Bytes,
+    pub(super) repeat: Repeat,
+    /// Maximum time of one exchange.
+    pub(super) timeout: Option<Duration>,
+}
+
+/// When a request is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repeat {
+    /// Also when it is unknown whether it was carried out.
+    Always,
+    /// When it certainly was not.
+    IfUndone,
+}
+
+impl<'r> Request<'r> {
+    pub(super) fn get(path: &'r [&'r str]) -> Self {
+        Request {
+            method: Method::GET,
+            path,
+            query: &[],
+            content_type: "",
+            body: Bytes::new(),
+            repeat: Repeat::Always,
+            timeout: None,
+        }
+    }
+
+    /// Begins a request with a JSON body.
+    pub(super) fn send(method: Method, path: &'r [&'r str], body: impl Into<Bytes>) -> Self {
+        Request {
+            method,
+            content_type: "application/json",
+            body: body.into(),
+            ..Request::get(path)
+        }
+    }
+
+    pub(super) fn query(mut self, query: &'r [(&'r str, &'r str)]) -> Self {
+        self.query = query;
+        self
+    }
+
+    pub(super) fn repeat(mut self, repeat: Repeat) -> Self {
+        self.repeat = repeat;
+        self
+    }
+}
+
+/// A successful answer.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) address: String,
+    pub(super) body: Bytes,
+}
+
+impl Reply {
+    pub(super) fn malformed(&self, cause: impl ToString) -> Failure {
+        Failure::Malformed {
+            address: self.address.clone(),
+            cause: cause.to_string(),
+        }
+    }
+
+    /// Reads a small answer.
+    pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        serde_json::from_slice(&self.body).map_err(|error| self.malformed(error))
+    }
+}
+
+/// A node, and the context of a request to it.
+#[derive(Clone, Copy)]
+pub(super) struct Exchange<'a> {
+    pub(super) client: &'a Client,
+    pub(super) options: &'a OpenSearchOptions,
+    pub(super) node: &'a Node,
+    pub(super) context: &'a CallContext,
+}
+
+impl Exchange<'_> {
+    /// Sends a request; returns a successful answer, complete.
+    pub(super) async fn run(self, request: &Request<'_>) -> Result<Reply, Failure> {
+        let _connection = self.node.connection().await?;
+        let exchange = self.exchange(request);
+        match request.timeout {
+            None => exchange.await,
+            Some(timeout) => match tokio::time::timeout(timeout, exchange).await {
+                Ok(result) => result,
+                Err(_) => Err(Failure::Slow {
+                    address: self.node.name(),
+                    timeout,
+                }),
+            },
+        }
+    }
+
+    async fn exchange(self, request: &Request<'_>) -> Result<Reply, Failure> {
+        let mut url = self.node.below(request.path);
+        if !request.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(request.query);
+        }
+        let mut sending = self.client.request(request.method.clone(), url);
+        if let Some(username) = &self.options.username {
+            let password = self.options.password.as_ref().map(Secret::reveal);
+            sending = sending.basic_auth(username, password);
+        }
+        if !request.content_type.is_empty() {
+            sending = sending
+                .header(CONTENT_TYPE, request.content_type)
+                .body(request.body.clone());
+        }
+        let id = &self.context.request_id;
+        if let (false, Ok(id)) = (id.is_empty(), HeaderValue::from_str(id)) {
+            sending = sending.header(REQUEST_ID, id);
+        }
+        let address = self.node.name();
+        let response = sending.send().await.map_err(|error| {
+            let is_connect = error.is_connect();
+            let cause = causes(error);
+            match is_connect {
+                true => Failure::Connect {
+                    address: address.clone(),
+                    cause,
+                },
+                false => Failure::Lost {
+                    address: address.clone(),
+                    cause,
+                },
+            }
+        })?;
+        let status = response.status();
+        if status.is_success() {
+            let body = self.body(response, self.options.max_answer_bytes).await?;
+            return Ok(Reply { address, body });
+        }
+        Err(Failure::Status {
+            address,
+            status,
+            said: self.said(status, response).await?,
+        })
+    }
+
+    /// Reads what the node says about a request that it does not fulfil.
+    async fn said(self, status: StatusCode, response: Response) -> Result<Said, Failure> {
+        // What stands there might repeat what was sent.
+        if matches!(status.as_u16(), 401 | 403) {
+            return Ok(Said::default());
+        }
+        match self.body(response, REFUSAL).await {
+            Ok(body) => Ok(Said::read(&body)),
+            // The status says enough.
+            Err(Failure::TooLarge { .. } | Failure::Lost { .. }) => Ok(Said::default()),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Reads a body.
+    async fn body(self, mut response: Response, limit: u64) -> Result<Bytes, Failure> {
+        if response
+            .content_length()
+            .is_some_and(|length| length > limit)
+        {
+            return Err(Failure::TooLarge { limit });
+        }
+        let mut first = Bytes::new();
+        let mut all = BytesMut::new();
+        loop {
+            // Bytes may arrive faster than they are read; other tasks must get their turn.
+            tokio::task::consume_budget().await;
+            let chunk = response.chunk().await.map_err(|error| Failure::Lost {
+                address: self.node.name(),
+                cause: causes(error),
+            })?;
+            let Some(chunk) = chunk else {
+                return Ok(if all.is_empty() { first } else { all.freeze() });
+            };
+            self.context.hold(chunk.len())?;
+            let length = (first.len() + all.len() + chunk.len()) as u64;
+            if length > limit {
+                return Err(Failure::TooLarge { limit });
+            }
+            // A short answer is one chunk, which need not be copied.
+            if first.is_empty() && all.is_empty() {
+                first = chunk;
+                continue;
+            }
+            if all.is_empty() {
+                all.extend_from_slice(&std::mem::take(&mut first));
+            }
+            all.extend_from_slice(&chunk);
+        }
+    }
+}
+
+/// Ends work at the deadline of the request and when it is cancelled.
+pub(super) async fn within<T, E: From<StoreError>>(
+    context: &CallContext,
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    context.check()?;
+    let deadline = async {
+        match context.deadline {
+            Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        result = work => result,
+        () = context.cancellation.cancelled() => Err(StoreError::Cancelled.into()),
+        () = deadline => Err(StoreError::Deadline.into()),
+    }
+}

@@ -1,0 +1,156 @@
+//! Failures of exchanges, and the errors of the engine that they become.
+//!
+//! The messages contain addresses and are for logs only; none contains credentials.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use graph_store::StoreError;
+use reqwest::StatusCode;
+use serde::Deserialize;
+
+use crate::engine::EngineError;
+
+/// Longest beginning of what a node says that is kept, in characters.
+const EXCERPT: usize = 500;
+
+/// A failure of one exchange with one node.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    #[error("{address} cannot be connected to: {cause}")]
+    Connect { address: String, cause: String },
+    #[error("{address} closed the connection before its answer was complete: {cause}")]
+    Lost { address: String, cause: String },
+    #[error("no connection to {address} became free within {} ms", .timeout.as_millis())]
+    Busy { address: String, timeout: Duration },
+    #[error("{address} gave no complete answer within {} ms", .timeout.as_millis())]
+    Slow { address: String, timeout: Duration },
+    #[error("{address} answered {status}{said}")]
+    Status {
+        address: String,
+        status: StatusCode,
+        said: Said,
+    },
+    #[error("the answer of {address} is not understood: {cause}")]
+    Malformed { address: String, cause: String },
+    #[error("the answer is larger than {limit} bytes")]
+    TooLarge { limit: u64 },
+    #[error(transparent)]
+    Call(#[from] StoreError),
+}
+
+/// What a node says about a request that it does not fulfil.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    /// The class of the error, such as `index_not_found_exception`.
+    pub(super) class: String,
+    /// The beginning of the reason.
+    pub(super) reason: String,
+}
+
+/// The reason of an error, as nodes write it.
+#[derive(Default, Deserialize)]
+pub(super) struct Cause {
+    #[serde(default, rename = "type")]
+    class: String,
+    reason: Option<String>,
+    caused_by: Option<Box<Cause>>,
+}
+
+impl Cause {
+    pub(super) fn said(&self) -> Said {
+        let mut reason = self.reason.clone().unwrap_or_default();
+        let mut inner = &self.caused_by;
+        while let Some(cause) = inner {
+            let _ = write!(reason, ": {}", cause.reason.as_deref().unwrap_or_default());
+            inner = &cause.caused_by;
+        }
+        Said {
+            class: self.class.clone(),
+            reason: excerpt(&reason),
+        }
+    }
+}
+
+impl Said {
+    /// Reads the body of an answer that is no success.
+    pub(super) fn read(body: &[u8]) -> Self {
+        #[derive(Deserialize)]
+        struct Refusal {
+            error: Cause,
+        }
+        match serde_json::from_slice::<Refusal>(body) {
+            Ok(refusal) => refusal.error.said(),
+            Err(_) => Said {
+                class: String::new(),
+                reason: excerpt(&String::from_utf8_lossy(body)),
+            },
+        }
+    }
+}
+
+fn excerpt(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().take(EXCERPT).collect()
+}
+
+impl std::fmt::Display for Said {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.class.as_str(), self.reason.as_str()) {
+            ("", "") => Ok(()),
+            ("", reason) => write!(f, ": {reason}"),
+            (class, reason) => write!(f, ": {class}: {reason}"),
+        }
+    }
+}
+
+impl Failure {
+    /// Tells whether the node, or what is in front of it, cannot serve at the moment.
+    pub(super) fn is_outage(&self) -> bool {
+        match self {
+            Failure::Connect { .. } | Failure::Lost { .. } | Failure::Slow { .. } => true,
+            Failure::Status { status, .. } => matches!(status.as_u16(), 502..=504),
+            _ => false,
+        }
+    }
+
+    /// Tells whether the request was certainly not carried out, and may be when it is sent again.
+    pub(super) fn is_undone(&self) -> bool {
+        match self {
+            Failure::Connect { .. } | Failure::Busy { .. } => true,
+            Failure::Status { status, .. } => *status == StatusCode::TOO_MANY_REQUESTS,
+            _ => false,
+        }
+    }
+
+    /// Returns what the node says, if it refuses the request.
+    pub(super) fn said(&self) -> Option<(StatusCode, &Said)> {
+        match self {
+            Failure::Status { status, said, .. } => Some((*status, said)),
+            _ => None,
+        }
+    }
+
+    /// Tells whether there is no index of the name.
+    pub(super) fn is_not_found(&self) -> bool {
+        self.said().is_some_and(|(status, said)| {
+            status == StatusCode::NOT_FOUND && said.class == "index_not_found_exception"
+        })
+    }
+}
+
+impl From<Failure> for EngineError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Call(error) => EngineError::Call(error),
+            Failure::TooLarge { limit } => EngineError::AnswerTooLarge { limit },
+            Failure::Status { status, .. } if matches!(status.as_u16(), 401 | 403) => {
+                EngineError::Denied(Box::new(failure))
+            }
+            _ if failure.is_outage() => EngineError::Unavailable(Box::new(failure)),
+            Failure::Busy { .. } => EngineError::Overloaded(Box::new(failure)),
+            _ if failure.is_undone() => EngineError::Overloaded(Box::new(failure)),
+            _ => EngineError::Failed(Box::new(failure)),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The engine of OpenSearch, versions 2 and 3, over HTTP.
+//!
+//! [`OpenSearch`] sends requests to one node or to several of a cluster, in turn: a node that fails is set
+//! aside for a while, and what may be repeated is. Answers are bounded, and complete or an error. The
+//! sources of hits are slices of the bytes that arrived.
+//!
+//! An index belongs to the application that its mapping's `_meta` names; one that names another is never
+//! written to, moved or deleted.
+//!
+//! OpenSearch has no word for a number that is missing when it sorts, and gives the greatest or the least
+//! number of the type instead, which [`Hit::sort`](crate::engine::Hit::sort) shows as `None`, also for a
+//! document that has this number. Only the 0 of an `unsignedLong` is shown as it is, since most that are
+//! sorted as 0 have it.
+
+mod aliases;
+mod analyzers;
+mod answer;
+mod bulk;
+mod client;
+mod exchange;
+mod failure;
+mod fields;
+mod node;
+mod options;
+mod server;
+
+pub use options::{OpenSearchOptions, OptionsError};
+pub use server::OpenSearch;

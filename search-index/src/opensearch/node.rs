@@ -1,0 +1,193 @@
+//! The nodes of a cluster: their connections, and which of them are set aside.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use reqwest::Url;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use super::failure::Failure;
+use super::options::{OpenSearchOptions, bound};
+
+/// Longest time that a node is set aside.
+const LONGEST_ASIDE: Duration = Duration::from_secs(60);
+
+/// A node that requests are sent to.
+#[derive(Debug)]
+pub(super) struct Node {
+    base: Url,
+    connections: Semaphore,
+    access_timeout: Option<Duration>,
+    aside_interval: Duration,
+    failures: Mutex<Failures>,
+}
+
+/// How often a node has failed since it last answered.
+#[derive(Debug, Default)]
+struct Failures {
+    number: u32,
+    aside_until: Option<Instant>,
+}
+
+impl Node {
+    fn new(base: &Url, options: &OpenSearchOptions) -> Self {
+        Node {
+            base: base.clone(),
+            connections: Semaphore::new(options.max_connections.min(Semaphore::MAX_PERMITS)),
+            access_timeout: bound(options.access_timeout),
+            aside_interval: options.aside_interval,
+            failures: Mutex::default(),
+        }
+    }
+
+    /// Returns the name for logs and errors.
+    pub(super) fn name(&self) -> String {
+        self.base.to_string()
+    }
+
+    /// Returns the address of a resource.
+    pub(super) fn below(&self, segments: &[&str]) -> Url {
+        let mut url = self.base.clone();
+        let mut path = url.path_segments_mut().expect("http addresses have a path");
+        path.pop_if_empty().extend(segments);
+        drop(path);
+        url
+    }
+
+    /// Waits for a free connection.
+    pub(super) async fn connection(&self) -> Result<SemaphorePermit<'_>, Failure> {
+        let permit = self.connections.acquire();
+        let permit = match self.access_timeout {
+            None => permit.await,
+            Some(timeout) => {
+                let address = || self.name();
+                let waited = tokio::time::timeout(timeout, permit).await;
+                waited.map_err(|_| Failure::Busy {
+                    address: address(),
+                    timeout,
+                })?
+            }
+        };
+        Ok(permit.expect("the semaphore is never closed"))
+    }
+
+    /// Records that the node failed.
+    pub(super) fn set_aside(&self, failure: &Failure) {
+        let mut failures = self.failures();
+        let time = self.aside_interval * 2_u32.saturating_pow(failures.number.min(16));
+        failures.aside_until = Some(Instant::now() + time.min(LONGEST_ASIDE));
+        failures.number = failures.number.saturating_add(1);
+        if failures.number == 1 {
+            tracing::warn!(address = %self.base, %failure, "a node of the search engine failed");
+        }
+    }
+
+    /// Records that the node answered.
+    pub(super) fn set_back(&self) {
+        let mut failures = self.failures();
+        if failures.number > 0 {
+            *failures = Failures::default();
+            tracing::info!(address = %self.base, "a node of the search engine answers again");
+        }
+    }
+
+    fn aside_until(&self) -> Option<Instant> {
+        self.failures()
+            .aside_until
+            .filter(|until| *until > Instant::now())
+    }
+
+    fn failures(&self) -> MutexGuard<'_, Failures> {
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The nodes of a cluster, which are asked in turn.
+#[derive(Debug)]
+pub(super) struct Nodes {
+    nodes: Vec<Node>,
+    next: AtomicUsize,
+}
+
+impl Nodes {
+    pub(super) fn new(options: &OpenSearchOptions) -> Self {
+        let nodes = options.addresses.urls().iter();
+        Nodes {
+            nodes: nodes.map(|base| Node::new(base, options)).collect(),
+            next: AtomicUsize::new(0),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Chooses the node to ask next, `tried` being those that this request was sent to already: one that
+    /// was not tried before one that was, and one that works before one that is set aside.
+    pub(super) fn choose(&self, tried: &[usize]) -> (usize, &Node) {
+        let number = self.nodes.len();
+        let first = self.next.fetch_add(1, Ordering::Relaxed) % number;
+        let turn = (0..number).map(|at| (first + at) % number);
+        let at = turn
+            .min_by_key(|at| {
+                let times = tried.iter().filter(|tried| *tried == at).count();
+                let aside = self.nodes[*at].aside_until();
+                (aside.is_some(), times, aside)
+            })
+            .expect("there is an address");
+        (at, &self.nodes[at])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nodes() -> Nodes {
+        let addresses = "http://a, http://b/es/, http://c"
+            .parse()
+            .expect("addresses");
+        Nodes::new(&OpenSearchOptions::new(addresses, "test"))
+    }
+
+    fn failure() -> Failure {
+        Failure::Lost {
+            address: String::new(),
+            cause: String::new(),
+        }
+    }
+
+    #[test]
+    fn nodes_are_asked_in_turn_and_those_that_fail_are_left_out_for_a_while() {
+        let nodes = nodes();
+        let turn = |tried: &[usize]| nodes.choose(tried).0;
+        assert_eq!([turn(&[]), turn(&[]), turn(&[]), turn(&[])], [0, 1, 2, 0]);
+        nodes.nodes[1].set_aside(&failure());
+        let chosen: Vec<_> = (0..4).map(|_| turn(&[])).collect();
+        assert!(!chosen.contains(&1), "{chosen:?}");
+        assert!([turn(&[0]), turn(&[0])] == [2, 2], "what was not tried");
+        nodes.nodes[1].set_back();
+        assert!((0..3).any(|_| turn(&[]) == 1));
+    }
+
+    #[test]
+    fn when_all_nodes_failed_the_first_that_may_be_back_is_asked() {
+        let nodes = nodes();
+        for at in [2, 0, 1] {
+            nodes.nodes[at].set_aside(&failure());
+        }
+        nodes.nodes[2].set_aside(&failure());
+        let times: Vec<_> = nodes.nodes.iter().map(|node| node.aside_until()).collect();
+        assert!(times[2] > times[1] && times[1] > times[0]);
+        assert_eq!(nodes.choose(&[]).0, 0);
+    }
+
+    #[test]
+    fn paths_of_addresses_stay() {
+        let nodes = nodes();
+        let url = |at: usize| nodes.nodes[at].below(&["svc-a/b", "_search"]).to_string();
+        assert_eq!(url(0), "http://a/svc-a%2Fb/_search");
+        assert_eq!(url(1), "http://b/es/svc-a%2Fb/_search");
+    }
+}

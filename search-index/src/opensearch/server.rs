@@ -1,0 +1,526 @@
+//! The engine: what each of its calls sends, and what it makes of the answers.
+
+use std::sync::{PoisonError, RwLock};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use graph_store::CallContext;
+use reqwest::{Method, StatusCode};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::aliases::{Described, actions};
+use super::analyzers::Installed;
+use super::answer::{Form, Shards};
+use super::bulk::{self, Outcome};
+use super::client::Client;
+use super::exchange::{Repeat, Reply, Request};
+use super::failure::Failure;
+use super::options::{OpenSearchOptions, OptionsError, bound};
+use crate::document::Document;
+use crate::dsl::Search;
+use crate::engine::{
+    Answer, Binding, EngineError, EngineHealth, EngineInfo, HealthLevel, IndexState, PhysicalName,
+    Rejected, SearchEngine, Switch,
+};
+use crate::mapping::{Analyzers, Dialect, Owner};
+
+/// Bytes of an answer that are read in the time of sorting one term.
+const BYTES_PER_TERM: usize = 128;
+
+/// Most documents of a page; the engine has this limit unless its settings raise it.
+const MAX_PAGE: usize = 10_000;
+
+/// A cluster of OpenSearch.
+///
+/// ```no_run
+/// use search_index::engine::SearchEngine;
+/// use search_index::opensearch::{OpenSearch, OpenSearchOptions};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let addresses = "http://one:9200, http://two:9200".parse()?;
+/// let engine = OpenSearch::new(OpenSearchOptions::new(addresses, "demo"))?;
+/// let info = engine.info(&Default::default()).await?;
+/// println!("{} {}", info.name, info.version);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct OpenSearch {
+    client: Client,
+    known: RwLock<Option<Known>>,
+}
+
+/// What is known of a cluster that was asked.
+#[derive(Clone, Debug)]
+struct Known {
+    info: EngineInfo,
+    dialect: Dialect,
+}
+
+impl OpenSearch {
+    /// Creates an engine; no node is asked yet.
+    ///
+    /// # Errors
+    /// When the options contradict each other, or an authority is no certificate.
+    pub fn new(options: OpenSearchOptions) -> Result<Self, OptionsError> {
+        Ok(OpenSearch {
+            client: Client::new(options)?,
+            known: RwLock::default(),
+        })
+    }
+
+    async fn run(&self, request: Request<'_>, context: &CallContext) -> Result<Reply, Failure> {
+        let result = self.client.run(request, context).await;
+        if matches!(&result, Err(failure) if failure.is_outage()) {
+            // When it is back it may be another.
+            *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+        result
+    }
+
+    /// Sends a request that is about one index.
+    async fn on(
+        &self,
+        name: &PhysicalName,
+        request: Request<'_>,
+        context: &CallContext,
+    ) -> Result<Reply, EngineError> {
+        self.run(request, context).await.map_err(|failure| {
+            if failure.is_not_found() {
+                let name = name.to_string();
+                return EngineError::NotFound { name };
+            }
+            failure.into()
+        })
+    }
+
+    async fn known(&self, context: &CallContext) -> Result<Known, EngineError> {
+        let known = self
+            .known
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let known = self.ask(context).await?;
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(known.clone());
+        Ok(known)
+    }
+
+    async fn ask(&self, context: &CallContext) -> Result<Known, EngineError> {
+        #[derive(Deserialize)]
+        struct Root {
+            version: Version,
+        }
+        #[derive(Deserialize)]
+        struct Version {
+            number: String,
+            distribution: Option<String>,
+        }
+        let root: Root = self.run(Request::get(&[]), context).await?.json()?;
+        let Version {
+            number,
+            distribution,
+        } = root.version;
+        let dialect = match (distribution.as_deref(), number.split('.').next()) {
+            (Some("opensearch"), Some("2")) => Dialect::OpenSearch2,
+            (Some("opensearch"), Some("3")) => Dialect::OpenSearch3,
+            (distribution, _) => {
+                let found = distribution.unwrap_or("an unnamed distribution");
+                return Err(EngineError::Unsupported(format!(
+                    "the search engine is {found} {number}; OpenSearch 2 or 3 is needed"
+                )));
+            }
+        };
+        let analyzers = self.analyzers(context).await?;
+        Ok(Known {
+            info: EngineInfo::new("opensearch", number, analyzers),
+            dialect,
+        })
+    }
+
+    async fn analyzers(&self, context: &CallContext) -> Result<Analyzers, EngineError> {
+        let request = Request::get(&["_nodes", "plugins"]);
+        let names = "nodes.*.plugins.name,nodes.*.modules.name";
+        match self
+            .run(request.query(&[("filter_path", names)]), context)
+            .await
+        {
+            Ok(reply) => Ok(reply.json::<Installed>()?.analyzers()),
+            // Not every user may ask; an analyzer that is missing after all is refused with its index.
+            Err(failure)
+                if failure
+                    .said()
+                    .is_some_and(|(status, _)| status == StatusCode::FORBIDDEN) =>
+            {
+                Ok(Analyzers::distribution())
+            }
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    /// Returns the indexes that a pattern finds by their names or by their aliases.
+    async fn described(
+        &self,
+        pattern: &str,
+        context: &CallContext,
+    ) -> Result<Vec<IndexState>, Failure> {
+        let path = [pattern];
+        let request = Request::get(&path).query(&[
+            ("expand_wildcards", "all"),
+            ("ignore_unavailable", "true"),
+            ("allow_no_indices", "true"),
+            (
+                "filter_path",
+                "*.aliases,*.mappings._meta,*.settings.index.uuid",
+            ),
+        ]);
+        match self.run(request, context).await {
+            Ok(reply) => Ok(reply.json::<Described>()?.states()),
+            Err(failure) if failure.is_not_found() => Ok(Vec::new()),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Checks that an index is there and is this application's.
+    async fn check_ours(
+        &self,
+        name: &PhysicalName,
+        context: &CallContext,
+    ) -> Result<(), EngineError> {
+        let states = self.described(name.as_str(), context).await?;
+        let name = name.to_string();
+        let Some(state) = states.into_iter().find(|state| state.name.as_str() == name) else {
+            return Err(EngineError::NotFound { name });
+        };
+        let application = &self.client.options().application;
+        match state.mark {
+            Some(mark) if mark.application == *application => Ok(()),
+            _ => Err(EngineError::NotOurs { name }),
+        }
+    }
+
+    /// Reads an answer, elsewhere if it is large.
+    async fn read<T: Send + 'static>(
+        &self,
+        reply: Reply,
+        context: &CallContext,
+        read: impl FnOnce(&Bytes) -> Result<T, String> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let terms = reply.body.len() / BYTES_PER_TERM;
+        let body = reply.body.clone();
+        let result = context.run_long(terms, move || read(&body)).await?;
+        result.map_err(|cause| reply.malformed(cause).into())
+    }
+}
+
+#[async_trait]
+impl SearchEngine for OpenSearch {
+    async fn info(&self, context: &CallContext) -> Result<EngineInfo, EngineError> {
+        Ok(self.known(context).await?.info)
+    }
+
+    async fn health(&self, context: &CallContext) -> Result<EngineHealth, EngineError> {
+        let request = Request {
+            timeout: bound(self.client.options().health_check_timeout),
+            repeat: Repeat::IfUndone,
+            ..Request::get(&["_cluster", "health"])
+        };
+        let health: ClusterHealth = self.run(request, context).await?.json()?;
+        Ok(health.judge())
+    }
+
+    async fn indexes(&self, context: &CallContext) -> Result<Vec<IndexState>, EngineError> {
+        Ok(self.described("svc-*", context).await?)
+    }
+
+    async fn create(
+        &self,
+        index: Binding<'_>,
+        owner: &Owner,
+        context: &CallContext,
+    ) -> Result<(), EngineError> {
+        let dialect = self.known(context).await?.dialect;
+        let body = index.definition.body(dialect, owner).to_string();
+        let name = index.name.as_str();
+        let path = [name];
+        let request = Request::send(Method::PUT, &path, body).repeat(Repeat::IfUndone);
+        let failure = match self.run(request, context).await {
+            Ok(reply) => {
+                #[derive(Deserialize)]
+                struct Created {
+                    acknowledged: bool,
+                }
+                return match reply.json::<Created>()? {
+                    Created { acknowledged: true } => Ok(()),
+                    Created { .. } => Err(reply.malformed("the index is not created yet").into()),
+                };
+            }
+            Err(failure) => failure,
+        };
+        match failure.said() {
+            Some((_, said))
+                if said.class == "resource_already_exists_exception"
+                    || said.reason.contains("already exists as alias") =>
+            {
+                let name = name.to_owned();
+                Err(EngineError::NotOurs { name })
+            }
+            Some((StatusCode::BAD_REQUEST, said)) => Err(EngineError::Unsupported(format!(
+                "the search engine refuses the index of `{}`{said}",
+                index.definition.name
+            ))),
+            _ => Err(failure.into()),
+        }
+    }
+
+    async fn delete(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError> {
+        match self.check_ours(name, context).await {
+            Ok(()) => {}
+            Err(EngineError::NotFound { .. }) => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        let path = [name.as_str()];
+        let request = Request {
+            method: Method::DELETE,
+            ..Request::get(&path)
+        };
+        match self.on(name, request, context).await {
+            Ok(_) | Err(EngineError::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn bulk(
+        &self,
+        index: Binding<'_>,
+        documents: &[Document],
+        context: &CallContext,
+    ) -> Result<Vec<Rejected>, EngineError> {
+        if documents.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Writing to an index that is not there would make one, without a mapping.
+        self.check_ours(index.name, context).await?;
+        let path = [index.name.as_str(), "_bulk"];
+        let outcome = "items.*.status,items.*.error";
+        let query = [("filter_path", outcome)];
+        let mut request = Request::send(Method::POST, &path, bulk::body(documents).await);
+        request.content_type = "application/x-ndjson";
+        let reply = self.on(index.name, request.query(&query), context).await?;
+        let number = documents.len();
+        let read = move |body: &Bytes| {
+            let outcome: Outcome =
+                serde_json::from_slice(body).map_err(|error| error.to_string())?;
+            outcome.rejected(number)
+        };
+        self.read(reply, context, read).await
+    }
+
+    async fn refresh(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError> {
+        #[derive(Deserialize)]
+        struct Refreshed {
+            #[serde(rename = "_shards")]
+            shards: Shards,
+        }
+        // What was acknowledged is durable already.
+        let path = [name.as_str(), "_refresh"];
+        let request = Request {
+            method: Method::POST,
+            ..Request::get(&path)
+        };
+        let reply = self.on(name, request, context).await?;
+        let refreshed: Refreshed = reply.json()?;
+        let checked = refreshed.shards.check();
+        checked.map_err(|cause| reply.malformed(cause).into())
+    }
+
+    async fn switch(&self, switches: &[Switch], context: &CallContext) -> Result<(), EngineError> {
+        let application = &self.client.options().application;
+        let wanted = async || {
+            let indexes = self.described("svc-*", context).await?;
+            actions(switches, &indexes, application)
+        };
+        let actions = wanted().await?;
+        if actions.is_empty() {
+            return Ok(());
+        }
+        let body = json!({ "actions": actions }).to_string();
+        let request = Request::send(Method::POST, &["_aliases"], body).repeat(Repeat::IfUndone);
+        match self.run(request, context).await {
+            Ok(_) => Ok(()),
+            // The answer was lost, and maybe nothing else.
+            Err(failure) if failure.is_outage() => match wanted().await {
+                Ok(left) if left.is_empty() => Ok(()),
+                _ => Err(failure.into()),
+            },
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    async fn search(
+        &self,
+        index: Binding<'_>,
+        search: &Search,
+        context: &CallContext,
+    ) -> Result<Answer, EngineError> {
+        let form = Form::new(index.definition, search);
+        let body = match &search.search_after {
+            Some(after) if after.contains(&None) => {
+                let mut search = search.clone();
+                search.search_after = Some(sent_after(after, &form)?);
+                search.to_bytes()
+            }
+            _ => search.to_bytes(),
+        };
+        let path = [index.name.as_str(), "_search"];
+        let request = Request::send(Method::POST, &path, body).query(WHOLE);
+        let reply = self.on(index.name, request, context).await?;
+        self.read(reply, context, move |body| form.read(body)).await
+    }
+
+    async fn count(&self, name: &PhysicalName, context: &CallContext) -> Result<u64, EngineError> {
+        #[derive(Deserialize)]
+        struct Counted {
+            count: u64,
+            #[serde(rename = "_shards")]
+            shards: Shards,
+        }
+        let path = [name.as_str(), "_count"];
+        let reply = self.on(name, Request::get(&path), context).await?;
+        let counted: Counted = reply.json()?;
+        match counted.shards.check() {
+            Ok(()) => Ok(counted.count),
+            Err(cause) => Err(reply.malformed(cause).into()),
+        }
+    }
+
+    async fn ids(
+        &self,
+        name: &PhysicalName,
+        after: Option<&str>,
+        size: usize,
+        context: &CallContext,
+    ) -> Result<Vec<String>, EngineError> {
+        let mut ids: Vec<String> = Vec::new();
+        while ids.len() < size {
+            let page = (size - ids.len()).min(MAX_PAGE);
+            let after = ids.last().map(String::as_str).or(after);
+            let found = self.page_of_ids(name, after, page, context).await?;
+            let is_last = found.len() < page;
+            ids.extend(found);
+            if is_last {
+                break;
+            }
+        }
+        Ok(ids)
+    }
+}
+
+/// Asks for a whole answer or none.
+const WHOLE: &[(&str, &str)] = &[("allow_partial_search_results", "false")];
+
+/// Returns `search_after` as the engine takes it.
+fn sent_after(
+    after: &[Option<crate::dsl::Value>],
+    form: &Form,
+) -> Result<Vec<Option<crate::dsl::Value>>, EngineError> {
+    if after.len() != form.sort().len() {
+        let message = "`search_after` does not have one value for each sort key";
+        return Err(EngineError::Unsupported(message.to_owned()));
+    }
+    let values = after.iter().zip(form.sort());
+    Ok(values
+        .map(|(value, key)| value.clone().or_else(|| key.missing()))
+        .collect())
+}
+
+impl OpenSearch {
+    async fn page_of_ids(
+        &self,
+        name: &PhysicalName,
+        after: Option<&str>,
+        size: usize,
+        context: &CallContext,
+    ) -> Result<Vec<String>, EngineError> {
+        #[derive(Deserialize)]
+        struct Page {
+            timed_out: bool,
+            #[serde(rename = "_shards")]
+            shards: Shards,
+            hits: Hits,
+        }
+        #[derive(Deserialize)]
+        struct Hits {
+            hits: Vec<Sorted>,
+        }
+        #[derive(Deserialize)]
+        struct Sorted {
+            sort: [String; 1],
+        }
+        let mut body = json!({
+            // An id that is too long for a keyword is in no order.
+            "query": {"exists": {"field": "id"}},
+            "sort": [{"id": "asc"}],
+            "size": size,
+            "_source": false,
+            "track_total_hits": false,
+        });
+        if let Some(after) = after {
+            body["search_after"] = json!([after]);
+        }
+        let path = [name.as_str(), "_search"];
+        let filter = ("filter_path", "timed_out,_shards,hits.hits.sort");
+        let query = [WHOLE[0], filter];
+        let request = Request::send(Method::POST, &path, body.to_string()).query(&query);
+        let reply = self.on(name, request, context).await?;
+        let read = |body: &Bytes| {
+            let page: Page = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+            page.shards.check()?;
+            if page.timed_out {
+                return Err("the search timed out".to_owned());
+            }
+            let ids = page.hits.hits.into_iter();
+            Ok(ids.map(|Sorted { sort: [id] }| id).collect())
+        };
+        self.read(reply, context, read).await
+    }
+}
+
+/// The health of a cluster, as it says it.
+#[derive(Deserialize)]
+struct ClusterHealth {
+    status: String,
+    number_of_nodes: u32,
+    number_of_data_nodes: u32,
+    initializing_shards: u64,
+    unassigned_shards: u64,
+}
+
+impl ClusterHealth {
+    fn judge(&self) -> EngineHealth {
+        let ClusterHealth {
+            status,
+            number_of_nodes: nodes,
+            initializing_shards: initializing,
+            unassigned_shards: unassigned,
+            ..
+        } = self;
+        let level = match status.as_str() {
+            "green" => HealthLevel::Good,
+            // All that is missing are copies, and there is no other node for them.
+            "yellow" if self.number_of_data_nodes == 1 && *initializing == 0 => HealthLevel::Good,
+            "yellow" => HealthLevel::Degraded,
+            _ => HealthLevel::Bad,
+        };
+        let health = EngineHealth::new(level, *nodes);
+        match level {
+            HealthLevel::Good => health,
+            _ => health.with_message(format!(
+                "the cluster is {status}: {unassigned} shards are unassigned, {initializing} are being initialized"
+            )),
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! What the engine does when a server does not do what it should.
+
+use std::error::Error;
+use std::io::Write;
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use graph_store::remote::http::Secret;
+use graph_store::{CallContext, StoreError};
+use search_index::engine::{Binding, EngineError, HealthLevel, PhysicalName, SearchEngine};
+use search_index::mapping::Owner;
+use search_index::opensearch::OpenSearch;
+
+use super::fake::{Fake, options, say};
+use crate::searches::API;
+
+const COUNT: &str = r#"{"count":7,"_shards":{"total":1,"successful":1,"skipped":0,"failed":0}}"#;
+const MISSING: &str =
+    r#"{"error":{"type":"index_not_found_exception","reason":"no such index [x]"},"status":404}"#;
+
+fn name() -> PhysicalName {
+    PhysicalName::from_engine("svc-x-1")
+}
+
+async fn count(engine: &OpenSearch) -> Result<u64, EngineError> {
+    engine.count(&name(), &CallContext::new()).await
+}
+
+#[tokio::test]
+async fn a_server_that_is_busy_is_asked_again() {
+    for status in [429, 502, 503, 504] {
+        let fake = Fake::saying(&[(status, "{}"), (status, "busy"), (200, COUNT)]);
+        assert_eq!(count(&fake.engine()).await.expect("an answer"), 7);
+        assert_eq!(fake.requests(), ["GET /svc-x-1/_count"; 3], "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_stays_busy_is_asked_a_few_times() {
+    let fake = Fake::saying(&[(429, "{}")]);
+    let error = count(&fake.engine()).await.expect_err("no answer");
+    assert!(matches!(error, EngineError::Overloaded(_)), "{error:?}");
+    assert_eq!(fake.requests().len(), 5);
+    let fake = Fake::saying(&[(503, "{}")]);
+    let error = count(&fake.engine()).await.expect_err("no answer");
+    assert!(matches!(error, EngineError::Unavailable(_)), "{error:?}");
+    assert_eq!(fake.requests().len(), 5);
+}
+
+#[tokio::test]
+async fn other_refusals_are_final_and_say_why() {
+    let reason =
+        r#"{"error":{"type":"t","reason":"why","caused_by":{"type":"c","reason":"because"}}}"#;
+    let fake = Fake::saying(&[(400, reason)]);
+    let error = count(&fake.engine()).await.expect_err("a refusal");
+    let source = error.source().expect("a source").to_string();
+    assert!(
+        source.ends_with("400 Bad Request: t: why: because"),
+        "{source}"
+    );
+    assert_eq!(fake.requests().len(), 1);
+    let error = count(&Fake::saying(&[(404, MISSING)]).engine()).await;
+    assert!(matches!(error, Err(EngineError::NotFound { name }) if name == "svc-x-1"));
+    // A redirection would take the password elsewhere.
+    let error = count(&Fake::saying(&[(302, "")]).engine()).await;
+    assert!(matches!(error, Err(EngineError::Failed(_))));
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_in_no_message() {
+    let fake = Fake::start(|_, request, stream| say(stream, 401, request));
+    let options = fake.options().with_user("me", Secret::new("open sesame"));
+    let engine = OpenSearch::new(options).expect("an engine");
+    let error = count(&engine).await.expect_err("a refusal");
+    assert!(matches!(error, EngineError::Denied(_)), "{error:?}");
+    let text = format!("{error} {error:?} {:?} {engine:?}", error.source());
+    // The password, and how it is sent.
+    for secret in ["sesame", "b3BlbiBzZXNhbWU", "bWU6b3BlbiBzZXNhbWU="] {
+        assert!(!text.contains(secret), "{text}");
+    }
+    assert_eq!(fake.requests().len(), 1, "it is not tried again");
+}
+
+/// A server whose answer has no end.
+fn endless() -> Fake {
+    Fake::start(|_, _, stream| {
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+        )?;
+        loop {
+            let blanks = " ".repeat(1 << 10);
+            write!(stream, "{:x}\r\n{blanks}\r\n", blanks.len())?;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    })
+}
+
+#[tokio::test]
+async fn an_answer_without_end_ends_at_the_limit() {
+    let mut options = endless().options();
+    options.max_answer_bytes = 100 << 10;
+    let engine = OpenSearch::new(options).expect("an engine");
+    let error = count(&engine).await.expect_err("no answer");
+    assert!(
+        matches!(error, EngineError::AnswerTooLarge { limit: 102_400 }),
+        "{error:?}"
+    );
+    // The size is known before.
+    let fake = Fake::start(|_, _, stream| {
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\ncontent-length: 9999999999\r\n\r\n"
+        )?;
+        std::thread::sleep(Duration::from_secs(9));
+        Ok(())
+    });
+    let error = count(&fake.engine()).await.expect_err("no answer");
+    assert!(
+        matches!(error, EngineError::AnswerTooLarge { .. }),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn deadlines_cancellation_and_timeouts_end_a_request() {
+    let engine = endless().engine();
+    let begun = Instant::now();
+    let context = CallContext::new().with_timeout(Duration::from_millis(100));
+    let error = engine
+        .count(&name(), &context)
+        .await
+        .expect_err("no answer");
+    assert!(
+        matches!(error, EngineError::Call(StoreError::Deadline)),
+        "{error:?}"
+    );
+    let context = CallContext::new();
+    let token = context.cancellation.clone();
+    let cancel = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        token.cancel();
+    };
+    let name = name();
+    let (error, ()) = tokio::join!(engine.count(&name, &context), cancel);
+    let error = error.expect_err("no answer");
+    assert!(
+        matches!(error, EngineError::Call(StoreError::Cancelled)),
+        "{error:?}"
+    );
+    let mut options = endless().options();
+    (options.request_timeout, options.max_retries) = (Duration::from_millis(100), 1);
+    let engine = OpenSearch::new(options).expect("an engine");
+    let error = count(&engine).await.expect_err("no answer");
+    assert!(matches!(error, EngineError::Unavailable(_)), "{error:?}");
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_is_no_answer() {
+    let fake = Fake::start(|number, _, stream| match number {
+        0 => write!(
+            stream,
+            "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{COUNT}"
+        ),
+        // Without a length the end of the connection is that of the answer.
+        1 => write!(stream, "HTTP/1.1 200 OK\r\n\r\n{}", &COUNT[..20]),
+        _ => say(stream, 200, COUNT),
+    });
+    let engine = fake.engine();
+    let error = count(&engine).await.expect_err("half an answer");
+    assert!(matches!(error, EngineError::Failed(_)), "{error:?}");
+    assert_eq!(count(&engine).await.expect("an answer"), 7);
+    assert_eq!(fake.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_creation_whose_answer_is_lost_is_not_repeated() {
+    let root = r#"{"version":{"number":"3.7.0","distribution":"opensearch"}}"#;
+    let fake = Fake::start(move |number, _, stream| match number {
+        0 => say(stream, 200, root),
+        1 => say(stream, 200, r#"{"nodes":{}}"#),
+        _ => Ok(()),
+    });
+    let definition = &API.indexes().indexes[0];
+    let name = name();
+    let binding = Binding {
+        definition,
+        name: &name,
+    };
+    let created = fake
+        .engine()
+        .create(binding, &Owner::new("test"), &CallContext::new())
+        .await;
+    assert!(
+        matches!(created, Err(EngineError::Unavailable(_))),
+        "{created:?}"
+    );
+    let requests = fake.requests();
+    assert_eq!(requests[2..], ["PUT /svc-x-1"], "{requests:?}");
+}
+
+#[tokio::test]
+async fn other_engines_and_versions_are_refused_by_name() {
+    for (version, found) in [
+        (
+            r#"{"number":"7.10.2","build_flavor":"default"}"#,
+            "an unnamed distribution 7.10.2",
+        ),
+        (
+            r#"{"number":"1.3.20","distribution":"opensearch"}"#,
+            "opensearch 1.3.20",
+        ),
+        (
+            r#"{"number":"30.0.0","distribution":"opensearch"}"#,
+            "opensearch 30.0.0",
+        ),
+    ] {
+        let fake = Fake::saying(&[(200, &format!(r#"{{"version":{version}}}"#))]);
+        let error = fake
+            .engine()
+            .info(&CallContext::new())
+            .await
+            .expect_err("a refusal");
+        let expected = format!("the search engine is {found}; OpenSearch 2 or 3 is needed");
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_node_that_is_down_is_left_out() {
+    let closed = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let dead = format!("http://{}", closed.local_addr().expect("an address"));
+    drop(closed);
+    let fake = Fake::saying(&[(200, COUNT)]);
+    let mut options = options(&format!("{dead}, {}", fake.address));
+    options.aside_interval = Duration::from_secs(60);
+    // With this it would take long to ask the node that is down twice.
+    options.retry_interval = Duration::from_secs(30);
+    let engine = OpenSearch::new(options).expect("an engine");
+    let begun = Instant::now();
+    for _ in 0..20 {
+        assert_eq!(count(&engine).await.expect("an answer"), 7);
+    }
+    assert_eq!(fake.requests().len(), 20);
+    assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+#[tokio::test]
+async fn connections_are_bounded() {
+    let fake = Fake::start(|_, _, stream| {
+        std::thread::sleep(Duration::from_millis(400));
+        say(stream, 200, COUNT)
+    });
+    let mut options = fake.options();
+    options.max_connections = 2;
+    options.max_retries = 0;
+    options.access_timeout = Duration::from_millis(200);
+    let engine = OpenSearch::new(options).expect("an engine");
+    let (a, b, c) = tokio::join!(count(&engine), count(&engine), count(&engine));
+    let busy = [a, b, c]
+        .into_iter()
+        .filter_map(Result::err)
+        .collect::<Vec<_>>();
+    assert!(matches!(busy[..], [EngineError::Overloaded(_)]), "{busy:?}");
+}
+
+#[tokio::test]
+async fn health_is_what_the_cluster_says_unless_only_copies_are_missing() {
+    let says = |status: &str, nodes: u32, initializing: u32| {
+        format!(
+            r#"{{"status":"{status}","number_of_nodes":{nodes},"number_of_data_nodes":{nodes},"initializing_shards":{initializing},"unassigned_shards":2}}"#
+        )
+    };
+    for (status, nodes, initializing, level) in [
+        ("green", 3, 0, HealthLevel::Good),
+        ("yellow", 1, 0, HealthLevel::Good),
+        ("yellow", 1, 1, HealthLevel::Degraded),
+        ("yellow", 3, 0, HealthLevel::Degraded),
+        ("red", 1, 0, HealthLevel::Bad),
+    ] {
+        let fake = Fake::saying(&[(200, &says(status, nodes, initializing))]);
+        let health = fake
+            .engine()
+            .health(&CallContext::new())
+            .await
+            .expect("health");
+        assert_eq!(
+            (health.level, health.nodes),
+            (level, nodes),
+            "{status} {nodes}"
+        );
+        assert_eq!(health.message.is_some(), level != HealthLevel::Good);
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_written_to_the_index_of_another_application() {
+    let foreign = r#"{"svc-x-1":{"aliases":{},"mappings":{"_meta":{"application":"theirs","schema":"s","object":"Planet","fingerprint":"f"}}}}"#;
+    let fake = Fake::saying(&[(200, foreign)]);
+    let engine = fake.engine();
+    let context = CallContext::new();
+    let definition = &API.indexes().indexes[0];
+    let name = name();
+    let binding = Binding {
+        definition,
+        name: &name,
+    };
+    let documents = [super::planet(&crate::schema(crate::searches::SKY), 1)];
+    let written = engine.bulk(binding, &documents, &context).await;
+    assert!(
+        matches!(written, Err(EngineError::NotOurs { .. })),
+        "{written:?}"
+    );
+    let deleted = engine.delete(&name, &context).await;
+    assert!(
+        matches!(deleted, Err(EngineError::NotOurs { .. })),
+        "{deleted:?}"
+    );
+    assert!(
+        fake.requests()
+            .iter()
+            .all(|request| request.starts_with("GET "))
+    );
+}
