@@ -1,9 +1,13 @@
 #![doc = include_str!("../README.md")]
 
 mod answer;
+#[cfg(feature = "embedded")]
+pub mod analysis;
 pub mod code;
 pub mod document;
 pub mod dsl;
+#[cfg(feature = "embedded")]
+pub mod embedded;
 pub mod engine;
 pub mod limits;
 pub mod mapping;
