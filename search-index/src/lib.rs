@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 
-mod answer;
 #[cfg(feature = "embedded")]
 pub mod analysis;
+mod answer;
 pub mod code;
 pub mod document;
 pub mod dsl;

@@ -7,6 +7,7 @@ mod read;
 mod sdl;
 mod searches;
 mod service;
+mod star_wars;
 
 use search_index::mapping::{Indexes, MappingError, MappingOptions};
 use search_index::soml_core::Valid;
