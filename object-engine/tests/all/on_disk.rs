@@ -1,8 +1,7 @@
 //! The embedded store on disk keeps what it has.
 
-use graph_store::GraphStore;
 use graph_store::oxigraph::OxigraphStore;
-use graphql_service::RequestContext;
+use graph_store::{CallContext, GraphStore};
 use oxigraph::io::RdfFormat;
 
 #[tokio::test]
@@ -16,7 +15,7 @@ async fn data_are_there_when_the_store_is_opened_again() {
     drop(store);
     let store = OxigraphStore::open(&folder).expect("the same store");
     assert_eq!(store.inner().len().expect("it is readable"), 1);
-    let info = store.probe(&RequestContext::default()).await;
+    let info = store.probe(&CallContext::new()).await;
     assert_eq!(info.expect("it answers").provider, "rocksdb");
     drop(store);
     std::fs::remove_dir_all(folder).expect("the folder is there");

@@ -21,8 +21,8 @@ use super::wire::{Failure, Wire};
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::remote::write::{
-    BlankQuads, Found, Graphs, Log, PATTERNS, PAUSE, Queue, Turn, check_change, check_patterns,
-    quads_of, rows, to_the_end, updates,
+    BlankQuads, DotSegments, Found, Graphs, Log, PATTERNS, PAUSE, Queue, Turn, check_change,
+    check_patterns, quads_of, rows, to_the_end, updates,
 };
 use crate::remote::{EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint};
 use crate::store::{GraphStore, StoreInfo, Transaction};
@@ -276,7 +276,7 @@ impl Transaction for Rdf4jTransaction {
         patterns: &[QuadPattern],
         context: &CallContext,
     ) -> Result<Vec<Quad>, StoreError> {
-        check_patterns(patterns)?;
+        check_patterns(patterns, DotSegments::Kept)?;
         let mut seen = std::collections::HashSet::new();
         let mut found = Vec::new();
         for patterns in patterns.chunks(PATTERNS) {
@@ -295,7 +295,8 @@ impl Transaction for Rdf4jTransaction {
         if state.turn.is_none() {
             return Err(ended());
         }
-        let checked = check_change(&change).and_then(|()| state.blank.check(&change.removed));
+        let checked = check_change(&change, DotSegments::Kept)
+            .and_then(|()| state.blank.check(&change.removed));
         if let Err(error) = checked {
             self.open.end(&mut state);
             return Err(error);
@@ -320,7 +321,7 @@ impl Transaction for Rdf4jTransaction {
             removed: Vec::new(),
             added: change_graph::quads(&record),
         };
-        check_change(&marker)?;
+        check_change(&marker, DotSegments::Kept)?;
         let open = Arc::clone(&self.open);
         let mut state = open.state.lock().await;
         state.pending = std::mem::take(&mut state.pending).then(marker);

@@ -23,7 +23,7 @@ use probe::probe_updates;
 pub(super) use probe::{claims, fresh_graph, removal, winners};
 pub(super) use queue::{Queue, Turn};
 pub(super) use read::{Found, PATTERNS, quads_of, rows};
-pub(super) use terms::{check_change, check_patterns, data};
+pub(super) use terms::{DotSegments, check_change, check_patterns, data};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::CallContext;

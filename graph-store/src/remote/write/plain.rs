@@ -23,7 +23,7 @@ use super::known::Known;
 use super::log::{Log, abandoned};
 use super::queue::{Queue, Turn};
 use super::read::{Found, PATTERNS, quads_of, rows};
-use super::terms::{check_change, check_patterns};
+use super::terms::{DotSegments, check_change, check_patterns};
 use super::{IsolationReport, PAUSE, probe_updates, to_the_end, within};
 use crate::context::CallContext;
 use crate::error::StoreError;
@@ -165,7 +165,7 @@ impl PlainTransaction {
             removed: Vec::new(),
             added: change_graph::quads(record),
         };
-        check_change(&marker)?;
+        check_change(&marker, DotSegments::Kept)?;
         let rows = Rows::removed(self.graphs, &change.removed, &self.known.blank)?;
         let rows = rows.and_added(&change.added).and_added(&marker.added);
         Ok(update(vec![rows.operation(Some(guard))]))
@@ -264,7 +264,7 @@ impl Transaction for PlainTransaction {
         patterns: &[QuadPattern],
         context: &CallContext,
     ) -> Result<Vec<Quad>, StoreError> {
-        check_patterns(patterns)?;
+        check_patterns(patterns, DotSegments::Resolved)?;
         loop {
             let missing = self.known.missing(patterns);
             if missing.is_empty() {
@@ -280,7 +280,7 @@ impl Transaction for PlainTransaction {
 
     async fn apply(&mut self, change: QuadChange, context: &CallContext) -> Result<(), StoreError> {
         context.check()?;
-        check_change(&change)?;
+        check_change(&change, DotSegments::Resolved)?;
         let is_default = |quad: &Quad| quad.graph_name == GraphName::DefaultGraph;
         if !self.graphs.has_default() && change.added.iter().any(is_default) {
             return Err(StoreError::Unsupported(

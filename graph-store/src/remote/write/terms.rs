@@ -1,16 +1,29 @@
 //! Terms that are written into queries and updates: none may be more than the value it stands for.
 
+use oxiri::Iri;
 use oxrdf::{GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
 use spargebra::term::GroundTerm;
 
 use crate::error::StoreError;
 use crate::write::{QuadChange, QuadPattern};
 
+/// What a server makes of IRIs with the path segments `.` and `..`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::remote) enum DotSegments {
+    /// It keeps them.
+    Kept,
+    /// It may resolve them, as references are, so that another IRI is written or read.
+    Resolved,
+}
+
 /// Checks the terms of a change. Algebra is shown as text on its way to a server, and whoever made a
 /// term without checks could have put syntax into an IRI or a language tag.
-pub(in crate::remote) fn check_change(change: &QuadChange) -> Result<(), StoreError> {
+pub(in crate::remote) fn check_change(
+    change: &QuadChange,
+    dots: DotSegments,
+) -> Result<(), StoreError> {
     for quad in change.removed.iter().chain(&change.added) {
-        check_quad(quad)?;
+        check_quad(quad, dots)?;
     }
     let has_blank_node = |quad: &&Quad| quad.subject.is_blank_node() || quad.object.is_blank_node();
     match change.added.iter().find(has_blank_node) {
@@ -22,7 +35,11 @@ pub(in crate::remote) fn check_change(change: &QuadChange) -> Result<(), StoreEr
 }
 
 /// Checks the terms of patterns.
-pub(in crate::remote) fn check_patterns(patterns: &[QuadPattern]) -> Result<(), StoreError> {
+pub(in crate::remote) fn check_patterns(
+    patterns: &[QuadPattern],
+    dots: DotSegments,
+) -> Result<(), StoreError> {
+    let check_node = |node: &NamedNode| check_node(node, dots);
     let check = |nodes: &[&NamedNode]| nodes.iter().try_for_each(|node| check_node(node));
     patterns.iter().try_for_each(|pattern| match pattern {
         QuadPattern::About(subject) => check_node(subject),
@@ -35,7 +52,8 @@ pub(in crate::remote) fn check_patterns(patterns: &[QuadPattern]) -> Result<(), 
     })
 }
 
-fn check_quad(quad: &Quad) -> Result<(), StoreError> {
+fn check_quad(quad: &Quad, dots: DotSegments) -> Result<(), StoreError> {
+    let check_node = |node: &NamedNode| check_node(node, dots);
     if let NamedOrBlankNode::NamedNode(subject) = &quad.subject {
         check_node(subject)?;
     }
@@ -63,19 +81,28 @@ fn check_quad(quad: &Quad) -> Result<(), StoreError> {
     }
 }
 
-fn check_node(node: &NamedNode) -> Result<(), StoreError> {
-    match NamedNode::new(node.as_str()) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(StoreError::Unsupported(format!(
-            "`{}` is not a valid IRI",
-            node.as_str()
+fn check_node(node: &NamedNode, dots: DotSegments) -> Result<(), StoreError> {
+    let iri = node.as_str();
+    let Ok(parsed) = Iri::parse(iri) else {
+        return Err(StoreError::Unsupported(format!(
+            "`{iri}` is not a valid IRI"
+        )));
+    };
+    let has_dots = || {
+        let mut segments = parsed.path().split('/');
+        segments.any(|segment| matches!(segment, "." | ".."))
+    };
+    match dots == DotSegments::Resolved && has_dots() {
+        true => Err(StoreError::Unsupported(format!(
+            "`{iri}` has the path segments `.` or `..`, which servers resolve to another IRI"
         ))),
+        false => Ok(()),
     }
 }
 
 fn check_literal(literal: &Literal) -> Result<(), StoreError> {
     let Some(tag) = literal.language() else {
-        return check_node(&literal.datatype().into_owned());
+        return check_node(&literal.datatype().into_owned(), DotSegments::Kept);
     };
     // All that SPARQL allows in a tag.
     let mut parts = tag.split('-');
@@ -125,4 +152,36 @@ pub(in crate::remote) fn data(quads: &[Quad]) -> Vec<spargebra::term::Quad> {
             },
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use oxrdf::NamedNode;
+
+    use super::{DotSegments, check_node};
+
+    #[test]
+    fn iris_that_a_server_would_resolve_are_refused_where_it_may() {
+        for iri in [
+            "http://e/a/../b",
+            "http://e//./",
+            "http://e/..",
+            "urn:x/./y",
+        ] {
+            let node = NamedNode::new(iri).expect("an IRI");
+            assert!(check_node(&node, DotSegments::Kept).is_ok(), "{iri}");
+            assert!(check_node(&node, DotSegments::Resolved).is_err(), "{iri}");
+        }
+        for iri in [
+            "http://e/a..b/.c",
+            "http://e/a?b=/../",
+            "http://e/#/../",
+            "http://../a",
+        ] {
+            let node = NamedNode::new(iri).expect("an IRI");
+            assert!(check_node(&node, DotSegments::Resolved).is_ok(), "{iri}");
+        }
+        let broken = NamedNode::new_unchecked("http://e/> <x");
+        assert!(check_node(&broken, DotSegments::Kept).is_err());
+    }
 }
