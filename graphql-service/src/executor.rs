@@ -167,7 +167,7 @@ fn json(value: Value) -> Result<JsonValue, GraphqlError> {
         Value::Object(members) => members
             .into_iter()
             .map(|(name, value)| Ok((name.as_str().into(), json(value)?)))
-            .collect::<Result<JsonMap, _>>()?
+            .collect::<Result<JsonMap, GraphqlError>>()?
             .into(),
         Value::Binary(_) => {
             let message =
