@@ -4,6 +4,7 @@ pub mod code;
 pub mod document;
 pub mod dsl;
 pub mod engine;
+pub mod indexer;
 pub mod limits;
 pub mod mapping;
 #[cfg(feature = "opensearch")]

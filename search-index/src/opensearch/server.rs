@@ -450,10 +450,13 @@ impl OpenSearch {
             timed_out: bool,
             #[serde(rename = "_shards")]
             shards: Shards,
+            // What is empty is filtered out.
+            #[serde(default)]
             hits: Hits,
         }
-        #[derive(Deserialize)]
+        #[derive(Default, Deserialize)]
         struct Hits {
+            #[serde(default)]
             hits: Vec<Sorted>,
         }
         #[derive(Deserialize)]

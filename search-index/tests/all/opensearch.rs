@@ -5,6 +5,7 @@
 mod engine;
 mod fake;
 mod faults;
+mod indexing;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
