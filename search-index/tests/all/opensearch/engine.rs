@@ -30,12 +30,13 @@ impl Planets {
     }
 
     async fn at(address: &str) -> Planets {
-        static NEXT: AtomicU64 = AtomicU64::new(1_000);
+        // Downwards, since an indexer takes the number behind the greatest.
+        static NEXT: AtomicU64 = AtomicU64::new(1_000_000);
         let definition = API.indexes().named("Planet").expect("planets are indexed");
         let planets = Planets {
             engine: OpenSearch::new(options(address)).expect("an engine"),
             definition,
-            name: PhysicalName::new(definition, NEXT.fetch_add(1, Ordering::Relaxed)),
+            name: PhysicalName::new(definition, NEXT.fetch_sub(1, Ordering::Relaxed)),
             context: CallContext::new(),
         };
         let engine = &planets.engine;
@@ -100,7 +101,11 @@ async fn what_is_written_is_found() {
         "{info:?}"
     );
     let health = engine.health(context).await.expect("health");
-    assert_eq!((health.level, health.nodes), (HealthLevel::Good, 1));
+    // Other tests create indexes meanwhile.
+    assert!(
+        health.level != HealthLevel::Bad && health.nodes == 1,
+        "{health:?}"
+    );
     planets.write(&three()).await;
     assert_eq!(
         engine.count(&planets.name, context).await.expect("a count"),
