@@ -65,29 +65,7 @@ impl Plan {
     }
 
     fn add(&mut self, definition: &IndexDefinition, all: &Indexes<'_>) -> Result<(), EngineError> {
-        let alias = definition.alias();
-        let mut current = None;
-        let mut replaces_index = false;
-        for state in all.states {
-            let possession = all.possession(state);
-            let is_concrete = state.name.as_str() == alias;
-            if !is_concrete && !state.aliases.contains(&alias) {
-                continue;
-            }
-            let may_replace = match possession {
-                Possession::Ours => true,
-                Possession::Nobodys => all.options.remove_previous,
-                Possession::Theirs => false,
-            };
-            if !may_replace {
-                let name = state.name.to_string();
-                return Err(EngineError::NotOurs { name });
-            }
-            match is_concrete {
-                true => replaces_index = true,
-                false => current = Some(state),
-            }
-        }
+        let (current, replaces_index) = all.behind(&definition.alias())?;
         let numbered = all.states.iter().filter_map(|state| {
             let number = number(definition, state.name.as_str())?;
             Some((number, state))
@@ -145,6 +123,32 @@ impl Plan {
 }
 
 impl Indexes<'_> {
+    /// Returns the index that an alias leads to, and whether there is one of the name of the alias; both
+    /// may be replaced.
+    fn behind(&self, alias: &str) -> Result<(Option<&IndexState>, bool), EngineError> {
+        let (mut current, mut replaces_index) = (None, false);
+        for state in self.states {
+            let is_concrete = state.name.as_str() == alias;
+            if !is_concrete && !state.aliases.iter().any(|other| other == alias) {
+                continue;
+            }
+            let may_replace = match self.possession(state) {
+                Possession::Ours => true,
+                Possession::Nobodys => self.options.remove_previous,
+                Possession::Theirs => false,
+            };
+            if !may_replace {
+                let name = state.name.to_string();
+                return Err(EngineError::NotOurs { name });
+            }
+            match is_concrete {
+                true => replaces_index = true,
+                false => current = Some(state),
+            }
+        }
+        Ok((current, replaces_index))
+    }
+
     fn possession(&self, state: &IndexState) -> Possession {
         match &state.mark {
             None => Possession::Nobodys,

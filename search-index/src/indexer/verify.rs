@@ -67,45 +67,69 @@ impl Expected<'_> {
         // An id that is too long for a keyword is in no list, and is only counted.
         let is_listed =
             |iri: &&str| iri.len() <= MAX_KEYWORD || iri.encode_utf16().count() <= MAX_KEYWORD;
-        let mut wanted = indexed.clone().filter(is_listed);
-        let (mut missing, mut surplus, mut example) = (0, 0, None);
-        let (mut want, mut have) = (wanted.next(), found.next().await?);
-        loop {
-            let order = match (want, &have) {
-                (None, None) => break,
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (Some(want), Some(have)) => want.cmp(have.as_str()),
-            };
-            if order == Ordering::Less {
-                missing += 1;
-                example = example.or_else(|| want.map(str::to_owned));
-            }
-            if order == Ordering::Greater {
-                surplus += 1;
-                example = example.or_else(|| have.clone());
-            }
-            if order.is_le() {
-                want = wanted.next();
-            }
-            if order.is_ge() {
-                have = found.next().await?;
-            }
-        }
+        let listed = indexed.clone().filter(is_listed);
+        let mut difference = compare(listed, &mut found).await?;
         let (number, count) = (indexed.count() as u64, engine.count(name, context).await?);
-        if example.is_none() && count != number {
-            missing = number.saturating_sub(count);
-            surplus = count.saturating_sub(number);
-            example = Some(String::new());
+        if difference.is_none() && count != number {
+            difference = Some(Difference {
+                missing: number.saturating_sub(count),
+                surplus: count.saturating_sub(number),
+                example: String::new(),
+            });
         }
-        match example {
+        match difference {
             None => Ok(()),
-            Some(example) => Err(IndexerError::Incomplete {
+            Some(Difference {
+                missing,
+                surplus,
+                example,
+            }) => Err(IndexerError::Incomplete {
                 object: self.object.to_owned(),
                 missing,
                 surplus,
                 example,
             }),
+        }
+    }
+}
+
+/// How an index differs from the store.
+#[derive(Default)]
+struct Difference {
+    missing: u64,
+    surplus: u64,
+    /// One of them.
+    example: String,
+}
+
+/// Compares ids that are wanted with those that are there, both in ascending order.
+async fn compare(
+    mut wanted: impl Iterator<Item = &str>,
+    found: &mut Ids<'_>,
+) -> Result<Option<Difference>, EngineError> {
+    let mut difference = None;
+    let (mut want, mut have) = (wanted.next(), found.next().await?);
+    loop {
+        let order = match (want, &have) {
+            (None, None) => return Ok(difference),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(want), Some(have)) => want.cmp(have.as_str()),
+        };
+        if order.is_ne() {
+            let one = if order.is_lt() { want } else { have.as_deref() };
+            let difference = difference.get_or_insert_with(|| Difference {
+                example: one.unwrap_or_default().to_owned(),
+                ..Difference::default()
+            });
+            difference.missing += u64::from(order.is_lt());
+            difference.surplus += u64::from(order.is_gt());
+        }
+        if order.is_le() {
+            want = wanted.next();
+        }
+        if order.is_ge() {
+            have = found.next().await?;
         }
     }
 }
