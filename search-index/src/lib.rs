@@ -9,6 +9,7 @@ pub mod dsl;
 #[cfg(feature = "embedded")]
 pub mod embedded;
 pub mod engine;
+pub mod indexer;
 pub mod limits;
 pub mod mapping;
 #[cfg(feature = "opensearch")]

@@ -20,6 +20,7 @@ mod client;
 mod exchange;
 mod failure;
 mod fields;
+mod ids;
 mod node;
 mod options;
 mod server;

@@ -16,6 +16,7 @@ use super::bulk::{self, Outcome};
 use super::client::Client;
 use super::exchange::{Repeat, Reply, Request};
 use super::failure::Failure;
+use super::ids;
 use super::options::{OpenSearchOptions, OptionsError, bound};
 use crate::document::Document;
 use crate::dsl::Search;
@@ -445,47 +446,12 @@ impl OpenSearch {
         size: usize,
         context: &CallContext,
     ) -> Result<Vec<String>, EngineError> {
-        #[derive(Deserialize)]
-        struct Page {
-            timed_out: bool,
-            #[serde(rename = "_shards")]
-            shards: Shards,
-            hits: Hits,
-        }
-        #[derive(Deserialize)]
-        struct Hits {
-            hits: Vec<Sorted>,
-        }
-        #[derive(Deserialize)]
-        struct Sorted {
-            sort: [String; 1],
-        }
-        let mut body = json!({
-            // An id that is too long for a keyword is in no order.
-            "query": {"exists": {"field": "id"}},
-            "sort": [{"id": "asc"}],
-            "size": size,
-            "_source": false,
-            "track_total_hits": false,
-        });
-        if let Some(after) = after {
-            body["search_after"] = json!([after]);
-        }
         let path = [name.as_str(), "_search"];
         let filter = ("filter_path", "timed_out,_shards,hits.hits.sort");
         let query = [WHOLE[0], filter];
-        let request = Request::send(Method::POST, &path, body.to_string()).query(&query);
+        let request = Request::send(Method::POST, &path, ids::body(after, size)).query(&query);
         let reply = self.on(name, request, context).await?;
-        let read = |body: &Bytes| {
-            let page: Page = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-            page.shards.check()?;
-            if page.timed_out {
-                return Err("the search timed out".to_owned());
-            }
-            let ids = page.hits.hits.into_iter();
-            Ok(ids.map(|Sorted { sort: [id] }| id).collect())
-        };
-        self.read(reply, context, read).await
+        self.read(reply, context, ids::read).await
     }
 }
 

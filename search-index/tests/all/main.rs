@@ -1,6 +1,7 @@
 //! Behaviour of the crate through its interface.
 
 mod document;
+mod indexer;
 mod mapping;
 mod opensearch;
 mod read;

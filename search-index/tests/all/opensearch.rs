@@ -5,6 +5,7 @@
 mod engine;
 mod fake;
 mod faults;
+mod indexing;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,14 +25,15 @@ struct Server {
 
 impl Server {
     fn with_planets() -> Server {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
+        // Downwards, since an indexer takes the number behind the greatest.
+        static NEXT: AtomicU64 = AtomicU64::new(1_000);
         let address = address();
         let definition = API.indexes().named("Planet").expect("planets are indexed");
         let server = Server {
             index: format!(
                 "{}/{}",
                 address.trim_end_matches('/'),
-                definition.physical(NEXT.fetch_add(1, Ordering::Relaxed))
+                definition.physical(NEXT.fetch_sub(1, Ordering::Relaxed))
             ),
         };
         let _ = ureq::delete(&server.index).call();

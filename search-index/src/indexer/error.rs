@@ -1,0 +1,111 @@
+//! Why a run failed.
+
+use std::fmt;
+
+use graph_store::StoreError;
+
+use crate::document::Malformed;
+use crate::engine::EngineError;
+
+/// Why the indexes were not built. The aliases lead where they did before.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IndexerError {
+    /// The engine failed, or refuses an index.
+    #[error("failed to write to the search engine")]
+    Engine(#[from] EngineError),
+    /// The store failed, or the run was cancelled.
+    #[error("failed to read the store")]
+    Store(#[from] StoreError),
+    /// Values cannot be indexed, and are not to be ignored.
+    #[error(transparent)]
+    Malformed(Box<MalformedValues>),
+    /// The engine does not take a document.
+    #[error("the search engine does not take the document of <{iri}>: {status}{reason}")]
+    Rejected {
+        /// The object.
+        iri: String,
+        /// The status that the engine gave, as in HTTP.
+        status: u16,
+        /// Why, for logs.
+        reason: String,
+    },
+    /// The engine does not have the documents that it took.
+    #[error(
+        "the index of `{object}` differs from the store: {missing} documents are missing and {surplus} are surplus, such as <{example}>"
+    )]
+    Incomplete {
+        /// The GraphQL name of the object.
+        object: String,
+        /// How many documents are missing.
+        missing: u64,
+        /// How many documents are of no object.
+        surplus: u64,
+        /// The IRI of one.
+        example: String,
+    },
+    /// An option names an object that has no index.
+    #[error("there is no index of `{0}` in the schema")]
+    UnknownObject(String),
+    /// There are indexes of every number that was tried.
+    #[error("no number is free for an index of `{0}`")]
+    NoNumber(String),
+}
+
+/// Values that cannot be indexed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MalformedValues {
+    /// The first of them; see [`IndexerOptions::max_findings`](super::IndexerOptions::max_findings).
+    pub values: Vec<Malformed>,
+    /// How many there are in all indexes; one that several indexes embed counts in each.
+    pub total: u64,
+}
+
+impl std::error::Error for MalformedValues {}
+
+impl fmt::Display for MalformedValues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} values cannot be indexed", self.total)?;
+        for value in &self.values {
+            let Malformed {
+                iri,
+                path,
+                value,
+                reason,
+            } = value;
+            write!(f, "\n  <{iri}> {path}: {value}: {reason}")?;
+        }
+        let more = self.total.saturating_sub(self.values.len() as u64);
+        if more > 0 {
+            write!(f, "\n  and {more} more")?;
+        }
+        Ok(())
+    }
+}
+
+impl IndexerError {
+    /// Tells whether the same request may succeed later.
+    pub(super) fn is_transient(&self) -> bool {
+        match self {
+            IndexerError::Engine(error) => error.is_transient(),
+            IndexerError::Store(error) => is_transient(error),
+            _ => false,
+        }
+    }
+
+    /// Tells whether the run was cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        matches!(
+            self,
+            IndexerError::Store(StoreError::Cancelled)
+                | IndexerError::Engine(EngineError::Call(StoreError::Cancelled))
+        )
+    }
+}
+
+/// Tells whether a store may answer later.
+pub(super) fn is_transient(error: &StoreError) -> bool {
+    matches!(error, StoreError::Unavailable(_) | StoreError::Overloaded)
+}

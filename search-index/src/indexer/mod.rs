@@ -1,0 +1,34 @@
+//! Builds the indexes of a schema from a store, and moves the aliases when all are complete.
+//!
+//! [`Indexer::run`] builds what is not built yet: an index whose fingerprint has not changed stays. Each
+//! new index is filled and compared with the store before any alias moves, and then all move in one call,
+//! so a search sees the old documents or the new ones. Whatever ends a run before, the old indexes are as they were; what
+//! it leaves behind when the process dies is found and deleted by the next run.
+//!
+//! What is read and not written yet is bounded by [`IndexerOptions::max_bytes`]; the ids of the objects of
+//! the index that is being built are in memory.
+//!
+//! # What a run deletes
+//!
+//! Indexes with the mark of the application that no alias leads to: one with a higher number than
+//! the index that the alias leads to was not finished, and is deleted at the start of a run. One with a lower number was
+//! replaced; it is [superseded](Report::superseded), as are those that this run replaces, and goes by
+//! [`Indexer::remove_superseded`], since other instances may still search it.
+
+mod check;
+mod error;
+mod fill;
+mod options;
+mod pages;
+mod plan;
+mod progress;
+mod report;
+mod run;
+mod verify;
+mod write;
+
+pub use error::{IndexerError, MalformedValues};
+pub use options::IndexerOptions;
+pub use progress::{MalformedCount, ObjectProgress, Progress, Stage};
+pub use report::{ObjectReport, Outcome, Report};
+pub use run::Indexer;

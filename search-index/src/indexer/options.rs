@@ -1,0 +1,71 @@
+//! Settings of an indexer.
+
+use std::time::Duration;
+
+use crate::mapping::Owner;
+
+/// The settings of an [`Indexer`](super::Indexer).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct IndexerOptions {
+    /// Whose indexes these are.
+    pub owner: Owner,
+    /// Values that cannot be indexed are left out and counted (`indexer.ignoreMalformed`, default
+    /// true). If not, they are looked for before anything is written, and end the run.
+    pub ignore_malformed: bool,
+    /// Builds every index anew, and replaces whatever index has the name of an alias unless it is another
+    /// application's (`indexer.removePrevious`, default false).
+    pub remove_previous: bool,
+    /// How long indexes stay that were replaced (`indexer.dropDelay`, default 60 s).
+    pub drop_delay: Duration,
+    /// GraphQL names of the objects to index; all of the schema if absent. Only if absent are the indexes
+    /// of objects removed that the schema no longer has.
+    pub only: Option<Vec<String>>,
+    /// Bytes of documents that may be read and not written yet, about.
+    pub max_bytes: usize,
+    /// Bytes of documents that are written at once, about; pages adapt to it.
+    pub bulk_bytes: usize,
+    /// Maximum number of pages that are read or written at the same time.
+    pub pages: usize,
+    /// Maximum number of objects of a page.
+    pub max_page: usize,
+    /// Maximum number of malformed values that an error lists.
+    pub max_findings: usize,
+    /// Maximum number of times that a page is read, or what is left of a bulk is written, again.
+    pub max_retries: u32,
+    /// Delay before the first of these; it doubles with each.
+    pub retry_interval: Duration,
+    /// How long cleaning up may take after a run that failed or was cancelled.
+    pub cleanup_timeout: Duration,
+}
+
+impl IndexerOptions {
+    /// Creates the default options of an application.
+    #[must_use]
+    pub fn new(owner: Owner) -> Self {
+        IndexerOptions {
+            owner,
+            ignore_malformed: true,
+            remove_previous: false,
+            drop_delay: Duration::from_secs(60),
+            only: None,
+            max_bytes: 64 << 20,
+            bulk_bytes: 5 << 20,
+            pages: 4,
+            max_page: 10_000,
+            max_findings: 100,
+            max_retries: 8,
+            retry_interval: Duration::from_millis(200),
+            cleanup_timeout: Duration::from_secs(10),
+        }
+    }
+
+    /// Returns how long to wait before the `number`-th repetition, from 0.
+    pub(super) fn delay(&self, number: u32) -> Duration {
+        const LONGEST: Duration = Duration::from_secs(10);
+        let delay = self
+            .retry_interval
+            .saturating_mul(2_u32.saturating_pow(number));
+        delay.min(LONGEST)
+    }
+}

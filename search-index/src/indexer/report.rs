@@ -1,0 +1,55 @@
+//! What a run did.
+
+use std::time::Duration;
+
+use crate::engine::PhysicalName;
+
+/// What a run did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// The objects, in the order of the schema.
+    pub objects: Vec<ObjectReport>,
+    /// Indexes that no alias leads to any more, which
+    /// [`Indexer::remove_superseded`](super::Indexer::remove_superseded) deletes.
+    pub superseded: Vec<PhysicalName>,
+}
+
+/// What a run did for an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ObjectReport {
+    /// The GraphQL name of the object.
+    pub object: String,
+    /// The index that its alias leads to.
+    pub index: PhysicalName,
+    /// What was done.
+    pub outcome: Outcome,
+}
+
+/// What was done for an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing: its index has the same fingerprint.
+    Unchanged,
+    /// Its index was built.
+    Built {
+        /// Number of documents.
+        documents: u64,
+        /// Number of values that are in no document.
+        malformed: u64,
+        /// Number of documents that the engine did not take because of a value.
+        rejected: u64,
+        /// How long it took.
+        time: Duration,
+    },
+}
+
+impl Report {
+    /// Tells whether nothing had to be built.
+    #[must_use]
+    pub fn is_unchanged(&self) -> bool {
+        let mut objects = self.objects.iter();
+        objects.all(|object| object.outcome == Outcome::Unchanged)
+    }
+}

@@ -1,0 +1,394 @@
+//! A run from its plan to the moved aliases.
+
+use std::collections::HashSet;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use graph_store::query::ObjectRef;
+use graph_store::{CallContext, GraphStore};
+use soml_core::Valid;
+use soml_core::schema::Schema;
+
+use super::check::Checker;
+use super::error::IndexerError;
+use super::fill::{Fill, Flow, pause, wait};
+use super::options::IndexerOptions;
+use super::pages::Pages;
+use super::plan::{Plan, Step};
+use super::progress::{ObjectProgress, Progress, Stage};
+use super::report::{ObjectReport, Outcome, Report};
+use super::verify::Expected;
+use super::write::Writer;
+use crate::engine::{Binding, Engine, EngineError, PhysicalName, Switch};
+use crate::mapping::{IndexDefinition, Indexes};
+
+/// Numbers that are tried for a new index.
+const NUMBERS: u64 = 16;
+
+/// Builds the indexes of a schema.
+pub struct Indexer {
+    schema: Arc<Valid<Schema>>,
+    indexes: Arc<Indexes>,
+    store: Arc<dyn GraphStore>,
+    engine: Engine,
+    options: IndexerOptions,
+    progress: Arc<Progress>,
+}
+
+/// What a run has created so far.
+#[derive(Default)]
+struct Created {
+    names: Vec<PhysicalName>,
+    reports: Vec<ObjectReport>,
+    switches: Vec<Switch>,
+}
+
+/// Where the aliases lead after they were to move.
+enum Switched {
+    Yes,
+    No(EngineError),
+    Unknown(EngineError),
+}
+
+impl Indexer {
+    /// Creates an indexer; the indexes are those of the schema.
+    #[must_use]
+    pub fn new(
+        schema: Arc<Valid<Schema>>,
+        indexes: Arc<Indexes>,
+        store: Arc<dyn GraphStore>,
+        engine: Engine,
+        options: IndexerOptions,
+    ) -> Self {
+        let progress = Progress::new(indexes.indexes.iter().map(|index| index.name.as_str()));
+        Indexer {
+            schema,
+            indexes,
+            store,
+            engine,
+            options,
+            progress: Arc::new(progress),
+        }
+    }
+
+    /// Returns how far a run is, to be looked at while it runs.
+    #[must_use]
+    pub fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
+    }
+
+    /// Builds what is not built yet, and moves the aliases when all is complete. Runs in a Tokio runtime.
+    ///
+    /// A run ends soon after the context is cancelled; what it has built by then is deleted.
+    ///
+    /// # Errors
+    /// When the store or the engine fails for longer than is tried again, a value is malformed and must
+    /// not be, or an index is somebody else's. The aliases lead where they did before.
+    pub async fn run(&self, context: &CallContext) -> Result<Report, IndexerError> {
+        // What is read on other threads ends when this future is dropped.
+        let token = context.cancellation.child_token();
+        let _ends = token.clone().drop_guard();
+        let context = context.clone().with_cancellation(token);
+        let definitions = self.definitions()?;
+        let indexes = self
+            .patiently(&context, || self.engine.indexes(&context))
+            .await?;
+        let plan = Plan::new(&definitions, &indexes, &self.options)?;
+        for name in &plan.unfinished {
+            tracing::info!(index = %name, "an index is deleted that was never finished");
+            self.patiently(&context, || self.engine.delete(name, &context))
+                .await?;
+        }
+        if !self.options.ignore_malformed {
+            self.check(&definitions, &plan, &context).await?;
+        }
+        let mut created = Created::default();
+        let built = self
+            .build_all(&definitions, &plan, &mut created, &context)
+            .await;
+        if let Err(error) = built {
+            self.clean_up(&created).await;
+            return Err(error);
+        }
+        created.switches.extend(plan.removed);
+        match self.switch(&created, &context).await {
+            Switched::Yes => {}
+            Switched::No(error) => {
+                self.clean_up(&created).await;
+                return Err(error.into());
+            }
+            // One of them may be the one that searches find; the next run will know.
+            Switched::Unknown(error) => return Err(error.into()),
+        }
+        for report in &created.reports {
+            self.progress.of(&report.object).enter(Stage::Done);
+        }
+        Ok(Report {
+            objects: created.reports,
+            superseded: plan.superseded,
+        })
+    }
+
+    /// Waits for the [delay](IndexerOptions::drop_delay), and deletes the indexes that a run found to be
+    /// superseded and no alias leads to since.
+    ///
+    /// # Errors
+    /// When the engine fails, or the context is cancelled; a later run finds them again.
+    pub async fn remove_superseded(
+        &self,
+        report: &Report,
+        context: &CallContext,
+    ) -> Result<(), IndexerError> {
+        if report.superseded.is_empty() {
+            return Ok(());
+        }
+        wait(self.options.drop_delay, context).await?;
+        for index in self
+            .patiently(context, || self.engine.indexes(context))
+            .await?
+        {
+            if index.aliases.is_empty() && report.superseded.contains(&index.name) {
+                self.patiently(context, || self.engine.delete(&index.name, context))
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the definitions that are to be indexed.
+    fn definitions(&self) -> Result<Vec<&IndexDefinition>, IndexerError> {
+        match &self.options.only {
+            None => Ok(self.indexes.indexes.iter().collect()),
+            Some(names) => {
+                let find = |name: &String| {
+                    let found = self.indexes.named(name);
+                    found.ok_or_else(|| IndexerError::UnknownObject(name.clone()))
+                };
+                names.iter().map(find).collect()
+            }
+        }
+    }
+
+    fn pages(&self, definition: &IndexDefinition) -> Pages {
+        let mut indexes = self.indexes.indexes.iter();
+        let at = indexes.position(|index| index.name == definition.name);
+        Pages {
+            schema: Arc::clone(&self.schema),
+            indexes: Arc::clone(&self.indexes),
+            at: at.expect("the definition is one of the indexes"),
+            store: Arc::clone(&self.store),
+        }
+    }
+
+    /// Reads all documents that are to be built, and fails if one has a malformed value.
+    async fn check(
+        &self,
+        definitions: &[&IndexDefinition],
+        plan: &Plan,
+        context: &CallContext,
+    ) -> Result<(), IndexerError> {
+        let checker = Checker::new(self.options.max_findings);
+        for (definition, step) in definitions.iter().zip(&plan.steps) {
+            if matches!(step, Step::Build { .. }) {
+                let pages = self.pages(definition);
+                let objects = self.objects(&pages, context).await?;
+                let progress = self.progress.of(&definition.name);
+                progress.begin(Stage::Checking, objects.len() as u64);
+                let fill = self.fill(&pages, progress, context);
+                fill.run(&objects, &checker).await?;
+            }
+        }
+        checker.result()
+    }
+
+    async fn build_all(
+        &self,
+        definitions: &[&IndexDefinition],
+        plan: &Plan,
+        created: &mut Created,
+        context: &CallContext,
+    ) -> Result<(), IndexerError> {
+        for (definition, step) in definitions.iter().zip(&plan.steps) {
+            let (index, outcome) = match step {
+                Step::Keep(name) => (name.clone(), Outcome::Unchanged),
+                Step::Build {
+                    number,
+                    replaces_index,
+                } => {
+                    let name = self.create(definition, *number, created, context).await?;
+                    created.switches.push(Switch {
+                        alias: definition.alias(),
+                        to: Some(name.clone()),
+                        replaces_index: *replaces_index,
+                    });
+                    let outcome = self.build(definition, &name, context).await?;
+                    (name, outcome)
+                }
+            };
+            created.reports.push(ObjectReport {
+                object: definition.name.clone(),
+                index,
+                outcome,
+            });
+        }
+        Ok(())
+    }
+
+    /// Creates an empty index under the first number that is free.
+    async fn create(
+        &self,
+        definition: &IndexDefinition,
+        first: u64,
+        created: &mut Created,
+        context: &CallContext,
+    ) -> Result<PhysicalName, IndexerError> {
+        for number in first..first + NUMBERS {
+            let name = PhysicalName::new(definition, number);
+            let binding = Binding {
+                definition,
+                name: &name,
+            };
+            // It may be there even if no answer says so.
+            created.names.push(name.clone());
+            match self
+                .engine
+                .create(binding, &self.options.owner, context)
+                .await
+            {
+                Ok(()) => return Ok(name),
+                Err(EngineError::NotOurs { .. }) => created.names.pop(),
+                Err(error) => return Err(error.into()),
+            };
+        }
+        Err(IndexerError::NoNumber(definition.name.clone()))
+    }
+
+    /// Fills an index, and checks that everything is there.
+    async fn build(
+        &self,
+        definition: &IndexDefinition,
+        name: &PhysicalName,
+        context: &CallContext,
+    ) -> Result<Outcome, IndexerError> {
+        let progress = self.progress.of(&definition.name);
+        let pages = self.pages(definition);
+        let objects = self.objects(&pages, context).await?;
+        progress.begin(Stage::Filling, objects.len() as u64);
+        let writer = Writer {
+            engine: &*self.engine,
+            binding: Binding { definition, name },
+            options: &self.options,
+            progress,
+            context,
+            left_out: Mutex::default(),
+        };
+        self.fill(&pages, progress, context)
+            .run(&objects, &writer)
+            .await?;
+        progress.enter(Stage::Verifying);
+        self.patiently(context, || self.engine.refresh(name, context))
+            .await?;
+        let left_out: HashSet<String> = writer
+            .left_out
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let expected = Expected {
+            object: &definition.name,
+            objects: &objects,
+            left_out: &left_out,
+        };
+        self.patiently(context, || expected.verify(&*self.engine, name, context))
+            .await?;
+        progress.enter(Stage::Complete);
+        Ok(Outcome::Built {
+            documents: (objects.len() - left_out.len()) as u64,
+            malformed: progress.malformed(),
+            rejected: progress.rejected(),
+            time: progress.time(),
+        })
+    }
+
+    async fn objects(
+        &self,
+        pages: &Pages,
+        context: &CallContext,
+    ) -> Result<Vec<ObjectRef>, IndexerError> {
+        self.patiently(context, || pages.ids(context)).await
+    }
+
+    fn fill<'f>(
+        &'f self,
+        pages: &'f Pages,
+        progress: &'f ObjectProgress,
+        context: &'f CallContext,
+    ) -> Fill<'f> {
+        Fill {
+            pages,
+            options: &self.options,
+            progress,
+            context,
+            flow: Flow::default(),
+        }
+    }
+
+    /// Moves the aliases, and finds out whether they have moved where no answer says so.
+    async fn switch(&self, created: &Created, context: &CallContext) -> Switched {
+        if created.switches.is_empty() {
+            return Switched::Yes;
+        }
+        let Err(error) = self.engine.switch(&created.switches, context).await else {
+            return Switched::Yes;
+        };
+        let context = self.cleanup_context();
+        let Ok(indexes) = self.engine.indexes(&context).await else {
+            return Switched::Unknown(error);
+        };
+        let is_moved = indexes
+            .iter()
+            .any(|index| created.names.contains(&index.name) && !index.aliases.is_empty());
+        if is_moved {
+            Switched::Yes
+        } else {
+            Switched::No(error)
+        }
+    }
+
+    /// Deletes what a run has created that did not end well. What cannot be deleted is found by the next.
+    async fn clean_up(&self, created: &Created) {
+        let context = self.cleanup_context();
+        for name in &created.names {
+            if let Err(error) = self.engine.delete(name, &context).await {
+                tracing::warn!(index = %name, %error, "an index that was not finished is left");
+            }
+        }
+    }
+
+    fn cleanup_context(&self) -> CallContext {
+        CallContext::new().with_timeout(self.options.cleanup_timeout)
+    }
+
+    /// Asks the store or the engine, again while it cannot be reached.
+    async fn patiently<T, E, F>(
+        &self,
+        context: &CallContext,
+        ask: impl Fn() -> F,
+    ) -> Result<T, IndexerError>
+    where
+        E: Into<IndexerError>,
+        F: Future<Output = Result<T, E>>,
+    {
+        let mut tries = 0;
+        loop {
+            let error = match ask().await {
+                Ok(result) => return Ok(result),
+                Err(error) => error.into(),
+            };
+            if !error.is_transient() || tries == self.options.max_retries {
+                return Err(error);
+            }
+            tracing::warn!(%error, "what an indexer asked for is asked for again");
+            pause(&self.options, tries, context).await?;
+            tries += 1;
+        }
+    }
+}

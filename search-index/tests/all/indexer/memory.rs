@@ -1,0 +1,316 @@
+//! An engine in memory that fails, stalls and rejects documents as a test says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use graph_store::CallContext;
+use search_index::document::Document;
+use search_index::dsl::Search;
+use search_index::engine::{
+    Answer, Binding, EngineError, EngineHealth, EngineInfo, HealthLevel, IndexState, Mark,
+    PhysicalName, Rejected, SearchEngine, Switch,
+};
+use search_index::mapping::{Analyzers, Owner};
+use tokio::sync::Notify;
+
+/// What happens to a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    None,
+    /// Nothing is done, and the engine says that it failed.
+    Fails,
+    /// All is done, and the answer is lost.
+    Lost,
+    /// Nothing is done, and there is never an answer.
+    Stalls,
+    /// All is done, and there is never an answer.
+    StallsAfter,
+    /// Nothing is done, and the engine cannot be reached.
+    Down,
+}
+
+/// Decides what happens to a call by its number, from 0, and its name.
+pub(super) type Faults = dyn Fn(usize, &str) -> Fault + Send + Sync;
+
+/// Decides whether a document is taken, by the number of the bulk and the document.
+pub(super) type Judge = dyn Fn(usize, &Document) -> Option<u16> + Send + Sync;
+
+#[derive(Default)]
+pub(super) struct Memory {
+    pub(super) state: Mutex<State>,
+    faults: Mutex<Option<Arc<Faults>>>,
+    judge: Mutex<Option<Arc<Judge>>>,
+    /// Notified when a call stalls.
+    pub(super) stalled: Notify,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct State {
+    pub(super) indexes: BTreeMap<String, Index>,
+    pub(super) calls: Vec<String>,
+    pub(super) bulks: usize,
+    /// Documents that get lost without a word.
+    pub(super) loses: BTreeSet<String>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Index {
+    pub(super) mark: Option<Mark>,
+    pub(super) aliases: BTreeSet<String>,
+    pub(super) documents: BTreeMap<String, String>,
+    /// Those that searches find.
+    pub(super) visible: BTreeMap<String, String>,
+}
+
+fn error(text: &str) -> Box<dyn std::error::Error + Send + Sync> {
+    text.into()
+}
+
+impl Memory {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set_faults(&self, faults: Option<Arc<Faults>>) {
+        *self.faults.lock().unwrap_or_else(PoisonError::into_inner) = faults;
+        self.state().calls.clear();
+    }
+
+    pub(super) fn set_judge(
+        &self,
+        judge: impl Fn(usize, &Document) -> Option<u16> + Send + Sync + 'static,
+    ) {
+        *self.judge.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(judge));
+    }
+
+    /// Returns the documents behind an alias; `None` where it leads nowhere.
+    pub(super) fn behind(&self, alias: &str) -> Option<BTreeMap<String, String>> {
+        let state = self.state();
+        let mut found = state
+            .indexes
+            .values()
+            .filter(|index| index.aliases.contains(alias));
+        let index = found.next()?;
+        assert!(found.next().is_none(), "an alias leads to one index");
+        Some(index.visible.clone())
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        self.state().indexes.keys().cloned().collect()
+    }
+
+    /// Does what a call is to do, unless a fault is to happen.
+    async fn call<T>(
+        &self,
+        name: &str,
+        context: &CallContext,
+        work: impl FnOnce(&mut State) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        context.check()?;
+        let fault = {
+            let mut state = self.state();
+            let number = state.calls.len();
+            state.calls.push(name.to_owned());
+            let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+            faults
+                .as_ref()
+                .map_or(Fault::None, |faults| faults(number, name))
+        };
+        // Others may do something meanwhile.
+        tokio::task::yield_now().await;
+        match fault {
+            Fault::None => work(&mut self.state()),
+            Fault::Fails => Err(EngineError::Failed(error("as the test wants it"))),
+            Fault::Down => Err(EngineError::Unavailable(error("down"))),
+            Fault::Lost => {
+                work(&mut self.state())?;
+                Err(EngineError::Unavailable(error("lost")))
+            }
+            Fault::Stalls | Fault::StallsAfter => {
+                if fault == Fault::StallsAfter {
+                    work(&mut self.state())?;
+                }
+                self.stalled.notify_one();
+                context.cancellation.cancelled().await;
+                context.check()?;
+                unreachable!("the context is cancelled")
+            }
+        }
+    }
+}
+
+fn not_found(name: &PhysicalName) -> EngineError {
+    EngineError::NotFound {
+        name: name.to_string(),
+    }
+}
+
+impl State {
+    fn index(&mut self, name: &PhysicalName) -> Result<&mut Index, EngineError> {
+        self.indexes
+            .get_mut(name.as_str())
+            .ok_or_else(|| not_found(name))
+    }
+
+    fn switch(&mut self, switches: &[Switch]) -> Result<(), EngineError> {
+        for switch in switches {
+            if let Some(to) = &switch.to {
+                self.index(to)?;
+            }
+        }
+        for switch in switches {
+            if switch.replaces_index {
+                self.indexes.remove(&switch.alias);
+            }
+            for (name, index) in &mut self.indexes {
+                index.aliases.remove(&switch.alias);
+                if switch.to.as_ref().is_some_and(|to| to.as_str() == name) {
+                    index.aliases.insert(switch.alias.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl SearchEngine for Memory {
+    async fn info(&self, context: &CallContext) -> Result<EngineInfo, EngineError> {
+        let info = EngineInfo::new("memory", "1", Analyzers::distribution());
+        self.call("info", context, |_| Ok(info)).await
+    }
+
+    async fn health(&self, context: &CallContext) -> Result<EngineHealth, EngineError> {
+        self.call("health", context, |_| {
+            Ok(EngineHealth::new(HealthLevel::Good, 1))
+        })
+        .await
+    }
+
+    async fn indexes(&self, context: &CallContext) -> Result<Vec<IndexState>, EngineError> {
+        let state = |(name, index): (&String, &Index)| IndexState {
+            name: PhysicalName::from_engine(name),
+            aliases: index.aliases.iter().cloned().collect(),
+            mark: index.mark.clone(),
+        };
+        self.call("indexes", context, |all| {
+            Ok(all.indexes.iter().map(state).collect())
+        })
+        .await
+    }
+
+    async fn create(
+        &self,
+        index: Binding<'_>,
+        owner: &Owner,
+        context: &CallContext,
+    ) -> Result<(), EngineError> {
+        let new = Index {
+            mark: Some(Mark {
+                application: owner.application.clone(),
+                schema: index.definition.schema.clone(),
+                object: index.definition.name.clone(),
+                fingerprint: index.definition.fingerprint.clone(),
+            }),
+            ..Index::default()
+        };
+        let name = index.name.to_string();
+        self.call("create", context, |state| {
+            if state.indexes.contains_key(&name) {
+                return Err(EngineError::NotOurs { name });
+            }
+            state.indexes.insert(name, new);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn delete(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError> {
+        self.call("delete", context, |state| {
+            state.indexes.remove(name.as_str());
+            Ok(())
+        })
+        .await
+    }
+
+    async fn bulk(
+        &self,
+        index: Binding<'_>,
+        documents: &[Document],
+        context: &CallContext,
+    ) -> Result<Vec<Rejected>, EngineError> {
+        let judge = self
+            .judge
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        self.call("bulk", context, |state| {
+            let number = state.bulks;
+            state.bulks += 1;
+            let loses = state.loses.clone();
+            let index = state.index(index.name)?;
+            let mut rejected = Vec::new();
+            for (position, document) in documents.iter().enumerate() {
+                if let Some(status) = judge.as_ref().and_then(|judge| judge(number, document)) {
+                    let reason = ": as the test wants it".to_owned();
+                    rejected.push(Rejected {
+                        position,
+                        status,
+                        reason,
+                    });
+                } else if !loses.contains(&document.id) {
+                    let source = String::from_utf8_lossy(&document.source).into_owned();
+                    index.documents.insert(document.id.clone(), source);
+                }
+            }
+            Ok(rejected)
+        })
+        .await
+    }
+
+    async fn refresh(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError> {
+        self.call("refresh", context, |state| {
+            let index = state.index(name)?;
+            index.visible = index.documents.clone();
+            Ok(())
+        })
+        .await
+    }
+
+    async fn switch(&self, switches: &[Switch], context: &CallContext) -> Result<(), EngineError> {
+        self.call("switch", context, |state| state.switch(switches))
+            .await
+    }
+
+    async fn search(
+        &self,
+        _: Binding<'_>,
+        _: &Search,
+        _: &CallContext,
+    ) -> Result<Answer, EngineError> {
+        Err(EngineError::Unsupported(
+            "an indexer does not search".to_owned(),
+        ))
+    }
+
+    async fn count(&self, name: &PhysicalName, context: &CallContext) -> Result<u64, EngineError> {
+        let count = |state: &mut State| Ok(state.index(name)?.visible.len() as u64);
+        self.call("count", context, count).await
+    }
+
+    async fn ids(
+        &self,
+        name: &PhysicalName,
+        after: Option<&str>,
+        size: usize,
+        context: &CallContext,
+    ) -> Result<Vec<String>, EngineError> {
+        self.call("ids", context, |state| {
+            let ids = state.index(name)?.visible.keys();
+            let ids = ids.filter(|id| after.is_none_or(|after| id.as_str() > after));
+            Ok(ids.take(size).cloned().collect())
+        })
+        .await
+    }
+}
