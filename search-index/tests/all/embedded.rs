@@ -8,9 +8,7 @@ use async_trait::async_trait;
 use futures::executor::block_on;
 use search_index::dsl::{Match, Nested, Query, Search};
 use search_index::embedded::EmbeddedEngine;
-use search_index::engine::{
-    Binding, Engine, EngineError, HealthLevel, PhysicalName, SearchEngine, Switch,
-};
+use search_index::engine::{Binding, Engine, EngineError, HealthLevel, PhysicalName, Switch};
 use search_index::graph_store::{CallContext, LongWork, ResultMemory, StoreError};
 use search_index::mapping::Owner;
 use serde_json::{Value, json};

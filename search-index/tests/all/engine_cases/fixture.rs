@@ -7,7 +7,7 @@ use oxrdf::{Literal, NamedNode, Term};
 use search_index::document::{Document, FieldValues, ObjectValues};
 use search_index::dsl::{Query, Search, Sort};
 use search_index::engine::{
-    AggregationContent, Answer, Binding, Engine, EngineError, PhysicalName, SearchEngine,
+    AggregationContent, Answer, Binding, Engine, EngineError, PhysicalName,
 };
 use search_index::graph_store::CallContext;
 use search_index::mapping::{
@@ -156,9 +156,8 @@ impl Fixture {
         let context = &fixture.context;
         let deleted = fixture.engine.delete(&fixture.name, context).await;
         deleted.expect("what an earlier run left is deleted");
-        let created = fixture
-            .engine
-            .create(fixture.binding(), &Owner::new("cases"), context);
+        let owner = Owner::new("cases");
+        let created = fixture.engine.create(fixture.binding(), &owner, context);
         created.await.expect("the index is created");
         fixture
     }
@@ -208,13 +207,13 @@ impl Fixture {
 
     /// Returns the ids of what a clause matches, in ascending order.
     pub(crate) async fn ids(&self, query: Query) -> Vec<String> {
-        let answer = self.search(&Search {
+        let search = Search {
             query: Some(query),
             size: 1_000,
             sort: vec![Sort::field("id")],
             ..Search::default()
-        });
-        names(&answer.await)
+        };
+        names(&self.search(&search).await)
     }
 
     /// Checks what a clause matches, by ids with spaces between them.
@@ -226,14 +225,14 @@ impl Fixture {
     /// Checks the scores of what a clause matches, by id.
     pub(crate) async fn expect_scores(&self, query: Query, expected: &[(&str, f64)]) {
         let text = format!("{query:?}");
-        let answer = self.search(&Search {
+        let search = Search {
             query: Some(query),
             size: 1_000,
             sort: vec![Sort::field("id")],
             track_scores: true,
             ..Search::default()
-        });
-        let answer = answer.await;
+        };
+        let answer = self.search(&search).await;
         let found: Vec<_> = names(&answer)
             .into_iter()
             .zip(answer.hits.iter().map(|hit| hit.score))
@@ -252,12 +251,16 @@ impl Fixture {
     /// Checks the order of all objects, by ids with spaces between them.
     pub(crate) async fn expect_order(&self, sort: Vec<Sort>, expected: &str) {
         let text = format!("{sort:?}");
-        let answer = self.search(&Search {
+        let search = Search {
             size: 1_000,
             sort,
             ..Search::default()
-        });
-        assert_eq!(names(&answer.await).join(" "), expected, "{text}");
+        };
+        assert_eq!(
+            names(&self.search(&search).await).join(" "),
+            expected,
+            "{text}"
+        );
     }
 
     /// Checks that the engine says what it cannot do.
