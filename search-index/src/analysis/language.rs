@@ -45,6 +45,13 @@ impl Language {
         {
             return Some((*term).to_owned());
         }
+        let word = match self {
+            Language::English => match english_root(word) {
+                Ok(root) => root,
+                Err(short) => return Some(short),
+            },
+            _ => word,
+        };
         Some(match stems {
             Some(algorithm) => Stemmer::new(algorithm).stem(&word).into_owned(),
             None => word,
@@ -64,4 +71,42 @@ impl Language {
             Language::Dutch => (&stop_words::DUTCH, Some(Algorithm::DutchPorter)),
         }
     }
+}
+
+/// Returns a word whose stem by the published algorithm of Porter is the stem of `word` by his own
+/// program, which leaves short words alone and has two more rules; `Err` for a short word.
+fn english_root(word: String) -> Result<String, String> {
+    if word.chars().nth(2).is_none() {
+        return Err(word);
+    }
+    const RULES: &[(&str, &str)] = &[
+        ("bly", "ble"),
+        ("bli", "ble"),
+        ("blies", "ble"),
+        ("logy", "log"),
+        ("logi", "log"),
+        ("logies", "log"),
+    ];
+    let replaced = RULES.iter().find_map(|(suffix, new)| {
+        let stem = word.strip_suffix(suffix)?;
+        has_vowel_before_consonant(stem).then(|| format!("{stem}{new}"))
+    });
+    Ok(replaced.unwrap_or(word))
+}
+
+/// Tells whether a vowel is somewhere followed by a consonant; a `y` is a vowel behind a consonant.
+fn has_vowel_before_consonant(stem: &str) -> bool {
+    let mut after_vowel = false;
+    let mut is_first = true;
+    for letter in stem.chars() {
+        let is_vowel = match letter {
+            'y' => !is_first && !after_vowel,
+            letter => "aeiou".contains(letter),
+        };
+        if after_vowel && !is_vowel {
+            return true;
+        }
+        (after_vowel, is_first) = (is_vowel, false);
+    }
+    false
 }

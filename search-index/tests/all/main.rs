@@ -1,6 +1,12 @@
 //! Behaviour of the crate through its interface.
 
+#[cfg(feature = "embedded")]
+mod analyzers;
 mod document;
+#[cfg(feature = "embedded")]
+mod embedded;
+#[cfg(feature = "embedded")]
+mod engine_cases;
 mod indexer;
 mod mapping;
 mod opensearch;

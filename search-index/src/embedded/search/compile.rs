@@ -1,5 +1,7 @@
 //! From clauses to what runs over segments: fields are looked up, text is analysed, terms are weighed.
 
+use std::ops::Bound as Limit;
+
 use tantivy::Term as IndexTerm;
 
 use super::node::{BoolNode, Node, TermNode};
@@ -8,7 +10,9 @@ use super::pattern::IgnoringCase;
 use super::similarity::{Statistics, TermScore};
 use super::source::Source;
 use super::watch::Watch;
-use crate::dsl::{Bool, DisMax, Exists, Nested, Prefix, Query, Range, ScoreMode, Term, Terms};
+use crate::dsl::{
+    Bool, Bound, DisMax, Exists, Nested, Prefix, Query, Range, ScoreMode, Term, Terms, Value,
+};
 use crate::embedded::error::failed;
 use crate::embedded::layout::{Kind, Layout, Leaf};
 use crate::embedded::snapshot::Snapshot;
@@ -132,12 +136,7 @@ impl Compiler<'_> {
     }
 
     /// Matches one value of a field.
-    pub(super) fn value(
-        &self,
-        leaf: &Leaf,
-        value: &crate::dsl::Value,
-        factor: f32,
-    ) -> Result<Node> {
+    pub(super) fn value(&self, leaf: &Leaf, value: &Value, factor: f32) -> Result<Node> {
         match leaf.kind {
             Kind::Text(_) | Kind::Keyword => self.weighed(leaf, &text_of(value), factor),
             Kind::Boolean => {
@@ -216,7 +215,7 @@ impl Compiler<'_> {
     }
 
     /// Matches some of the two Booleans. One alone has the score of a term.
-    fn booleans(&self, leaf: &Leaf, values: &[crate::dsl::Value], factor: f32) -> Result<Node> {
+    fn booleans(&self, leaf: &Leaf, values: &[Value], factor: f32) -> Result<Node> {
         let mut wanted = [false; 2];
         for value in values {
             wanted[usize::from(boolean_of(leaf, value)?)] = true;
@@ -224,7 +223,7 @@ impl Compiler<'_> {
         match wanted {
             [false, false] => Ok(Node::Nothing),
             [true, true] => Ok(Node::Docs(Source::Present(vec![leaf.clone()]), factor)),
-            [_, value] => self.value(leaf, &crate::dsl::Value::Boolean(value), factor),
+            [_, value] => self.value(leaf, &Value::Boolean(value), factor),
         }
     }
 
@@ -238,27 +237,34 @@ impl Compiler<'_> {
                 let source = Source::Between(leaf.field, term_bound(lower), term_bound(upper));
                 Ok(Node::Docs(source, factor))
             }
-            Kind::Boolean => {
-                let mut values = vec![];
-                for value in [false, true] {
-                    let mut is_within = true;
-                    if let Some(bound) = lower {
-                        let least = boolean_of(leaf, &bound.value)?;
-                        is_within &= value > least || (bound.inclusive && value == least);
-                    }
-                    if let Some(bound) = upper {
-                        let greatest = boolean_of(leaf, &bound.value)?;
-                        is_within &= value < greatest || (bound.inclusive && value == greatest);
-                    }
-                    values.extend(is_within.then_some(crate::dsl::Value::Boolean(value)));
-                }
-                self.booleans(leaf, &values, factor)
-            }
+            Kind::Boolean => self.between_booleans(leaf, lower, upper, factor),
             Kind::Integer(..) | Kind::Unsigned | Kind::Double => {
                 let numbers = numbers(leaf, lower, upper)?;
                 Ok(Node::Docs(Source::Numbers(leaf.clone(), numbers), factor))
             }
         }
+    }
+
+    fn between_booleans(
+        &self,
+        leaf: &Leaf,
+        lower: Option<&Bound>,
+        upper: Option<&Bound>,
+        factor: f32,
+    ) -> Result<Node> {
+        let number = |bound: &Bound| boolean_of(leaf, &bound.value).map(u8::from);
+        let least = match lower {
+            Some(bound) => number(bound)? + u8::from(!bound.inclusive),
+            None => 0,
+        };
+        let end = match upper {
+            Some(bound) => number(bound)? + u8::from(bound.inclusive),
+            None => 2,
+        };
+        let values: Vec<_> = (least..end)
+            .map(|number| Value::Boolean(number == 1))
+            .collect();
+        self.booleans(leaf, &values, factor)
     }
 
     fn exists(&self, exists: &Exists, factor: f32) -> Node {
@@ -286,10 +292,7 @@ impl Compiler<'_> {
                 let lower = prefix.value.clone().into_bytes();
                 // No byte of UTF-8 is as high as this one.
                 let upper = [lower.as_slice(), &[0xff]].concat();
-                let (lower, upper) = (
-                    std::ops::Bound::Included(lower),
-                    std::ops::Bound::Excluded(upper),
-                );
+                let (lower, upper) = (Limit::Included(lower), Limit::Excluded(upper));
                 Source::Between(leaf.field, lower, upper)
             }
         };

@@ -315,7 +315,9 @@ fn middle(mode: SortMode, values: Vec<i128>) -> i128 {
     let (sum, count) = (values.iter().sum(), values.len());
     match mode {
         SortMode::Avg if count > 1 => rounded(sum, count),
-        SortMode::Median if count % 2 == 0 => rounded(values[count / 2 - 1] + values[count / 2], 2),
+        SortMode::Median if count.is_multiple_of(2) => {
+            rounded(values[count / 2 - 1] + values[count / 2], 2)
+        }
         SortMode::Median => values[count / 2],
         _ => sum,
     }
@@ -327,7 +329,7 @@ fn middle_of_doubles(mode: SortMode, values: &[u64]) -> f64 {
     let sum = values.iter().map(|raw| f64::from_u64(*raw)).sum::<f64>();
     match mode {
         SortMode::Avg => sum / count as f64,
-        SortMode::Median if count % 2 == 0 => (at(count / 2 - 1) + at(count / 2)) / 2.0,
+        SortMode::Median if count.is_multiple_of(2) => (at(count / 2 - 1) + at(count / 2)) / 2.0,
         SortMode::Median => at(count / 2),
         _ => sum,
     }

@@ -1,0 +1,135 @@
+//! Analyzers: the terms that they make of text.
+
+use search_index::analysis::Analyzer;
+
+/// Returns the terms of a text, with a space between two, and a `_` where words were left out.
+fn terms(analyzer: &str, text: &str) -> String {
+    let analyzer =
+        Analyzer::named(analyzer).unwrap_or_else(|| panic!("there is no analyzer `{analyzer}`"));
+    let found = analyzer.analyze(text);
+    let mut words = vec!["_"; found.words as usize];
+    for token in &found.tokens {
+        words[token.position as usize] = &token.text;
+    }
+    words.join(" ")
+}
+
+#[test]
+fn each_analyzer_makes_the_terms_of_its_namesake() {
+    let cases = [
+        (
+            "standard",
+            "The Red-Planet's 3.14 can't foo_bar a.b.c U.S.A.",
+            "the red planet's 3.14 can't foo_bar a.b.c u.s.a",
+        ),
+        ("standard", "Straße ΟΔΟΣ İstanbul", "straße οδοσ istanbul"),
+        (
+            "standard",
+            "日本語 カタカナ ひら 한국어",
+            "日 本 語 カタカナ ひ ら 한국어",
+        ),
+        ("standard", "ภาษาไทย มาก", "ภาษาไทย มาก"),
+        ("standard", "a 🙂 b", "a 🙂 b"),
+        ("standard", "", ""),
+        ("simple", "It's 3 o'Clock, foo_bar", "it s o clock foo bar"),
+        (
+            "whitespace",
+            " Red\tPlanet's\u{a0}x ",
+            "Red Planet's\u{a0}x",
+        ),
+        ("keyword", "Red Planet ", "Red Planet "),
+        ("stop", "The Planets of 2 SUNS", "_ planets _ suns"),
+        (
+            "english",
+            "The planet's running FOXES' ponies",
+            "_ planet run fox poni",
+        ),
+        ("english", "generously organization's", "gener organ"),
+        (
+            "english",
+            "incredibly topologies s us fly",
+            "incred topolog s us fly",
+        ),
+        ("russian", "и Планеты красивые", "_ планет красив"),
+        ("danish", "Hunden og kattene", "hund _ kat"),
+        ("norwegian", "Hunden og kattene", "hund _ katt"),
+        ("romanian", "Planetele și oamenii", "planet _ oamen"),
+        ("hungarian", "A bolygók és házak", "_ bolygó _ ház"),
+        ("turkish", "Ankara'nın IŞIKLARI ve evler", "ankar ışık _ ev"),
+        (
+            "dutch",
+            "De fietsen en kind fiets",
+            "_ fiets _ kinder fiets",
+        ),
+    ];
+    for (analyzer, text, expected) in cases {
+        assert_eq!(terms(analyzer, text), expected, "{analyzer}: {text}");
+    }
+}
+
+#[test]
+fn words_that_are_too_long_are_cut() {
+    for analyzer in ["standard", "simple", "whitespace"] {
+        let found = Analyzer::named(analyzer)
+            .expect("an analyzer")
+            .analyze(&"a".repeat(600));
+        let lengths: Vec<_> = found.tokens.iter().map(|token| token.text.len()).collect();
+        assert_eq!(lengths, [255, 255, 90], "{analyzer}");
+    }
+    // Letters beyond the first plane are two units each.
+    let found = Analyzer::named("whitespace")
+        .expect("an analyzer")
+        .analyze(&"𐐀".repeat(130));
+    let lengths: Vec<_> = found
+        .tokens
+        .iter()
+        .map(|token| token.text.chars().count())
+        .collect();
+    assert_eq!(lengths, [127, 3]);
+}
+
+#[test]
+fn other_names_are_unknown() {
+    for name in ["polish", "French", "", "pattern"] {
+        assert_eq!(Analyzer::named(name), None, "{name}");
+    }
+    assert_eq!(Analyzer::names().names().count(), 13);
+}
+
+/// Each line has the name of an analyzer, a text, and the terms that Lucene makes of it as `position:term`
+/// with a space between two, all separated by tabs.
+#[test]
+#[ignore = "needs a file of what Lucene makes of texts, named by LUCENE_TERMS"]
+fn terms_are_those_of_lucene() {
+    let path = std::env::var("LUCENE_TERMS").expect("LUCENE_TERMS names the file");
+    let lines = std::fs::read_to_string(path).expect("the file can be read");
+    let (mut compared, mut different) = (0, Vec::new());
+    for line in lines.lines() {
+        let mut parts = line.split('\t');
+        let mut part = || parts.next().unwrap_or_default();
+        let (analyzer, text, expected) = (part(), part(), part());
+        let found = Analyzer::named(analyzer)
+            .expect("an analyzer")
+            .analyze(text);
+        let found = found
+            .tokens
+            .iter()
+            .map(|token| format!("{}:{}", token.position, token.text));
+        let found = found.collect::<Vec<_>>().join(" ");
+        compared += 1;
+        if found.trim() != expected {
+            different.push(format!("{analyzer}: {text}: {found}, not {expected}"));
+        }
+    }
+    let examples = different
+        .iter()
+        .take(100)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("\n");
+    assert!(
+        different.is_empty(),
+        "{} of {compared}:\n{examples}",
+        different.len()
+    );
+}
