@@ -36,7 +36,8 @@ pub struct Hit {
     /// How well it matches; `None` if scores were not worked out.
     pub score: Option<f64>,
     /// The values of the sort keys, which [`Search::search_after`](crate::dsl::Search::search_after)
-    /// takes; `None` where the document has none.
+    /// takes; `None` where the document has none. The greatest number of a type may be shown as `None`,
+    /// and no `unsignedLong` as 0: engines sort what is missing as these.
     pub sort: Vec<Option<Value>>,
     /// A JSON object with at least the fields of [`Search::source`](crate::dsl::Search::source) that the
     /// document has, without white space between tokens that was not in the document.

@@ -202,7 +202,7 @@ impl<'s> SegmentKey<'s> {
             return Ok(self.key.directed(f64::from(score).to_u64()));
         };
         let raw = match (leaf.kind, value) {
-            (Kind::Keyword, None) => return Ok(self.key.missing()),
+            (_, None) => return Ok(self.key.missing()),
             (Kind::Keyword, Some(Value::Text(text))) => match &self.words {
                 None => 0,
                 Some(words) => {
@@ -222,11 +222,6 @@ impl<'s> SegmentKey<'s> {
             }
             (Kind::Double, Some(Value::Double(number))) => number.to_u64(),
             (Kind::Double, Some(Value::Integer(number))) => (*number as f64).to_u64(),
-            (Kind::Double, Some(Value::Text(text))) => match text.as_str() {
-                "Infinity" => f64::INFINITY.to_u64(),
-                "-Infinity" => f64::NEG_INFINITY.to_u64(),
-                _ => return Err(misfit()),
-            },
             _ => return Err(misfit()),
         };
         Ok(self.key.directed(raw))
@@ -240,8 +235,10 @@ impl<'s> SegmentKey<'s> {
         let Key::Field { leaf, .. } = self.key else {
             return Ok(number(Value::Double(shown(f64::from_u64(raw) as f32))));
         };
+        // As with OpenSearch, the 0 of an unsigned number may be one that is missing.
+        let is_zero = leaf.kind == Kind::Unsigned && raw == 0;
         Ok(match leaf.kind {
-            Kind::Keyword if directed == self.key.missing() => SortValue::Missing { directed },
+            _ if directed == self.key.missing() && !is_zero => SortValue::Missing { directed },
             Kind::Keyword => {
                 let mut text = String::new();
                 if let Some(words) = &self.words {
@@ -257,11 +254,7 @@ impl<'s> SegmentKey<'s> {
 /// Returns a value from the integer that sorts as it does.
 fn decoded(kind: Kind, raw: u64) -> Value {
     match kind {
-        Kind::Double => match f64::from_u64(raw) {
-            number if number.is_finite() => Value::Double(number),
-            number if number > 0.0 => Value::Text("Infinity".to_owned()),
-            _ => Value::Text("-Infinity".to_owned()),
-        },
+        Kind::Double => Value::Double(f64::from_u64(raw)),
         Kind::Unsigned => i64::try_from(raw).map_or(Value::Unsigned(raw), Value::Integer),
         _ => Value::Integer(i64::from_u64(raw)),
     }
