@@ -1,5 +1,6 @@
 //! Behaviour of the crate through its interface.
 
+mod differential;
 mod document;
 mod mapping;
 mod opensearch;
