@@ -1,8 +1,12 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "embedded")]
+pub mod analysis;
 pub mod code;
 pub mod document;
 pub mod dsl;
+#[cfg(feature = "embedded")]
+pub mod embedded;
 pub mod engine;
 pub mod limits;
 pub mod mapping;

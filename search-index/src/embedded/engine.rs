@@ -1,0 +1,426 @@
+//! The engine.
+
+use std::collections::VecDeque;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread::available_parallelism;
+
+use async_trait::async_trait;
+use graph_store::CallContext;
+
+use super::catalog::{Catalog, folder};
+use super::error::{failed, problem};
+use super::index::OpenIndex;
+use super::layout::Layout;
+use super::search::{self, Watch};
+use super::snapshot::Snapshot;
+use super::workers::Workers;
+use crate::analysis::Analyzer;
+use crate::document::Document;
+use crate::dsl::{Aggregation, Query, Search};
+use crate::engine::{
+    Answer, Binding, EngineError, EngineHealth, EngineInfo, HealthLevel, IndexState, Mark,
+    PhysicalName, Rejected, SearchEngine, Switch,
+};
+use crate::mapping::Owner;
+
+/// Searches that may wait for a thread, and writes.
+const MAX_WAITING: usize = 1_000;
+
+/// Indexes that have a writer at once.
+const MAX_WRITERS: usize = 4;
+
+/// What a search costs beside its documents, for each of its clauses, in documents.
+const CLAUSE_COST: u64 = 64;
+
+/// The embedded search engine.
+///
+/// ```
+/// use search_index::embedded::EmbeddedEngine;
+/// use search_index::engine::SearchEngine;
+/// use search_index::graph_store::CallContext;
+///
+/// # futures::executor::block_on(async {
+/// let engine = EmbeddedEngine::in_memory()?;
+/// let info = engine.info(&CallContext::new()).await?;
+/// assert!(info.analyzers.contains("english"));
+/// # Ok::<(), search_index::engine::EngineError>(())
+/// # }).expect("the engine works");
+/// ```
+#[derive(Debug)]
+pub struct EmbeddedEngine {
+    indexes: Arc<Shared>,
+    /// Runs searches that nobody else runs.
+    searching: Workers,
+    /// Runs all that changes anything, one after the other.
+    writing: Workers,
+}
+
+/// The indexes, as the threads of the engine share them.
+struct Shared {
+    place: Option<Place>,
+    catalog: RwLock<Catalog>,
+    /// The indexes that have a writer, the one that was used last at the end.
+    writers: Mutex<VecDeque<Arc<OpenIndex>>>,
+}
+
+/// A folder of this engine alone.
+struct Place {
+    path: PathBuf,
+    /// Locked while it is open.
+    _lock: File,
+}
+
+impl EmbeddedEngine {
+    /// Creates an engine that keeps everything in memory.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn in_memory() -> Result<Self, EngineError> {
+        EmbeddedEngine::new(None, Catalog::default())
+    }
+
+    /// Opens an engine whose indexes are in a folder, which is created if it is not there.
+    ///
+    /// An index that cannot be read is reported by [`SearchEngine::health`], and fails when it is used.
+    ///
+    /// # Errors
+    /// When the folder cannot be read or written, or another engine has it open.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, EngineError> {
+        let place = Place::lock(path.as_ref())?;
+        let catalog = Catalog::open(&place.path)?;
+        EmbeddedEngine::new(Some(place), catalog)
+    }
+
+    fn new(place: Option<Place>, catalog: Catalog) -> Result<Self, EngineError> {
+        let threads = available_parallelism().map_or(1, usize::from);
+        Ok(EmbeddedEngine {
+            indexes: Arc::new(Shared {
+                place,
+                catalog: RwLock::new(catalog),
+                writers: Mutex::default(),
+            }),
+            searching: Workers::new("search", threads, MAX_WAITING)?,
+            writing: Workers::new("search-write", 1, MAX_WAITING)?,
+        })
+    }
+
+    /// Runs what changes indexes.
+    async fn write<T: Send + 'static>(
+        &self,
+        context: &CallContext,
+        work: impl FnOnce(&Shared) -> Result<T, EngineError> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let (indexes, context) = (Arc::clone(&self.indexes), context.clone());
+        let work = move || {
+            context.check()?;
+            work(&indexes)
+        };
+        self.writing.run(work).await?
+    }
+
+    /// Runs what takes about as long as to look at so many documents.
+    async fn read<T: Send + 'static>(
+        &self,
+        cost: u64,
+        context: &CallContext,
+        work: impl FnOnce() -> Result<T, EngineError> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        /// Documents that are looked at in less than a millisecond.
+        const SHORT: u64 = 2_048;
+        if cost <= SHORT {
+            return work();
+        }
+        match &context.long_work {
+            Some(_) => {
+                context
+                    .run_long(usize::try_from(cost).unwrap_or(usize::MAX), work)
+                    .await?
+            }
+            None => self.searching.run(work).await?,
+        }
+    }
+}
+
+impl Place {
+    fn lock(path: &Path) -> Result<Self, EngineError> {
+        fs::create_dir_all(path).map_err(failed)?;
+        let lock = File::create(path.join("lock")).map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Place {
+                path: path.to_owned(),
+                _lock: lock,
+            }),
+            Err(TryLockError::WouldBlock) => Err(problem(format!(
+                "the folder {} is in use by another engine",
+                path.display()
+            ))),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
+        }
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let place = self.place.as_ref().map(|place| &place.path);
+        f.debug_struct("Shared")
+            .field("place", &place)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn catalog(&self) -> RwLockReadGuard<'_, Catalog> {
+        self.catalog.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn catalog_mut(&self) -> RwLockWriteGuard<'_, Catalog> {
+        self.catalog.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes the catalog to disk, where there is one.
+    fn keep(&self, catalog: &Catalog) -> Result<(), EngineError> {
+        match &self.place {
+            Some(place) => catalog.write(&place.path),
+            None => Ok(()),
+        }
+    }
+
+    fn create(&self, name: &str, mark: Mark, layout: Layout) -> Result<(), EngineError> {
+        let number = {
+            let mut catalog = self.catalog_mut();
+            if catalog.contains(name) || catalog.has_alias(name) {
+                return Err(EngineError::NotOurs {
+                    name: name.to_owned(),
+                });
+            }
+            catalog.take_folder()
+        };
+        let folder = self.place.as_ref().map(|place| folder(&place.path, number));
+        if let Some(folder) = &folder {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let index = OpenIndex::create(folder.as_deref(), mark, layout)?;
+        let mut catalog = self.catalog_mut();
+        catalog.insert(name, number, index);
+        self.keep(&catalog).inspect_err(|_| {
+            catalog.remove(name);
+        })
+    }
+
+    fn delete(&self, name: &str) -> Result<(), EngineError> {
+        let index = self.catalog().get(name).ok();
+        let number = {
+            let mut catalog = self.catalog_mut();
+            let number = catalog.remove(name);
+            self.keep(&catalog)?;
+            number
+        };
+        if let Some(index) = index {
+            self.forget(&index);
+        }
+        number.map_or(Ok(()), |number| self.remove_folder(number))
+    }
+
+    /// Ends the writer of an index that is gone.
+    fn forget(&self, index: &Arc<OpenIndex>) {
+        let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        writers.retain(|open| !Arc::ptr_eq(open, index));
+        index.end();
+    }
+
+    fn remove_folder(&self, number: u64) -> Result<(), EngineError> {
+        match &self.place {
+            Some(place) => fs::remove_dir_all(folder(&place.path, number)).map_err(failed),
+            None => Ok(()),
+        }
+    }
+
+    fn switch(&self, switches: &[Switch]) -> Result<(), EngineError> {
+        let replaced: Vec<_> = {
+            let catalog = self.catalog();
+            let replaced = switches.iter().filter(|switch| switch.replaces_index);
+            replaced
+                .filter_map(|switch| catalog.get(&switch.alias).ok())
+                .collect()
+        };
+        let gone = {
+            let mut catalog = self.catalog_mut();
+            let (new, gone) = catalog.switched(switches)?;
+            self.keep(&new)?;
+            *catalog = new;
+            gone
+        };
+        replaced.iter().for_each(|index| self.forget(index));
+        gone.into_iter()
+            .try_for_each(|number| self.remove_folder(number))
+    }
+
+    fn bulk(
+        &self,
+        index: &Arc<OpenIndex>,
+        layout: &Layout,
+        documents: &[Document],
+        context: &CallContext,
+    ) -> Result<Vec<Rejected>, EngineError> {
+        self.make_room(index)?;
+        let mut rejected = Vec::new();
+        for (position, document) in documents.iter().enumerate() {
+            context.check()?;
+            rejected.extend(index.write(layout, position, document)?);
+        }
+        Ok(rejected)
+    }
+
+    /// Makes an index the one that was written last, and ends the writer of the one that was not written
+    /// for longest, if there are too many.
+    fn make_room(&self, index: &Arc<OpenIndex>) -> Result<(), EngineError> {
+        let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        writers.retain(|open| !Arc::ptr_eq(open, index));
+        if writers.len() >= MAX_WRITERS
+            && let Some(oldest) = writers.pop_front()
+        {
+            oldest.rest()?;
+        }
+        writers.push_back(Arc::clone(index));
+        Ok(())
+    }
+}
+
+/// Returns about how many documents a search looks at.
+fn cost(snapshot: &Snapshot, search: &Search) -> u64 {
+    let mut clauses = 1;
+    let queries = search.query.iter().chain(&search.post_filter);
+    queries.for_each(|query| count(query, &mut clauses));
+    let mut aggregations = 0;
+    let mut add = |_: &Aggregation| aggregations += 1;
+    search
+        .aggregations
+        .iter()
+        .for_each(|aggregation| aggregation.for_each(&mut add));
+    // A hit is read from compressed blocks.
+    let hits = search.size.min(snapshot.roots).saturating_mul(32);
+    let work = snapshot
+        .size()
+        .saturating_add(CLAUSE_COST)
+        .saturating_mul(clauses + aggregations);
+    work.saturating_add(hits)
+}
+
+/// Counts clauses; those with typing errors look at a good part of a dictionary.
+fn count(query: &Query, clauses: &mut u64) {
+    *clauses += match query {
+        Query::Match(clause) if clause.fuzziness.is_some() => 16,
+        Query::Terms(terms) => 1 + terms.values.len() as u64 / 16,
+        _ => 1,
+    };
+    query.for_each_inner(|inner| count(inner, clauses));
+}
+
+#[async_trait]
+impl SearchEngine for EmbeddedEngine {
+    async fn info(&self, _: &CallContext) -> Result<EngineInfo, EngineError> {
+        Ok(EngineInfo::new(
+            "embedded",
+            env!("CARGO_PKG_VERSION"),
+            Analyzer::names(),
+        ))
+    }
+
+    async fn health(&self, _: &CallContext) -> Result<EngineHealth, EngineError> {
+        let broken = self.indexes.catalog().broken();
+        Ok(match broken.is_empty() {
+            true => EngineHealth::new(HealthLevel::Good, 1),
+            false => EngineHealth::new(HealthLevel::Bad, 1).with_message(broken.join("; ")),
+        })
+    }
+
+    async fn indexes(&self, _: &CallContext) -> Result<Vec<IndexState>, EngineError> {
+        Ok(self.indexes.catalog().states())
+    }
+
+    async fn create(
+        &self,
+        index: Binding<'_>,
+        owner: &Owner,
+        context: &CallContext,
+    ) -> Result<(), EngineError> {
+        let definition = index.definition;
+        let mark = Mark {
+            application: owner.application.clone(),
+            schema: definition.schema.clone(),
+            object: definition.name.clone(),
+            fingerprint: definition.fingerprint.clone(),
+        };
+        let layout = Layout::new(definition)?;
+        let name = index.name.as_str().to_owned();
+        self.write(context, move |indexes| indexes.create(&name, mark, layout))
+            .await
+    }
+
+    async fn delete(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError> {
+        let name = name.as_str().to_owned();
+        self.write(context, move |indexes| indexes.delete(&name))
+            .await
+    }
+
+    async fn bulk(
+        &self,
+        index: Binding<'_>,
+        documents: &[Document],
+        context: &CallContext,
+    ) -> Result<Vec<Rejected>, EngineError> {
+        let open = self.indexes.catalog().get(index.name.as_str())?;
+        let layout = open.layout(index.definition)?;
+        let (documents, live) = (documents.to_vec(), context.clone());
+        let work = move |indexes: &Shared| indexes.bulk(&open, &layout, &documents, &live);
+        self.write(context, work).await
+    }
+
+    async fn refresh(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError> {
+        let open = self.indexes.catalog().get(name.as_str())?;
+        self.write(context, move |_| open.refresh()).await
+    }
+
+    async fn switch(&self, switches: &[Switch], context: &CallContext) -> Result<(), EngineError> {
+        let switches = switches.to_vec();
+        self.write(context, move |indexes| indexes.switch(&switches))
+            .await
+    }
+
+    async fn search(
+        &self,
+        index: Binding<'_>,
+        search: &Search,
+        context: &CallContext,
+    ) -> Result<Answer, EngineError> {
+        context.check()?;
+        let open = self.indexes.catalog().get(index.name.as_str())?;
+        let (layout, snapshot) = (open.layout(index.definition)?, open.snapshot());
+        let (search, live) = (search.clone(), context.clone());
+        let work = cost(&snapshot, &search);
+        let run = move || search::run(&snapshot, &layout, &search, &Watch::new(live));
+        self.read(work, context, run).await
+    }
+
+    async fn count(&self, name: &PhysicalName, context: &CallContext) -> Result<u64, EngineError> {
+        context.check()?;
+        Ok(self.indexes.catalog().get(name.as_str())?.snapshot().roots)
+    }
+
+    async fn ids(
+        &self,
+        name: &PhysicalName,
+        after: Option<&str>,
+        size: usize,
+        context: &CallContext,
+    ) -> Result<Vec<String>, EngineError> {
+        context.check()?;
+        let open = self.indexes.catalog().get(name.as_str())?;
+        let (snapshot, after, live) = (open.snapshot(), after.map(str::to_owned), context.clone());
+        let work = snapshot.size();
+        let run = move || search::ids(&snapshot, after.as_deref(), size, &Watch::new(live));
+        self.read(work, context, run).await
+    }
+}

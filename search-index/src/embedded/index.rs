@@ -1,0 +1,179 @@
+//! One index: its files, its writer, and what searches see of it.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+use tantivy::directory::MmapDirectory;
+use tantivy::indexer::{IndexWriterOptions, UserOperation};
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, Term};
+
+use super::block::block;
+use super::error::{failed, problem};
+use super::layout::Layout;
+use super::snapshot::Snapshot;
+use crate::document::Document;
+use crate::engine::{EngineError, Mark, Rejected};
+use crate::mapping::IndexDefinition;
+
+/// Memory of documents that are not on disk yet.
+const WRITER_MEMORY: usize = 32 << 20;
+
+/// Status of a document that does not fit, as in HTTP.
+const BAD_REQUEST: u16 = 400;
+
+/// An index.
+pub(super) struct OpenIndex {
+    /// Whose it is, and of what.
+    pub(super) mark: Mark,
+    index: Index,
+    reader: IndexReader,
+    /// Made from the definition when that is first seen.
+    layout: OnceLock<Arc<Layout>>,
+    snapshot: RwLock<Arc<Snapshot>>,
+    writer: Mutex<Option<IndexWriter<TantivyDocument>>>,
+}
+
+impl OpenIndex {
+    /// Creates an index, in a folder that is there and empty, or in memory.
+    pub(super) fn create(
+        folder: Option<&Path>,
+        mark: Mark,
+        layout: Layout,
+    ) -> Result<Self, EngineError> {
+        let builder = Index::builder().schema(layout.schema.clone());
+        let index = match folder {
+            Some(folder) => {
+                let directory = MmapDirectory::open(folder).map_err(failed)?;
+                builder.open_or_create(directory).map_err(failed)?
+            }
+            None => builder.create_in_ram().map_err(failed)?,
+        };
+        let open = OpenIndex::of(index, mark)?;
+        let _ = open.layout.set(Arc::new(layout));
+        Ok(open)
+    }
+
+    /// Opens the index in a folder.
+    pub(super) fn open(folder: &Path, mark: Mark) -> Result<Self, EngineError> {
+        OpenIndex::of(Index::open_in_dir(folder).map_err(failed)?, mark)
+    }
+
+    fn of(index: Index, mark: Mark) -> Result<Self, EngineError> {
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
+        let reader: IndexReader = reader.try_into().map_err(failed)?;
+        let snapshot = Snapshot::new(reader.searcher(), None)?;
+        Ok(OpenIndex {
+            mark,
+            index,
+            reader,
+            layout: OnceLock::new(),
+            snapshot: RwLock::new(Arc::new(snapshot)),
+            writer: Mutex::new(None),
+        })
+    }
+
+    /// Returns the fields of the index, which is one of the definition.
+    ///
+    /// # Errors
+    /// When the index was made from another definition, or by another version of this crate.
+    pub(super) fn layout(&self, definition: &IndexDefinition) -> Result<Arc<Layout>, EngineError> {
+        if definition.fingerprint != self.mark.fingerprint {
+            return Err(problem("the index was made from another definition"));
+        }
+        if let Some(layout) = self.layout.get() {
+            return Ok(Arc::clone(layout));
+        }
+        let layout = Layout::new(definition)?;
+        if layout.schema != self.index.schema() {
+            return Err(problem(
+                "the index has other fields than its definition now gives",
+            ));
+        }
+        Ok(Arc::clone(self.layout.get_or_init(|| Arc::new(layout))))
+    }
+
+    /// Returns what searches see.
+    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
+        let snapshot = self.snapshot.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&snapshot)
+    }
+
+    /// Writes a document in place of that of the same id; returns why it does not fit, if so.
+    pub(super) fn write(
+        &self,
+        layout: &Layout,
+        position: usize,
+        document: &Document,
+    ) -> Result<Option<Rejected>, EngineError> {
+        let block = match block(layout, document) {
+            Ok(block) => block,
+            Err(reason) => {
+                return Ok(Some(Rejected {
+                    position,
+                    status: BAD_REQUEST,
+                    reason,
+                }));
+            }
+        };
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let writer = match &mut *writer {
+            Some(writer) => writer,
+            none => none.insert(self.new_writer()?),
+        };
+        let old = Term::from_field_text(layout.own.block, &document.id);
+        let mut operations = vec![UserOperation::Delete(old)];
+        operations.extend(block.into_iter().map(UserOperation::Add));
+        writer.run(operations).map_err(failed)?;
+        Ok(None)
+    }
+
+    fn new_writer(&self) -> Result<IndexWriter<TantivyDocument>, EngineError> {
+        // One thread each: writing is in the background, and searches need the processors.
+        let options = IndexWriterOptions::builder()
+            .num_worker_threads(1)
+            .num_merge_threads(1)
+            .memory_budget_per_thread(WRITER_MEMORY)
+            .build();
+        self.index.writer_with_options(options).map_err(failed)
+    }
+
+    /// Puts what was written on disk, where there is one, and lets searches see it.
+    pub(super) fn refresh(&self) -> Result<(), EngineError> {
+        self.commit()?;
+        self.reader.reload().map_err(failed)?;
+        let last = self.snapshot();
+        let new = Snapshot::new(self.reader.searcher(), Some(&last))?;
+        *self
+            .snapshot
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+        Ok(())
+    }
+
+    fn commit(&self) -> Result<(), EngineError> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = &mut *writer
+            && let Err(error) = open.commit()
+        {
+            // A writer that failed once fails for ever.
+            *writer = None;
+            return Err(failed(error));
+        }
+        Ok(())
+    }
+
+    /// Ends writing for good; what was not put on disk is lost.
+    pub(super) fn end(&self) {
+        *self.writer.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Ends writing for now, so that its memory and threads are free. Nothing that was written is lost.
+    pub(super) fn rest(&self) -> Result<(), EngineError> {
+        self.commit()?;
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        match writer.take() {
+            Some(writer) => writer.wait_merging_threads().map_err(failed),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! Aggregations of what a search matches.
+//!
+//! Each is worked out from a list of documents: first all counts, then, for the buckets that are returned,
+//! the documents of each, from which the aggregations inside are worked out in the same way. So memory
+//! grows with the number of distinct values and with the documents of the buckets that are returned, and
+//! both are counted.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+
+use tantivy::DocId;
+use tantivy::columnar::{Column, MonotonicallyMappableToU64, StrColumn};
+
+use super::compile::Result;
+use super::operand::{boolean_of, number, text_of};
+use super::watch::Watch;
+use crate::dsl::{Aggregation, AggregationKind, BucketOrder, TermsAggregation, Value};
+use crate::embedded::error::failed;
+use crate::embedded::layout::{Kind, Layout, Leaf};
+use crate::embedded::snapshot::{Segment, Snapshot};
+use crate::engine::{AggregationAnswer, AggregationContent, Bucket, EngineError};
+
+/// Maximum number of buckets of an answer.
+const MAX_BUCKETS: u64 = 65_536;
+
+/// Memory of a distinct value, its text aside, in bytes.
+const VALUE_MEMORY: usize = 64;
+
+/// Documents by segment.
+type Documents = [Vec<DocId>];
+
+/// Works out aggregations.
+pub(super) struct Aggregator<'a> {
+    snapshot: &'a Snapshot,
+    layout: &'a Layout,
+    watch: &'a Watch,
+    /// Number of buckets so far.
+    buckets: Cell<u64>,
+}
+
+/// A value, in the order of its field.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Key {
+    /// As the integer that sorts as it does.
+    Number(u64),
+    Text(String),
+}
+
+impl<'a> Aggregator<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot, layout: &'a Layout, watch: &'a Watch) -> Self {
+        Aggregator {
+            snapshot,
+            layout,
+            watch,
+            buckets: Cell::new(0),
+        }
+    }
+
+    /// Works out aggregations of documents of a level.
+    pub(super) fn run(
+        &self,
+        aggregations: &[Aggregation],
+        documents: &Documents,
+        level: usize,
+    ) -> Result<Vec<AggregationAnswer>> {
+        let answers = aggregations.iter().map(|aggregation| {
+            let content = match &aggregation.kind {
+                AggregationKind::Terms(terms) => {
+                    self.terms(terms, &aggregation.aggregations, documents, level)?
+                }
+                AggregationKind::Nested { path } => {
+                    self.nested(path, &aggregation.aggregations, documents, level)?
+                }
+            };
+            Ok(AggregationAnswer {
+                name: aggregation.name.clone(),
+                content,
+            })
+        });
+        answers.collect()
+    }
+
+    fn nested(
+        &self,
+        path: &str,
+        inner: &[Aggregation],
+        documents: &Documents,
+        above: usize,
+    ) -> Result<AggregationContent> {
+        let level = self.layout.level(path)?;
+        if !self.layout.is_below(level, above) {
+            return Err(EngineError::Unsupported(format!(
+                "the nested objects `{path}` are not below those that are aggregated"
+            )));
+        }
+        self.count_bucket()?;
+        let mut children = Vec::with_capacity(documents.len());
+        let mut count = 0;
+        for (segment, documents) in self.snapshot.segments.iter().zip(documents) {
+            let (level, parents) = (segment.level(level)?, segment.level(above)?);
+            let mut own = Vec::new();
+            for doc in documents {
+                self.watch.step()?;
+                let start = parents.before(*doc).map_or(0, |before| before + 1);
+                own.extend((start..*doc).filter(|child| level.contains(*child)));
+            }
+            self.watch.hold(size_of_val(own.as_slice()))?;
+            count += own.len() as u64;
+            children.push(own);
+        }
+        Ok(AggregationContent::Nested {
+            count,
+            aggregations: self.run(inner, &children, level)?,
+        })
+    }
+
+    fn terms(
+        &self,
+        terms: &TermsAggregation,
+        inner: &[Aggregation],
+        documents: &Documents,
+        level: usize,
+    ) -> Result<AggregationContent> {
+        let leaf = self.layout.leaf(&terms.field).ok_or_else(|| {
+            EngineError::Unsupported(format!("there is no field `{}` to aggregate", terms.field))
+        })?;
+        if matches!(leaf.kind, Kind::Text(_)) {
+            return Err(EngineError::Unsupported(format!(
+                "the field `{}` is analysed text, which has no buckets",
+                leaf.path
+            )));
+        }
+        let missing = terms
+            .missing
+            .as_ref()
+            .map(|value| missing_key(leaf, value))
+            .transpose()?;
+        let mut counts: HashMap<Key, u64> = HashMap::new();
+        for (segment, documents) in self.snapshot.segments.iter().zip(documents) {
+            let values = SegmentValues::new(segment, leaf)?;
+            self.count(&values, documents, missing.as_ref(), &mut counts)?;
+            if terms.min_doc_count == 0 {
+                self.add_others(&values, leaf.level, &mut counts)?;
+            }
+        }
+        let (kept, other) = chosen(terms, counts);
+        kept.iter().try_for_each(|_| self.count_bucket())?;
+        let mut inner_answers = vec![Vec::new(); kept.len()];
+        if !inner.is_empty() {
+            let parts = self.parts(leaf, &kept, missing.as_ref(), documents)?;
+            for (answers, documents) in inner_answers.iter_mut().zip(parts) {
+                *answers = self.run(inner, &documents, level)?;
+            }
+        }
+        let buckets = kept.into_iter().zip(inner_answers);
+        let buckets = buckets.map(|((key, count), aggregations)| Bucket {
+            key: value_of(leaf.kind, key),
+            count,
+            aggregations,
+        });
+        Ok(AggregationContent::Buckets {
+            buckets: buckets.collect(),
+            other,
+            error: 0,
+        })
+    }
+
+    fn count_bucket(&self) -> Result<()> {
+        self.buckets.set(self.buckets.get() + 1);
+        match self.buckets.get() > MAX_BUCKETS {
+            true => Err(EngineError::Unsupported(format!(
+                "the aggregations have more than {MAX_BUCKETS} buckets"
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    /// Counts the documents of each value.
+    fn count(
+        &self,
+        values: &SegmentValues,
+        documents: &[DocId],
+        missing: Option<&Key>,
+        counts: &mut HashMap<Key, u64>,
+    ) -> Result<()> {
+        let mut own: HashMap<u64, u64> = HashMap::new();
+        let (mut scratch, mut without) = (Vec::new(), 0);
+        for doc in documents {
+            self.watch.step()?;
+            values.read(*doc, &mut scratch);
+            without += u64::from(scratch.is_empty());
+            for raw in &scratch {
+                let count = own.entry(*raw).or_insert_with(|| 0);
+                *count += 1;
+            }
+        }
+        self.watch.hold(own.len() * VALUE_MEMORY / 2)?;
+        if let Some(missing) = missing.filter(|_| without > 0) {
+            *counts.entry(missing.clone()).or_insert(0) += without;
+        }
+        self.merge(values, own, counts)
+    }
+
+    /// Adds the counts of a segment to those of all.
+    fn merge(
+        &self,
+        values: &SegmentValues,
+        own: HashMap<u64, u64>,
+        counts: &mut HashMap<Key, u64>,
+    ) -> Result<()> {
+        for (raw, count) in own {
+            self.watch.step()?;
+            let key = values.key(raw)?;
+            let memory = match &key {
+                Key::Text(text) => text.len(),
+                Key::Number(_) => 0,
+            };
+            let known = counts.len();
+            *counts.entry(key).or_insert(0) += count;
+            if counts.len() > known {
+                self.watch.hold(VALUE_MEMORY + memory)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the values of the index that no document has.
+    fn add_others(
+        &self,
+        values: &SegmentValues,
+        level: usize,
+        counts: &mut HashMap<Key, u64>,
+    ) -> Result<()> {
+        let mut own = HashMap::new();
+        let mut scratch = Vec::new();
+        for doc in values.segment.level(level)?.iter() {
+            self.watch.step()?;
+            if values.segment.is_alive(doc) {
+                values.read(doc, &mut scratch);
+                own.extend(scratch.iter().map(|raw| (*raw, 0)));
+            }
+        }
+        self.watch.hold(own.len() * VALUE_MEMORY / 2)?;
+        self.merge(values, own, counts)
+    }
+
+    /// Returns the documents of each bucket.
+    fn parts(
+        &self,
+        leaf: &Leaf,
+        kept: &[(Key, u64)],
+        missing: Option<&Key>,
+        documents: &Documents,
+    ) -> Result<Vec<Vec<Vec<DocId>>>> {
+        let mut parts: Vec<Vec<Vec<DocId>>> = vec![Vec::with_capacity(documents.len()); kept.len()];
+        let missing = missing.and_then(|missing| kept.iter().position(|(key, _)| key == missing));
+        let mut scratch = Vec::new();
+        for (segment, documents) in self.snapshot.segments.iter().zip(documents) {
+            let values = SegmentValues::new(segment, leaf)?;
+            let mut positions = HashMap::new();
+            for (at, (key, _)) in kept.iter().enumerate() {
+                positions.extend(values.raw(key)?.map(|raw| (raw, at)));
+                parts[at].push(Vec::new());
+            }
+            for doc in documents {
+                self.watch.step()?;
+                values.read(*doc, &mut scratch);
+                let without = missing.filter(|_| scratch.is_empty());
+                let found = scratch.iter().filter_map(|raw| positions.get(raw).copied());
+                for at in found.chain(without) {
+                    self.watch.hold(size_of::<DocId>())?;
+                    let part = parts[at].last_mut().expect("there is one for this segment");
+                    part.push(*doc);
+                }
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// The values of a field in a segment.
+struct SegmentValues<'s> {
+    segment: &'s Segment,
+    column: Option<Column<u64>>,
+    /// The values of keywords, which the column numbers.
+    words: Option<StrColumn>,
+}
+
+impl<'s> SegmentValues<'s> {
+    fn new(segment: &'s Segment, leaf: &Leaf) -> Result<Self> {
+        let words = match leaf.kind {
+            Kind::Keyword => segment
+                .reader
+                .fast_fields()
+                .str(&leaf.column_name)
+                .map_err(failed)?,
+            _ => None,
+        };
+        Ok(SegmentValues {
+            segment,
+            column: segment.numbers(leaf)?,
+            words,
+        })
+    }
+
+    /// Reads the values of a document, each once.
+    fn read(&self, doc: DocId, values: &mut Vec<u64>) {
+        values.clear();
+        if let Some(column) = &self.column {
+            values.extend(column.values_for_doc(doc));
+            values.sort_unstable();
+            values.dedup();
+        }
+    }
+
+    fn key(&self, raw: u64) -> Result<Key> {
+        let Some(words) = &self.words else {
+            return Ok(Key::Number(raw));
+        };
+        let mut text = String::new();
+        words.ord_to_str(raw, &mut text).map_err(failed)?;
+        Ok(Key::Text(text))
+    }
+
+    fn raw(&self, key: &Key) -> Result<Option<u64>> {
+        match (key, &self.words) {
+            (Key::Number(raw), _) => Ok(Some(*raw)),
+            (Key::Text(text), Some(words)) => words.dictionary().term_ord(text).map_err(failed),
+            (Key::Text(_), None) => Ok(None),
+        }
+    }
+}
+
+/// Returns the key of documents without a value.
+fn missing_key(leaf: &Leaf, value: &Value) -> Result<Key> {
+    Ok(match leaf.kind {
+        Kind::Keyword | Kind::Text(_) => Key::Text(text_of(value)),
+        Kind::Boolean => Key::Number(boolean_of(leaf, value)?.into()),
+        Kind::Integer(..) | Kind::Unsigned | Kind::Double => {
+            Key::Number(number(leaf, value)?.ok_or_else(|| {
+                let text = text_of(value);
+                let message = format!("`{text}` is no value of the field `{}`", leaf.path);
+                EngineError::Unsupported(message)
+            })?)
+        }
+    })
+}
+
+/// Returns a key as answers have it.
+fn value_of(kind: Kind, key: Key) -> Value {
+    match (key, kind) {
+        (Key::Text(text), _) => Value::Text(text),
+        (Key::Number(raw), Kind::Boolean) => Value::Boolean(raw == 1),
+        (Key::Number(raw), Kind::Double) => Value::Double(f64::from_u64(raw)),
+        (Key::Number(raw), Kind::Unsigned) => {
+            i64::try_from(raw).map_or(Value::Unsigned(raw), Value::Integer)
+        }
+        (Key::Number(raw), _) => Value::Integer(i64::from_u64(raw)),
+    }
+}
+
+/// Chooses the buckets of an answer, in their order, and counts the documents of the others.
+///
+/// As an engine with one shard does it: the shard chooses a number of buckets whatever their size, half as
+/// many again and ten more where these are in the order of their counts, and what is too small is left out
+/// of them, uncounted.
+fn chosen(terms: &TermsAggregation, counts: HashMap<Key, u64>) -> (Vec<(Key, u64)>, u64) {
+    let size = usize::try_from(terms.size).unwrap_or(usize::MAX);
+    let mut all: Vec<_> = counts.into_iter().collect();
+    all.sort_by(|(a, a_count), (b, b_count)| match terms.order {
+        BucketOrder::CountDescending => b_count.cmp(a_count).then_with(|| a.cmp(b)),
+        BucketOrder::CountAscending => a_count.cmp(b_count).then_with(|| a.cmp(b)),
+        BucketOrder::KeyAscending => a.cmp(b),
+        BucketOrder::KeyDescending => b.cmp(a),
+    });
+    let by_count = matches!(
+        terms.order,
+        BucketOrder::CountDescending | BucketOrder::CountAscending
+    );
+    let in_shard = if by_count {
+        size.saturating_add(size / 2).saturating_add(10)
+    } else {
+        size
+    };
+    let beyond = all.split_off(in_shard.min(all.len()));
+    all.retain(|(_, count)| *count >= terms.min_doc_count);
+    let left_out = all.split_off(size.min(all.len()));
+    let other = beyond.iter().chain(&left_out).map(|(_, count)| count).sum();
+    (all, other)
+}

@@ -1,0 +1,243 @@
+//! Collects what a search matches: the best hits, how many there are, and what is aggregated.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use tantivy::DocId;
+
+use super::compile::Result;
+use super::node::{Node, Runner};
+use super::scorer::Scorer;
+use super::sort::{Key, SegmentKey, SortValue};
+use super::watch::Watch;
+use crate::dsl::Value;
+use crate::embedded::bits::Bits;
+use crate::embedded::layout::ROOT;
+use crate::embedded::snapshot::{Segment, Snapshot};
+
+/// What to collect.
+pub(super) struct Plan<'p> {
+    pub(super) query: Node,
+    pub(super) post_filter: Option<Node>,
+    pub(super) keys: Vec<Key>,
+    pub(super) after: Option<&'p [Option<Value>]>,
+    /// Scores are shown, or something depends on them.
+    pub(super) with_scores: bool,
+    pub(super) min_score: Option<f32>,
+    /// Number of hits to keep.
+    pub(super) window: usize,
+    /// All matches are kept, to be aggregated.
+    pub(super) keep_matches: bool,
+}
+
+/// What was collected.
+#[derive(Default)]
+pub(super) struct Collected {
+    /// The best hits in their order.
+    pub(super) hits: Vec<Found>,
+    pub(super) total: u64,
+    pub(super) max_score: Option<f32>,
+    /// Documents by segment that match, whatever the post filter says.
+    pub(super) matches: Vec<Vec<DocId>>,
+}
+
+/// A hit.
+pub(super) struct Found {
+    pub(super) segment: usize,
+    pub(super) doc: DocId,
+    pub(super) score: f32,
+    pub(super) sort: Vec<SortValue>,
+}
+
+impl Plan<'_> {
+    /// Collects over all segments.
+    pub(super) fn collect(&self, snapshot: &Snapshot, watch: &Watch) -> Result<Collected> {
+        let mut collected = Collected::default();
+        for (at, segment) in snapshot.segments.iter().enumerate() {
+            watch.check()?;
+            let mut part = Part {
+                plan: self,
+                watch,
+                segment,
+                best: BinaryHeap::new(),
+                matches: Vec::new(),
+            };
+            let keys = part.run(&mut collected)?;
+            let Part { best, matches, .. } = part;
+            collected.matches.push(matches);
+            for candidate in best {
+                let values = keys.iter().zip(&candidate.keys);
+                let sort = values.map(|(key, directed)| key.value(*directed));
+                collected.hits.push(Found {
+                    segment: at,
+                    doc: candidate.doc,
+                    score: candidate.score,
+                    sort: sort.collect::<Result<_>>()?,
+                });
+            }
+            collected.hits.sort_by(Found::compare);
+            collected.hits.truncate(self.window);
+        }
+        Ok(collected)
+    }
+}
+
+impl Found {
+    fn compare(&self, other: &Self) -> Ordering {
+        let keys = self.sort.iter().zip(&other.sort);
+        let mut orders = keys.map(|(a, b)| a.compare(b));
+        let by_keys = orders
+            .find(|order| order.is_ne())
+            .unwrap_or(Ordering::Equal);
+        by_keys.then((self.segment, self.doc).cmp(&(other.segment, other.doc)))
+    }
+}
+
+/// Collects over one segment.
+struct Part<'p> {
+    plan: &'p Plan<'p>,
+    watch: &'p Watch,
+    segment: &'p Segment,
+    /// The worst one first.
+    best: BinaryHeap<Candidate>,
+    matches: Vec<DocId>,
+}
+
+/// A document of the segment that may be among the best.
+struct Candidate {
+    keys: Vec<u64>,
+    doc: DocId,
+    score: f32,
+}
+
+impl<'p> Part<'p> {
+    fn run(&mut self, collected: &mut Collected) -> Result<Vec<SegmentKey<'p>>> {
+        let plan = self.plan;
+        let keys = plan
+            .keys
+            .iter()
+            .map(|key| SegmentKey::new(key, self.segment));
+        let keys = keys.collect::<Result<Vec<_>>>()?;
+        let after = match plan.after {
+            None => None,
+            Some(values) => {
+                let values = keys
+                    .iter()
+                    .zip(values)
+                    .map(|(key, value)| key.after(value.as_ref()));
+                Some(values.collect::<Result<Vec<_>>>()?)
+            }
+        };
+        let runner = Runner {
+            segment: self.segment,
+            watch: self.watch,
+        };
+        let Some(mut scorer) = runner.scorer(&plan.query, plan.with_scores)? else {
+            return Ok(keys);
+        };
+        let post_filter = plan.post_filter.as_ref();
+        let mut post_filter = post_filter
+            .map(|node| runner.scorer(node, false))
+            .transpose()?;
+        let roots = self.segment.level(ROOT)?;
+        let mut scratch = Vec::with_capacity(keys.len());
+        let mut doc = scorer.doc();
+        while let Some(root) = self.root(doc, roots, scorer.as_mut()) {
+            self.watch.step()?;
+            let score = if plan.with_scores {
+                scorer.score()
+            } else {
+                0.0
+            };
+            if plan.min_score.is_none_or(|least| score >= least) {
+                if plan.keep_matches {
+                    self.keep(root)?;
+                }
+                let passes = match &mut post_filter {
+                    None => true,
+                    Some(None) => false,
+                    Some(Some(filter)) => filter.seek(root) == root,
+                };
+                if passes {
+                    collected.total += 1;
+                    let greatest = collected
+                        .max_score
+                        .map_or(score, |greatest| greatest.max(score));
+                    collected.max_score = Some(greatest);
+                    scratch.clear();
+                    scratch.extend(keys.iter().map(|key| key.of(root, score)));
+                    let is_behind = after.as_ref().is_none_or(|after| scratch > *after);
+                    if is_behind {
+                        self.offer(&scratch, root, score)?;
+                    }
+                }
+            }
+            doc = scorer.advance();
+        }
+        Ok(keys)
+    }
+
+    /// Goes on to a root that is not deleted.
+    fn root(&self, mut doc: DocId, roots: &Bits, scorer: &mut dyn Scorer) -> Option<DocId> {
+        while doc != tantivy::TERMINATED {
+            if roots.contains(doc) && self.segment.is_alive(doc) {
+                return Some(doc);
+            }
+            doc = scorer.advance();
+        }
+        None
+    }
+
+    fn keep(&mut self, doc: DocId) -> Result<()> {
+        if self.matches.len() == self.matches.capacity() {
+            self.watch
+                .hold(size_of::<DocId>() * self.matches.len().max(64))?;
+        }
+        self.matches.push(doc);
+        Ok(())
+    }
+
+    /// Keeps a document if it is among the best.
+    fn offer(&mut self, keys: &[u64], doc: DocId, score: f32) -> Result<()> {
+        if self.best.len() >= self.plan.window {
+            // Equal documents stay in their order, and this one comes later.
+            if self
+                .best
+                .peek()
+                .is_none_or(|worst| worst.keys.as_slice() <= keys)
+            {
+                return Ok(());
+            }
+            self.best.pop();
+        } else {
+            self.watch
+                .hold(size_of::<Candidate>() + size_of_val(keys))?;
+        }
+        self.best.push(Candidate {
+            keys: keys.to_vec(),
+            doc,
+            score,
+        });
+        Ok(())
+    }
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.keys.cmp(&other.keys).then(self.doc.cmp(&other.doc))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Candidate {}

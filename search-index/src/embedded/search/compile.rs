@@ -1,0 +1,298 @@
+//! From clauses to what runs over segments: fields are looked up, text is analysed, terms are weighed.
+
+use tantivy::Term as IndexTerm;
+
+use super::node::{BoolNode, Node, TermNode};
+use super::operand::{boolean_of, number, numbers, term_bound, text_of};
+use super::pattern::IgnoringCase;
+use super::similarity::{Statistics, TermScore};
+use super::source::Source;
+use super::watch::Watch;
+use crate::dsl::{Bool, DisMax, Exists, Nested, Prefix, Query, Range, ScoreMode, Term, Terms};
+use crate::embedded::error::failed;
+use crate::embedded::layout::{Kind, Layout, Leaf};
+use crate::embedded::snapshot::Snapshot;
+use crate::engine::EngineError;
+
+pub(super) type Result<T> = std::result::Result<T, EngineError>;
+
+/// Compiles clauses for an index.
+pub(super) struct Compiler<'c> {
+    pub(super) layout: &'c Layout,
+    pub(super) snapshot: &'c Snapshot,
+    pub(super) watch: &'c Watch,
+}
+
+/// Returns the product of a factor and a boost.
+pub(super) fn boosted(factor: f32, boost: Option<f64>) -> f32 {
+    factor * boost.unwrap_or(1.0) as f32
+}
+
+impl Compiler<'_> {
+    /// Compiles a clause about documents of a level, whose scores are multiplied by `factor`.
+    pub(super) fn compile(&self, query: &Query, factor: f32, level: usize) -> Result<Node> {
+        self.watch.step()?;
+        match query {
+            Query::MatchAll { boost } => Ok(Node::Level(level, boosted(factor, *boost))),
+            Query::MatchNone => Ok(Node::Nothing),
+            Query::Bool(all) => self.all(all, boosted(factor, all.boost), level),
+            Query::Match(text) => self.match_text(text, boosted(factor, text.boost), level),
+            Query::Term(term) => self.term(term, boosted(factor, term.boost)),
+            Query::Terms(terms) => self.terms(terms, boosted(factor, terms.boost)),
+            Query::Range(range) => self.range(range, boosted(factor, range.boost)),
+            Query::Exists(exists) => Ok(self.exists(exists, boosted(factor, exists.boost))),
+            Query::Ids(ids) => {
+                let terms = ids
+                    .values
+                    .iter()
+                    .map(|id| id.clone().into_bytes())
+                    .collect();
+                let factor = boosted(factor, ids.boost);
+                Ok(Node::Docs(
+                    Source::Terms(self.layout.own.block, terms),
+                    factor,
+                ))
+            }
+            Query::Prefix(prefix) => self.prefix(prefix, boosted(factor, prefix.boost)),
+            Query::ConstantScore { filter, boost } => {
+                let node = self.compile(filter, 1.0, level)?;
+                Ok(Node::Constant(Box::new(node), boosted(factor, *boost)))
+            }
+            Query::DisMax(best) => self.best(best, boosted(factor, best.boost), level),
+            Query::Nested(nested) => self.nested(nested, factor, level),
+        }
+    }
+
+    fn list(&self, queries: &[Query], factor: f32, level: usize) -> Result<Vec<Node>> {
+        queries
+            .iter()
+            .map(|query| self.compile(query, factor, level))
+            .collect()
+    }
+
+    fn all(&self, all: &Bool, factor: f32, level: usize) -> Result<Node> {
+        let minimum = all.minimum_should_match.as_ref();
+        let mut node = BoolNode {
+            must: self.list(&all.must, factor, level)?,
+            filter: self.list(&all.filter, factor, level)?,
+            should: self.list(&all.should, factor, level)?,
+            must_not: self.list(&all.must_not, factor, level)?,
+            minimum: minimum.map_or(0, |minimum| minimum.of(all.should.len())),
+        };
+        let has_positive = !(all.must.is_empty() && all.filter.is_empty() && all.should.is_empty());
+        if !has_positive {
+            if all.must_not.is_empty() {
+                return Ok(Node::Level(level, factor));
+            }
+            node.filter.push(Node::Level(level, 0.0));
+        }
+        Ok(Node::Bool(node))
+    }
+
+    fn best(&self, best: &DisMax, factor: f32, level: usize) -> Result<Node> {
+        let nodes = self.list(&best.queries, factor, level)?;
+        Ok(Node::Best(nodes, best.tie_breaker.unwrap_or(0.0) as f32))
+    }
+
+    fn nested(&self, nested: &Nested, factor: f32, above: usize) -> Result<Node> {
+        let level = self.layout.level(&nested.path)?;
+        if !self.layout.is_below(level, above) {
+            return Err(EngineError::Unsupported(format!(
+                "the nested objects `{}` are not below those of the clause around them",
+                nested.path
+            )));
+        }
+        let node = self.compile(&nested.query, factor, level)?;
+        Ok(Node::Nested {
+            node: Box::new(node),
+            level,
+            above,
+            mode: nested.score_mode.unwrap_or(ScoreMode::Avg),
+        })
+    }
+
+    fn term(&self, term: &Term, factor: f32) -> Result<Node> {
+        let Some(leaf) = self.layout.leaf(&term.field) else {
+            return Ok(Node::Nothing);
+        };
+        match leaf.kind {
+            Kind::Text(_) | Kind::Keyword if term.case_insensitive => {
+                let pattern = IgnoringCase::new(&text_of(&term.value), false);
+                Ok(Node::Docs(
+                    Source::IgnoringCase(leaf.field, pattern),
+                    factor,
+                ))
+            }
+            _ if term.case_insensitive => Err(EngineError::Unsupported(format!(
+                "the values of the field `{}` have no case",
+                leaf.path
+            ))),
+            _ => self.value(leaf, &term.value, factor),
+        }
+    }
+
+    /// Matches one value of a field.
+    pub(super) fn value(
+        &self,
+        leaf: &Leaf,
+        value: &crate::dsl::Value,
+        factor: f32,
+    ) -> Result<Node> {
+        match leaf.kind {
+            Kind::Text(_) | Kind::Keyword => self.weighed(leaf, &text_of(value), factor),
+            Kind::Boolean => {
+                let term = IndexTerm::from_field_u64(leaf.field, boolean_of(leaf, value)?.into());
+                self.weighed_term(leaf, term, factor, None)
+            }
+            Kind::Integer(..) | Kind::Unsigned | Kind::Double => Ok(match number(leaf, value)? {
+                Some(number) => Node::Docs(Source::Numbers(leaf.clone(), number..=number), factor),
+                None => Node::Nothing,
+            }),
+        }
+    }
+
+    /// Matches a term of a field, as often as it is there.
+    pub(super) fn weighed(&self, leaf: &Leaf, term: &str, factor: f32) -> Result<Node> {
+        let term = IndexTerm::from_field_text(leaf.field, term);
+        self.weighed_term(leaf, term, factor, None)
+    }
+
+    /// Matches a term, which counts as one of `documents` documents if given.
+    pub(super) fn weighed_term(
+        &self,
+        leaf: &Leaf,
+        term: IndexTerm,
+        factor: f32,
+        documents: Option<u64>,
+    ) -> Result<Node> {
+        let mut statistics = Statistics {
+            term_documents: 0,
+            field_documents: 0,
+            field_terms: 0,
+        };
+        for segment in &self.snapshot.segments {
+            let index = segment.reader.inverted_index(leaf.field).map_err(failed)?;
+            statistics.term_documents += u64::from(index.doc_freq(&term).map_err(failed)?);
+            let lengths = segment.lengths(leaf)?;
+            statistics.field_documents += lengths.documents;
+            statistics.field_terms += lengths.terms;
+        }
+        if statistics.term_documents == 0 {
+            return Ok(Node::Nothing);
+        }
+        if let Some(documents) = documents {
+            statistics.term_documents = documents;
+        }
+        let is_text = matches!(leaf.kind, Kind::Text(_));
+        Ok(Node::Term(TermNode {
+            field: leaf.field,
+            term,
+            lengths: is_text.then(|| leaf.clone()),
+            score: TermScore::new(statistics, factor, is_text),
+        }))
+    }
+
+    fn terms(&self, terms: &Terms, factor: f32) -> Result<Node> {
+        let Some(leaf) = self.layout.leaf(&terms.field) else {
+            return Ok(Node::Nothing);
+        };
+        let mut encoded: Vec<Vec<u8>> = Vec::with_capacity(terms.values.len());
+        match leaf.kind {
+            Kind::Boolean => return self.booleans(leaf, &terms.values, factor),
+            Kind::Text(_) | Kind::Keyword => {
+                encoded.extend(terms.values.iter().map(|value| text_of(value).into_bytes()));
+            }
+            Kind::Integer(..) | Kind::Unsigned | Kind::Double => {
+                for value in &terms.values {
+                    let number = number(leaf, value)?;
+                    // The terms of numbers are these integers, the most significant byte first.
+                    encoded.extend(number.map(|number| number.to_be_bytes().to_vec()));
+                }
+            }
+        }
+        encoded.sort_unstable();
+        encoded.dedup();
+        Ok(Node::Docs(Source::Terms(leaf.field, encoded), factor))
+    }
+
+    /// Matches some of the two Booleans. One alone has the score of a term.
+    fn booleans(&self, leaf: &Leaf, values: &[crate::dsl::Value], factor: f32) -> Result<Node> {
+        let mut wanted = [false; 2];
+        for value in values {
+            wanted[usize::from(boolean_of(leaf, value)?)] = true;
+        }
+        match wanted {
+            [false, false] => Ok(Node::Nothing),
+            [true, true] => Ok(Node::Docs(Source::Present(vec![leaf.clone()]), factor)),
+            [_, value] => self.value(leaf, &crate::dsl::Value::Boolean(value), factor),
+        }
+    }
+
+    fn range(&self, range: &Range, factor: f32) -> Result<Node> {
+        let Some(leaf) = self.layout.leaf(&range.field) else {
+            return Ok(Node::Nothing);
+        };
+        let (lower, upper) = (range.lower.as_ref(), range.upper.as_ref());
+        match leaf.kind {
+            Kind::Text(_) | Kind::Keyword => {
+                let source = Source::Between(leaf.field, term_bound(lower), term_bound(upper));
+                Ok(Node::Docs(source, factor))
+            }
+            Kind::Boolean => {
+                let mut values = vec![];
+                for value in [false, true] {
+                    let mut is_within = true;
+                    if let Some(bound) = lower {
+                        let least = boolean_of(leaf, &bound.value)?;
+                        is_within &= value > least || (bound.inclusive && value == least);
+                    }
+                    if let Some(bound) = upper {
+                        let greatest = boolean_of(leaf, &bound.value)?;
+                        is_within &= value < greatest || (bound.inclusive && value == greatest);
+                    }
+                    values.extend(is_within.then_some(crate::dsl::Value::Boolean(value)));
+                }
+                self.booleans(leaf, &values, factor)
+            }
+            Kind::Integer(..) | Kind::Unsigned | Kind::Double => {
+                let numbers = numbers(leaf, lower, upper)?;
+                Ok(Node::Docs(Source::Numbers(leaf.clone(), numbers), factor))
+            }
+        }
+    }
+
+    fn exists(&self, exists: &Exists, factor: f32) -> Node {
+        let leaves = match self.layout.leaf(&exists.field) {
+            Some(leaf) => vec![leaf.clone()],
+            None => self.layout.under(&exists.field).cloned().collect(),
+        };
+        match leaves.is_empty() {
+            true => Node::Nothing,
+            false => Node::Docs(Source::Present(leaves), factor),
+        }
+    }
+
+    fn prefix(&self, prefix: &Prefix, factor: f32) -> Result<Node> {
+        let Some(leaf) = self.layout.leaf(&prefix.field) else {
+            return Ok(Node::Nothing);
+        };
+        if !matches!(leaf.kind, Kind::Text(_) | Kind::Keyword) {
+            let message = format!("the values of the field `{}` have no beginning", leaf.path);
+            return Err(EngineError::Unsupported(message));
+        }
+        let source = match prefix.case_insensitive {
+            true => Source::IgnoringCase(leaf.field, IgnoringCase::new(&prefix.value, true)),
+            false => {
+                let lower = prefix.value.clone().into_bytes();
+                // No byte of UTF-8 is as high as this one.
+                let upper = [lower.as_slice(), &[0xff]].concat();
+                let (lower, upper) = (
+                    std::ops::Bound::Included(lower),
+                    std::ops::Bound::Excluded(upper),
+                );
+                Source::Between(leaf.field, lower, upper)
+            }
+        };
+        Ok(Node::Docs(source, factor))
+    }
+}

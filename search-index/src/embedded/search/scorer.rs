@@ -1,0 +1,440 @@
+//! Documents of a segment in ascending order, and their scores: the combinations of them.
+
+use std::borrow::Cow;
+
+use tantivy::{DocId, TERMINATED};
+
+use crate::embedded::bits::Bits;
+
+/// Documents in ascending order, and their scores.
+///
+/// It stands on its first document when it is made, and on `TERMINATED` behind the last one.
+pub(super) trait Scorer {
+    /// Returns the document that it stands on.
+    fn doc(&self) -> DocId;
+
+    /// Goes to the next document.
+    fn advance(&mut self) -> DocId;
+
+    /// Goes to the first document from `target` on; stays where it is if that is behind already.
+    fn seek(&mut self, target: DocId) -> DocId;
+
+    /// Returns the score of the document that it stands on.
+    fn score(&mut self) -> f32;
+
+    /// Returns about how many documents there are.
+    fn cost(&self) -> u64;
+}
+
+pub(super) type BoxScorer<'s> = Box<dyn Scorer + 's>;
+
+/// Documents that all have the same score.
+pub(super) struct Constant<'s> {
+    docs: Docs<'s>,
+    doc: DocId,
+    score: f32,
+}
+
+/// A set of documents.
+pub(super) enum Docs<'s> {
+    /// A set, and how many documents it has.
+    Bits(Cow<'s, Bits>, u64),
+    /// Documents in ascending order, and a position among them.
+    Sorted(Vec<DocId>, usize),
+}
+
+impl Docs<'_> {
+    /// Takes a set; where it has few documents, these are listed.
+    pub(super) fn of(bits: Bits, bytes: usize) -> Self {
+        let count = bits.count();
+        if (count as usize) < bytes / 8 {
+            return Docs::Sorted(bits.iter().collect(), 0);
+        }
+        Docs::Bits(Cow::Owned(bits), count)
+    }
+}
+
+impl<'s> Constant<'s> {
+    pub(super) fn new(docs: Docs<'s>, score: f32) -> Self {
+        let mut constant = Constant {
+            docs,
+            doc: 0,
+            score,
+        };
+        constant.go_to(0);
+        constant
+    }
+
+    fn go_to(&mut self, target: DocId) {
+        let next = match &mut self.docs {
+            Docs::Bits(bits, _) => bits.next(target),
+            Docs::Sorted(docs, at) => {
+                // Mostly the next one.
+                if docs.get(*at).is_some_and(|doc| *doc < target) {
+                    *at += 1;
+                    if docs.get(*at).is_some_and(|doc| *doc < target) {
+                        *at += docs[*at..].partition_point(|doc| *doc < target);
+                    }
+                }
+                docs.get(*at).copied()
+            }
+        };
+        self.doc = next.unwrap_or(TERMINATED);
+    }
+}
+
+impl Scorer for Constant<'_> {
+    fn doc(&self) -> DocId {
+        self.doc
+    }
+
+    fn advance(&mut self) -> DocId {
+        if self.doc != TERMINATED {
+            self.go_to(self.doc + 1);
+        }
+        self.doc
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        if self.doc < target {
+            self.go_to(target);
+        }
+        self.doc
+    }
+
+    fn score(&mut self) -> f32 {
+        self.score
+    }
+
+    fn cost(&self) -> u64 {
+        match &self.docs {
+            Docs::Bits(_, count) => *count,
+            Docs::Sorted(docs, _) => docs.len() as u64,
+        }
+    }
+}
+
+/// The same documents, which all have one score.
+pub(super) struct Scored<'s>(pub(super) BoxScorer<'s>, pub(super) f32);
+
+impl Scorer for Scored<'_> {
+    fn doc(&self) -> DocId {
+        self.0.doc()
+    }
+
+    fn advance(&mut self) -> DocId {
+        self.0.advance()
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        self.0.seek(target)
+    }
+
+    fn score(&mut self) -> f32 {
+        self.1
+    }
+
+    fn cost(&self) -> u64 {
+        self.0.cost()
+    }
+}
+
+/// Documents that all of some scorers have. Those of some of them add up.
+pub(super) struct All<'s> {
+    /// The rarest first; whether its score counts.
+    parts: Vec<(BoxScorer<'s>, bool)>,
+}
+
+impl<'s> All<'s> {
+    /// Combines scorers, of which there is at least one.
+    pub(super) fn new(mut parts: Vec<(BoxScorer<'s>, bool)>) -> Self {
+        parts.sort_by_key(|(scorer, _)| scorer.cost());
+        let mut all = All { parts };
+        all.meet();
+        all
+    }
+
+    /// Goes on until all stand on the same document.
+    fn meet(&mut self) -> DocId {
+        let (first, others) = self.parts.split_first_mut().expect("there is a scorer");
+        let mut doc = first.0.doc();
+        'candidates: while doc != TERMINATED {
+            for (scorer, _) in &mut *others {
+                let next = scorer.seek(doc);
+                if next != doc {
+                    doc = first.0.seek(next);
+                    continue 'candidates;
+                }
+            }
+            break;
+        }
+        doc
+    }
+}
+
+impl Scorer for All<'_> {
+    fn doc(&self) -> DocId {
+        self.parts[0].0.doc()
+    }
+
+    fn advance(&mut self) -> DocId {
+        self.parts[0].0.advance();
+        self.meet()
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        self.parts[0].0.seek(target);
+        self.meet()
+    }
+
+    fn score(&mut self) -> f32 {
+        let counted = self.parts.iter_mut().filter(|(_, counts)| *counts);
+        counted
+            .map(|(scorer, _)| f64::from(scorer.score()))
+            .sum::<f64>() as f32
+    }
+
+    fn cost(&self) -> u64 {
+        self.parts[0].0.cost()
+    }
+}
+
+/// How the scores of several scorers on a document become one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Combined {
+    /// Their sum.
+    Sum,
+    /// The greatest, and a part of each other one.
+    Best(f32),
+}
+
+/// Documents that some of several scorers have.
+pub(super) struct Any<'s> {
+    /// A heap by document, the least first.
+    heap: Vec<BoxScorer<'s>>,
+    /// Least number of scorers that have a document.
+    minimum: usize,
+    combined: Combined,
+    doc: DocId,
+    score: f32,
+    /// The scorers that stand on the current document.
+    here: Vec<BoxScorer<'s>>,
+}
+
+impl<'s> Any<'s> {
+    pub(super) fn new(parts: Vec<BoxScorer<'s>>, minimum: usize, combined: Combined) -> Self {
+        let mut any = Any {
+            here: parts,
+            heap: Vec::new(),
+            minimum: minimum.max(1),
+            combined,
+            doc: 0,
+            score: 0.0,
+        };
+        any.put_back();
+        any.next();
+        any
+    }
+
+    /// Puts the scorers of the current document back where they belong; those that ended are gone.
+    fn put_back(&mut self) {
+        while let Some(scorer) = self.here.pop() {
+            if scorer.doc() == TERMINATED {
+                continue;
+            }
+            self.heap.push(scorer);
+            let mut at = self.heap.len() - 1;
+            while at > 0 && self.heap[at].doc() < self.heap[(at - 1) / 2].doc() {
+                self.heap.swap(at, (at - 1) / 2);
+                at = (at - 1) / 2;
+            }
+        }
+    }
+
+    fn pop(&mut self) -> BoxScorer<'s> {
+        let scorer = self.heap.swap_remove(0);
+        let mut at = 0;
+        loop {
+            let children = 2 * at + 1..(2 * at + 3).min(self.heap.len());
+            let Some(least) = children.min_by_key(|child| self.heap[*child].doc()) else {
+                break;
+            };
+            if self.heap[at].doc() <= self.heap[least].doc() {
+                break;
+            }
+            self.heap.swap(at, least);
+            at = least;
+        }
+        scorer
+    }
+
+    /// Takes the scorers that stand on the least document, until there are enough of them.
+    fn next(&mut self) -> DocId {
+        loop {
+            let Some(first) = self.heap.first() else {
+                self.doc = TERMINATED;
+                return TERMINATED;
+            };
+            self.doc = first.doc();
+            while self
+                .heap
+                .first()
+                .is_some_and(|scorer| scorer.doc() == self.doc)
+            {
+                let scorer = self.pop();
+                self.here.push(scorer);
+            }
+            if self.here.len() >= self.minimum {
+                return self.doc;
+            }
+            self.here.iter_mut().for_each(|scorer| {
+                scorer.advance();
+            });
+            self.put_back();
+        }
+    }
+}
+
+impl Scorer for Any<'_> {
+    fn doc(&self) -> DocId {
+        self.doc
+    }
+
+    fn advance(&mut self) -> DocId {
+        if self.doc == TERMINATED {
+            return TERMINATED;
+        }
+        self.here.iter_mut().for_each(|scorer| {
+            scorer.advance();
+        });
+        self.put_back();
+        self.next()
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        if self.doc >= target {
+            return self.doc;
+        }
+        self.here.iter_mut().for_each(|scorer| {
+            scorer.seek(target);
+        });
+        while self
+            .heap
+            .first()
+            .is_some_and(|scorer| scorer.doc() < target)
+        {
+            let mut scorer = self.pop();
+            scorer.seek(target);
+            self.here.push(scorer);
+        }
+        self.put_back();
+        self.next()
+    }
+
+    fn score(&mut self) -> f32 {
+        let scores = self.here.iter_mut().map(|scorer| scorer.score());
+        let (mut sum, mut best) = (0.0_f64, 0.0_f64);
+        for score in scores.map(f64::from) {
+            sum += score;
+            best = best.max(score);
+        }
+        self.score = match self.combined {
+            Combined::Sum => sum as f32,
+            Combined::Best(others) => (best + f64::from(others) * (sum - best)) as f32,
+        };
+        self.score
+    }
+
+    fn cost(&self) -> u64 {
+        self.heap
+            .iter()
+            .chain(&self.here)
+            .map(|scorer| scorer.cost())
+            .sum()
+    }
+}
+
+/// Documents of one scorer that another one does not have.
+pub(super) struct Without<'s> {
+    base: BoxScorer<'s>,
+    excluded: BoxScorer<'s>,
+}
+
+impl<'s> Without<'s> {
+    pub(super) fn new(base: BoxScorer<'s>, excluded: BoxScorer<'s>) -> Self {
+        let mut without = Without { base, excluded };
+        without.skip();
+        without
+    }
+
+    fn skip(&mut self) -> DocId {
+        let mut doc = self.base.doc();
+        while doc != TERMINATED && self.excluded.seek(doc) == doc {
+            doc = self.base.advance();
+        }
+        doc
+    }
+}
+
+impl Scorer for Without<'_> {
+    fn doc(&self) -> DocId {
+        self.base.doc()
+    }
+
+    fn advance(&mut self) -> DocId {
+        self.base.advance();
+        self.skip()
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        self.base.seek(target);
+        self.skip()
+    }
+
+    fn score(&mut self) -> f32 {
+        self.base.score()
+    }
+
+    fn cost(&self) -> u64 {
+        self.base.cost()
+    }
+}
+
+/// Documents of one scorer, with the score of another one added where that has them too.
+pub(super) struct Optional<'s> {
+    base: BoxScorer<'s>,
+    more: BoxScorer<'s>,
+}
+
+impl<'s> Optional<'s> {
+    pub(super) fn new(base: BoxScorer<'s>, more: BoxScorer<'s>) -> Self {
+        Optional { base, more }
+    }
+}
+
+impl Scorer for Optional<'_> {
+    fn doc(&self) -> DocId {
+        self.base.doc()
+    }
+
+    fn advance(&mut self) -> DocId {
+        self.base.advance()
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        self.base.seek(target)
+    }
+
+    fn score(&mut self) -> f32 {
+        let doc = self.base.doc();
+        let more = match self.more.seek(doc) == doc {
+            true => self.more.score(),
+            false => 0.0,
+        };
+        self.base.score() + more
+    }
+
+    fn cost(&self) -> u64 {
+        self.base.cost()
+    }
+}
