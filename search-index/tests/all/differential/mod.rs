@@ -23,6 +23,8 @@ use coverage::FULL_RUN;
 use naive::NaiveEngine;
 use rest::Rest;
 use run::Pair;
+#[cfg(feature = "embedded")]
+use search_index::embedded::EmbeddedEngine;
 
 fn setting(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
@@ -59,6 +61,38 @@ fn must_agree(pair: &Pair<'_>, default: u64) {
         let gaps = coverage.gaps(pair.fuzzy > 0);
         assert!(gaps.is_empty(), "too rare:\n{}", gaps.join("\n"));
     }
+}
+
+/// Searches of a plain run between engines in the process.
+#[cfg(feature = "embedded")]
+const PLAIN_RUN: u64 = 400;
+
+#[cfg(feature = "embedded")]
+fn embedded() -> EmbeddedEngine {
+    EmbeddedEngine::in_memory().expect("threads start")
+}
+
+#[cfg(feature = "embedded")]
+#[test]
+fn the_embedded_engine_answers_as_the_naive_judge_does() {
+    let (naive, embedded) = (NaiveEngine::default(), embedded());
+    let pair = Pair {
+        engines: [&naive, &embedded],
+        fuzzy: 0,
+    };
+    must_agree(&pair, PLAIN_RUN);
+}
+
+#[cfg(feature = "embedded")]
+#[test]
+#[ignore = "needs an OpenSearch server named by OPENSEARCH_URL"]
+fn the_embedded_engine_answers_as_opensearch_does() {
+    let (embedded, server) = (embedded(), Rest::from_environment());
+    let pair = Pair {
+        engines: [&embedded, &server],
+        fuzzy: 30,
+    };
+    must_agree(&pair, FULL_RUN);
 }
 
 #[test]

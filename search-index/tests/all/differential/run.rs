@@ -277,9 +277,14 @@ fn case(searches: &mut Searches<'_, '_>, own: &Held<'_>, documents: usize) -> Ca
     if let (true, Ok(answer)) = (random.chance(14), own.ask(0, &scored)) {
         let mut scores: Vec<f64> = answer.hits.iter().filter_map(|hit| hit.score).collect();
         scores.dedup_by(|a, b| (*a - *b).abs() <= 1e-2 * b.abs());
-        // Between two scores, so that the last digit of none decides.
-        if let Some(pair) = scores.windows(2).nth(random.below(scores.len().max(1))) {
-            search.min_score = Some(f64::midpoint(pair[0], pair[1]));
+        // Between two scores, or below all of them, so that the last digit of none decides.
+        scores.push(0.0);
+        if let [one, other] = scores
+            .windows(2)
+            .nth(random.below(scores.len()))
+            .unwrap_or(&[])
+        {
+            search.min_score = Some(f64::midpoint(*one, *other));
         }
     }
     let after = random.chance(18).then(|| random.below(4) as u64);

@@ -38,20 +38,20 @@ impl Clauses<'_, '_> {
     pub(crate) fn query(&mut self, level: &str, depth: usize) -> Query {
         let is_deep = depth == 0;
         match self.random.below(100) {
-            0..16 if !is_deep => self.combination(level, depth - 1),
-            16..22 if !is_deep => Query::ConstantScore {
+            0..24 if !is_deep => self.combination(level, depth - 1),
+            24..30 if !is_deep => Query::ConstantScore {
                 filter: Box::new(self.query(level, depth - 1)),
                 boost: self.boost(),
             },
-            22..30 if !is_deep => self.best(level, depth - 1),
+            30..38 if !is_deep => self.best(level, depth - 1),
             30..52 => self
                 .nested(level, depth)
                 .unwrap_or_else(|| self.leaf(level)),
-            52..55 => Query::MatchAll {
+            56..59 => Query::MatchAll {
                 boost: self.boost(),
             },
-            55 => Query::MatchNone,
-            56..60 if level.is_empty() => self.ids(),
+            59 => Query::MatchNone,
+            60..64 if level.is_empty() => self.ids(),
             _ => self.leaf(level),
         }
     }
@@ -153,7 +153,7 @@ impl Clauses<'_, '_> {
     /// Makes a clause about one field of a level.
     fn leaf(&mut self, level: &str) -> Query {
         let fields = self.pool.of_level(level);
-        let (field, kind) = *self.random.pick(&fields);
+        let (field, kind) = Pool::pick(self.random, &fields);
         let (field, pool) = (field.to_owned(), self.pool);
         let is_number = matches!(kind, Kind::Integer(_) | Kind::Double | Kind::Instant);
         let has_order = is_number || *kind == Kind::Keyword;

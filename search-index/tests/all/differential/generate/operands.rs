@@ -1,6 +1,6 @@
 //! Operands of searches: mostly values that documents have.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use search_index::dsl::Value;
 use search_index::mapping::IntegerType;
@@ -25,6 +25,21 @@ impl Pool<'_> {
         of_level
             .map(|(name, field)| (name.as_str(), &field.kind))
             .collect()
+    }
+
+    /// Picks a field of a list, each kind of field as often as another.
+    pub(crate) fn pick<'f>(
+        random: &mut Random,
+        fields: &[(&'f str, &'f Kind)],
+    ) -> (&'f str, &'f Kind) {
+        let kinds: BTreeSet<&str> = fields.iter().map(|(name, kind)| kind.name(name)).collect();
+        let kinds: Vec<&str> = kinds.into_iter().collect();
+        let wanted = random.word(&kinds);
+        let of_kind = fields
+            .iter()
+            .filter(|(name, kind)| kind.name(name) == wanted);
+        let of_kind: Vec<_> = of_kind.collect();
+        **random.pick(&of_kind)
     }
 
     /// Lists the levels of nested objects that are inside of a level.

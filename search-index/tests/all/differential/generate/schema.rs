@@ -86,10 +86,11 @@ fn analysis(random: &mut Random) -> String {
 fn scalars(random: &mut Random, seed: u64, prefix: &str, count: usize, out: &mut String) {
     for at in 0..count {
         let next = (seed as usize * 7 + at * 5) % Scalar::ALL.len();
-        let range = match random.below(10) {
+        let range = match random.below(12) {
             0 | 1 => "string",
-            2 => random.pick(LITERALS),
+            2 => random.word(LITERALS),
             3 => "Mood",
+            4 => "boolean",
             _ => Scalar::ALL[next].soml_name(),
         };
         let max = if random.chance(50) { ", max: inf" } else { "" };

@@ -20,7 +20,7 @@ pub(crate) struct Searches<'g, 'i> {
 impl Searches<'_, '_> {
     /// Makes a search without `min_score` and `search_after`, which depend on what it finds.
     pub(crate) fn search(&mut self) -> Search {
-        let depth = *self.random.pick(&[0, 1, 1, 2, 3]);
+        let depth = *self.random.pick(&[1, 1, 1, 2, 2, 3]);
         let query = self
             .random
             .chance(93)
@@ -73,10 +73,12 @@ impl Searches<'_, '_> {
             return Sort::Score { ascending };
         }
         let fields = self.pool.fields.iter();
-        let whole: Vec<_> = fields
-            .filter(|(_, field)| !matches!(field.kind, Kind::Text(_)))
+        let whole = fields.filter(|(_, field)| !matches!(field.kind, Kind::Text(_)));
+        let whole: Vec<_> = whole
+            .map(|(name, field)| (name.as_str(), &field.kind))
             .collect();
-        let (name, field) = *self.random.pick(&whole);
+        let (name, _) = Pool::pick(self.random, &whole);
+        let field = &self.pool.fields[name];
         let is_nested = !field.level.is_empty();
         let mut modes = vec![SortMode::Min, SortMode::Max];
         if matches!(field.kind, Kind::Integer(_) | Kind::Double | Kind::Instant) {
@@ -85,7 +87,7 @@ impl Searches<'_, '_> {
             modes.extend((!is_nested).then_some(SortMode::Median));
         }
         Sort::Field(FieldSort {
-            field: name.clone(),
+            field: name.to_owned(),
             descending: self.random.chance(50),
             mode: self.random.maybe(60, |random| *random.pick(&modes)),
             missing: *self.random.pick(&[Missing::First, Missing::Last]),
@@ -94,7 +96,7 @@ impl Searches<'_, '_> {
     }
 
     fn aggregations(&mut self) -> Vec<Aggregation> {
-        if self.random.chance(55) {
+        if self.random.chance(50) {
             return Vec::new();
         }
         let count = self.random.between(1, 3);
@@ -119,7 +121,7 @@ impl Searches<'_, '_> {
         }
         let mut fields = self.pool.of_level(level);
         fields.retain(|(_, kind)| !matches!(kind, Kind::Text(_)));
-        let (field, _) = *self.random.pick(&fields);
+        let (field, _) = Pool::pick(self.random, &fields);
         let field = field.to_owned();
         const ORDERS: &[BucketOrder] = &[
             BucketOrder::CountDescending,

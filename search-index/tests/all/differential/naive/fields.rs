@@ -18,6 +18,23 @@ pub(crate) enum Kind {
     Instant,
 }
 
+impl Kind {
+    /// Returns what a field of this name and kind is called where its searches are counted.
+    pub(crate) fn name(&self, field: &str) -> &'static str {
+        match self {
+            Kind::Text(_) => "text",
+            Kind::Keyword if field.ends_with("$exact") => "exact",
+            Kind::Keyword => "keyword",
+            Kind::Boolean => "boolean",
+            Kind::Integer(IntegerType::UnsignedLong) => "unsigned_long",
+            Kind::Integer(IntegerType::Long) => "long",
+            Kind::Integer(_) => "integer",
+            Kind::Double => "double",
+            Kind::Instant => "date",
+        }
+    }
+}
+
 /// A field.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldInfo {
