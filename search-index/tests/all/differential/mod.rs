@@ -12,6 +12,7 @@
 mod compare;
 mod coverage;
 mod generate;
+mod instants;
 mod naive;
 mod random;
 mod rest;

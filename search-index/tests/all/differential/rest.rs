@@ -1,4 +1,5 @@
-//! OpenSearch as it answers, without any code of the crate in between but the JSON form of searches.
+//! OpenSearch as it answers, without any code of the crate in between but the JSON form of searches, and
+//! the detour that clauses about instants need.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -11,6 +12,9 @@ use search_index::engine::{
 use search_index::graph_store::CallContext;
 use search_index::mapping::{Analyzers, Dialect, Owner};
 use serde_json::{Value as Json, json};
+
+use super::instants::unrounded;
+use super::naive::fields::fields;
 
 /// A server.
 pub(crate) struct Rest {
@@ -140,6 +144,7 @@ impl SearchEngine for Rest {
         _context: &CallContext,
     ) -> Result<Answer, EngineError> {
         let path = format!("{}/_search", index.name);
+        let search = &unrounded(search, &fields(index.definition));
         let answer = self.send("POST", &path, search.to_bytes())?;
         let hits = answer["hits"]["hits"].as_array().expect("hits");
         Ok(Answer {

@@ -80,6 +80,13 @@ impl<'e> Held<'e> {
             let search = case.for_engine(|search| self.ask(engine, search))?;
             self.ask(engine, &search)
         });
+        let answers = answers.map(|answer| {
+            answer.map(|answer| Answer {
+                // The greatest score of all, or of those behind a hit: OpenSearch has it either way.
+                max_score: answer.max_score.filter(|_| case.after.is_none()),
+                ..answer
+            })
+        });
         match answers {
             [Err(EngineError::Unsupported(_)), _] | [_, Err(EngineError::Unsupported(_))] => {
                 Outcome::Refused

@@ -159,8 +159,8 @@ impl Clauses<'_, '_> {
         let has_order = is_number || *kind == Kind::Keyword;
         let has_letters = matches!(kind, Kind::Text(_) | Kind::Keyword);
         match self.random.below(100) {
-            0..28 => self.text(field, kind),
-            28..46 => Query::Term(Term {
+            0..30 => self.text(field, kind),
+            30..46 => Query::Term(Term {
                 value: pool.operand(self.random, &field),
                 case_insensitive: has_letters && self.random.chance(30),
                 field,
@@ -176,8 +176,8 @@ impl Clauses<'_, '_> {
                     boost: self.boost(),
                 })
             }
-            60..82 if has_order => self.range(field),
-            82..93 if has_letters => self.prefix(field),
+            60..78 if has_order => self.range(field),
+            78..88 if has_letters => self.prefix(field),
             _ => Query::Exists(Exists {
                 field,
                 boost: self.boost(),
@@ -197,9 +197,9 @@ impl Clauses<'_, '_> {
         if is_text {
             let operators = [Operator::And, Operator::Or];
             let zero = [ZeroTerms::All, ZeroTerms::None];
-            clause.operator = self.random.maybe(40, |random| *random.pick(&operators));
-            clause.zero_terms_query = self.random.maybe(25, |random| *random.pick(&zero));
-            if self.random.chance(20) {
+            clause.operator = self.random.maybe(70, |random| *random.pick(&operators));
+            clause.zero_terms_query = self.random.maybe(60, |random| *random.pick(&zero));
+            if self.random.chance(40) {
                 clause.minimum_should_match = Some(self.minimum());
             }
             if self.random.chance(self.fuzzy) {

@@ -86,11 +86,12 @@ fn analysis(random: &mut Random) -> String {
 fn scalars(random: &mut Random, seed: u64, prefix: &str, count: usize, out: &mut String) {
     for at in 0..count {
         let next = (seed as usize * 7 + at * 5) % Scalar::ALL.len();
-        let range = match random.below(12) {
+        let range = match random.below(13) {
             0 | 1 => "string",
             2 => random.word(LITERALS),
             3 => "Mood",
             4 => "boolean",
+            5 => random.word(&["unsignedLong", "unsignedLong", "long"]),
             _ => Scalar::ALL[next].soml_name(),
         };
         let max = if random.chance(50) { ", max: inf" } else { "" };

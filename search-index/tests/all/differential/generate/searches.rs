@@ -2,7 +2,7 @@
 
 use search_index::dsl::{
     Aggregation, AggregationKind, BucketOrder, FieldSort, Missing, Search, Sort, SortMode,
-    TermsAggregation, TotalHits,
+    TermsAggregation, TotalHits, Value,
 };
 
 use super::clauses::Clauses;
@@ -130,11 +130,17 @@ impl Searches<'_, '_> {
             BucketOrder::KeyDescending,
         ];
         let pool = self.pool;
+        let min_doc_count = *self.random.pick(&[1, 1, 1, 1, 1, 0, 2, 3]);
+        // Together with empty buckets, OpenSearch adds one for nested objects of other levels; and it has
+        // no more than 63 bits for an integer that stands for a missing one.
+        let missing = self.random.maybe(25, |random| pool.operand(random, &field));
+        let missing =
+            missing.filter(|value| min_doc_count > 0 && !matches!(value, Value::Unsigned(_)));
         let terms = TermsAggregation {
             size: *self.random.pick(&[1, 2, 5, 10, 10, 100]),
-            min_doc_count: *self.random.pick(&[1, 1, 1, 1, 1, 0, 2, 3]),
+            min_doc_count,
             order: *self.random.pick(ORDERS),
-            missing: self.random.maybe(25, |random| pool.operand(random, &field)),
+            missing,
             field,
         };
         let has_inner = depth > 0 && self.random.chance(20);

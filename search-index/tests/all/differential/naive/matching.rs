@@ -247,7 +247,7 @@ fn factor(boost: Option<f64>) -> f32 {
 }
 
 fn sum(scores: impl Iterator<Item = f32>) -> f32 {
-    scores.map(f64::from).sum::<f64>() as f32
+    scores.map(f64::from).fold(0.0, |sum, score| sum + score) as f32
 }
 
 /// Returns how many optional clauses have to match. A minimum of 0 is as good as none.
