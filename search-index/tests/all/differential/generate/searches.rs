@@ -131,11 +131,15 @@ impl Searches<'_, '_> {
         ];
         let pool = self.pool;
         let min_doc_count = *self.random.pick(&[1, 1, 1, 1, 1, 0, 2, 3]);
-        // Together with empty buckets, OpenSearch adds one for nested objects of other levels; and it has
-        // no more than 63 bits for an integer that stands for a missing one.
+        // Together with empty buckets, OpenSearch adds one for nested objects of other levels; and an
+        // integer that stands for a missing one is a floating-point number on its way.
         let missing = self.random.maybe(25, |random| pool.operand(random, &field));
-        let missing =
-            missing.filter(|value| min_doc_count > 0 && !matches!(value, Value::Unsigned(_)));
+        const EXACT: u64 = 1 << 53;
+        let is_exact = |value: &Value| match value {
+            Value::Integer(number) => number.unsigned_abs() <= EXACT,
+            value => !matches!(value, Value::Unsigned(_)),
+        };
+        let missing = missing.filter(|value| min_doc_count > 0 && is_exact(value));
         let terms = TermsAggregation {
             size: *self.random.pick(&[1, 2, 5, 10, 10, 100]),
             min_doc_count,

@@ -97,9 +97,9 @@ fn by_field(node: &Node, by: &FieldSort, kind: &Kind) -> Option<Cell> {
         (SortMode::Min, _) => least,
         (SortMode::Max, _) => greatest,
         (mode, Kind::Double) => Cell::Double(of_doubles(mode, &cells)),
-        (mode, Kind::Instant) => Cell::Integer(of_integers(mode, &cells).into()),
+        (mode, Kind::Instant) => Cell::Integer(of_integers(mode, &cells, false).into()),
         (mode, Kind::Integer(ty)) => {
-            let chosen = of_integers(mode, &cells);
+            let chosen = of_integers(mode, &cells, *ty == IntegerType::UnsignedLong);
             // What does not fit into the integers that the engine sorts by loses its upper bits.
             Cell::Integer(match ty {
                 IntegerType::UnsignedLong => (chosen as u64).into(),
@@ -132,28 +132,36 @@ fn of_doubles(mode: SortMode, cells: &[Cell]) -> f64 {
     }
 }
 
-/// Works out an integer of 64 bits. Those above are taken for negative ones, as the engine does.
-fn of_integers(mode: SortMode, cells: &[Cell]) -> i64 {
+/// Works out an integer of 64 bits; sums lose their upper bits before means are worked out.
+fn of_integers(mode: SortMode, cells: &[Cell], is_unsigned: bool) -> i64 {
     let number = |cell: &Cell| match cell {
         Cell::Integer(number) => *number as i64,
         other => panic!("{other:?} is no integer"),
     };
     let numbers: Vec<i64> = cells.iter().map(number).collect();
-    let wrapping = |sum: i64, number: &i64| sum.wrapping_add(*number);
-    let sum = numbers.iter().fold(0, wrapping);
+    let wrapping = |numbers: &[i64]| {
+        let sum = numbers
+            .iter()
+            .fold(0_i64, |sum, number| sum.wrapping_add(*number));
+        match is_unsigned {
+            true => (sum, sum as u64 as f64),
+            false => (sum, sum as f64),
+        }
+    };
+    let rounded = |number: f64| match is_unsigned {
+        true => (number + 0.5).floor() as u64 as i64,
+        false => (number + 0.5).floor() as i64,
+    };
+    let (sum, as_double) = wrapping(&numbers);
     let (count, middle) = (numbers.len() as f64, numbers.len() / 2);
     match mode {
         SortMode::Sum => sum,
         SortMode::Avg if numbers.len() == 1 => sum,
-        SortMode::Avg => rounded(sum as f64 / count),
+        SortMode::Avg => rounded(as_double / count),
         _ if numbers.len() % 2 == 1 => numbers[middle],
+        _ if is_unsigned => rounded(wrapping(&numbers[middle - 1..=middle]).1 / 2.0),
         _ => rounded((numbers[middle - 1] as f64 + numbers[middle] as f64) / 2.0),
     }
-}
-
-/// Rounds to the nearest integer, halves up.
-fn rounded(number: f64) -> i64 {
-    (number + 0.5).floor() as i64
 }
 
 /// Returns what a number that is missing is sorted as: the end of what the engine sorts by.
