@@ -139,28 +139,22 @@ fn of_integers(mode: SortMode, cells: &[Cell], is_unsigned: bool) -> i64 {
         other => panic!("{other:?} is no integer"),
     };
     let numbers: Vec<i64> = cells.iter().map(number).collect();
-    let wrapping = |numbers: &[i64]| {
-        let sum = numbers
-            .iter()
-            .fold(0_i64, |sum, number| sum.wrapping_add(*number));
-        match is_unsigned {
-            true => (sum, sum as u64 as f64),
-            false => (sum, sum as f64),
-        }
+    let wrapping = |numbers: &[i64]| numbers.iter().fold(0_i64, |sum, n| sum.wrapping_add(*n));
+    // Unsigned integers are divided as integers, all others as floating-point numbers; halves go up.
+    let mean = |sum: i64, double: f64, count: usize| match is_unsigned {
+        true => ((u128::from(sum as u64) * 2 + count as u128) / (2 * count as u128)) as i64,
+        false => (double / count as f64 + 0.5).floor() as i64,
     };
-    let rounded = |number: f64| match is_unsigned {
-        true => (number + 0.5).floor() as u64 as i64,
-        false => (number + 0.5).floor() as i64,
-    };
-    let (sum, as_double) = wrapping(&numbers);
-    let (count, middle) = (numbers.len() as f64, numbers.len() / 2);
+    let (sum, count, middle) = (wrapping(&numbers), numbers.len(), numbers.len() / 2);
     match mode {
         SortMode::Sum => sum,
-        SortMode::Avg if numbers.len() == 1 => sum,
-        SortMode::Avg => rounded(as_double / count),
-        _ if numbers.len() % 2 == 1 => numbers[middle],
-        _ if is_unsigned => rounded(wrapping(&numbers[middle - 1..=middle]).1 / 2.0),
-        _ => rounded((numbers[middle - 1] as f64 + numbers[middle] as f64) / 2.0),
+        SortMode::Avg if count == 1 => sum,
+        SortMode::Avg => mean(sum, sum as f64, count),
+        _ if count % 2 == 1 => numbers[middle],
+        _ => {
+            let (one, other) = (numbers[middle - 1], numbers[middle]);
+            mean(one.wrapping_add(other), one as f64 + other as f64, 2)
+        }
     }
 }
 
