@@ -2,6 +2,7 @@
 
 #[cfg(feature = "embedded")]
 mod analyzers;
+mod differential;
 mod document;
 #[cfg(feature = "embedded")]
 mod embedded;
