@@ -41,6 +41,19 @@ pub struct TermsAggregation {
     pub missing: Option<Value>,
 }
 
+/// Number of buckets of a shard from which those with enough documents are chosen.
+const SHARD_BUCKETS: u64 = 10_000;
+
+impl TermsAggregation {
+    /// Returns how many buckets a shard chooses before those with too few documents are left out; `None` if
+    /// that is for the engine to say.
+    #[must_use]
+    pub fn shard_size(&self) -> Option<u64> {
+        let leaves_out = self.min_doc_count > 1;
+        leaves_out.then(|| self.size.max(SHARD_BUCKETS))
+    }
+}
+
 /// The order of buckets. Equal counts are in ascending order of keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BucketOrder {

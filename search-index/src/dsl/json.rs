@@ -264,16 +264,12 @@ fn aggregations(all: &[Aggregation]) -> Json {
     members.into()
 }
 
-/// Number of buckets of a shard from which those with enough documents are chosen.
-const SHARD_BUCKETS: u64 = 10_000;
-
 fn terms_aggregation(terms: &TermsAggregation) -> Json {
     let mut members = Members::of("field", terms.field.as_str());
     members.put("size", terms.size);
     members.put("min_doc_count", terms.min_doc_count);
-    if terms.min_doc_count > 1 {
-        // A shard drops what is beyond this number before small buckets are dropped.
-        members.put("shard_size", terms.size.max(SHARD_BUCKETS));
+    if let Some(size) = terms.shard_size() {
+        members.put("shard_size", size);
     }
     let (by, direction) = match terms.order {
         BucketOrder::CountDescending => ("_count", "desc"),

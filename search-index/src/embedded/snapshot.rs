@@ -186,7 +186,8 @@ impl Segment {
                     ColumnIndex::Optional(some) => some.num_non_nulls().into(),
                     ColumnIndex::Multivalued(many) => many.iter_non_null_docs().count() as u64,
                 };
-                lengths.terms = lengths.documents;
+                // A document has each of its values once.
+                lengths.terms = column.values.num_vals().into();
             }
         }
         known().insert(leaf.column_name.clone(), lengths);

@@ -361,9 +361,8 @@ fn value_of(kind: Kind, key: Key) -> Value {
 
 /// Chooses the buckets of an answer, in their order, and counts the documents of the others.
 ///
-/// As an engine with one shard does it: the shard chooses a number of buckets whatever their size, half as
-/// many again and ten more where these are in the order of their counts, and what is too small is left out
-/// of them, uncounted.
+/// As an engine with one shard does it: the shard chooses a number of buckets whatever their size, and what is
+/// too small is left out of them, uncounted.
 fn chosen(terms: &TermsAggregation, counts: HashMap<Key, u64>) -> (Vec<(Key, u64)>, u64) {
     let size = usize::try_from(terms.size).unwrap_or(usize::MAX);
     let mut all: Vec<_> = counts.into_iter().collect();
@@ -377,10 +376,10 @@ fn chosen(terms: &TermsAggregation, counts: HashMap<Key, u64>) -> (Vec<(Key, u64
         terms.order,
         BucketOrder::CountDescending | BucketOrder::CountAscending
     );
-    let in_shard = if by_count {
-        size.saturating_add(size / 2).saturating_add(10)
-    } else {
-        size
+    let in_shard = match terms.shard_size() {
+        Some(asked) => usize::try_from(asked).unwrap_or(usize::MAX),
+        None if by_count => size.saturating_add(size / 2).saturating_add(10),
+        None => size,
     };
     let beyond = all.split_off(in_shard.min(all.len()));
     all.retain(|(_, count)| *count >= terms.min_doc_count);

@@ -187,7 +187,7 @@ impl Compiler<'_> {
             field: leaf.field,
             term,
             lengths: is_text.then(|| leaf.clone()),
-            score: TermScore::new(statistics, factor, is_text),
+            score: TermScore::new(statistics, factor),
         }))
     }
 

@@ -24,25 +24,24 @@ pub(super) struct Statistics {
 #[derive(Clone, Debug)]
 pub(super) struct TermScore {
     weight: f32,
-    /// The inverse of the length of a document, by its byte; the same for all where lengths do not count.
+    /// The inverse of the length of a document, by its byte.
     inverse: Box<[f32; 256]>,
 }
 
 impl TermScore {
-    /// Weighs a term; `by_length` where longer documents have lower scores.
-    pub(super) fn new(statistics: Statistics, boost: f32, by_length: bool) -> Self {
+    /// Weighs a term. Where documents have no lengths, all count as long as one term, also where the mean is
+    /// greater since documents have several values.
+    pub(super) fn new(statistics: Statistics, boost: f32) -> Self {
         let (documents, with_term) = (
             statistics.field_documents as f64,
             statistics.term_documents as f64,
         );
         let rarity = (1.0 + (documents - with_term + 0.5) / (with_term + 0.5)).ln() as f32;
         let average = (statistics.field_terms as f64 / documents.max(1.0)) as f32;
-        let mut inverse = Box::new([1.0 / K1; 256]);
-        if by_length {
-            for (byte, inverse) in inverse.iter_mut().enumerate() {
-                let length = length_of(byte as u8) as f32;
-                *inverse = 1.0 / (K1 * ((1.0 - B) + B * length / average));
-            }
+        let mut inverse = Box::new([0.0; 256]);
+        for (byte, inverse) in inverse.iter_mut().enumerate() {
+            let length = length_of(byte as u8) as f32;
+            *inverse = 1.0 / (K1 * ((1.0 - B) + B * length / average));
         }
         TermScore {
             weight: boost * (1.0 + K1) * rarity,
@@ -173,12 +172,16 @@ mod tests {
             let norm = 1.2 * (0.25 + 0.75 * length / 2.0);
             2.2 * rarity * frequency / (frequency + norm)
         };
-        let score = TermScore::new(statistics, 1.0, true);
+        let score = TermScore::new(statistics, 1.0);
         for (frequency, length) in [(1, 1), (2, 3), (7, 30)] {
             let found = f64::from(score.of(frequency, length));
             assert!((found - expected(frequency.into(), length as f64)).abs() < 1e-5);
         }
-        let whole = TermScore::new(statistics, 2.0, false);
+        let single = Statistics {
+            field_terms: 3,
+            ..statistics
+        };
+        let whole = TermScore::new(single, 2.0);
         assert!((f64::from(whole.of(1, 1)) - 2.0 * rarity).abs() < 1e-5);
     }
 }

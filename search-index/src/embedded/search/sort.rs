@@ -231,14 +231,17 @@ impl<'s> SegmentKey<'s> {
     pub(super) fn value(&self, directed: u64) -> Result<SortValue> {
         let descending = self.key.descending();
         let raw = self.key.directed(directed);
-        let number = |value| SortValue::Number { directed, value };
+        let number = |value| SortValue::Number {
+            directed,
+            value: Some(value),
+        };
         let Key::Field { leaf, .. } = self.key else {
             return Ok(number(Value::Double(shown(f64::from_u64(raw) as f32))));
         };
         // As with OpenSearch, the 0 of an unsigned number may be one that is missing.
         let is_zero = leaf.kind == Kind::Unsigned && raw == 0;
         Ok(match leaf.kind {
-            _ if directed == self.key.missing() && !is_zero => SortValue::Missing { directed },
+            Kind::Keyword if directed == self.key.missing() => SortValue::Missing { directed },
             Kind::Keyword => {
                 let mut text = String::new();
                 if let Some(words) = &self.words {
@@ -246,6 +249,10 @@ impl<'s> SegmentKey<'s> {
                 }
                 SortValue::Text { text, descending }
             }
+            _ if directed == self.key.missing() && !is_zero => SortValue::Number {
+                directed,
+                value: None,
+            },
             kind => number(decoded(kind, raw)),
         })
     }
@@ -333,7 +340,8 @@ fn middle_of_doubles(mode: SortMode, values: &[u64]) -> f64 {
 pub(super) enum SortValue {
     Number {
         directed: u64,
-        value: Value,
+        /// `None` if it is missing.
+        value: Option<Value>,
     },
     Text {
         text: String,
@@ -373,7 +381,7 @@ impl SortValue {
     /// Returns the value as answers have it.
     pub(super) fn into_value(self) -> Option<Value> {
         match self {
-            SortValue::Number { value, .. } => Some(value),
+            SortValue::Number { value, .. } => value,
             SortValue::Text { text, .. } => Some(Value::Text(text)),
             SortValue::Missing { .. } => None,
         }

@@ -78,7 +78,19 @@ fn hits(search: &Search, one: &[Hit], other: &[Hit]) -> Option<String> {
     None
 }
 
+/// Returns the value of a sort key; `None` for what engines give in place of a number that is missing.
+fn without_end(value: Option<&Value>) -> Option<&Value> {
+    const ENDS: [i64; 4] = [i32::MIN as i64, i32::MAX as i64, i64::MIN, i64::MAX];
+    value.filter(|value| match value {
+        Value::Integer(number) => !ENDS.contains(number),
+        Value::Unsigned(number) => *number != u64::MAX,
+        Value::Text(text) => !matches!(text.as_str(), "Infinity" | "-Infinity"),
+        Value::Double(_) | Value::Boolean(_) => true,
+    })
+}
+
 fn is_same_key(sort: &Sort, one: Option<&Value>, other: Option<&Value>) -> bool {
+    let (one, other) = (without_end(one), without_end(other));
     let tolerance = match sort {
         Sort::Score { .. } => SCORE,
         Sort::Field(by) => match by.mode {

@@ -204,7 +204,7 @@ async fn keys_that_do_not_fit_are_refused(engine: Engine) {
             "size",
             vec![Some(Value::from("many")), Some(Value::from("a"))],
         ),
-        ("heat", vec![None, Some(Value::from("a"))]),
+        ("heat", vec![Some(Value::from("b")), Some(Value::from("a"))]),
     ];
     for (field, search_after) in cases {
         let search = Search {
