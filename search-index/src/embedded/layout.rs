@@ -86,6 +86,19 @@ pub(super) enum Kind {
     Boolean,
 }
 
+impl Kind {
+    /// Tells whether values are sorted as integers of 32 bits, as OpenSearch sorts all that fit.
+    pub(super) fn has_32_bits(self) -> bool {
+        match self {
+            Kind::Integer(least, greatest) => {
+                least >= i32::MIN.into() && greatest <= i32::MAX.into()
+            }
+            Kind::Boolean => true,
+            _ => false,
+        }
+    }
+}
+
 /// The members of an object.
 #[derive(Debug, Default)]
 pub(super) struct Shape {

@@ -179,16 +179,28 @@ impl Segment {
                     lengths.terms += length;
                 }
             }
-            (_, Some(column)) => {
-                lengths.documents = match &column.index {
-                    ColumnIndex::Empty { .. } => 0,
-                    ColumnIndex::Full => self.reader.max_doc().into(),
-                    ColumnIndex::Optional(some) => some.num_non_nulls().into(),
-                    ColumnIndex::Multivalued(many) => many.iter_non_null_docs().count() as u64,
-                };
-                // A document has each of its values once.
-                lengths.terms = column.values.num_vals().into();
-            }
+            (_, Some(column)) => match &column.index {
+                ColumnIndex::Empty { .. } => {}
+                ColumnIndex::Full => {
+                    lengths.documents = self.reader.max_doc().into();
+                    lengths.terms = lengths.documents;
+                }
+                ColumnIndex::Optional(some) => {
+                    lengths.documents = some.num_non_nulls().into();
+                    lengths.terms = lengths.documents;
+                }
+                ColumnIndex::Multivalued(many) => {
+                    let mut values = Vec::new();
+                    for doc in many.iter_non_null_docs() {
+                        values.clear();
+                        values.extend(column.values_for_doc(doc));
+                        values.sort_unstable();
+                        values.dedup();
+                        lengths.documents += 1;
+                        lengths.terms += values.len() as u64;
+                    }
+                }
+            },
         }
         known().insert(leaf.column_name.clone(), lengths);
         Ok(lengths)

@@ -68,10 +68,14 @@ impl Compiler<'_> {
             return Ok(nodes.pop().unwrap_or_else(zero_terms));
         }
         let mut node = BoolNode::default();
+        let minimum = clause.minimum_should_match.as_ref();
         match clause.operator {
+            // As in OpenSearch, no word is optional then, so a minimum above 0 is never reached.
+            Some(Operator::And) if minimum.is_some_and(|minimum| minimum.of(0) > 0) => {
+                return Ok(Node::Nothing);
+            }
             Some(Operator::And) => node.must = nodes,
             Some(Operator::Or) | None => {
-                let minimum = clause.minimum_should_match.as_ref();
                 node.minimum = minimum.map_or(0, |minimum| minimum.of(nodes.len()));
                 node.should = nodes;
             }

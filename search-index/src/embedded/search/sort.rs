@@ -104,27 +104,27 @@ impl Key {
         if self.descending() { !raw } else { raw }
     }
 
-    /// Returns the integer of documents without a value.
+    /// Returns the integer of documents without a value: as in OpenSearch, the end of what numbers are sorted
+    /// by, which documents may have as a value, too.
     fn missing(&self) -> u64 {
-        match self {
-            Key::Field {
-                leaf,
-                descending,
-                missing,
-                ..
-            } if leaf.kind == Kind::Double => {
-                let is_greatest = (*missing == Missing::Last) != *descending;
-                let double = if is_greatest {
-                    f64::INFINITY
-                } else {
-                    f64::NEG_INFINITY
-                };
-                self.directed(double.to_u64())
+        let Key::Field {
+            leaf,
+            descending,
+            missing,
+            ..
+        } = self
+        else {
+            return u64::MAX;
+        };
+        let is_greatest = (*missing == Missing::Last) != *descending;
+        match leaf.kind {
+            Kind::Double if is_greatest => self.directed(f64::INFINITY.to_u64()),
+            Kind::Double => self.directed(f64::NEG_INFINITY.to_u64()),
+            kind if kind.has_32_bits() => {
+                let end = if is_greatest { i32::MAX } else { i32::MIN };
+                self.directed(i64::from(end).to_u64())
             }
-            Key::Field {
-                missing: Missing::First,
-                ..
-            } => 0,
+            _ if *missing == Missing::First => 0,
             _ => u64::MAX,
         }
     }
@@ -294,32 +294,43 @@ fn pick(kind: Kind, mode: SortMode, values: impl Iterator<Item = u64>) -> Option
             Some(match kind {
                 Kind::Double => middle_of_doubles(mode, &values).to_u64(),
                 Kind::Unsigned => {
-                    let values = values.iter().map(|raw| i128::from(*raw)).collect();
-                    u64::try_from(middle(mode, values)).unwrap_or(u64::MAX)
+                    let values: Vec<i64> = values.iter().map(|raw| *raw as i64).collect();
+                    middle(mode, &values, true) as u64
                 }
-                _ => {
-                    let values = values
-                        .iter()
-                        .map(|raw| i64::from_u64(*raw).into())
-                        .collect();
-                    (middle(mode, values) as i64).to_u64()
+                kind => {
+                    let values: Vec<i64> = values.iter().map(|raw| i64::from_u64(*raw)).collect();
+                    let chosen = middle(mode, &values, false);
+                    match kind.has_32_bits() {
+                        true => i64::from(chosen as i32).to_u64(),
+                        false => chosen.to_u64(),
+                    }
                 }
             })
         }
     }
 }
 
-/// Returns sum, mean or median of integers in ascending order; means are rounded.
-fn middle(mode: SortMode, values: Vec<i128>) -> i128 {
-    let rounded = |sum: i128, count: usize| (sum as f64 / count as f64 + 0.5).floor() as i128;
-    let (sum, count) = (values.iter().sum(), values.len());
-    match mode {
-        SortMode::Avg if count > 1 => rounded(sum, count),
-        SortMode::Median if count.is_multiple_of(2) => {
-            rounded(values[count / 2 - 1] + values[count / 2], 2)
+/// Returns sum, mean or median of integers in ascending order, as OpenSearch works them out: with 64 bits,
+/// of which the upper ones are lost, unsigned integers divided as integers and all others as floating-point
+/// numbers. Halves are rounded up.
+fn middle(mode: SortMode, values: &[i64], is_unsigned: bool) -> i64 {
+    let wrapping = values.iter().fold(0_i64, |sum, n| sum.wrapping_add(*n));
+    let mean = |sum: i64, double: f64, count: usize| match is_unsigned {
+        true => {
+            let (sum, count) = (u128::from(sum as u64), count as u128);
+            ((2 * sum + count) / (2 * count)) as i64
         }
-        SortMode::Median => values[count / 2],
-        _ => sum,
+        false => (double / count as f64 + 0.5).floor() as i64,
+    };
+    let (count, middle) = (values.len(), values.len() / 2);
+    match mode {
+        SortMode::Avg if count > 1 => mean(wrapping, wrapping as f64, count),
+        SortMode::Median if count.is_multiple_of(2) => {
+            let (one, other) = (values[middle - 1], values[middle]);
+            mean(one.wrapping_add(other), one as f64 + other as f64, 2)
+        }
+        SortMode::Median => values[middle],
+        _ => wrapping,
     }
 }
 
