@@ -89,6 +89,11 @@ impl Compiler<'_> {
                 return Ok(Node::Level(level, factor));
             }
             node.filter.push(Node::Level(level, 0.0));
+            // OpenSearch loses it where nothing but `must_not` is there.
+            node.minimum = 0;
+        }
+        if node.minimum > node.should.len() {
+            return Ok(Node::Nothing);
         }
         Ok(Node::Bool(node))
     }

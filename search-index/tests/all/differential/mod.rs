@@ -91,7 +91,7 @@ fn the_embedded_engine_answers_as_opensearch_does() {
     let (embedded, server) = (embedded(), Rest::from_environment());
     let pair = Pair {
         engines: [&embedded, &server],
-        fuzzy: 30,
+        fuzzy: 60,
     };
     must_agree(&pair, FULL_RUN);
 }

@@ -44,6 +44,11 @@ impl Rest {
         let text = answer.body_mut().read_to_string().expect("text");
         match answer.status().is_success() {
             true => Ok(serde_json::from_str(&text).expect("JSON")),
+            // OpenSearch 3.7 fails to score some hits of `term` on unsigned integers again, once it has sorted
+            // them by something else.
+            false if text.contains("Can't compute score on document") => {
+                Err(EngineError::Unsupported(text))
+            }
             false => Err(EngineError::Failed(text.into())),
         }
     }

@@ -50,10 +50,10 @@ impl Clauses<'_, '_> {
             30..52 => self
                 .nested(level, depth)
                 .unwrap_or_else(|| self.leaf(level)),
-            56..59 => Query::MatchAll {
+            55..58 => Query::MatchAll {
                 boost: self.boost(),
             },
-            59 => Query::MatchNone,
+            58..60 => Query::MatchNone,
             60..64 if level.is_empty() => self.ids(),
             _ => self.leaf(level),
         }
@@ -180,7 +180,7 @@ impl Clauses<'_, '_> {
                 })
             }
             60..78 if has_order => self.range(field),
-            78..88 if has_letters => self.prefix(field),
+            78..93 if has_letters => self.prefix(field),
             _ => Query::Exists(Exists {
                 field,
                 boost: self.boost(),
@@ -217,8 +217,8 @@ impl Clauses<'_, '_> {
         let fuzziness = random.pick(&["0", "1", "2", "AUTO", "AUTO:2,4"]);
         clause.fuzziness = Some(fuzziness.parse().expect("a fuzziness"));
         clause.prefix_length = random.maybe(40, |random| *random.pick(&[0, 1, 2]));
-        clause.max_expansions = random.maybe(40, |random| *random.pick(&[1, 2, 50]));
-        clause.fuzzy_transpositions = random.maybe(40, |random| random.chance(50));
+        clause.max_expansions = random.maybe(70, |random| *random.pick(&[1, 2, 50]));
+        clause.fuzzy_transpositions = random.maybe(70, |random| random.chance(50));
     }
 
     fn range(&mut self, field: String) -> Query {

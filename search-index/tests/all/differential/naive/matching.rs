@@ -87,7 +87,11 @@ impl Matcher<'_> {
             .collect();
         let default =
             usize::from(!all.should.is_empty() && all.must.is_empty() && all.filter.is_empty());
-        let wanted = wanted(all.minimum_should_match.as_ref(), all.should.len(), default);
+        let is_negative = all.must.is_empty() && all.filter.is_empty() && all.should.is_empty();
+        let minimum = all.minimum_should_match.as_ref();
+        // Lost where nothing but `must_not` is there.
+        let minimum = minimum.filter(|_| !is_negative);
+        let wanted = wanted(minimum, all.should.len(), default);
         if should.len() < wanted {
             return None;
         }
