@@ -7,6 +7,10 @@
 //! An index belongs to the application that its mapping's `_meta` names; one that names another is never
 //! written to, moved or deleted.
 //!
+//! OpenSearch 3.7 is wrong by a millisecond for dates before 1970 in `term`, `match` and `terms`, and in `range`
+//! where a lower bound is exclusive or an upper one inclusive. Searches are sent as they are, so they find the
+//! neighbouring millisecond there; the embedded engine does not.
+//!
 //! OpenSearch has no word for a number that is missing when it sorts, and gives the greatest or the least
 //! number of the type instead, which [`Hit::sort`](crate::engine::Hit::sort) shows as `None`, also for a
 //! document that has this number. Only the 0 of an `unsignedLong` is shown as it is, since most that are

@@ -74,7 +74,7 @@ async fn served(engine: Arc<dyn SearchEngine>, number: u64) -> SearchService {
             name: &name,
         };
         engine.delete(&name, &context).await.expect("deleted");
-        let owner = Owner::new("star-wars");
+        let owner = Owner::new("references");
         let created = engine.create(index, &owner, &context).await;
         created.expect("created");
         let reader = Reader::new(&schema, definition, &store);
@@ -207,7 +207,7 @@ async fn the_embedded_engine_behaves_as_the_references_show() {
 async fn opensearch_behaves_as_the_references_show() {
     let address = std::env::var("OPENSEARCH_URL").expect("OPENSEARCH_URL names a server");
     let addresses = address.parse().expect("an address");
-    let options = OpenSearchOptions::new(addresses, "star-wars");
+    let options = OpenSearchOptions::new(addresses, "references");
     let engine = OpenSearch::new(options).expect("an engine");
     // Numbers that no other test has.
     behaves_as_the_references_show(&served(Arc::new(engine), 77_000).await).await;
