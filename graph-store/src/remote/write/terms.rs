@@ -60,7 +60,7 @@ fn check_quad(quad: &Quad, dots: DotSegments) -> Result<(), StoreError> {
     check_node(&quad.predicate)?;
     match &quad.object {
         Term::NamedNode(object) => check_node(object)?,
-        Term::Literal(object) => check_literal(object)?,
+        Term::Literal(object) => check_literal(object, dots)?,
         Term::BlankNode(_) => {}
         #[allow(
             unreachable_patterns,
@@ -100,9 +100,9 @@ fn check_node(node: &NamedNode, dots: DotSegments) -> Result<(), StoreError> {
     }
 }
 
-fn check_literal(literal: &Literal) -> Result<(), StoreError> {
+fn check_literal(literal: &Literal, dots: DotSegments) -> Result<(), StoreError> {
     let Some(tag) = literal.language() else {
-        return check_node(&literal.datatype().into_owned(), DotSegments::Kept);
+        return check_node(&literal.datatype().into_owned(), dots);
     };
     // All that SPARQL allows in a tag.
     let mut parts = tag.split('-');
