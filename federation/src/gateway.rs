@@ -109,12 +109,7 @@ impl Gateway {
     }
 
     fn prepared(&self, request: &Request, context: &RequestContext) -> Result<Prepared, Refusal> {
-        let api = self.supergraph.api();
-        let admit = |_fields| Ok::<_, Refusal>(());
-        let document = self.documents.get(api, &request.query, admit)?;
-        let prepared = self.documents.prepare(api, document, request, context)?;
-        self.documents.check_introspection(api, &prepared)?;
-        Ok(prepared)
+        self.documents.read(self.supergraph.api(), request, context)
     }
 
     fn planned(&self, request: &Request, prepared: &Prepared) -> Result<Arc<Plan>, Refusal> {

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use graphql_service::{MemoryAccount, RequestContext, SlotError, Slots, Weight};
+use graphql_service::{
+    GraphqlError, MemoryAccount, OutOfMemory, RequestContext, SlotError, Slots, Weight, code,
+};
 
 use crate::context::{CallContext, LongWork, ResultMemory};
 use crate::error::StoreError;
@@ -72,6 +74,21 @@ impl Drop for RequestMemory {
     fn drop(&mut self) {
         self.release_to(0);
     }
+}
+
+/// Returns what a client is told of a failure that is none of the store's own, but one of the request or of the
+/// service; `None` for all others.
+#[must_use]
+pub fn error_of_request(error: &StoreError) -> Option<GraphqlError> {
+    Some(match error {
+        StoreError::Deadline => {
+            GraphqlError::new(code::DEADLINE_EXCEEDED, "the request took too long")
+        }
+        StoreError::Cancelled => GraphqlError::new(code::CANCELLED, "the request was cancelled"),
+        StoreError::OutOfMemory => OutOfMemory.into(),
+        StoreError::Overloaded => SlotError::QueueFull.into(),
+        _ => return None,
+    })
 }
 
 /// Terms of a result that are worked on in a slot of medium weight, about 30 milliseconds.

@@ -244,6 +244,24 @@ impl Documents {
         })
     }
 
+    /// Parses and validates a request, chooses its operation and coerces its variables, as a service does
+    /// that admits every document.
+    ///
+    /// # Errors
+    /// Those of [`Documents::get`], [`Documents::prepare`] and [`Documents::check_introspection`].
+    pub fn read(
+        &self,
+        schema: &Valid<Schema>,
+        request: &Request,
+        context: &RequestContext,
+    ) -> Result<Prepared, Refusal> {
+        let admit = |_fields| Ok::<_, Refusal>(());
+        let document = self.get(schema, &request.query, admit)?;
+        let prepared = self.prepare(schema, document, request, context)?;
+        self.check_introspection(schema, &prepared)?;
+        Ok(prepared)
+    }
+
     /// Checks that an operation asks for no more of the schema than the limit allows.
     ///
     /// # Errors

@@ -1,18 +1,18 @@
 //! Converts store failures to errors that clients see.
 
 use graph_store::StoreError;
-use graphql_service::{GraphqlError, OutOfMemory, SlotError, code as shared};
+use graph_store::requests::error_of_request;
+use graphql_service::{GraphqlError, code as shared};
 
 use crate::code;
 
 /// Returns what a client is told of a failure of the store; the rest goes into the log.
 pub(crate) fn store_error(error: &StoreError, request_id: &str) -> GraphqlError {
     let failed = |code, message| GraphqlError::of_failure(code, message, error, request_id);
+    if let Some(error) = error_of_request(error) {
+        return error;
+    }
     match error {
-        StoreError::Deadline => {
-            GraphqlError::new(shared::DEADLINE_EXCEEDED, "the request took too long")
-        }
-        StoreError::Cancelled => GraphqlError::new(shared::CANCELLED, "the request was cancelled"),
         StoreError::Unsupported(what) => GraphqlError::new(code::STORE_UNSUPPORTED, what.clone()),
         StoreError::RegexTooLarge => GraphqlError::new(
             code::LIMIT_REGEX,
@@ -23,8 +23,6 @@ pub(crate) fn store_error(error: &StoreError, request_id: &str) -> GraphqlError 
             "a result of the store is larger than allowed",
         )
         .with("limit", *limit),
-        StoreError::OutOfMemory => OutOfMemory.into(),
-        StoreError::Overloaded => SlotError::QueueFull.into(),
         StoreError::Conflict => GraphqlError::new(
             code::WRITE_CONFLICT,
             "other writers kept changing the same data; nothing was written, and the request can be repeated",

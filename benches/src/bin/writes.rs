@@ -19,6 +19,11 @@ use serde_json::json;
 use servers::store::DataStore;
 use tokio::runtime::Runtime;
 
+#[path = "../../../graph-store/tests/all/back_end/repository.rs"]
+mod repository;
+
+use repository::{MEMORY, repository};
+
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -162,6 +167,10 @@ impl Ways {
         let base = server.trim_end_matches('/');
         let id = |way: &str| format!("writes-{}-{size}-{way}", std::process::id());
         let (plain, mutated) = (id("plain"), id("mutated"));
+        let sail = match sail {
+            Sail::Native => NATIVE,
+            Sail::Memory => MEMORY,
+        };
         for id in [&plain, &mutated] {
             let made = client
                 .put(format!("{base}/repositories/{id}"))
@@ -243,20 +252,8 @@ impl Ways {
     }
 }
 
-/// Returns the Turtle that makes a repository.
-fn repository(id: &str, sail: Sail) -> String {
-    let sail = match sail {
-        Sail::Native => "openrdf:NativeStore",
-        Sail::Memory => "openrdf:MemoryStore",
-    };
-    format!(
-        "@prefix rep: <http://www.openrdf.org/config/repository#> .
-         @prefix sr: <http://www.openrdf.org/config/repository/sail#> .
-         @prefix sail: <http://www.openrdf.org/config/sail#> .
-         [] a rep:Repository ; rep:repositoryID \"{id}\" ; rep:repositoryImpl [
-           rep:repositoryType \"openrdf:SailRepository\" ; sr:sailImpl [ sail:sailType \"{sail}\" ] ] ."
-    )
-}
+/// A store on disk.
+const NATIVE: &str = "[ sail:sailType \"openrdf:NativeStore\" ]";
 
 fn service(store: Arc<dyn GraphStore>) -> Result<ObjectService, Failure> {
     let schema = soml_core::load(SCHEMA);

@@ -14,7 +14,7 @@ use soml_core::lang::LangSpec;
 use soml_core::schema::{LiteralRange, Property, Range, Schema};
 
 use super::write::{Members, Reason, SHOWN, is_language, json_string};
-use crate::mapping::{Field, Leaf, MAX_KEYWORD, Reads, ScalarIndex};
+use crate::mapping::{Field, Leaf, Reads, ScalarIndex, fits_keyword};
 use crate::value::{ExactKey, millis_of_term, text_of_millis, time_key};
 
 /// Longest beginning of a value in a report, in characters.
@@ -224,7 +224,7 @@ impl<'v> LeafWriter<'v> {
                 .language()
                 .and_then(|tag| self.leaf.language_of(tag));
             texts[own.map_or(0, |at| at + 1)].push(text.clone());
-            if is_too_long(literal.value()) {
+            if !fits_keyword(literal.value()) {
                 self.malformed
                     .push((reported(&literal.to_string()), Reason::TooLong));
             } else if whole.last() != Some(&text) {
@@ -275,7 +275,7 @@ impl<'v> LeafWriter<'v> {
             Term::NamedNode(node) => node.as_str(),
             _ => return,
         };
-        if is_whole && is_too_long(text) {
+        if is_whole && !fits_keyword(text) {
             self.report(term, Reason::TooLong);
         }
     }
@@ -357,11 +357,6 @@ fn converted(
 /// Writes a finite floating-point number.
 fn double_json(number: f64) -> Vec<u8> {
     serde_json::to_vec(&number).expect("writing to memory does not fail")
-}
-
-/// Tells whether a string is too long to be a whole value.
-fn is_too_long(text: &str) -> bool {
-    text.len() > MAX_KEYWORD && text.encode_utf16().count() > MAX_KEYWORD
 }
 
 /// Writes a literal as answers show it.

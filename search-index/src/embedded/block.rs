@@ -9,7 +9,7 @@ use tantivy::tokenizer::{PreTokenizedString, Token};
 use super::layout::{Kind, Layout, Member, ROOT, Shape};
 use crate::analysis::{Analyzer, POSITION_GAP};
 use crate::document::Document;
-use crate::mapping::MAX_KEYWORD;
+use crate::mapping::fits_keyword;
 
 /// Longest id of a document, in bytes.
 const MAX_ID: usize = 512;
@@ -145,7 +145,7 @@ impl<'w> Writer<'w> {
             Kind::Keyword => {
                 for value in values {
                     let text = scalar_text(value).ok_or_else(|| misfit(value))?;
-                    if text.len() <= MAX_KEYWORD || text.encode_utf16().count() <= MAX_KEYWORD {
+                    if fits_keyword(&text) {
                         document.add_text(leaf.field, text);
                     }
                 }

@@ -8,7 +8,7 @@ use graph_store::query::ObjectRef;
 
 use super::error::IndexerError;
 use crate::engine::{EngineError, PhysicalName, SearchEngine};
-use crate::mapping::MAX_KEYWORD;
+use crate::mapping::fits_keyword;
 
 /// Ids that are asked for at once.
 const PAGE: usize = 5_000;
@@ -65,9 +65,7 @@ impl Expected<'_> {
         let indexed = self.objects.iter().map(ObjectRef::iri);
         let indexed = indexed.filter(|iri| !self.left_out.contains(*iri));
         // An id that is too long for a keyword is in no list, and is only counted.
-        let is_listed =
-            |iri: &&str| iri.len() <= MAX_KEYWORD || iri.encode_utf16().count() <= MAX_KEYWORD;
-        let listed = indexed.clone().filter(is_listed);
+        let listed = indexed.clone().filter(|iri| fits_keyword(iri));
         let mut difference = compare(listed, &mut found).await?;
         let (number, count) = (indexed.count() as u64, engine.count(name, context).await?);
         if difference.is_none() && count != number {

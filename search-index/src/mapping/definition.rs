@@ -73,6 +73,10 @@ pub struct IndexDefinition {
 /// Start of the names of all indexes.
 const PREFIX: &str = "svc-";
 
+/// What the names of all indexes match.
+#[cfg(feature = "opensearch")]
+pub(crate) const PATTERN: &str = "svc-*";
+
 impl IndexDefinition {
     /// Returns the name under which searches find the index.
     #[must_use]

@@ -24,7 +24,7 @@ use crate::engine::{
     Answer, Binding, EngineError, EngineHealth, EngineInfo, HealthLevel, IndexState, PhysicalName,
     Rejected, SearchEngine, Switch,
 };
-use crate::mapping::{Analyzers, Dialect, Owner};
+use crate::mapping::{Analyzers, Dialect, Owner, PATTERN};
 
 /// Bytes of an answer that are read in the time of sorting one term.
 const BYTES_PER_TERM: usize = 128;
@@ -234,7 +234,7 @@ impl SearchEngine for OpenSearch {
     }
 
     async fn indexes(&self, context: &CallContext) -> Result<Vec<IndexState>, EngineError> {
-        Ok(self.described("svc-*", context).await?)
+        Ok(self.described(PATTERN, context).await?)
     }
 
     async fn create(
@@ -341,7 +341,7 @@ impl SearchEngine for OpenSearch {
     async fn switch(&self, switches: &[Switch], context: &CallContext) -> Result<(), EngineError> {
         let application = &self.client.options().application;
         let wanted = async || {
-            let indexes = self.described("svc-*", context).await?;
+            let indexes = self.described(PATTERN, context).await?;
             actions(switches, &indexes, application)
         };
         let actions = wanted().await?;

@@ -229,15 +229,8 @@ impl SearchApi {
                 roots.push(RootField::Introspection { key });
                 continue;
             };
-            match self.search(of, root, &fields, limits) {
-                Ok((search, key_forms)) => roots.push(RootField::Search(Box::new(RootSearch {
-                    key: key.to_owned(),
-                    index: root.index,
-                    shape: self.shape(of, root, &fields),
-                    location: Location::of(fields[0].name.location(), &document.sources),
-                    key_forms,
-                    search,
-                }))),
+            match self.search(of, (key, root), &fields, limits) {
+                Ok(search) => roots.push(RootField::Search(Box::new(search))),
                 Err(error) => {
                     let key = graphql_service::PathSegment::Key(key.to_owned());
                     errors.push(error.on(vec![key]));
@@ -253,10 +246,10 @@ impl SearchApi {
     fn search<'d>(
         &self,
         of: Operation<'d>,
-        root: &Root,
+        (key, root): (&str, &Root),
         fields: &[&'d Node<executable::Field>],
         limits: &SearchLimits,
-    ) -> Result<(Search, Vec<KeyForm>), GraphqlError> {
+    ) -> Result<RootSearch, GraphqlError> {
         let field = fields[0];
         let object = &self.indexes.indexes[root.index].fields;
         let place = Place {
@@ -279,9 +272,10 @@ impl SearchApi {
         let after = after
             .map(|after| sort::after(&keys, after, place))
             .transpose()?;
-        let selected = Selected::new(of, root, object, fields);
+        let soml = &self.soml;
+        let shape = Shapes { of, soml }.result(object, &root.object, fields);
         let (aggregations, key_forms) =
-            aggregations(&self.soml, object, given.get("aggregations"), place)?
+            aggregations(soml, object, given.get("aggregations"), place)?
                 .into_iter()
                 .unzip();
         let search = Search {
@@ -291,13 +285,13 @@ impl SearchApi {
             size: natural(&given, "size", place)?.unwrap_or(10),
             search_after: after,
             min_score: place.factor(&given, "min_score")?,
-            track_scores: selected.scores,
+            track_scores: shape.shows_scores(),
             total_hits: match flag(&given, "track_total_hits") {
                 Some(false) => TotalHits::Off,
                 _ => TotalHits::Exact,
             },
             aggregations,
-            source: selected.source,
+            source: shape.source(),
             sort: keys.into_iter().map(|key| key.sort).collect::<Vec<Sort>>(),
         };
         if search.search_after.is_some() && search.from > 0 {
@@ -307,48 +301,14 @@ impl SearchApi {
         search
             .check(limits)
             .map_err(|error| error.at(place.location))?;
-        Ok((search, key_forms))
-    }
-
-    fn shape<'d>(
-        &self,
-        of: Operation<'d>,
-        root: &Root,
-        fields: &[&'d Node<executable::Field>],
-    ) -> Shape {
-        let object = &self.indexes.indexes[root.index].fields;
-        let soml = &self.soml;
-        Shapes { of, soml }.result(object, &root.object, fields)
-    }
-}
-
-/// What is selected of the answer to a search.
-struct Selected {
-    scores: bool,
-    source: Vec<String>,
-}
-
-impl Selected {
-    fn new<'d>(
-        of: Operation<'d>,
-        root: &Root,
-        object: &ObjectFields,
-        fields: &[&'d Node<executable::Field>],
-    ) -> Self {
-        let result = of.fields(fields.iter().map(|field| &field.selection_set));
-        let hit = of.inside(&result, "hits");
-        let has = |fields: &[&Node<executable::Field>], name| {
-            fields.iter().any(|field| field.name == name)
-        };
-        let mut source = Vec::new();
-        of.add_source(object, &of.inside(&hit, &root.object), &mut source);
-        if has(&hit, "id") && !source.iter().any(|field| field == "id") {
-            source.insert(0, "id".to_owned());
-        }
-        Selected {
-            scores: has(&result, "max_score") || has(&hit, "score"),
-            source,
-        }
+        Ok(RootSearch {
+            key: key.to_owned(),
+            index: root.index,
+            search,
+            shape,
+            location: place.location,
+            key_forms,
+        })
     }
 }
 
@@ -364,9 +324,7 @@ fn aggregations(
 ) -> Result<Vec<(Aggregation, KeyForm)>, GraphqlError> {
     let mut aggregations: Vec<(Aggregation, KeyForm)> = Vec::new();
     for input in given.map(Input::items).unwrap_or_default() {
-        let aggregation = aggregation(object, input, place)?;
-        let way = input.get("terms").and_then(|terms| terms.get("field"));
-        let form = key_form(soml, object, way.and_then(Input::text).unwrap_or_default());
+        let (aggregation, form) = aggregation(soml, object, input, place)?;
         if aggregations
             .iter()
             .any(|(known, _)| known.name == aggregation.name)
@@ -380,10 +338,11 @@ fn aggregations(
 }
 
 fn aggregation(
+    soml: &schema::Schema,
     object: &ObjectFields,
     input: &Input,
     place: Place,
-) -> Result<Aggregation, GraphqlError> {
+) -> Result<(Aggregation, KeyForm), GraphqlError> {
     let invalid = |message: String| place.error(code::CLAUSE_INVALID, message);
     let name = input
         .get("name")
@@ -427,14 +386,15 @@ fn aggregation(
         }),
         aggregations: Vec::new(),
     };
-    Ok(match found.nested {
+    let aggregation = match found.nested {
         None => buckets,
         Some(path) => Aggregation {
             name,
             kind: AggregationKind::Nested { path },
             aggregations: vec![buckets],
         },
-    })
+    };
+    Ok((aggregation, key_form(soml, found.target)))
 }
 
 /// Reports keys of an object, and ways through embedded ones, that would have the same name.

@@ -8,7 +8,6 @@ use apollo_compiler::{ExecutableDocument, Node};
 use indexmap::IndexMap;
 
 use super::input::Input;
-use crate::mapping::{Content, ObjectFields};
 
 /// A document and the variables of an operation of it.
 #[derive(Clone, Copy)]
@@ -80,38 +79,5 @@ impl<'d> Operation<'d> {
         };
         condition("skip") != Some(Input::Boolean(true))
             && condition("include") != Some(Input::Boolean(false))
-    }
-
-    /// Returns the fields inside of those of some fields that have this name.
-    pub(super) fn inside(self, fields: &[&'d Node<Field>], name: &str) -> Vec<&'d Node<Field>> {
-        let named = fields.iter().filter(|field| field.name == name);
-        self.fields(named.map(|field| &field.selection_set))
-    }
-
-    /// Adds the fields of the source that hold what is selected of an object.
-    pub(super) fn add_source(
-        self,
-        object: &ObjectFields,
-        selected: &[&'d Node<Field>],
-        source: &mut Vec<String>,
-    ) {
-        for field in selected {
-            let name = field.name.as_str();
-            let path = match object.fields.get(name).map(|field| &field.content) {
-                Some(Content::Object(embedded)) => {
-                    let inside = self.fields([&field.selection_set]);
-                    self.add_source(&embedded.fields, &inside, source);
-                    continue;
-                }
-                Some(Content::Leaf(leaf)) if leaf.is_converted() => {
-                    object.path_of(&format!("$shown.{name}"))
-                }
-                None if name == "__typename" => continue,
-                Some(Content::Leaf(_)) | None => object.path_of(name),
-            };
-            if !source.contains(&path) {
-                source.push(path);
-            }
-        }
     }
 }

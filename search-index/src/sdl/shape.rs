@@ -7,7 +7,7 @@ use soml_core::datatype::Scalar;
 use soml_core::schema::{Range, Schema};
 
 use super::selection::Operation;
-use super::target::{Target, follow};
+use super::target::Target;
 use crate::mapping::{Content, Field as Indexed, Leaf, ObjectFields, Reads, ScalarIndex};
 
 /// A field of an answer under its key.
@@ -31,6 +31,63 @@ pub(crate) struct Fields<T> {
 /// What is shown of the answer to a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape(pub(crate) Fields<ResultField>);
+
+impl Shape {
+    /// Tells whether scores are shown.
+    pub(super) fn shows_scores(&self) -> bool {
+        self.0.fields.iter().any(|shown| match &shown.what {
+            ResultField::MaxScore => true,
+            ResultField::Hits(hit) => hit.fields.iter().any(|of| of.what == HitField::Score),
+            _ => false,
+        })
+    }
+
+    /// Returns the fields of the source of hits that are shown.
+    pub(super) fn source(&self) -> Vec<String> {
+        let (mut source, mut has_id) = (Vec::new(), false);
+        for shown in &self.0.fields {
+            let ResultField::Hits(hit) = &shown.what else {
+                continue;
+            };
+            for shown in &hit.fields {
+                match &shown.what {
+                    HitField::Id => has_id = true,
+                    HitField::Object(object) => object.add_source("", &mut source),
+                    HitField::TypeName | HitField::Score | HitField::Sort => {}
+                }
+            }
+        }
+        if has_id && !source.iter().any(|field| field == "id") {
+            source.insert(0, "id".to_owned());
+        }
+        source
+    }
+}
+
+impl Fields<ObjectField> {
+    /// Adds the fields of the source that are shown of an object, whose own field is `above` with a dot.
+    fn add_source(&self, above: &str, source: &mut Vec<String>) {
+        for shown in &self.fields {
+            let ObjectField::Value(value) = &shown.what else {
+                continue;
+            };
+            let member = &value.member;
+            match &value.content {
+                ValueContent::Object(object) => {
+                    object.add_source(&format!("{above}{member}."), source);
+                }
+                _ if value.is_converted => put(source, format!("{above}$shown.{member}")),
+                _ => put(source, format!("{above}{member}")),
+            }
+        }
+    }
+}
+
+fn put(source: &mut Vec<String>, path: String) {
+    if !source.contains(&path) {
+        source.push(path);
+    }
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ResultField {
@@ -129,12 +186,8 @@ pub(crate) enum KeyForm {
 }
 
 /// Finds out how the keys of the buckets of a field look.
-pub(super) fn key_form(soml: &Schema, object: &ObjectFields, way: &str) -> KeyForm {
-    let target = follow(object, way).map(|found| found.target);
-    let Some(Target::Values(field, leaf)) = target else {
-        return KeyForm::AsIs;
-    };
-    let Leaf::Scalar { index, .. } = leaf else {
+pub(super) fn key_form(soml: &Schema, target: Target<'_>) -> KeyForm {
+    let Target::Values(field, Leaf::Scalar { index, .. }) = target else {
         return KeyForm::AsIs;
     };
     match index {

@@ -1,7 +1,8 @@
 //! What clients are told of failures of an engine; the rest goes into the log.
 
 use graph_store::StoreError;
-use graphql_service::{GraphqlError, OutOfMemory, SlotError, code as shared};
+use graph_store::requests::error_of_request;
+use graphql_service::{GraphqlError, code as shared};
 
 use crate::code;
 use crate::engine::EngineError;
@@ -47,17 +48,10 @@ pub(super) fn failure(error: &EngineError, request_id: &str) -> Failure {
 }
 
 fn call(error: &StoreError) -> Failure {
-    match error {
-        StoreError::OutOfMemory => Failure::Overloaded(OutOfMemory.into()),
-        StoreError::Overloaded => Failure::Overloaded(SlotError::QueueFull.into()),
-        StoreError::Deadline => {
-            let message = "the request took too long";
-            Failure::Failed(GraphqlError::new(shared::DEADLINE_EXCEEDED, message))
-        }
-        StoreError::Cancelled => {
-            let message = "the request was cancelled";
-            Failure::Failed(GraphqlError::new(shared::CANCELLED, message))
-        }
-        _ => Failure::Failed(GraphqlError::new(shared::INTERNAL, "the service failed")),
+    let internal = || GraphqlError::new(shared::INTERNAL, "the service failed");
+    let told = error_of_request(error).unwrap_or_else(internal);
+    match told.code == shared::OVERLOADED {
+        true => Failure::Overloaded(told),
+        false => Failure::Failed(told),
     }
 }

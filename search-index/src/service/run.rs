@@ -220,10 +220,7 @@ impl SearchService {
 impl Shared {
     fn read(&self, request: &Request, context: &RequestContext) -> Result<Ready, Refusal> {
         let schema = self.api.schema();
-        let admit = |_fields| Ok::<_, Refusal>(());
-        let document = self.documents.get(schema, &request.query, admit)?;
-        let prepared = self.documents.prepare(schema, document, request, context)?;
-        self.documents.check_introspection(schema, &prepared)?;
+        let prepared = self.documents.read(schema, request, context)?;
         let roots = self.api.roots(
             prepared.document.valid(),
             &prepared.operation,

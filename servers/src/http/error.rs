@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use graphql_service::{ErrorCode, GraphqlError, SlotError, code as shared};
+use graphql_service::{ErrorCode, GraphqlError, OutOfMemory, SlotError, code as shared};
 use serde_json::{Value, json};
 
 use super::code;
@@ -77,8 +77,8 @@ impl HttpError {
 
     /// There is no memory for the request now.
     pub(crate) fn out_of_memory() -> Self {
-        let message = "the requests being served hold all memory that they may";
-        HttpError::new(shared::OVERLOADED, message)
+        let error = GraphqlError::from(OutOfMemory);
+        HttpError::new(error.code, error.message)
     }
 
     /// There is no slot for the work now.
