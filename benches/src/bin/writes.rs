@@ -35,6 +35,9 @@ struct Arguments {
     /// Objects in all, for each size of requests and each way.
     #[arg(long, default_value_t = 10_000)]
     objects: usize,
+    /// Objects of one request.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 10, 1_000])]
+    sizes: Vec<usize>,
     /// Address of an RDF4J server, in place of the embedded store. Two repositories are made for each size
     /// of requests.
     #[arg(long, value_name = "URL")]
@@ -86,7 +89,7 @@ fn main() -> Result<(), Failure> {
         out,
         "| objects a request | SPARQL update, µs an object | mutation | ratio |\n|---:|---:|---:|---:|"
     )?;
-    for size in [1, 10, 1_000] {
+    for size in arguments.sizes {
         let ways = match &arguments.rdf4j {
             None => Ways::embedded()?,
             Some(server) => runtime.block_on(Ways::rdf4j(server, arguments.sail, size))?,

@@ -54,20 +54,33 @@ impl QuadChange {
     /// Returns the change that this one and then another make together.
     #[must_use]
     pub fn then(self, next: QuadChange) -> QuadChange {
-        let (removed_next, added_next): (HashSet<_>, HashSet<_>) =
-            (next.removed.iter().collect(), next.added.iter().collect());
-        let mut removed = self.removed;
-        removed.retain(|quad| !added_next.contains(quad));
-        let mut added = self.added;
-        added.retain(|quad| !removed_next.contains(quad));
-        removed.extend(next.removed.iter().cloned());
-        added.extend(next.added.iter().cloned());
-        let mut seen = HashSet::new();
-        removed.retain(|quad| seen.insert(quad.clone()));
-        seen.clear();
-        added.retain(|quad| seen.insert(quad.clone()));
-        QuadChange { removed, added }
+        let removed = without(self.removed, &next.added);
+        let added = without(self.added, &next.removed);
+        QuadChange {
+            removed: joined(removed, next.removed),
+            added: joined(added, next.added),
+        }
     }
+}
+
+/// Returns the quads that are not among others.
+fn without(mut quads: Vec<Quad>, others: &[Quad]) -> Vec<Quad> {
+    if !quads.is_empty() && !others.is_empty() {
+        let others: HashSet<&Quad> = others.iter().collect();
+        quads.retain(|quad| !others.contains(quad));
+    }
+    quads
+}
+
+/// Returns the quads of both lists, those of both once.
+fn joined(first: Vec<Quad>, second: Vec<Quad>) -> Vec<Quad> {
+    let (mut more, fewer) = match first.len() < second.len() {
+        true => (second, first),
+        false => (first, second),
+    };
+    more = without(more, &fewer);
+    more.extend(fewer);
+    more
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use oxrdf::Quad;
-use spargebra::Update;
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
@@ -21,8 +20,8 @@ use super::wire::{Failure, Wire};
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::remote::write::{
-    BlankQuads, DotSegments, Found, Graphs, Log, PATTERNS, PAUSE, Queue, Turn, check_change,
-    check_patterns, quads_of, rows, to_the_end, updates,
+    BlankQuads, DotSegments, Found, Graphs, Log, PATTERNS, PAUSE, Part, Queue, Turn, check_change,
+    check_patterns, parts, quads_of, rows, to_the_end,
 };
 use crate::remote::{EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint};
 use crate::store::{GraphStore, StoreInfo, Transaction};
@@ -122,31 +121,43 @@ impl Open {
             return Ok(());
         }
         let change = std::mem::take(&mut state.pending);
-        let updates = match updates(Graphs::new(&self.options), change, &state.blank) {
-            Ok(updates) => updates,
+        let parts = match parts(Graphs::new(&self.options), change, &state.blank) {
+            Ok(parts) => parts,
             Err(error) => {
                 self.end(state);
                 return Err(error);
             }
         };
-        for update in updates {
-            self.update(state, &update, context).await?;
+        for part in parts {
+            self.send(state, part, context).await?;
         }
         Ok(())
     }
 
-    async fn update(
+    async fn send(
         &self,
         state: &mut State,
-        update: &Update,
+        part: Part,
         context: &CallContext,
     ) -> Result<(), StoreError> {
         context.count_call();
         let started = Instant::now();
-        self.attempt(state, context, self.wire.update(update, context))
-            .await?;
+        match &part {
+            Part::Update(update) => {
+                let sent = self.wire.update(update, context);
+                self.attempt(state, context, sent).await?;
+            }
+            Part::Added(quads) => {
+                let sent = self.wire.add(quads, context);
+                self.attempt(state, context, sent).await?;
+            }
+        }
         if let Some(trace) = &context.trace {
-            trace.record("update", Some(update.to_string()), 0, started);
+            let (step, text) = match part {
+                Part::Update(update) => ("update", update.to_string()),
+                Part::Added(quads) => ("add", quads),
+            };
+            trace.record(step, Some(text), 0, started);
         }
         Ok(())
     }

@@ -108,24 +108,34 @@ impl Wire {
         update: &Update,
         context: &CallContext,
     ) -> Result<(), HttpError> {
-        let text = update.to_string();
-        let exchange = self.endpoint.on(self.server, context);
-        changed(&self.endpoint, exchange, &|| Change {
-            method: Method::PUT,
-            url: self.action("UPDATE"),
-            content_type: "application/sparql-update; charset=utf-8",
-            text: &text,
-        })
-        .await
+        let content_type = "application/sparql-update; charset=utf-8";
+        self.act("UPDATE", content_type, &update.to_string(), context)
+            .await
+    }
+
+    /// Adds quads, in N-Quads, within the transaction.
+    pub(super) async fn add(&self, quads: &str, context: &CallContext) -> Result<(), HttpError> {
+        let content_type = "application/n-quads; charset=utf-8";
+        self.act("ADD", content_type, quads, context).await
     }
 
     pub(super) async fn commit(&self, context: &CallContext) -> Result<(), HttpError> {
+        self.act("COMMIT", "", "", context).await
+    }
+
+    async fn act(
+        &self,
+        action: &str,
+        content_type: &'static str,
+        text: &str,
+        context: &CallContext,
+    ) -> Result<(), HttpError> {
         let exchange = self.endpoint.on(self.server, context);
         changed(&self.endpoint, exchange, &|| Change {
             method: Method::PUT,
-            url: self.action("COMMIT"),
-            content_type: "",
-            text: "",
+            url: self.action(action),
+            content_type,
+            text,
         })
         .await
     }

@@ -4,6 +4,7 @@
 //! its default graph by name; a template with variables does both right.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term};
 use spargebra::algebra::{Function, GraphPattern};
@@ -229,42 +230,63 @@ fn rows_of(quads: &[Quad], named: [&str; 4], default: [&str; 3]) -> Vec<GraphPat
     branches
 }
 
-/// Quads of one update, about: a body of some megabytes.
+/// Quads of one request, about: a body of some megabytes.
 const QUADS: usize = 25_000;
 
-/// Returns the updates of a change within a transaction, each of bounded size, so that no
-/// body is larger than servers take.
-pub(in crate::remote) fn updates(
+/// A part of a change, as one request of a transaction.
+pub(in crate::remote) enum Part {
+    /// Removes quads, and may add others.
+    Update(Update),
+    /// Quads to add, as N-Quads, which a server reads in a fifth of the time of an update.
+    Added(String),
+}
+
+/// Returns the parts of a change within a transaction, each of bounded size, so that no body is larger
+/// than servers take.
+pub(in crate::remote) fn parts(
     graphs: Graphs,
     change: QuadChange,
     blank: &BlankQuads,
-) -> Result<Vec<Update>, StoreError> {
+) -> Result<Vec<Part>, StoreError> {
     let (ground, others): (Vec<Quad>, Vec<Quad>) = change
         .removed
         .into_iter()
         .partition(|quad| ground(quad).is_some());
     let removed = ground.chunks(QUADS).chain([&others[..]]);
-    let mut operations = Vec::new();
-    for quads in removed.filter(|quads| !quads.is_empty()) {
-        let rows = Rows::removed(graphs, quads, blank)?;
-        operations.push((quads.len(), rows.operation(None)));
-    }
-    let added = change.added.chunks(QUADS);
-    operations.extend(added.map(|quads| {
-        let inserted = GraphUpdateOperation::InsertData { data: data(quads) };
-        (quads.len(), inserted)
-    }));
     let mut updates: Vec<(usize, Update)> = Vec::new();
-    for (quads, operation) in operations {
+    for quads in removed.filter(|quads| !quads.is_empty()) {
+        let operation = Rows::removed(graphs, quads, blank)?.operation(None);
         match updates.last_mut() {
-            Some((size, update)) if *size + quads <= QUADS => {
-                *size += quads;
+            Some((size, update)) if *size + quads.len() <= QUADS => {
+                *size += quads.len();
                 update.operations.push(operation);
             }
-            _ => updates.push((quads, update(vec![operation]))),
+            _ => updates.push((quads.len(), update(vec![operation]))),
         }
     }
-    Ok(updates.into_iter().map(|(_, update)| update).collect())
+    let mut added = change.added.as_slice();
+    // One request less.
+    if let Some((size, update)) = updates.last_mut()
+        && *size + added.len() <= QUADS
+    {
+        let data = data(std::mem::take(&mut added));
+        if !data.is_empty() {
+            update
+                .operations
+                .push(GraphUpdateOperation::InsertData { data });
+        }
+    }
+    let updates = updates.into_iter().map(|(_, update)| Part::Update(update));
+    let added = added.chunks(QUADS).map(|quads| Part::Added(n_quads(quads)));
+    Ok(updates.chain(added).collect())
+}
+
+fn n_quads(quads: &[Quad]) -> String {
+    let mut text = String::new();
+    for quad in quads {
+        writeln!(text, "{quad} .").expect("writing to a string");
+    }
+    text
 }
 
 /// Returns an update of some operations.

@@ -14,7 +14,7 @@ mod terms;
 
 use std::time::Duration;
 
-pub(super) use change::{BlankQuads, update, updates};
+pub(super) use change::{BlankQuads, Part, parts, update};
 pub(super) use graphs::Graphs;
 pub(super) use log::Log;
 pub(super) use plain::{PlainWriter, not_isolated};

@@ -3,9 +3,9 @@
 use oxrdf::{BlankNode, GraphName, NamedNode, NamedOrBlankNode, Quad, Term};
 use spargebra::Query;
 use spargebra::algebra::{Function, GraphPattern};
-use spargebra::term::GroundTerm;
+use spargebra::term::{GroundTerm, TriplePattern};
 
-use super::graphs::{Graphs, any_of, is, join, select, triple, values, var, where_all};
+use super::graphs::{Graphs, any_of, filter, is, join, select, triple, values, var, where_all};
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::Dataset;
@@ -13,7 +13,7 @@ use crate::remote::endpoint::{EndpointQuery, Rows, SparqlEndpoint};
 use crate::write::{QuadPattern, change_graph};
 
 /// Patterns of one query.
-pub(in crate::remote) const PATTERNS: usize = 1_000;
+pub(in crate::remote) const PATTERNS: usize = 2_500;
 
 /// Sorts patterns into lists of terms, one list for each form of pattern.
 #[derive(Debug, Default)]
@@ -58,10 +58,12 @@ impl Lists {
         lists
     }
 
-    /// Returns a branch for each form and graph; every branch starts from its list, since RDF4J reads
-    /// everything otherwise.
+    /// Returns a branch for each form and graph.
+    ///
+    /// Every branch starts from its list and is a `SELECT` of its own: RDF4J's `NativeStore` reads
+    /// everything in its graphs otherwise, once for each row of a list of two or more in a `UNION`.
     pub(super) fn branches(self, graphs: Graphs) -> Vec<GraphPattern> {
-        let (spo, graph) = (triple(var("s"), var("p"), var("o")), var("g"));
+        let spo = triple(var("s"), var("p"), var("o"));
         let mut branches = Vec::new();
         for (names, list) in [
             (&["s"][..], self.subjects),
@@ -69,12 +71,8 @@ impl Lists {
             (&["p", "o"], self.links),
             (&["o"], self.objects),
         ] {
-            if list.is_empty() {
-                continue;
-            }
-            for (quads, is_data) in graphs.each(&spo, &graph) {
-                let start = values(names, list.clone());
-                branches.push(where_all(join(start, quads), is_data));
+            if !list.is_empty() {
+                branches.extend(quads_from(graphs, &values(names, list), &spo));
             }
         }
         let same = triple(var("s"), var("p"), var("x"));
@@ -83,20 +81,38 @@ impl Lists {
             (&["x"][..], self.referred, same),
             (&["x", "p"], self.also, other),
         ] {
-            if list.is_empty() {
-                continue;
-            }
-            for (first, is_first_data) in graphs.each(&link, &var("h")) {
-                for (second, is_data) in graphs.each(&spo, &graph) {
-                    let start = join(values(names, list.clone()), first.clone());
-                    let is_iri = is(Function::IsIri, &var("s"));
-                    let conditions = is_first_data.clone().into_iter().chain(is_data);
-                    let conditions = conditions.chain([is_iri]);
-                    branches.push(where_all(join(start, second), conditions));
-                }
+            if !list.is_empty() {
+                let start = referrers(graphs, &values(names, list), &link);
+                branches.extend(quads_from(graphs, &start, &spo));
             }
         }
         branches
+    }
+}
+
+/// Returns a branch for each graph, with the quads of what is known of them.
+fn quads_from(
+    graphs: Graphs,
+    start: &GraphPattern,
+    quads: &TriplePattern,
+) -> impl Iterator<Item = GraphPattern> {
+    let each = graphs.each(quads, &var("g")).into_iter();
+    each.map(|(found, is_data)| {
+        let columns = ["s", "p", "o", "g"].map(var);
+        select(&columns, where_all(join(start.clone(), found), is_data))
+    })
+}
+
+/// Returns a pattern for the subjects of links, each with a predicate once.
+fn referrers(graphs: Graphs, start: &GraphPattern, link: &TriplePattern) -> GraphPattern {
+    let columns = ["s", "p"].map(var);
+    let each = graphs.each(link, &var("h")).into_iter();
+    let found = each
+        .map(|(found, is_data)| select(&columns, where_all(join(start.clone(), found), is_data)));
+    let is_iri = is(Function::IsIri, &var("s"));
+    let inner = select(&columns, filter(any_of(found.collect()), is_iri));
+    GraphPattern::Distinct {
+        inner: Box::new(inner),
     }
 }
 

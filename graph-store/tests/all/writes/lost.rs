@@ -272,7 +272,7 @@ async fn a_lost_answer_of_fuseki_is_found_out() {
 #[ignore = "needs a running RDF4J server: scripts/servers.sh start"]
 async fn a_lost_update_of_a_transaction_writes_nothing() {
     for cut in [Cut::Before, Cut::After] {
-        let (committed, records) = lost(Server::rdf4j(false), "action=UPDATE", cut).await;
+        let (committed, records) = lost(Server::rdf4j(false), "action=ADD", cut).await;
         assert!(
             matches!(committed, Err(StoreError::Unavailable(_))),
             "{committed:?}"

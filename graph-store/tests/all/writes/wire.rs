@@ -32,7 +32,7 @@ fn server(request: &Received, fault: impl Fn(&str) -> Option<Answer>) -> Answer 
     if line.contains("action=UPDATE") || line.starts_with("DELETE ") {
         return Answer::new("204 No Content", "text/plain", "");
     }
-    if line.contains("action=COMMIT") {
+    if line.contains("action=ADD") || line.contains("action=COMMIT") {
         return Answer::new("200 OK", "text/plain", "");
     }
     Answer::new("200 OK", json, NO_ROWS)
@@ -65,6 +65,7 @@ fn sent(endpoint: &Endpoint) -> Vec<String> {
         let known = [
             "action=QUERY",
             "action=UPDATE",
+            "action=ADD",
             "action=COMMIT",
             "DELETE",
             "transactions",
@@ -78,13 +79,20 @@ fn sent(endpoint: &Endpoint) -> Vec<String> {
     endpoint.requests().iter().map(short).collect()
 }
 
-/// Makes a change, and returns what came of it when the transaction has ended.
+/// Adds a quad, and returns what came of it when the transaction has ended.
 async fn write(store: &Arc<dyn GraphStore>) -> Result<u64, StoreError> {
+    write_by("action=ADD", store).await
+}
+
+/// Makes a change in which there is a request; one by an update removes a quad too.
+async fn write_by(action: &str, store: &Arc<dyn GraphStore>) -> Result<u64, StoreError> {
     let context = context();
     let mut transaction = store.writer().unwrap().begin(&context).await?;
     transaction.quads(&[about("a")], &context).await?;
-    let new = quad("a", "name", text("new"), None);
-    transaction.apply(change(&[], &[new]), &context).await?;
+    let [old, new] = ["old", "new"].map(|name| quad("a", "name", text(name), None));
+    let removed = (action == "action=UPDATE").then_some(old);
+    let change = change(removed.as_slice(), &[new]);
+    transaction.apply(change, &context).await?;
     Ok(transaction.commit(record(), &context).await?.sequence)
 }
 
@@ -104,12 +112,13 @@ async fn until_sent(endpoint: &Endpoint, what: &str, times: usize) {
 async fn a_change_is_begun_read_updated_and_committed() {
     let endpoint = Endpoint::start(|request| server(request, |_| None)).await;
     let store = store(&endpoint, ServerKind::Rdf4j);
-    assert_eq!(write(&store).await.unwrap(), 1);
+    assert_eq!(write_by("action=UPDATE", &store).await.unwrap(), 1);
     assert_eq!(write(&store).await.unwrap(), 2);
     let change = ["transactions", "QUERY", "UPDATE", "COMMIT"];
+    let addition = ["transactions", "QUERY", "ADD", "COMMIT"];
     assert_eq!(
         sent(&endpoint),
-        [&["read"], &change[..], &change[..]].concat()
+        [&["read"], &change[..], &addition[..]].concat()
     );
     let requests = endpoint.requests();
     let line = |number: usize| requests[number].head.lines().next().unwrap();
@@ -125,6 +134,10 @@ async fn a_change_is_begun_read_updated_and_committed() {
     let content_type = |number: usize| requests[number].header("content-type").unwrap();
     assert_eq!(content_type(2), "application/sparql-query; charset=utf-8");
     assert_eq!(content_type(3), "application/sparql-update; charset=utf-8");
+    assert_eq!(content_type(7), "application/n-quads; charset=utf-8");
+    let added = &requests[7].body;
+    let first = "<http://e/a> <http://e/name> \"new\" .\n";
+    assert!(added.starts_with(first), "{added}");
     assert!(
         requests[1..]
             .iter()
@@ -138,6 +151,8 @@ async fn what_fails_is_rolled_back_at_once_and_never_committed() {
         ("action=QUERY", "broken", false),
         ("action=UPDATE", "broken", false),
         ("action=UPDATE", CONFLICT, true),
+        ("action=ADD", "broken", false),
+        ("action=ADD", CONFLICT, true),
         ("action=COMMIT", CONFLICT, true),
         ("action=COMMIT", "disk full", false),
     ] {
@@ -149,7 +164,7 @@ async fn what_fails_is_rolled_back_at_once_and_never_committed() {
         })
         .await;
         let store = store(&endpoint, ServerKind::Rdf4j);
-        match write(&store).await {
+        match write_by(part, &store).await {
             Err(StoreError::Conflict) if is_conflict => {}
             Err(StoreError::Failed(error)) if !is_conflict => {
                 assert!(error.to_string().contains(text), "{error}");
@@ -184,10 +199,8 @@ async fn a_transaction_that_is_dropped_is_rolled_back_before_the_next_begins() {
 async fn a_deadline_within_a_transaction_rolls_it_back() {
     let endpoint = Endpoint::start(|request| {
         server(request, |line| {
-            let late = line.contains("action=UPDATE");
-            late.then(|| {
-                Answer::new("204 No Content", "text/plain", "").after(Duration::from_secs(30))
-            })
+            let late = line.contains("action=ADD");
+            late.then(|| Answer::new("200 OK", "text/plain", "").after(Duration::from_secs(30)))
         })
     })
     .await;
@@ -210,7 +223,7 @@ async fn a_write_is_sent_again_only_if_it_was_certainly_not_done() {
         ("400 Bad Request", 1),
         ("403 Forbidden", 1),
     ] {
-        for part in ["action=UPDATE", "action=COMMIT"] {
+        for part in ["action=UPDATE", "action=ADD", "action=COMMIT"] {
             let endpoint = Endpoint::start(move |request| {
                 server(request, |line| {
                     line.contains(part)
@@ -219,7 +232,7 @@ async fn a_write_is_sent_again_only_if_it_was_certainly_not_done() {
             })
             .await;
             let store = store(&endpoint, ServerKind::Rdf4j);
-            write(&store).await.unwrap_err();
+            write_by(part, &store).await.unwrap_err();
             until_sent(&endpoint, "DELETE", 1).await;
             let sent = sent(&endpoint);
             let short = part.trim_start_matches("action=");
