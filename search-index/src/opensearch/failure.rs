@@ -30,7 +30,11 @@ pub(super) enum Failure {
         address: String,
         status: StatusCode,
         said: Said,
+        /// When the node wants to be asked again, counted from its answer.
+        retry_after: Option<Duration>,
     },
+    #[error("the answer of {address} is incomplete: {cause}")]
+    Incomplete { address: String, cause: String },
     #[error("the answer of {address} is not understood: {cause}")]
     Malformed { address: String, cause: String },
     #[error("the answer is larger than {limit} bytes")]
@@ -123,6 +127,19 @@ impl Failure {
         }
     }
 
+    /// Tells whether the node did not answer in time.
+    pub(super) fn is_slow(&self) -> bool {
+        matches!(self, Failure::Slow { .. })
+    }
+
+    /// Returns when the node wants to be asked again.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Failure::Status { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
     /// Returns what the node says, if it refuses the request.
     pub(super) fn said(&self) -> Option<(StatusCode, &Said)> {
         match self {
@@ -147,6 +164,8 @@ impl From<Failure> for EngineError {
             Failure::Status { status, .. } if matches!(status.as_u16(), 401 | 403) => {
                 EngineError::Denied(Box::new(failure))
             }
+            // Copies of shards come and go with their nodes.
+            Failure::Incomplete { .. } => EngineError::Unavailable(Box::new(failure)),
             _ if failure.is_outage() => EngineError::Unavailable(Box::new(failure)),
             Failure::Busy { .. } => EngineError::Overloaded(Box::new(failure)),
             _ if failure.is_undone() => EngineError::Overloaded(Box::new(failure)),

@@ -2,6 +2,8 @@
 //!
 //! `OPENSEARCH_URL` names a server of one node, version 2 or 3.
 
+#[cfg(feature = "embedded")]
+mod analyzers;
 mod engine;
 mod fake;
 mod faults;

@@ -388,6 +388,7 @@ async fn aliases_move_together() {
 pub(super) struct Node {
     port: u16,
     folder: tempfile::TempDir,
+    settings: Vec<String>,
     process: Child,
 }
 
@@ -427,6 +428,7 @@ impl Node {
         Node {
             port,
             folder,
+            settings: settings.to_vec(),
             process,
         }
     }
@@ -445,8 +447,8 @@ impl Node {
         self.process.wait().expect("ended");
     }
 
-    fn restart(&mut self) {
-        self.process = Node::run(self.port, self.folder.path(), &[]);
+    pub(super) fn restart(&mut self) {
+        self.process = Node::run(self.port, self.folder.path(), &self.settings);
     }
 
     pub(super) fn address(&self) -> String {
@@ -463,7 +465,7 @@ impl Drop for Node {
 
 /// Waits until a number of nodes are there and all documents can be found.
 pub(super) async fn wait(engine: &OpenSearch, nodes: u32) {
-    let until = Instant::now() + Duration::from_secs(240);
+    let until = Instant::now() + Duration::from_secs(900);
     loop {
         let health = engine.health(&CallContext::new()).await;
         if matches!(&health, Ok(health) if health.nodes == nodes && health.level != HealthLevel::Bad)
