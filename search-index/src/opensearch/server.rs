@@ -15,7 +15,7 @@ use super::answer::{Form, Shards};
 use super::bulk::{self, Outcome};
 use super::client::Client;
 use super::exchange::{Repeat, Reply, Request};
-use super::failure::Failure;
+use super::failure::{Failure, TOO_MANY_BUCKETS};
 use super::health::{Allocation, ClusterHealth, ShardsHealth};
 use super::ids;
 use super::instants;
@@ -89,13 +89,8 @@ impl OpenSearch {
         request: Request<'_>,
         context: &CallContext,
     ) -> Result<Reply, EngineError> {
-        self.run(request, context).await.map_err(|failure| {
-            if failure.is_not_found() {
-                let name = name.to_string();
-                return EngineError::NotFound { name };
-            }
-            failure.into()
-        })
+        let result = self.run(request, context).await;
+        result.map_err(|failure| of_index(failure, name))
     }
 
     async fn known(&self, context: &CallContext) -> Result<Known, EngineError> {
@@ -441,7 +436,8 @@ impl SearchEngine for OpenSearch {
         };
         let path = [index.name.as_str(), "_search"];
         let request = Request::send(Method::POST, &path, body).query(WHOLE);
-        let reply = self.on(index.name, request, context).await?;
+        let reply = self.run(request, context).await;
+        let reply = reply.map_err(|failure| refusal_of_search(failure, index.name))?;
         self.read(reply, context, move |body| form.read(body)).await
     }
 
@@ -517,6 +513,32 @@ fn check_modes(search: &Search) -> Result<(), EngineError> {
         }
     }
     Ok(())
+}
+
+/// Tells what a search asks for too much of from what the engine fails at.
+fn refusal_of_search(failure: Failure, name: &PhysicalName) -> EngineError {
+    match failure.said() {
+        Some((_, said)) if said.is_of(TOO_MANY_BUCKETS) => {
+            let message =
+                "the aggregations have more buckets than OpenSearch holds (`search.max_buckets`)";
+            EngineError::Unsupported(message.to_owned())
+        }
+        Some((_, said)) if said.reason.contains("Result window is too large") => {
+            let message =
+                "`from` and `size` together are above the `index.max_result_window` of OpenSearch";
+            EngineError::Unsupported(message.to_owned())
+        }
+        _ => of_index(failure, name),
+    }
+}
+
+/// Tells a missing index from other failures.
+fn of_index(failure: Failure, name: &PhysicalName) -> EngineError {
+    if failure.is_not_found() {
+        let name = name.to_string();
+        return EngineError::NotFound { name };
+    }
+    failure.into()
 }
 
 /// Returns `search_after` as the engine takes it.

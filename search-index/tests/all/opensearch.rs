@@ -8,6 +8,7 @@ mod engine;
 mod fake;
 mod faults;
 mod indexing;
+mod schemas;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

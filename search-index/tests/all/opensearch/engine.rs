@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use graph_store::CallContext;
 use search_index::document::Document;
 use search_index::dsl::{Match, Missing, Query, Search, Sort, TotalHits, Value};
-use search_index::engine::{Binding, EngineError, HealthLevel, PhysicalName, SearchEngine, Switch};
+use search_index::engine::{
+    Binding, Engine, EngineError, HealthLevel, PhysicalName, SearchEngine, Switch,
+};
 use search_index::mapping::{IndexDefinition, Owner};
 use search_index::opensearch::OpenSearch;
 
@@ -499,4 +501,15 @@ async fn a_node_that_is_killed_and_started_again_answers_again() {
     let count = planets.engine.count(&planets.name, &planets.context).await;
     assert_eq!(count.expect("a count"), 3, "what was acknowledged is there");
     assert!(planets.engine.info(&planets.context).await.is_ok());
+}
+
+#[cfg(feature = "embedded")]
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs an OpenSearch server named by OPENSEARCH_URL"]
+async fn every_behaviour_of_engines_holds_on_a_server() {
+    let mut connection = options(&address());
+    connection.application = "cases".to_owned();
+    let engine = OpenSearch::new(connection).expect("an engine");
+    let engine: Engine = std::sync::Arc::new(engine);
+    crate::engine_cases::run(move || std::sync::Arc::clone(&engine)).await;
 }
