@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Searches for inputs that break a parser.
 #
-#   scripts/fuzz.sh soml|regex|cursors|sparql_results|requests|tokens|all [SECONDS]
+#   scripts/fuzz.sh soml|regex|cursors|sparql_results|requests|tokens|searches|all [SECONDS]
 #
 # Ten minutes when no time is given, for each target with `all`. What is found is written to
 # fuzz/artifacts/, and what led to new code to fuzz/corpus/, beside the seeds. An input that broke
-# something becomes a seed, so that `cargo test -p servers fuzz_seeds` runs it from then on.
+# something becomes a seed, so that `cargo test -p servers fuzz_seeds` runs it from then on (`cargo test -p search-index fuzz_seeds`
+# for searches).
 # Needs a nightly compiler, a C++ compiler and cargo-fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,7 +16,7 @@ fail() {
   exit 1
 }
 
-targets=(soml regex cursors sparql_results requests tokens)
+targets=(soml regex cursors sparql_results requests tokens searches)
 usage="usage: scripts/fuzz.sh $(IFS='|' && echo "${targets[*]}")|all [SECONDS]"
 wanted=${1:-}
 seconds=${2:-600}

@@ -58,6 +58,18 @@ pub struct IndexState {
     pub mark: Option<Mark>,
 }
 
+/// Whether an engine has all of an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IndexCondition {
+    /// All of it can be written to and searched.
+    Available,
+    /// A part cannot be used at the moment; the engine may bring it back. Why, for logs.
+    Waiting(String),
+    /// No copy of a part is left. Why, for logs.
+    Lost(String),
+}
+
 /// An alias that is moved to another index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {

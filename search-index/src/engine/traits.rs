@@ -7,7 +7,7 @@ use graph_store::CallContext;
 
 use super::answer::Answer;
 use super::error::EngineError;
-use super::index::{Binding, IndexState, PhysicalName, Rejected, Switch};
+use super::index::{Binding, IndexCondition, IndexState, PhysicalName, Rejected, Switch};
 use crate::document::Document;
 use crate::dsl::Search;
 use crate::mapping::{Analyzers, Owner};
@@ -39,6 +39,19 @@ pub trait SearchEngine: Send + Sync {
     /// # Errors
     /// When the engine cannot be reached.
     async fn indexes(&self, context: &CallContext) -> Result<Vec<IndexState>, EngineError>;
+
+    /// Returns whether all of an index is there. An engine that has an index has all of it, unless it
+    /// says otherwise.
+    ///
+    /// # Errors
+    /// When the engine cannot be reached.
+    async fn condition(
+        &self,
+        _name: &PhysicalName,
+        _context: &CallContext,
+    ) -> Result<IndexCondition, EngineError> {
+        Ok(IndexCondition::Available)
+    }
 
     /// Creates an empty index.
     ///

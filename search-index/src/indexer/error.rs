@@ -5,7 +5,7 @@ use std::fmt;
 use graph_store::StoreError;
 
 use crate::document::Malformed;
-use crate::engine::EngineError;
+use crate::engine::{EngineError, PhysicalName};
 
 /// Why the indexes were not built. The aliases lead where they did before.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +43,21 @@ pub enum IndexerError {
         surplus: u64,
         /// The IRI of one.
         example: String,
+    },
+    /// The engine lost a part of an index while it was built, more often than it is built anew, or has no
+    /// place for one.
+    #[error(
+        "the search engine does not have all of `{index}`, the index of `{object}`: {reason}; index again when all its nodes are back, or with a replica of each shard (`number_of_replicas`)"
+    )]
+    Shards {
+        /// The GraphQL name of the object.
+        object: String,
+        /// The index.
+        index: PhysicalName,
+        /// What the engine says, for logs.
+        reason: String,
+        /// No copy of the part is left.
+        is_lost: bool,
     },
     /// An option names an object that has no index.
     #[error("there is no index of `{0}` in the schema")]
@@ -94,6 +109,15 @@ impl IndexerError {
         }
     }
 
+    /// Tells whether the cause may be that an index is not all there.
+    pub(super) fn may_be_of_shards(&self) -> bool {
+        match self {
+            IndexerError::Engine(error) => matches!(error, EngineError::Unavailable(_)),
+            IndexerError::Rejected { status, .. } => may_be_of_shards(*status),
+            _ => false,
+        }
+    }
+
     /// Tells whether the run was cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
@@ -103,6 +127,11 @@ impl IndexerError {
                 | IndexerError::Engine(EngineError::Call(StoreError::Cancelled))
         )
     }
+}
+
+/// Tells whether the cause of a status may be that an index is not all there.
+pub(super) fn may_be_of_shards(status: u16) -> bool {
+    matches!(status, 502..=504)
 }
 
 /// Tells whether a store may answer later.

@@ -16,6 +16,7 @@ use super::error::{IndexerError, is_transient};
 use super::options::IndexerOptions;
 use super::pages::Pages;
 use super::progress::ObjectProgress;
+use super::tries::Tries;
 use crate::document::Document;
 
 /// Objects of the first page, of which nothing is known.
@@ -121,14 +122,13 @@ impl Fill<'_> {
     /// Reads documents, again if the store cannot be reached.
     async fn read(&self, objects: &[ObjectRef]) -> Result<Vec<Document>, StoreError> {
         let objects: Arc<[ObjectRef]> = objects.into();
-        let mut tries = 0;
+        let mut tries = Tries::new(self.options, self.context);
         loop {
             let bytes = self.page_bytes();
             match self.pages.documents(&objects, bytes, self.context).await {
-                Err(error) if is_transient(&error) && tries < self.options.max_retries => {
+                Err(error) if is_transient(&error) && !tries.are_over() => {
                     tracing::warn!(%error, "a page of documents is read again");
-                    pause(self.options, tries, self.context).await?;
-                    tries += 1;
+                    tries.pause().await?;
                 }
                 result => return result,
             }
@@ -201,15 +201,6 @@ impl Drop for Held<'_> {
     fn drop(&mut self) {
         self.set(0);
     }
-}
-
-/// Waits before something is tried again.
-pub(super) async fn pause(
-    options: &IndexerOptions,
-    tries: u32,
-    context: &CallContext,
-) -> Result<(), StoreError> {
-    wait(options.delay(tries), context).await
 }
 
 /// Waits, though not when the request has ended.

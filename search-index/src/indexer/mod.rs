@@ -2,7 +2,8 @@
 //!
 //! [`Indexer::run`] builds what is not built yet: an index whose fingerprint has not changed stays. Each
 //! new index is filled and compared with the store before any alias moves, and then all move in one call,
-//! so a search sees the old documents or the new ones. Whatever ends a run before, the old indexes are as they were; what
+//! so a search sees the old documents or the new ones. An index that the engine
+//! loses a part of while it is filled, as with the node that had the only copy, is built anew. Whatever ends a run before, the old indexes are as they were; what
 //! it leaves behind when the process dies is found and deleted by the next run.
 //!
 //! What is read and not written yet is bounded by [`IndexerOptions::max_bytes`]; the ids of the objects of
@@ -24,6 +25,7 @@ mod plan;
 mod progress;
 mod report;
 mod run;
+mod tries;
 mod verify;
 mod write;
 

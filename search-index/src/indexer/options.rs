@@ -35,6 +35,10 @@ pub struct IndexerOptions {
     pub max_retries: u32,
     /// Delay before the first of these; it doubles with each.
     pub retry_interval: Duration,
+    /// For how long what the engine or the store leaves undone is tried again, at most.
+    pub patience: Duration,
+    /// Maximum number of times that an index is built anew of which the engine lost a part.
+    pub max_rebuilds: u32,
     /// How long cleaning up may take after a run that failed or was cancelled.
     pub cleanup_timeout: Duration,
 }
@@ -56,6 +60,8 @@ impl IndexerOptions {
             max_findings: 100,
             max_retries: 8,
             retry_interval: Duration::from_millis(200),
+            patience: Duration::from_secs(300),
+            max_rebuilds: 3,
             cleanup_timeout: Duration::from_secs(10),
         }
     }

@@ -11,12 +11,13 @@ use soml_core::schema::Schema;
 
 use super::check::Checker;
 use super::error::IndexerError;
-use super::fill::{Fill, Flow, pause, wait};
+use super::fill::{Fill, Flow, wait};
 use super::options::IndexerOptions;
 use super::pages::Pages;
 use super::plan::{Plan, Step};
 use super::progress::{ObjectProgress, Progress, Stage};
 use super::report::{ObjectReport, Outcome, Report};
+use super::tries::{Building, Tries};
 use super::verify::Expected;
 use super::write::Writer;
 use crate::engine::{Binding, Engine, EngineError, PhysicalName, Switch};
@@ -39,6 +40,8 @@ pub struct Indexer {
 #[derive(Default)]
 struct Created {
     names: Vec<PhysicalName>,
+    /// Those that are no use, for want of a part or of an answer.
+    abandoned: Vec<PhysicalName>,
     reports: Vec<ObjectReport>,
     switches: Vec<Switch>,
 }
@@ -107,19 +110,20 @@ impl Indexer {
             .build_all(&definitions, &plan, &mut created, &context)
             .await;
         if let Err(error) = built {
-            self.clean_up(&created).await;
+            self.clean_up(&created.names).await;
             return Err(error);
         }
         created.switches.extend(plan.removed);
         match self.switch(&created, &context).await {
             Switched::Yes => {}
             Switched::No(error) => {
-                self.clean_up(&created).await;
+                self.clean_up(&created.names).await;
                 return Err(error.into());
             }
             // One of them may be the one that searches find; the next run will know.
             Switched::Unknown(error) => return Err(error.into()),
         }
+        self.clean_up(&created.abandoned).await;
         for report in &created.reports {
             self.progress.of(&report.object).enter(Stage::Done);
         }
@@ -215,13 +219,14 @@ impl Indexer {
                     number,
                     replaces_index,
                 } => {
-                    let name = self.create(definition, *number, created, context).await?;
+                    let (name, outcome) = self
+                        .build_until_kept(definition, *number, created, context)
+                        .await?;
                     created.switches.push(Switch {
                         alias: definition.alias(),
                         to: Some(name.clone()),
                         replaces_index: *replaces_index,
                     });
-                    let outcome = self.build(definition, &name, context).await?;
                     (name, outcome)
                 }
             };
@@ -234,16 +239,46 @@ impl Indexer {
         Ok(())
     }
 
-    /// Creates an empty index under the first number that is free.
+    /// Builds an index, and anew under another number when the engine lost a part of it.
+    async fn build_until_kept(
+        &self,
+        definition: &IndexDefinition,
+        mut number: u64,
+        created: &mut Created,
+        context: &CallContext,
+    ) -> Result<(PhysicalName, Outcome), IndexerError> {
+        let mut losses = 0;
+        loop {
+            let name = self
+                .create(definition, &mut number, created, context)
+                .await?;
+            match self.build(definition, &name, context).await {
+                Ok(outcome) => return Ok((name, outcome)),
+                Err(error @ IndexerError::Shards { is_lost: true, .. })
+                    if losses < self.options.max_rebuilds =>
+                {
+                    tracing::warn!(%error, "an index is built anew");
+                    wait(self.options.delay(losses), context).await?;
+                    created.abandoned.push(name);
+                    losses += 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Creates an empty index under the first number that is free, and sets the number to the next.
     async fn create(
         &self,
         definition: &IndexDefinition,
-        first: u64,
+        number: &mut u64,
         created: &mut Created,
         context: &CallContext,
     ) -> Result<PhysicalName, IndexerError> {
-        for number in first..first + NUMBERS {
-            let name = PhysicalName::new(definition, number);
+        let mut tries = Tries::new(&self.options, context);
+        for _ in 0..NUMBERS {
+            let name = PhysicalName::new(definition, *number);
+            *number += 1;
             let binding = Binding {
                 definition,
                 name: &name,
@@ -256,9 +291,17 @@ impl Indexer {
                 .await
             {
                 Ok(()) => return Ok(name),
-                Err(EngineError::NotOurs { .. }) => created.names.pop(),
+                Err(EngineError::NotOurs { .. }) => {
+                    created.names.pop();
+                }
+                // It may come to be, and may be that of another instance: not this one is filled.
+                Err(error) if error.is_transient() && !tries.are_over() => {
+                    tracing::warn!(%error, index = %name, "an index is created under another number");
+                    created.abandoned.push(name);
+                    tries.pause().await?;
+                }
                 Err(error) => return Err(error.into()),
-            };
+            }
         }
         Err(IndexerError::NoNumber(definition.name.clone()))
     }
@@ -286,8 +329,15 @@ impl Indexer {
             .run(&objects, &writer)
             .await?;
         progress.enter(Stage::Verifying);
-        self.patiently(context, || self.engine.refresh(name, context))
-            .await?;
+        let building = Building {
+            engine: &*self.engine,
+            object: &definition.name,
+            name,
+        };
+        self.persist(Some(building), context, || {
+            self.engine.refresh(name, context)
+        })
+        .await?;
         let left_out: HashSet<String> = writer
             .left_out
             .into_inner()
@@ -297,8 +347,10 @@ impl Indexer {
             objects: &objects,
             left_out: &left_out,
         };
-        self.patiently(context, || expected.verify(&*self.engine, name, context))
-            .await?;
+        self.persist(Some(building), context, || {
+            expected.verify(&*self.engine, name, context)
+        })
+        .await?;
         progress.enter(Stage::Complete);
         Ok(Outcome::Built {
             documents: (objects.len() - left_out.len()) as u64,
@@ -354,9 +406,9 @@ impl Indexer {
     }
 
     /// Deletes what a run has created that did not end well. What cannot be deleted is found by the next.
-    async fn clean_up(&self, created: &Created) {
+    async fn clean_up(&self, names: &[PhysicalName]) {
         let context = self.cleanup_context();
-        for name in &created.names {
+        for name in names {
             if let Err(error) = self.engine.delete(name, &context).await {
                 tracing::warn!(index = %name, %error, "an index that was not finished is left");
             }
@@ -377,18 +429,36 @@ impl Indexer {
         E: Into<IndexerError>,
         F: Future<Output = Result<T, E>>,
     {
-        let mut tries = 0;
+        self.persist(None, context, ask).await
+    }
+
+    /// Asks the store or the engine, again while it cannot be reached, unless it lost a part of an index
+    /// that is being built.
+    async fn persist<T, E, F>(
+        &self,
+        building: Option<Building<'_>>,
+        context: &CallContext,
+        ask: impl Fn() -> F,
+    ) -> Result<T, IndexerError>
+    where
+        E: Into<IndexerError>,
+        F: Future<Output = Result<T, E>>,
+    {
+        let mut tries = Tries::new(&self.options, context);
         loop {
             let error = match ask().await {
                 Ok(result) => return Ok(result),
                 Err(error) => error.into(),
             };
-            if !error.is_transient() || tries == self.options.max_retries {
+            let is_last = !error.is_transient() || tries.are_over();
+            if let Some(building) = building.filter(|_| error.may_be_of_shards()) {
+                building.check(is_last, context).await?;
+            }
+            if is_last {
                 return Err(error);
             }
             tracing::warn!(%error, "what an indexer asked for is asked for again");
-            pause(&self.options, tries, context).await?;
-            tries += 1;
+            tries.pause().await?;
         }
     }
 }

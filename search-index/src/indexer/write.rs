@@ -7,10 +7,11 @@ use async_trait::async_trait;
 use graph_store::CallContext;
 use graph_store::query::ObjectRef;
 
-use super::error::{IndexerError, MalformedValues};
-use super::fill::{Sink, pause};
+use super::error::{IndexerError, MalformedValues, may_be_of_shards};
+use super::fill::Sink;
 use super::options::IndexerOptions;
 use super::progress::ObjectProgress;
+use super::tries::{Building, Tries};
 use crate::document::Document;
 use crate::engine::{Binding, Rejected, SearchEngine};
 
@@ -66,33 +67,61 @@ impl Sink for Writer<'_> {
 impl Writer<'_> {
     /// Writes documents until the engine has taken all or refuses one.
     async fn write(&self, mut bulk: Bulk<'_>) -> Result<(), IndexerError> {
-        let mut tries = 0;
+        let mut tries = Tries::new(self.options, self.context);
         while !bulk.documents.is_empty() {
             let written = self
                 .engine
                 .bulk(self.binding, &bulk.documents, self.context);
-            match written.await {
+            let may_be_of_shards = match written.await {
                 Ok(rejected) => {
                     let taken = bulk.documents.len().saturating_sub(rejected.len());
                     self.progress.add_written(taken);
                     let again = self.judge(&bulk, &rejected)?;
-                    if let Some(first) = again.first().filter(|_| tries >= self.options.max_retries)
-                    {
-                        return Err(refusal(&bulk, first));
+                    let is_of_shards = again.iter().any(|one| may_be_of_shards(one.status));
+                    if let Some(first) = again.first().filter(|_| tries.are_over()) {
+                        let refusal = refusal(&bulk, first);
+                        self.explain(&refusal).await?;
+                        return Err(refusal);
                     }
                     bulk.keep(&again);
+                    is_of_shards
                 }
-                Err(error) if error.is_transient() && tries < self.options.max_retries => {
+                Err(error) => {
+                    let is_transient = error.is_transient();
+                    let error = IndexerError::from(error);
+                    if !is_transient || tries.are_over() {
+                        self.explain(&error).await?;
+                        return Err(error);
+                    }
                     tracing::warn!(%error, "documents are written again");
+                    error.may_be_of_shards()
                 }
-                Err(error) => return Err(error.into()),
+            };
+            if bulk.documents.is_empty() {
+                break;
             }
-            if !bulk.documents.is_empty() {
-                pause(self.options, tries, self.context).await?;
-                tries += 1;
+            if may_be_of_shards {
+                self.building().check(false, self.context).await?;
             }
+            tries.pause().await?;
         }
         Ok(())
+    }
+
+    /// Fails in place of an error whose cause is that the engine does not have all of the index.
+    async fn explain(&self, error: &IndexerError) -> Result<(), IndexerError> {
+        match error.may_be_of_shards() {
+            true => self.building().check(true, self.context).await,
+            false => Ok(()),
+        }
+    }
+
+    fn building(&self) -> Building<'_> {
+        Building {
+            engine: self.engine,
+            object: &self.binding.definition.name,
+            name: self.binding.name,
+        }
     }
 
     /// Returns the documents that may be taken later, in ascending order of their positions.

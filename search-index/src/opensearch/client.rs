@@ -69,6 +69,10 @@ impl Client {
         let mut tried = Vec::new();
         loop {
             let (at, node) = self.nodes.choose(&tried);
+            if !tried.is_empty() {
+                let wanted = node.put_off_for().min(LONGEST_DELAY);
+                tokio::time::sleep(self.delay(tried.len()).max(wanted)).await;
+            }
             let exchange = Exchange {
                 client: &self.http,
                 options: &self.options,
@@ -87,8 +91,14 @@ impl Client {
                 false if failure.said().is_some() => node.set_back(),
                 false => {}
             }
+            if let Some(time) = failure.retry_after() {
+                node.put_off(time);
+            }
             tried.push(at);
+            let is_everywhere = (0..self.nodes.len()).all(|at| tried.contains(&at));
             let is_repeatable = match request.repeat {
+                // What all nodes leave unanswered would take as long again.
+                Repeat::Always if failure.is_slow() => !is_everywhere,
                 Repeat::Always => failure.is_undone() || failure.is_outage(),
                 Repeat::IfUndone => failure.is_undone(),
             };
@@ -96,7 +106,6 @@ impl Client {
                 return Err(failure);
             }
             tracing::debug!(%failure, "a request to the search engine is sent again");
-            tokio::time::sleep(self.delay(tried.len())).await;
         }
     }
 

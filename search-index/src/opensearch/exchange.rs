@@ -1,13 +1,13 @@
 //! One request to one node, and its answer.
 
 use std::future::Future;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
 use graph_store::remote::http::Secret;
 use graph_store::remote::http::outgoing::causes;
 use graph_store::{CallContext, StoreError};
-use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Method, Response, StatusCode};
 use serde::de::DeserializeOwned;
 
@@ -17,6 +17,9 @@ use super::options::OpenSearchOptions;
 
 /// Header by which a request is found in the logs and the tasks of the engine.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-opaque-id");
+
+/// Longest time that the engine waits on its own for what a request needs.
+const LONGEST_WAIT: Duration = Duration::from_secs(15);
 
 /// Bytes of an answer that is no success which are read.
 const REFUSAL: u64 = 64 << 10;
@@ -30,6 +33,9 @@ pub(super) struct Request<'r> {
     pub(super) content_type: &'static str,
     pub(super) body: Bytes,
     pub(super) repeat: Repeat,
+    /// Parameters that say how long the engine waits for what the request needs. It has to answer before
+    /// the exchange is over: by default both take a minute.
+    pub(super) waits: &'r [&'r str],
     /// Maximum time of one exchange.
     pub(super) timeout: Option<Duration>,
 }
@@ -52,6 +58,7 @@ impl<'r> Request<'r> {
             content_type: "",
             body: Bytes::new(),
             repeat: Repeat::Always,
+            waits: &[],
             timeout: None,
         }
     }
@@ -75,6 +82,17 @@ impl<'r> Request<'r> {
         self.repeat = repeat;
         self
     }
+
+    pub(super) fn waits(mut self, waits: &'r [&'r str]) -> Self {
+        self.waits = waits;
+        self
+    }
+
+    /// Returns how long the engine may wait on its own.
+    fn wait(&self) -> Duration {
+        let half = self.timeout.map(|timeout| timeout / 2);
+        half.map_or(LONGEST_WAIT, |half| half.min(LONGEST_WAIT))
+    }
 }
 
 /// A successful answer.
@@ -85,6 +103,13 @@ pub(super) struct Reply {
 }
 
 impl Reply {
+    pub(super) fn incomplete(&self, cause: impl ToString) -> Failure {
+        Failure::Incomplete {
+            address: self.address.clone(),
+            cause: cause.to_string(),
+        }
+    }
+
     pub(super) fn malformed(&self, cause: impl ToString) -> Failure {
         Failure::Malformed {
             address: self.address.clone(),
@@ -129,6 +154,10 @@ impl Exchange<'_> {
         if !request.query.is_empty() {
             url.query_pairs_mut().extend_pairs(request.query);
         }
+        for name in request.waits {
+            let wait = format!("{}ms", request.wait().as_millis().max(1));
+            url.query_pairs_mut().append_pair(name, &wait);
+        }
         let mut sending = self.client.request(request.method.clone(), url);
         if let Some(username) = &self.options.username {
             let password = self.options.password.as_ref().map(Secret::reveal);
@@ -166,6 +195,7 @@ impl Exchange<'_> {
         Err(Failure::Status {
             address,
             status,
+            retry_after: retry_after(response.headers()),
             said: self.said(status, response).await?,
         })
     }
@@ -222,6 +252,17 @@ impl Exchange<'_> {
     }
 }
 
+/// Reads when a node wants to be asked again: after some seconds, or at a time.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let time = httpdate::parse_http_date(text).ok()?;
+    // A time that has passed is now.
+    Some(time.duration_since(SystemTime::now()).unwrap_or_default())
+}
+
 /// Ends work at the deadline of the request and when it is cancelled.
 pub(super) async fn within<T, E: From<StoreError>>(
     context: &CallContext,
@@ -238,5 +279,39 @@ pub(super) async fn within<T, E: From<StoreError>>(
         result = work => result,
         () = context.cancellation.cancelled() => Err(StoreError::Cancelled.into()),
         () = deadline => Err(StoreError::Deadline.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_engine_waits_for_less_time_than_its_answer_is_waited_for() {
+        let wait = |timeout| {
+            let request = Request::get(&[]);
+            Request { timeout, ..request }.wait()
+        };
+        let seconds = Duration::from_secs;
+        assert_eq!(wait(Some(seconds(8))), seconds(4));
+        assert_eq!(wait(Some(seconds(600))), LONGEST_WAIT);
+        assert_eq!(wait(None), LONGEST_WAIT);
+    }
+
+    #[test]
+    fn a_node_says_in_two_ways_when_it_wants_to_be_asked_again() {
+        let read = |text: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(text));
+            retry_after(&headers)
+        };
+        assert_eq!(read(" 7 "), Some(Duration::from_secs(7)));
+        assert_eq!(read("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        let later = read("Fri, 31 Dec 9999 23:59:59 GMT").expect("a time");
+        assert!(later > Duration::from_secs(3_600));
+        assert_eq!(
+            (read("soon"), read("-1"), retry_after(&HeaderMap::new())),
+            (None, None, None)
+        );
     }
 }

@@ -14,6 +14,9 @@ use crate::engine::EngineError;
 /// Longest beginning of what a node says that is kept, in characters.
 const EXCERPT: usize = 500;
 
+/// The class of the error of a search whose aggregations have too many buckets.
+pub(super) const TOO_MANY_BUCKETS: &str = "too_many_buckets_exception";
+
 /// A failure of one exchange with one node.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
@@ -30,7 +33,11 @@ pub(super) enum Failure {
         address: String,
         status: StatusCode,
         said: Said,
+        /// When the node wants to be asked again, counted from its answer.
+        retry_after: Option<Duration>,
     },
+    #[error("the answer of {address} is incomplete: {cause}")]
+    Incomplete { address: String, cause: String },
     #[error("the answer of {address} is not understood: {cause}")]
     Malformed { address: String, cause: String },
     #[error("the answer is larger than {limit} bytes")]
@@ -44,6 +51,8 @@ pub(super) enum Failure {
 pub(super) struct Said {
     /// The class of the error, such as `index_not_found_exception`.
     pub(super) class: String,
+    /// The classes of what caused it.
+    causes: Vec<String>,
     /// The beginning of the reason.
     pub(super) reason: String,
 }
@@ -55,24 +64,41 @@ pub(super) struct Cause {
     class: String,
     reason: Option<String>,
     caused_by: Option<Box<Cause>>,
+    /// What each shard says, each once.
+    #[serde(default, rename = "root_cause")]
+    root_causes: Vec<Cause>,
 }
 
 impl Cause {
     pub(super) fn said(&self) -> Said {
         let mut reason = self.reason.clone().unwrap_or_default();
         let mut inner = &self.caused_by;
+        let mut causes = Vec::new();
         while let Some(cause) = inner {
+            causes.push(cause.class.clone());
             let _ = write!(reason, ": {}", cause.reason.as_deref().unwrap_or_default());
             inner = &cause.caused_by;
         }
+        for cause in &self.root_causes {
+            causes.push(cause.class.clone());
+            if !reason.contains(cause.reason.as_deref().unwrap_or_default()) {
+                let _ = write!(reason, ": {}", cause.reason.as_deref().unwrap_or_default());
+            }
+        }
         Said {
             class: self.class.clone(),
+            causes,
             reason: excerpt(&reason),
         }
     }
 }
 
 impl Said {
+    /// Tells whether the error or a cause of it is of a class.
+    pub(super) fn is_of(&self, class: &str) -> bool {
+        self.class == class || self.causes.iter().any(|cause| cause == class)
+    }
+
     /// Reads the body of an answer that is no success.
     pub(super) fn read(body: &[u8]) -> Self {
         #[derive(Deserialize)]
@@ -82,8 +108,8 @@ impl Said {
         match serde_json::from_slice::<Refusal>(body) {
             Ok(refusal) => refusal.error.said(),
             Err(_) => Said {
-                class: String::new(),
                 reason: excerpt(&String::from_utf8_lossy(body)),
+                ..Said::default()
             },
         }
     }
@@ -109,6 +135,8 @@ impl Failure {
     pub(super) fn is_outage(&self) -> bool {
         match self {
             Failure::Connect { .. } | Failure::Lost { .. } | Failure::Slow { .. } => true,
+            // It is the search that is too large.
+            Failure::Status { said, .. } if said.is_of(TOO_MANY_BUCKETS) => false,
             Failure::Status { status, .. } => matches!(status.as_u16(), 502..=504),
             _ => false,
         }
@@ -120,6 +148,19 @@ impl Failure {
             Failure::Connect { .. } | Failure::Busy { .. } => true,
             Failure::Status { status, .. } => *status == StatusCode::TOO_MANY_REQUESTS,
             _ => false,
+        }
+    }
+
+    /// Tells whether the node did not answer in time.
+    pub(super) fn is_slow(&self) -> bool {
+        matches!(self, Failure::Slow { .. })
+    }
+
+    /// Returns when the node wants to be asked again.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Failure::Status { retry_after, .. } => *retry_after,
+            _ => None,
         }
     }
 
@@ -147,6 +188,8 @@ impl From<Failure> for EngineError {
             Failure::Status { status, .. } if matches!(status.as_u16(), 401 | 403) => {
                 EngineError::Denied(Box::new(failure))
             }
+            // Copies of shards come and go with their nodes.
+            Failure::Incomplete { .. } => EngineError::Unavailable(Box::new(failure)),
             _ if failure.is_outage() => EngineError::Unavailable(Box::new(failure)),
             Failure::Busy { .. } => EngineError::Overloaded(Box::new(failure)),
             _ if failure.is_undone() => EngineError::Overloaded(Box::new(failure)),

@@ -33,27 +33,35 @@ pub(super) struct SortKey {
 impl Kind {
     /// Finds a field of an index.
     pub(super) fn of(index: &IndexDefinition, path: &str) -> Kind {
-        find(&index.fields, path)
+        match find(&index.fields, path) {
+            Some(ScalarIndex::Boolean) => Kind::Boolean,
+            Some(ScalarIndex::Integer(IntegerType::UnsignedLong)) => Kind::Unsigned,
+            Some(ScalarIndex::Integer(IntegerType::Long) | ScalarIndex::Instant) => Kind::Long,
+            Some(ScalarIndex::Integer(_)) => Kind::Short,
+            Some(ScalarIndex::Double | ScalarIndex::Exact) => Kind::Double,
+            // `id`, `type`, whole values and exact numbers among them.
+            Some(ScalarIndex::Text | ScalarIndex::Keyword | ScalarIndex::Time) | None => {
+                Kind::Keyword
+            }
+        }
     }
 }
 
-fn find(object: &ObjectFields, path: &str) -> Kind {
+/// Tells whether a field holds instants.
+pub(super) fn is_instant(index: &IndexDefinition, path: &str) -> bool {
+    find(&index.fields, path) == Some(ScalarIndex::Instant)
+}
+
+/// Finds how a scalar field is indexed by the full name of the field.
+fn find(object: &ObjectFields, path: &str) -> Option<ScalarIndex> {
     let (name, rest) = match path.split_once('.') {
         Some((name, rest)) => (name, Some(rest)),
         None => (path, None),
     };
     match (object.fields.get(name).map(|field| &field.content), rest) {
         (Some(Content::Object(embedded)), Some(rest)) => find(&embedded.fields, rest),
-        (Some(Content::Leaf(Leaf::Scalar { index, .. })), None) => match index {
-            ScalarIndex::Boolean => Kind::Boolean,
-            ScalarIndex::Integer(IntegerType::UnsignedLong) => Kind::Unsigned,
-            ScalarIndex::Integer(IntegerType::Long) | ScalarIndex::Instant => Kind::Long,
-            ScalarIndex::Integer(_) => Kind::Short,
-            ScalarIndex::Double | ScalarIndex::Exact => Kind::Double,
-            ScalarIndex::Text | ScalarIndex::Keyword | ScalarIndex::Time => Kind::Keyword,
-        },
-        // `id`, `type`, whole values and exact numbers.
-        _ => Kind::Keyword,
+        (Some(Content::Leaf(Leaf::Scalar { index, .. })), None) => Some(*index),
+        _ => None,
     }
 }
 

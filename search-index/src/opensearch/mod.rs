@@ -8,8 +8,13 @@
 //! written to, moved or deleted.
 //!
 //! OpenSearch 3.7 is wrong by a millisecond for dates before 1970 in `term`, `match` and `terms`, and in `range`
-//! where a lower bound is exclusive or an upper one inclusive. Searches are sent as they are, so they find the
-//! neighbouring millisecond there; the embedded engine does not.
+//! where a lower bound is exclusive or an upper one inclusive. Such clauses are sent as ranges that it answers
+//! rightly.
+//!
+//! A node that dies takes what it had not copied with it. [`SearchEngine::condition`] tells an index that
+//! waits for a node from one that lost a part.
+//!
+//! [`SearchEngine::condition`]: crate::engine::SearchEngine::condition
 //!
 //! OpenSearch has no word for a number that is missing when it sorts, and gives the greatest or the least
 //! number of the type instead, which [`Hit::sort`](crate::engine::Hit::sort) shows as `None`, also for a
@@ -24,7 +29,9 @@ mod client;
 mod exchange;
 mod failure;
 mod fields;
+mod health;
 mod ids;
+mod instants;
 mod node;
 mod options;
 mod server;

@@ -28,6 +28,8 @@ pub(super) struct Node {
 struct Failures {
     number: u32,
     aside_until: Option<Instant>,
+    /// When the node wants to be asked again.
+    not_before: Option<Instant>,
 }
 
 impl Node {
@@ -83,19 +85,33 @@ impl Node {
         }
     }
 
+    /// Records when the node wants to be asked again; until then others are asked.
+    pub(super) fn put_off(&self, time: Duration) {
+        let mut failures = self.failures();
+        failures.not_before = Some(Instant::now() + time.min(LONGEST_ASIDE));
+    }
+
+    /// Returns how long the node wants to be left alone.
+    pub(super) fn put_off_for(&self) -> Duration {
+        let until = self.failures().not_before;
+        until.map_or(Duration::ZERO, |until| {
+            until.saturating_duration_since(Instant::now())
+        })
+    }
+
     /// Records that the node answered.
     pub(super) fn set_back(&self) {
         let mut failures = self.failures();
-        if failures.number > 0 {
-            *failures = Failures::default();
+        let before = std::mem::take(&mut *failures);
+        if before.number > 0 {
             tracing::info!(address = %self.base, "a node of the search engine answers again");
         }
     }
 
     fn aside_until(&self) -> Option<Instant> {
-        self.failures()
-            .aside_until
-            .filter(|until| *until > Instant::now())
+        let failures = self.failures();
+        let until = failures.aside_until.max(failures.not_before);
+        until.filter(|until| *until > Instant::now())
     }
 
     fn failures(&self) -> MutexGuard<'_, Failures> {
@@ -181,6 +197,17 @@ mod tests {
         let times: Vec<_> = nodes.nodes.iter().map(|node| node.aside_until()).collect();
         assert!(times[2] > times[1] && times[1] > times[0]);
         assert_eq!(nodes.choose(&[]).0, 0);
+    }
+
+    #[test]
+    fn a_node_that_wants_to_be_left_alone_is_left_out() {
+        let nodes = nodes();
+        nodes.nodes[1].put_off(Duration::from_secs(5));
+        assert!((0..6).all(|_| nodes.choose(&[]).0 != 1));
+        assert!(nodes.nodes[1].put_off_for() > Duration::from_secs(1));
+        assert_eq!(nodes.nodes[0].put_off_for(), Duration::ZERO);
+        nodes.nodes[1].put_off(Duration::from_secs(86_400));
+        assert!(nodes.nodes[1].put_off_for() <= LONGEST_ASIDE);
     }
 
     #[test]

@@ -15,14 +15,16 @@ use super::answer::{Form, Shards};
 use super::bulk::{self, Outcome};
 use super::client::Client;
 use super::exchange::{Repeat, Reply, Request};
-use super::failure::Failure;
+use super::failure::{Failure, TOO_MANY_BUCKETS};
+use super::health::{Allocation, ClusterHealth, ShardsHealth};
 use super::ids;
+use super::instants;
 use super::options::{OpenSearchOptions, OptionsError, bound};
 use crate::document::Document;
-use crate::dsl::Search;
+use crate::dsl::{FieldSort, Search, Sort, SortMode};
 use crate::engine::{
-    Answer, Binding, EngineError, EngineHealth, EngineInfo, HealthLevel, IndexState, PhysicalName,
-    Rejected, SearchEngine, Switch,
+    Answer, Binding, EngineError, EngineHealth, EngineInfo, IndexCondition, IndexState,
+    PhysicalName, Rejected, SearchEngine, Switch,
 };
 use crate::mapping::{Analyzers, Dialect, Owner, PATTERN};
 
@@ -87,13 +89,8 @@ impl OpenSearch {
         request: Request<'_>,
         context: &CallContext,
     ) -> Result<Reply, EngineError> {
-        self.run(request, context).await.map_err(|failure| {
-            if failure.is_not_found() {
-                let name = name.to_string();
-                return EngineError::NotFound { name };
-            }
-            failure.into()
-        })
+        let result = self.run(request, context).await;
+        result.map_err(|failure| of_index(failure, name))
     }
 
     async fn known(&self, context: &CallContext) -> Result<Known, EngineError> {
@@ -143,7 +140,7 @@ impl OpenSearch {
     }
 
     async fn analyzers(&self, context: &CallContext) -> Result<Analyzers, EngineError> {
-        let request = Request::get(&["_nodes", "plugins"]);
+        let request = Request::get(&["_nodes", "plugins"]).waits(&["timeout"]);
         let names = "nodes.*.plugins.name,nodes.*.modules.name";
         match self
             .run(request.query(&[("filter_path", names)]), context)
@@ -166,10 +163,11 @@ impl OpenSearch {
     async fn described(
         &self,
         pattern: &str,
+        view: View,
         context: &CallContext,
     ) -> Result<Vec<IndexState>, Failure> {
         let path = [pattern];
-        let request = Request::get(&path).query(&[
+        let query = [
             ("expand_wildcards", "all"),
             ("ignore_unavailable", "true"),
             ("allow_no_indices", "true"),
@@ -177,7 +175,12 @@ impl OpenSearch {
                 "filter_path",
                 "*.aliases,*.mappings._meta,*.settings.index.uuid",
             ),
-        ]);
+            ("local", "true"),
+        ];
+        let request = match view {
+            View::OfCluster => Request::get(&path).query(&query[..4]).waits(MANAGER),
+            View::OfNode => Request::get(&path).query(&query),
+        };
         match self.run(request, context).await {
             Ok(reply) => Ok(reply.json::<Described>()?.states()),
             Err(failure) if failure.is_not_found() => Ok(Vec::new()),
@@ -191,16 +194,31 @@ impl OpenSearch {
         name: &PhysicalName,
         context: &CallContext,
     ) -> Result<(), EngineError> {
-        let states = self.described(name.as_str(), context).await?;
-        let name = name.to_string();
-        let Some(state) = states.into_iter().find(|state| state.name.as_str() == name) else {
-            return Err(EngineError::NotFound { name });
-        };
         let application = &self.client.options().application;
-        match state.mark {
-            Some(mark) if mark.application == *application => Ok(()),
-            _ => Err(EngineError::NotOurs { name }),
+        // The manager of the cluster need not be there while what it last said is known; it is asked
+        // where that is not enough.
+        for view in [View::OfNode, View::OfCluster] {
+            let states = self.described(name.as_str(), view, context).await?;
+            let state = states.into_iter().find(|state| state.name == *name);
+            match (state, view) {
+                (
+                    Some(IndexState {
+                        mark: Some(mark), ..
+                    }),
+                    _,
+                ) if mark.application == *application => {
+                    return Ok(());
+                }
+                (_, View::OfNode) => {}
+                (Some(_), View::OfCluster) => {
+                    let name = name.to_string();
+                    return Err(EngineError::NotOurs { name });
+                }
+                (None, View::OfCluster) => {}
+            }
         }
+        let name = name.to_string();
+        Err(EngineError::NotFound { name })
     }
 
     /// Reads an answer, elsewhere if it is large.
@@ -227,6 +245,7 @@ impl SearchEngine for OpenSearch {
         let request = Request {
             timeout: bound(self.client.options().health_check_timeout),
             repeat: Repeat::IfUndone,
+            waits: BOTH,
             ..Request::get(&["_cluster", "health"])
         };
         let health: ClusterHealth = self.run(request, context).await?.json()?;
@@ -234,7 +253,38 @@ impl SearchEngine for OpenSearch {
     }
 
     async fn indexes(&self, context: &CallContext) -> Result<Vec<IndexState>, EngineError> {
-        Ok(self.described(PATTERN, context).await?)
+        Ok(self.described(PATTERN, View::OfCluster, context).await?)
+    }
+
+    async fn condition(
+        &self,
+        name: &PhysicalName,
+        context: &CallContext,
+    ) -> Result<IndexCondition, EngineError> {
+        let timeout = bound(self.client.options().health_check_timeout);
+        let path = ["_cluster", "health", name.as_str()];
+        let request = Request {
+            timeout,
+            waits: BOTH,
+            ..Request::get(&path).query(&[("level", "shards")])
+        };
+        let health: ShardsHealth = self.run(request, context).await?.json()?;
+        let mut condition = IndexCondition::Available;
+        for shard in health.without_primary(name) {
+            let body = json!({"index": name.as_str(), "shard": shard, "primary": true});
+            let path = ["_cluster", "allocation", "explain"];
+            let request = Request {
+                timeout,
+                ..Request::send(Method::POST, &path, body.to_string())
+            };
+            let explained: Allocation = self.run(request, context).await?.json()?;
+            match explained.condition(shard) {
+                IndexCondition::Available => {}
+                lost @ IndexCondition::Lost(_) => return Ok(lost),
+                waiting => condition = waiting,
+            }
+        }
+        Ok(condition)
     }
 
     async fn create(
@@ -247,7 +297,9 @@ impl SearchEngine for OpenSearch {
         let body = index.definition.body(dialect, owner).to_string();
         let name = index.name.as_str();
         let path = [name];
-        let request = Request::send(Method::PUT, &path, body).repeat(Repeat::IfUndone);
+        let request = Request::send(Method::PUT, &path, body)
+            .repeat(Repeat::IfUndone)
+            .waits(BOTH);
         let failure = match self.run(request, context).await {
             Ok(reply) => {
                 #[derive(Deserialize)]
@@ -286,6 +338,7 @@ impl SearchEngine for OpenSearch {
         let path = [name.as_str()];
         let request = Request {
             method: Method::DELETE,
+            waits: BOTH,
             ..Request::get(&path)
         };
         match self.on(name, request, context).await {
@@ -308,7 +361,8 @@ impl SearchEngine for OpenSearch {
         let path = [index.name.as_str(), "_bulk"];
         let outcome = "items.*.status,items.*.error";
         let query = [("filter_path", outcome)];
-        let mut request = Request::send(Method::POST, &path, bulk::body(documents).await);
+        let body = bulk::body(documents).await;
+        let mut request = Request::send(Method::POST, &path, body).waits(&["timeout"]);
         request.content_type = "application/x-ndjson";
         let reply = self.on(index.name, request.query(&query), context).await?;
         let number = documents.len();
@@ -335,13 +389,13 @@ impl SearchEngine for OpenSearch {
         let reply = self.on(name, request, context).await?;
         let refreshed: Refreshed = reply.json()?;
         let checked = refreshed.shards.check();
-        checked.map_err(|cause| reply.malformed(cause).into())
+        checked.map_err(|cause| reply.incomplete(cause).into())
     }
 
     async fn switch(&self, switches: &[Switch], context: &CallContext) -> Result<(), EngineError> {
         let application = &self.client.options().application;
         let wanted = async || {
-            let indexes = self.described(PATTERN, context).await?;
+            let indexes = self.described(PATTERN, View::OfCluster, context).await?;
             actions(switches, &indexes, application)
         };
         let actions = wanted().await?;
@@ -349,7 +403,9 @@ impl SearchEngine for OpenSearch {
             return Ok(());
         }
         let body = json!({ "actions": actions }).to_string();
-        let request = Request::send(Method::POST, &["_aliases"], body).repeat(Repeat::IfUndone);
+        let request = Request::send(Method::POST, &["_aliases"], body)
+            .repeat(Repeat::IfUndone)
+            .waits(BOTH);
         match self.run(request, context).await {
             Ok(_) => Ok(()),
             // The answer was lost, and maybe nothing else.
@@ -367,10 +423,12 @@ impl SearchEngine for OpenSearch {
         search: &Search,
         context: &CallContext,
     ) -> Result<Answer, EngineError> {
+        check_modes(search)?;
         let form = Form::new(index.definition, search);
+        let search = instants::unrounded(search, index.definition)?;
         let body = match &search.search_after {
             Some(after) if after.contains(&None) => {
-                let mut search = search.clone();
+                let mut search = search.as_ref().clone();
                 search.search_after = Some(sent_after(after, &form)?);
                 search.to_bytes()
             }
@@ -378,7 +436,8 @@ impl SearchEngine for OpenSearch {
         };
         let path = [index.name.as_str(), "_search"];
         let request = Request::send(Method::POST, &path, body).query(WHOLE);
-        let reply = self.on(index.name, request, context).await?;
+        let reply = self.run(request, context).await;
+        let reply = reply.map_err(|failure| refusal_of_search(failure, index.name))?;
         self.read(reply, context, move |body| form.read(body)).await
     }
 
@@ -394,7 +453,7 @@ impl SearchEngine for OpenSearch {
         let counted: Counted = reply.json()?;
         match counted.shards.check() {
             Ok(()) => Ok(counted.count),
-            Err(cause) => Err(reply.malformed(cause).into()),
+            Err(cause) => Err(reply.incomplete(cause).into()),
         }
     }
 
@@ -420,8 +479,67 @@ impl SearchEngine for OpenSearch {
     }
 }
 
+/// Who says which indexes there are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum View {
+    /// The manager of the cluster.
+    OfCluster,
+    /// Any node, as it last heard.
+    OfNode,
+}
+
+/// Waits for the manager of the cluster, where there is none.
+const MANAGER: &[&str] = &["cluster_manager_timeout"];
+
+/// Waits for the manager of the cluster, and until what it orders is done.
+const BOTH: &[&str] = &["cluster_manager_timeout", "timeout"];
+
 /// Asks for a whole answer or none.
 const WHOLE: &[(&str, &str)] = &[("allow_partial_search_results", "false")];
+
+/// Refuses a sort key that the engine would refuse in words of its own, as the embedded engine does.
+fn check_modes(search: &Search) -> Result<(), EngineError> {
+    for sort in &search.sort {
+        if let Sort::Field(FieldSort {
+            field,
+            mode: Some(SortMode::Median),
+            nested: Some(_),
+            ..
+        }) = sort
+        {
+            return Err(EngineError::Unsupported(format!(
+                "the sort key `{field}` is one of nested objects, which have no median"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Tells what a search asks for too much of from what the engine fails at.
+fn refusal_of_search(failure: Failure, name: &PhysicalName) -> EngineError {
+    match failure.said() {
+        Some((_, said)) if said.is_of(TOO_MANY_BUCKETS) => {
+            let message =
+                "the aggregations have more buckets than OpenSearch holds (`search.max_buckets`)";
+            EngineError::Unsupported(message.to_owned())
+        }
+        Some((_, said)) if said.reason.contains("Result window is too large") => {
+            let message =
+                "`from` and `size` together are above the `index.max_result_window` of OpenSearch";
+            EngineError::Unsupported(message.to_owned())
+        }
+        _ => of_index(failure, name),
+    }
+}
+
+/// Tells a missing index from other failures.
+fn of_index(failure: Failure, name: &PhysicalName) -> EngineError {
+    if failure.is_not_found() {
+        let name = name.to_string();
+        return EngineError::NotFound { name };
+    }
+    failure.into()
+}
 
 /// Returns `search_after` as the engine takes it.
 fn sent_after(
@@ -452,41 +570,5 @@ impl OpenSearch {
         let request = Request::send(Method::POST, &path, ids::body(after, size)).query(&query);
         let reply = self.on(name, request, context).await?;
         self.read(reply, context, ids::read).await
-    }
-}
-
-/// The health of a cluster, as it says it.
-#[derive(Deserialize)]
-struct ClusterHealth {
-    status: String,
-    number_of_nodes: u32,
-    number_of_data_nodes: u32,
-    initializing_shards: u64,
-    unassigned_shards: u64,
-}
-
-impl ClusterHealth {
-    fn judge(&self) -> EngineHealth {
-        let ClusterHealth {
-            status,
-            number_of_nodes: nodes,
-            initializing_shards: initializing,
-            unassigned_shards: unassigned,
-            ..
-        } = self;
-        let level = match status.as_str() {
-            "green" => HealthLevel::Good,
-            // All that is missing are copies, and there is no other node for them.
-            "yellow" if self.number_of_data_nodes == 1 && *initializing == 0 => HealthLevel::Good,
-            "yellow" => HealthLevel::Degraded,
-            _ => HealthLevel::Bad,
-        };
-        let health = EngineHealth::new(level, *nodes);
-        match level {
-            HealthLevel::Good => health,
-            _ => health.with_message(format!(
-                "the cluster is {status}: {unassigned} shards are unassigned, {initializing} are being initialized"
-            )),
-        }
     }
 }

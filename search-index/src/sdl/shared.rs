@@ -73,7 +73,7 @@ const CHOICES: &[(&str, &str, &[&str])] = &[
     ("Search_SortMode", MODE, &["MIN", "MAX"]),
     (
         "Search_NumberSortMode",
-        MODE,
+        "Which of several values an object is sorted by; those of several embedded objects have no median",
         &["MIN", "MAX", "SUM", "AVG", "MEDIAN"],
     ),
     (

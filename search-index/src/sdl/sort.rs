@@ -62,11 +62,16 @@ fn by_field(object: &ObjectFields, name: &str, options: &Input, place: Place) ->
         ("AVG", SortMode::Avg),
         ("MEDIAN", SortMode::Median),
     ];
+    let mode = choice(options, "mode", MODES);
+    if let (Some(SortMode::Median), Some(_)) = (mode, &found.nested) {
+        let message = format!("`{name}` sorts by several embedded objects, which have no median");
+        return Err(place.error(code::OPTION_INVALID, message));
+    }
     Ok(Key {
         sort: Sort::Field(FieldSort {
             field: found.target.whole_path(),
             descending: choice(options, "order", ORDERS).unwrap_or(false),
-            mode: choice(options, "mode", MODES),
+            mode,
             missing: choice(options, "missing", MISSING).unwrap_or_default(),
             nested: found.nested,
         }),

@@ -8,6 +8,8 @@ mod document;
 mod embedded;
 #[cfg(feature = "embedded")]
 mod engine_cases;
+#[cfg(feature = "embedded")]
+mod fuzz_seeds;
 mod indexer;
 mod mapping;
 mod opensearch;

@@ -2,10 +2,13 @@
 //!
 //! `OPENSEARCH_URL` names a server of one node, version 2 or 3.
 
+#[cfg(feature = "embedded")]
+mod analyzers;
 mod engine;
 mod fake;
 mod faults;
 mod indexing;
+mod schemas;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -605,6 +605,13 @@ fn hostile_searches_are_refused() {
         refusal(&format!("aggregations: [{}]", many.join(" "))),
         ["LIMIT_AGGREGATIONS"]
     );
+    let buckets = |size: u32| {
+        let each =
+            |name: &str| format!("{{name: \"{name}\", terms: {{field: title, size: {size}}}}}");
+        format!("aggregations: [{} {}]", each("a"), each("b"))
+    };
+    assert_eq!(refusal(&buckets(5_001)), ["LIMIT_BUCKETS"]);
+    body(&format!("({})", buckets(5_000)));
 }
 
 #[test]

@@ -12,20 +12,18 @@
 mod compare;
 mod coverage;
 mod generate;
-mod instants;
 mod naive;
-mod random;
-mod rest;
+pub(crate) mod random;
 mod run;
 mod shrink;
 mod world;
 
 use coverage::FULL_RUN;
 use naive::NaiveEngine;
-use rest::Rest;
 use run::Pair;
 #[cfg(feature = "embedded")]
 use search_index::embedded::EmbeddedEngine;
+use search_index::opensearch::{OpenSearch, OpenSearchOptions};
 
 fn setting(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
@@ -73,6 +71,16 @@ fn embedded() -> EmbeddedEngine {
     EmbeddedEngine::in_memory().expect("threads start")
 }
 
+/// The engine of the server that `OPENSEARCH_URL` names.
+fn server() -> OpenSearch {
+    let address = std::env::var("OPENSEARCH_URL").expect("OPENSEARCH_URL names the server");
+    let addresses = address.parse().expect("an address");
+    let mut options = OpenSearchOptions::new(addresses, run::APPLICATION);
+    // A garbage collection of a small server may take longer than the default.
+    options.request_timeout = std::time::Duration::from_secs(300);
+    OpenSearch::new(options).expect("an engine")
+}
+
 #[cfg(feature = "embedded")]
 #[test]
 fn the_embedded_engine_answers_as_the_naive_judge_does() {
@@ -88,7 +96,7 @@ fn the_embedded_engine_answers_as_the_naive_judge_does() {
 #[test]
 #[ignore = "needs an OpenSearch server named by OPENSEARCH_URL"]
 fn the_embedded_engine_answers_as_opensearch_does() {
-    let (embedded, server) = (embedded(), Rest::from_environment());
+    let (embedded, server) = (embedded(), server());
     let pair = Pair {
         engines: [&embedded, &server],
         fuzzy: 60,
@@ -99,7 +107,7 @@ fn the_embedded_engine_answers_as_opensearch_does() {
 #[test]
 #[ignore = "needs an OpenSearch server named by OPENSEARCH_URL"]
 fn opensearch_answers_as_the_naive_judge_does() {
-    let (naive, server) = (NaiveEngine::default(), Rest::from_environment());
+    let (naive, server) = (NaiveEngine::default(), server());
     let pair = Pair {
         engines: [&naive, &server],
         fuzzy: 0,

@@ -8,6 +8,7 @@ mod aggregations;
 mod bools;
 mod clauses;
 mod fixture;
+mod hostile;
 mod lifecycle;
 mod nested;
 mod pages;
@@ -60,6 +61,7 @@ pub(crate) fn all() -> Vec<Case> {
         aggregations::cases(),
         bools::cases(),
         clauses::cases(),
+        hostile::cases(),
         lifecycle::cases(),
         nested::cases(),
         pages::cases(),

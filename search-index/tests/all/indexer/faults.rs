@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use graph_store::CallContext;
-use search_index::indexer::Indexer;
+use search_index::engine::IndexCondition;
+use search_index::indexer::{Indexer, IndexerError, Outcome};
 
 use super::memory::{Fault, Faults, Memory};
 use super::{films, indexer, options, run, store, triples};
@@ -187,5 +188,105 @@ async fn a_run_that_is_cancelled_at_any_call_leaves_nothing_behind() {
             }
             case.repair(&what).await;
         }
+    }
+}
+
+fn lost() -> IndexCondition {
+    IndexCondition::Lost("no copy is left".to_owned())
+}
+
+#[tokio::test]
+async fn an_index_that_loses_a_part_while_it_is_built_is_built_anew() {
+    let bulks = {
+        let case = Case::new().await;
+        case.engine.state().bulks = 0;
+        run(&case.new).await.expect("a run");
+        case.engine.state().bulks
+    };
+    assert!(bulks >= 4, "{bulks}");
+    // After the last bulk it is the verification that finds out.
+    for number in 0..=bulks {
+        let case = Case::new().await;
+        case.engine.state().bulks = 0;
+        case.engine
+            .set_shards(move |name, bulks| match name.ends_with("-2") {
+                true if bulks >= number => lost(),
+                _ => IndexCondition::Available,
+            });
+        let report = run(&case.new).await;
+        let report = report.unwrap_or_else(|error| panic!("bulk {number}: {error}"));
+        assert!(case.are_new("all is there"));
+        let documents = report.objects.iter().map(|object| match object.outcome {
+            Outcome::Built { documents, .. } => documents,
+            Outcome::Unchanged => 0,
+        });
+        assert!(documents.eq([9, 6]), "{report:?}");
+        let names = case.engine.names();
+        assert_eq!(
+            names.len(),
+            2,
+            "the parts that were left are gone: {names:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_engine_that_loses_every_index_is_given_up_with_what_to_do() {
+    let case = Case::new().await;
+    case.engine
+        .set_shards(|name, _| match name.ends_with("-1") {
+            true => IndexCondition::Available,
+            false => lost(),
+        });
+    let error = run(&case.new).await.expect_err("nothing stays");
+    let is_lost = matches!(&error, IndexerError::Shards { is_lost: true, index, .. } if index.as_str() == "svc-film-5");
+    assert!(is_lost, "{error:?}");
+    let text = error.to_string();
+    assert!(
+        text.contains("no copy is left") && text.contains("number_of_replicas"),
+        "{text}"
+    );
+    assert!(!case.are_new("the old documents stay"));
+    assert_eq!(case.engine.names().len(), 2);
+}
+
+#[tokio::test]
+async fn a_shard_that_is_away_is_waited_for_and_named_if_it_does_not_come_back() {
+    let away = |until: usize| {
+        move |name: &str, bulks: usize| match name.ends_with("-1") || bulks >= until {
+            true => IndexCondition::Available,
+            false => IndexCondition::Waiting("its node is away".to_owned()),
+        }
+    };
+    let case = Case::new().await;
+    let before = case.engine.state().bulks;
+    case.engine.set_shards(away(before + 3));
+    run(&case.new).await.expect("it comes back");
+    assert!(case.are_new("all is there"));
+    let case = Case::new().await;
+    case.engine.set_shards(away(usize::MAX));
+    let error = run(&case.new).await.expect_err("it does not");
+    assert!(
+        matches!(&error, IndexerError::Shards { is_lost: false, reason, .. } if reason == "its node is away"),
+        "{error:?}"
+    );
+    assert!(!case.are_new("the old documents stay"));
+    assert_eq!(case.engine.names().len(), 2);
+}
+
+#[tokio::test]
+async fn an_index_whose_creation_is_not_answered_is_built_under_another_number() {
+    for fault in [Fault::Lost, Fault::Down] {
+        let case = Case::new().await;
+        case.engine
+            .set_faults(Some(Arc::new(move |number, name| match name {
+                "create" if number <= 1 => fault,
+                _ => Fault::None,
+            })));
+        let report = run(&case.new).await.expect("a run");
+        assert_eq!(report.objects[0].index.as_str(), "svc-film-3", "{fault:?}");
+        assert!(case.are_new("all is there"));
+        let names = case.engine.names();
+        assert_eq!(names, ["svc-film-3", "svc-planet-2"], "{fault:?}");
     }
 }

@@ -8,8 +8,8 @@ use graph_store::CallContext;
 use search_index::document::Document;
 use search_index::dsl::Search;
 use search_index::engine::{
-    Answer, Binding, EngineError, EngineHealth, EngineInfo, HealthLevel, IndexState, Mark,
-    PhysicalName, Rejected, SearchEngine, Switch,
+    Answer, Binding, EngineError, EngineHealth, EngineInfo, HealthLevel, IndexCondition,
+    IndexState, Mark, PhysicalName, Rejected, SearchEngine, Switch,
 };
 use search_index::mapping::{Analyzers, Owner};
 use tokio::sync::Notify;
@@ -36,11 +36,15 @@ pub(super) type Faults = dyn Fn(usize, &str) -> Fault + Send + Sync;
 /// Decides whether a document is taken, by the number of the bulk and the document.
 pub(super) type Judge = dyn Fn(usize, &Document) -> Option<u16> + Send + Sync;
 
+/// Decides what is there of an index, by its name and the number of bulks so far.
+pub(super) type Shards = dyn Fn(&str, usize) -> IndexCondition + Send + Sync;
+
 #[derive(Default)]
 pub(super) struct Memory {
     pub(super) state: Mutex<State>,
     faults: Mutex<Option<Arc<Faults>>>,
     judge: Mutex<Option<Arc<Judge>>>,
+    shards: Mutex<Option<Arc<Shards>>>,
     /// Notified when a call stalls.
     pub(super) stalled: Notify,
 }
@@ -82,6 +86,22 @@ impl Memory {
         judge: impl Fn(usize, &Document) -> Option<u16> + Send + Sync + 'static,
     ) {
         *self.judge.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(judge));
+    }
+
+    pub(super) fn set_shards(
+        &self,
+        shards: impl Fn(&str, usize) -> IndexCondition + Send + Sync + 'static,
+    ) {
+        *self.shards.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(shards));
+    }
+
+    fn shards(&self, name: &PhysicalName) -> IndexCondition {
+        let bulks = self.state().bulks;
+        let shards = self.shards.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*shards {
+            Some(shards) => shards(name.as_str(), bulks),
+            None => IndexCondition::Available,
+        }
     }
 
     /// Returns the documents behind an alias; `None` where it leads nowhere.
@@ -245,9 +265,18 @@ impl SearchEngine for Memory {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
+        let is_there = self.shards(index.name) == IndexCondition::Available;
         self.call("bulk", context, |state| {
             let number = state.bulks;
             state.bulks += 1;
+            if !is_there {
+                let rejected = |position| Rejected {
+                    position,
+                    status: 503,
+                    reason: ": unavailable_shards_exception".to_owned(),
+                };
+                return Ok((0..documents.len()).map(rejected).collect());
+            }
             let loses = state.loses.clone();
             let index = state.index(index.name)?;
             let mut rejected = Vec::new();
@@ -267,6 +296,14 @@ impl SearchEngine for Memory {
             Ok(rejected)
         })
         .await
+    }
+
+    async fn condition(
+        &self,
+        name: &PhysicalName,
+        _context: &CallContext,
+    ) -> Result<IndexCondition, EngineError> {
+        Ok(self.shards(name))
     }
 
     async fn refresh(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError> {
@@ -306,7 +343,11 @@ impl SearchEngine for Memory {
         size: usize,
         context: &CallContext,
     ) -> Result<Vec<String>, EngineError> {
+        let is_there = self.shards(name) == IndexCondition::Available;
         self.call("ids", context, |state| {
+            if !is_there {
+                return Err(EngineError::Unavailable(error("all shards failed")));
+            }
             let ids = state.index(name)?.visible.keys();
             let ids = ids.filter(|id| after.is_none_or(|after| id.as_str() > after));
             Ok(ids.take(size).cloned().collect())

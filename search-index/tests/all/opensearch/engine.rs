@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use graph_store::CallContext;
 use search_index::document::Document;
 use search_index::dsl::{Match, Missing, Query, Search, Sort, TotalHits, Value};
-use search_index::engine::{Binding, EngineError, HealthLevel, PhysicalName, SearchEngine, Switch};
+use search_index::engine::{
+    Binding, Engine, EngineError, HealthLevel, PhysicalName, SearchEngine, Switch,
+};
 use search_index::mapping::{IndexDefinition, Owner};
 use search_index::opensearch::OpenSearch;
 
@@ -388,6 +390,7 @@ async fn aliases_move_together() {
 pub(super) struct Node {
     port: u16,
     folder: tempfile::TempDir,
+    settings: Vec<String>,
     process: Child,
 }
 
@@ -427,6 +430,7 @@ impl Node {
         Node {
             port,
             folder,
+            settings: settings.to_vec(),
             process,
         }
     }
@@ -445,8 +449,8 @@ impl Node {
         self.process.wait().expect("ended");
     }
 
-    fn restart(&mut self) {
-        self.process = Node::run(self.port, self.folder.path(), &[]);
+    pub(super) fn restart(&mut self) {
+        self.process = Node::run(self.port, self.folder.path(), &self.settings);
     }
 
     pub(super) fn address(&self) -> String {
@@ -463,7 +467,7 @@ impl Drop for Node {
 
 /// Waits until a number of nodes are there and all documents can be found.
 pub(super) async fn wait(engine: &OpenSearch, nodes: u32) {
-    let until = Instant::now() + Duration::from_secs(240);
+    let until = Instant::now() + Duration::from_secs(900);
     loop {
         let health = engine.health(&CallContext::new()).await;
         if matches!(&health, Ok(health) if health.nodes == nodes && health.level != HealthLevel::Bad)
@@ -497,4 +501,15 @@ async fn a_node_that_is_killed_and_started_again_answers_again() {
     let count = planets.engine.count(&planets.name, &planets.context).await;
     assert_eq!(count.expect("a count"), 3, "what was acknowledged is there");
     assert!(planets.engine.info(&planets.context).await.is_ok());
+}
+
+#[cfg(feature = "embedded")]
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs an OpenSearch server named by OPENSEARCH_URL"]
+async fn every_behaviour_of_engines_holds_on_a_server() {
+    let mut connection = options(&address());
+    connection.application = "cases".to_owned();
+    let engine = OpenSearch::new(connection).expect("an engine");
+    let engine: Engine = std::sync::Arc::new(engine);
+    crate::engine_cases::run(move || std::sync::Arc::clone(&engine)).await;
 }

@@ -52,6 +52,15 @@ impl Fake {
         })
     }
 
+    /// Returns the beginnings of all requests without queries.
+    pub(super) fn paths(&self) -> Vec<String> {
+        let path = |line: String| match line.split_once('?') {
+            Some((path, _)) => path.to_owned(),
+            None => line,
+        };
+        self.requests().into_iter().map(path).collect()
+    }
+
     /// Returns the beginnings of all requests: method and path.
     pub(super) fn requests(&self) -> Vec<String> {
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,10 +89,20 @@ pub(super) fn options(addresses: &str) -> OpenSearchOptions {
 
 /// Writes a whole answer.
 pub(super) fn say(stream: &mut TcpStream, status: u16, body: &str) -> std::io::Result<()> {
+    say_with(stream, status, "", body)
+}
+
+/// Writes a whole answer with further headers, a line each.
+pub(super) fn say_with(
+    stream: &mut TcpStream,
+    status: u16,
+    headers: &str,
+    body: &str,
+) -> std::io::Result<()> {
     let length = body.len();
     write!(
         stream,
-        "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n{body}"
     )
 }
 

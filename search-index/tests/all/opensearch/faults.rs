@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 
 use graph_store::remote::http::Secret;
 use graph_store::{CallContext, StoreError};
-use search_index::engine::{Binding, EngineError, HealthLevel, PhysicalName, SearchEngine};
+use search_index::engine::{
+    Binding, EngineError, HealthLevel, IndexCondition, PhysicalName, SearchEngine,
+};
 use search_index::mapping::Owner;
 use search_index::opensearch::OpenSearch;
 
-use super::fake::{Fake, options, say};
+use super::fake::{Fake, options, say, say_with};
 use crate::searches::API;
 
 const COUNT: &str = r#"{"count":7,"_shards":{"total":1,"successful":1,"skipped":0,"failed":0}}"#;
@@ -196,8 +198,8 @@ async fn a_creation_whose_answer_is_lost_is_not_repeated() {
         matches!(created, Err(EngineError::Unavailable(_))),
         "{created:?}"
     );
-    let requests = fake.requests();
-    assert_eq!(requests[2..], ["PUT /svc-x-1"], "{requests:?}");
+    let paths = fake.paths();
+    assert_eq!(paths[2..], ["PUT /svc-x-1"], "{paths:?}");
 }
 
 #[tokio::test]
@@ -244,6 +246,126 @@ async fn a_node_that_is_down_is_left_out() {
     }
     assert_eq!(fake.requests().len(), 20);
     assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+/// A server that takes requests and never answers.
+fn mute() -> Fake {
+    Fake::start(|_, _, _| {
+        std::thread::sleep(Duration::from_secs(600));
+        Ok(())
+    })
+}
+
+#[tokio::test]
+async fn what_a_node_leaves_unanswered_is_asked_of_another_and_not_of_the_same() {
+    let (one, other) = (mute(), Fake::saying(&[(200, COUNT)]));
+    let engine = |addresses: &str| {
+        let mut options = options(addresses);
+        options.request_timeout = Duration::from_millis(200);
+        OpenSearch::new(options).expect("an engine")
+    };
+    let addresses = format!("{}, {}", one.address, other.address);
+    for _ in 0..3 {
+        assert_eq!(count(&engine(&addresses)).await.expect("an answer"), 7);
+    }
+    let two = mute();
+    let addresses = format!("{}, {}", mute().address, two.address);
+    let error = count(&engine(&addresses)).await.expect_err("no answer");
+    assert!(matches!(error, EngineError::Unavailable(_)), "{error:?}");
+    assert_eq!(two.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_node_is_asked_again_when_it_says() {
+    for status in [429, 503] {
+        let fake = Fake::start(move |number, _, stream| match number {
+            0 => say_with(stream, status, "retry-after: 1\r\n", "{}"),
+            _ => say(stream, 200, COUNT),
+        });
+        let engine = fake.engine();
+        let begun = Instant::now();
+        assert_eq!(count(&engine).await.expect("an answer"), 7);
+        // The delay of the client alone is 5 ms.
+        assert!(begun.elapsed() >= Duration::from_millis(900), "{status}");
+        assert_eq!(fake.requests().len(), 2);
+    }
+    // Another node need not be waited for.
+    let busy = Fake::start(|_, _, stream| say_with(stream, 429, "retry-after: 3600\r\n", "{}"));
+    let other = Fake::saying(&[(200, COUNT)]);
+    let engine = options(&format!("{}, {}", busy.address, other.address));
+    let engine = OpenSearch::new(engine).expect("an engine");
+    for _ in 0..6 {
+        assert_eq!(count(&engine).await.expect("an answer"), 7);
+    }
+    assert_eq!(busy.requests().len(), 1);
+}
+
+/// What a cluster says of an index of this name, whose second shard has no primary.
+fn red(number: usize, can_allocate: &str) -> String {
+    let shards = r#"{"0":{"primary_active":true},"1":{"primary_active":false}}"#;
+    match number {
+        0 => format!(r#"{{"indices":{{"svc-x-1":{{"shards":{shards}}}}}}}"#),
+        _ => format!(
+            r#"{{"current_state":"unassigned","can_allocate":"{can_allocate}","allocate_explanation":"why"}}"#
+        ),
+    }
+}
+
+#[tokio::test]
+async fn an_index_that_lost_a_shard_is_told_from_one_that_waits_for_it() {
+    let why = || "shard 1 is unassigned: why".to_owned();
+    for (can_allocate, expected) in [
+        ("no_valid_shard_copy", IndexCondition::Lost(why())),
+        ("allocation_delayed", IndexCondition::Waiting(why())),
+        ("no", IndexCondition::Waiting(why())),
+    ] {
+        let can_allocate = can_allocate.to_owned();
+        let fake =
+            Fake::start(move |number, _, stream| say(stream, 200, &red(number, &can_allocate)));
+        let found = fake.engine().condition(&name(), &CallContext::new()).await;
+        assert_eq!(found.expect("a condition"), expected);
+        let paths = fake.paths();
+        let expected = [
+            "GET /_cluster/health/svc-x-1",
+            "POST /_cluster/allocation/explain",
+        ];
+        assert_eq!(paths, expected);
+    }
+    let whole = r#"{"indices":{"svc-x-1":{"shards":{"0":{"primary_active":true}}}}}"#;
+    let fake = Fake::saying(&[(200, whole)]);
+    let found = fake.engine().condition(&name(), &CallContext::new()).await;
+    assert_eq!(found.expect("a condition"), IndexCondition::Available);
+}
+
+#[tokio::test]
+async fn the_engine_is_told_to_give_up_before_its_answer_is() {
+    let ours = r#"{"svc-x-1":{"aliases":{},"mappings":{"_meta":{"application":"test","schema":"s","object":"Planet","fingerprint":"f"}}}}"#;
+    let fake = Fake::start(
+        move |_, request, stream| match request.starts_with("POST") {
+            true => say(stream, 200, r#"{"items":[{"index":{"status":201}}]}"#),
+            false => say(stream, 200, ours),
+        },
+    );
+    let mut options = fake.options();
+    options.request_timeout = Duration::from_secs(8);
+    let engine = OpenSearch::new(options).expect("an engine");
+    let (definition, name, context) = (&API.indexes().indexes[0], name(), CallContext::new());
+    let binding = Binding {
+        definition,
+        name: &name,
+    };
+    let documents = [super::planet(&crate::schema(crate::searches::SKY), 1)];
+    let written = engine.bulk(binding, &documents, &context).await;
+    assert_eq!(written.expect("an answer"), []);
+    engine.delete(&name, &context).await.expect("deleted");
+    let requests = fake.requests();
+    let find = |method: &str| {
+        let found = requests.iter().find(|request| request.starts_with(method));
+        found.cloned().unwrap_or_default()
+    };
+    assert!(find("POST").ends_with("&timeout=4000ms"), "{requests:?}");
+    let both = "?cluster_manager_timeout=4000ms&timeout=4000ms";
+    assert!(find("DELETE").ends_with(both), "{requests:?}");
 }
 
 #[tokio::test]

@@ -1,14 +1,20 @@
 //! The indexer against a real server: with the data of the demo, and while a node of three is killed.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use graph_store::CallContext;
 use graph_store::oxigraph::OxigraphStore;
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxigraph::store::Store;
+use search_index::document::Document;
 use search_index::dsl::{Match, Query, Search};
-use search_index::engine::{Binding, PhysicalName, SearchEngine};
+use search_index::engine::{
+    Answer, Binding, Engine, EngineError, EngineHealth, EngineInfo, IndexCondition, IndexState,
+    PhysicalName, Rejected, SearchEngine, Switch,
+};
 use search_index::indexer::{Indexer, IndexerOptions, Outcome, Report};
 use search_index::mapping::{Indexes, MappingOptions, Owner};
 use search_index::opensearch::OpenSearch;
@@ -17,6 +23,12 @@ use super::address;
 use super::engine::{Node, wait};
 use super::fake::options;
 use crate::schema;
+
+fn engine(addresses: &str, application: &str) -> Arc<OpenSearch> {
+    let mut connection = options(addresses);
+    application.clone_into(&mut connection.application);
+    Arc::new(OpenSearch::new(connection).expect("an engine"))
+}
 
 /// An indexer, and what it writes to.
 struct Case {
@@ -27,24 +39,34 @@ struct Case {
 
 impl Case {
     fn new(soml: &str, turtle: &[u8], addresses: &str, application: &str) -> Case {
+        let engine = engine(addresses, application);
+        let options = IndexerOptions::new(Owner::new(application));
+        Case::with((soml, "{}"), turtle, (engine.clone(), engine), options)
+    }
+
+    /// Takes a schema with settings of its indexes, data, and an engine with what is in front of it.
+    fn with(
+        (soml, settings): (&str, &str),
+        turtle: &[u8],
+        (engine, front): (Arc<OpenSearch>, Engine),
+        mut options: IndexerOptions,
+    ) -> Case {
         let schema = schema(soml);
-        let indexes = Indexes::new(&schema, &MappingOptions::default()).expect("searchable");
+        let settings = settings.parse().expect("settings");
+        let mapping = MappingOptions::default().with_settings(settings);
+        let indexes = Indexes::new(&schema, &mapping).expect("searchable");
         let indexes = Arc::new(indexes);
         let store = Store::new().expect("a store");
         let parser = RdfParser::from_format(RdfFormat::Turtle).lenient();
         store
             .load_from_slice(parser, turtle)
             .expect("the data are valid");
-        let mut connection = options(addresses);
-        application.clone_into(&mut connection.application);
-        let engine = Arc::new(OpenSearch::new(connection).expect("an engine"));
-        let mut options = IndexerOptions::new(Owner::new(application));
         options.drop_delay = Duration::ZERO;
-        options.bulk_bytes = 200 << 10;
+        options.bulk_bytes = 50 << 10;
         let store = Arc::new(OxigraphStore::new(store));
-        let (of, to) = (Arc::clone(&indexes), engine.clone());
+        let of = Arc::clone(&indexes);
         Case {
-            indexer: Indexer::new(Arc::new(schema), of, store, to, options),
+            indexer: Indexer::new(Arc::new(schema), of, store, front, options),
             indexes,
             engine,
         }
@@ -144,60 +166,247 @@ async fn the_demo_is_indexed_and_found_by_its_aliases() {
     case.delete("star-wars").await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs OpenSearch, of which it starts and kills a cluster"]
-async fn a_node_of_three_may_be_killed_while_it_is_written_to() {
-    let (mut nodes, addresses) = cluster().await;
+/// Which node of a cluster is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Victim {
+    /// The elected manager of the cluster.
+    Manager,
+    /// That with the primary of the index.
+    Primary,
+    /// That with the only copy of the index.
+    OnlyCopy,
+}
+
+/// A cluster of three nodes.
+struct Cluster {
+    nodes: Vec<Node>,
+    addresses: String,
+}
+
+impl Cluster {
+    async fn start() -> Cluster {
+        let ports: Vec<u16> = (0..3).map(|_| Node::free_port()).collect();
+        let seeds: Vec<_> = ports
+            .iter()
+            .map(|port| format!("127.0.0.1:{port}"))
+            .collect();
+        let nodes = ports.iter().enumerate().map(|(at, port)| {
+            Node::start(&[
+                "-Ediscovery.type=zen".to_owned(),
+                format!("-Ediscovery.seed_hosts={}", seeds.join(",")),
+                "-Ecluster.initial_cluster_manager_nodes=n0,n1,n2".to_owned(),
+                format!("-Enode.name=n{at}"),
+                format!("-Etransport.port={port}"),
+            ])
+        });
+        let nodes: Vec<_> = nodes.collect();
+        let addresses: Vec<_> = nodes.iter().map(Node::address).collect();
+        let addresses = addresses.join(", ");
+        wait(&engine(&addresses, "cluster"), 3).await;
+        Cluster { nodes, addresses }
+    }
+
+    /// Returns the node that the first row of a table of the cluster names in a column.
+    fn named(&self, table: &str, column: &str) -> usize {
+        let address = self.nodes[0].address();
+        let url = format!("{address}/_cat/{table}?format=json&h={column}");
+        let mut answer = ureq::get(url).call().expect("an answer");
+        let text = answer.body_mut().read_to_string().expect("text");
+        let rows: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let name = rows[0][column].as_str().expect("a name");
+        let number = name
+            .strip_prefix('n')
+            .and_then(|number| number.parse().ok());
+        number.unwrap_or_else(|| panic!("{text}"))
+    }
+
+    /// Kills a node; `index` is the one that is written to.
+    fn kill(&mut self, victim: Victim, index: &PhysicalName) -> usize {
+        let node = match victim {
+            Victim::Manager => self.named("cluster_manager", "node"),
+            Victim::Primary | Victim::OnlyCopy => self.named(&format!("shards/{index}"), "node"),
+        };
+        self.nodes[node].kill();
+        node
+    }
+}
+
+/// An engine, and something that happens before it is sent a bulk.
+struct Disturbed {
+    engine: Arc<OpenSearch>,
+    bulks: AtomicUsize,
+    /// What happens, and before which bulk.
+    event: (usize, Box<dyn Fn(&PhysicalName) + Send + Sync>),
+}
+
+#[async_trait]
+impl SearchEngine for Disturbed {
+    async fn bulk(
+        &self,
+        index: Binding<'_>,
+        documents: &[Document],
+        context: &CallContext,
+    ) -> Result<Vec<Rejected>, EngineError> {
+        if self.bulks.fetch_add(1, Ordering::SeqCst) == self.event.0 {
+            (self.event.1)(index.name);
+        }
+        self.engine.bulk(index, documents, context).await
+    }
+
+    async fn info(&self, context: &CallContext) -> Result<EngineInfo, EngineError> {
+        self.engine.info(context).await
+    }
+
+    async fn health(&self, context: &CallContext) -> Result<EngineHealth, EngineError> {
+        self.engine.health(context).await
+    }
+
+    async fn indexes(&self, context: &CallContext) -> Result<Vec<IndexState>, EngineError> {
+        self.engine.indexes(context).await
+    }
+
+    async fn condition(
+        &self,
+        name: &PhysicalName,
+        context: &CallContext,
+    ) -> Result<IndexCondition, EngineError> {
+        self.engine.condition(name, context).await
+    }
+
+    async fn create(
+        &self,
+        index: Binding<'_>,
+        owner: &Owner,
+        context: &CallContext,
+    ) -> Result<(), EngineError> {
+        self.engine.create(index, owner, context).await
+    }
+
+    async fn delete(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError> {
+        self.engine.delete(name, context).await
+    }
+
+    async fn refresh(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError> {
+        self.engine.refresh(name, context).await
+    }
+
+    async fn switch(&self, switches: &[Switch], context: &CallContext) -> Result<(), EngineError> {
+        self.engine.switch(switches, context).await
+    }
+
+    async fn search(
+        &self,
+        index: Binding<'_>,
+        search: &Search,
+        context: &CallContext,
+    ) -> Result<Answer, EngineError> {
+        self.engine.search(index, search, context).await
+    }
+
+    async fn count(&self, name: &PhysicalName, context: &CallContext) -> Result<u64, EngineError> {
+        self.engine.count(name, context).await
+    }
+
+    async fn ids(
+        &self,
+        name: &PhysicalName,
+        after: Option<&str>,
+        size: usize,
+        context: &CallContext,
+    ) -> Result<Vec<String>, EngineError> {
+        self.engine.ids(name, after, size, context).await
+    }
+}
+
+/// Number of films that are written while a node is killed.
+const FILMS: u64 = 5_000;
+
+/// Builds an index while a node is killed before the bulk of a number; returns the numbers of the index
+/// and of the node.
+async fn build_while_killing(
+    cluster: &Arc<Mutex<Cluster>>,
+    victim: Victim,
+    bulk: usize,
+) -> (PhysicalName, usize) {
     let soml = "
 id: /soml/films
 specialPrefixes: {vocab_iri: 'http://e/', vocab_prefix: v}
 objects: {Film: {search: yes, props: {title: {}, length: {range: int}}}}
 ";
     let mut turtle = "@prefix v: <http://e/> .\n".to_owned();
-    for at in 0..20_000 {
+    for at in 0..FILMS {
         turtle +=
             &format!("v:f{at} a v:Film ; v:title \"Film of the number {at}\" ; v:length {at} .\n");
     }
-    let case = Case::new(soml, turtle.as_bytes(), &addresses, "cluster");
-    let progress = case.indexer.progress();
-    let kill = async {
-        while progress.objects()[0].written() < 2_000 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        nodes[2].kill();
-        progress.objects()[0].written()
+    let replicas = if victim == Victim::OnlyCopy { 0 } else { 1 };
+    let settings = format!(r#"{{"number_of_replicas": {replicas}}}"#);
+    let addresses = {
+        let cluster = cluster.lock().expect("no thread panicked");
+        cluster.addresses.clone()
     };
-    let (report, killed_at) = tokio::join!(case.run(), kill);
-    println!("killed after {killed_at} documents: {report:#?}");
-    assert!((2_000..20_000).contains(&killed_at), "{killed_at}");
-    assert!(matches!(
-        report.objects[0].outcome,
-        Outcome::Built {
-            documents: 20_000,
-            ..
-        }
-    ));
+    let killed = Arc::new(AtomicUsize::new(usize::MAX));
+    let (of_event, nodes) = (Arc::clone(&killed), Arc::clone(cluster));
+    let kill = move |index: &PhysicalName| {
+        let node = nodes
+            .lock()
+            .expect("no thread panicked")
+            .kill(victim, index);
+        of_event.store(node, Ordering::SeqCst);
+    };
+    let engine = engine(&addresses, "cluster");
+    let front = Arc::new(Disturbed {
+        engine: Arc::clone(&engine),
+        bulks: AtomicUsize::new(0),
+        event: (bulk, Box::new(kill)),
+    });
+    let mut options = IndexerOptions::new(Owner::new("cluster"));
+    options.remove_previous = true;
+    let case = Case::with(
+        (soml, &settings),
+        turtle.as_bytes(),
+        (engine, front),
+        options,
+    );
+    let report = case.run().await;
+    let object = &report.objects[0];
+    assert!(
+        matches!(object.outcome, Outcome::Built { documents, .. } if documents == FILMS),
+        "{victim:?}: {report:#?}"
+    );
+    let alias = PhysicalName::from_engine("svc-film");
+    let count = case.engine.count(&alias, &CallContext::new()).await;
+    assert_eq!(count.expect("a count"), FILMS, "{victim:?}");
+    (object.index.clone(), killed.load(Ordering::SeqCst))
 }
 
-/// Starts three nodes; returns them with their addresses.
-async fn cluster() -> (Vec<Node>, String) {
-    let ports: Vec<u16> = (0..3).map(|_| Node::free_port()).collect();
-    let seeds: Vec<_> = ports
-        .iter()
-        .map(|port| format!("127.0.0.1:{port}"))
-        .collect();
-    let nodes = ports.iter().enumerate().map(|(at, port)| {
-        Node::start(&[
-            "-Ediscovery.type=zen".to_owned(),
-            format!("-Ediscovery.seed_hosts={}", seeds.join(",")),
-            "-Ecluster.initial_cluster_manager_nodes=n0,n1,n2".to_owned(),
-            format!("-Enode.name=n{at}"),
-            format!("-Etransport.port={port}"),
-        ])
-    });
-    let nodes: Vec<_> = nodes.collect();
-    let addresses: Vec<_> = nodes.iter().map(Node::address).collect();
-    let addresses = addresses.join(", ");
-    wait(&OpenSearch::new(options(&addresses)).expect("an engine"), 3).await;
-    (nodes, addresses)
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs OpenSearch, of which it starts and kills a cluster"]
+async fn a_node_of_three_may_be_killed_while_it_is_written_to() {
+    let cluster = Arc::new(Mutex::new(Cluster::start().await));
+    let mut first = 1;
+    for (victim, bulk) in [
+        (Victim::Primary, 0),
+        (Victim::Primary, 5),
+        (Victim::Manager, 5),
+        (Victim::OnlyCopy, 5),
+    ] {
+        let begun = std::time::Instant::now();
+        let (index, node) = build_while_killing(&cluster, victim, bulk).await;
+        println!(
+            "{victim:?} n{node} before bulk {bulk}: {index} in {:?}",
+            begun.elapsed()
+        );
+        let number = index.as_str().strip_prefix("svc-film-");
+        let number: u64 = number.and_then(|n| n.parse().ok()).expect("a number");
+        if victim == Victim::OnlyCopy {
+            assert!(number > first, "nothing was left of the first: {index}");
+        }
+        first = number + 1;
+        let addresses = {
+            let mut cluster = cluster.lock().expect("no thread panicked");
+            cluster.nodes[node].restart();
+            cluster.addresses.clone()
+        };
+        wait(&engine(&addresses, "cluster"), 3).await;
+    }
 }
