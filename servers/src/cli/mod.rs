@@ -1,4 +1,4 @@
-//! The command line: `soml` with its subcommands, and `object-service`.
+//! The command line: `soml` with its subcommands, `object-service` and `search-service`.
 //!
 //! Nothing here prints by itself; text goes to the [`Console`] that the binary hands in.
 
@@ -22,6 +22,8 @@ mod progress;
 mod provision;
 mod query;
 mod sdl;
+mod search_service;
+mod searching;
 mod serve;
 mod store;
 mod token;
@@ -43,6 +45,7 @@ use crate::identity::ProviderError;
 use crate::idp::IdpError;
 use crate::load::LoadError;
 use crate::provisioning::ProvisioningError;
+use crate::search::EnginesError;
 use crate::store::OpenError;
 
 /// GraphQL over RDF knowledge graphs: generates a GraphQL API from a SOML schema and serves it over
@@ -60,6 +63,14 @@ pub struct Soml {
 pub struct ObjectService {
     #[command(flatten)]
     serve: serve::Serve,
+}
+
+/// Serves searches over the objects of a SOML schema.
+#[derive(Debug, Parser)]
+#[command(name = "search-service", version, after_help = EXIT_CODES)]
+pub struct SearchService {
+    #[command(flatten)]
+    serve: search_service::Serve,
 }
 
 #[derive(Debug, Subcommand)]
@@ -203,6 +214,8 @@ enum CliError {
     #[error(transparent)]
     Store(#[from] OpenError),
     #[error(transparent)]
+    Engines(#[from] EnginesError),
+    #[error(transparent)]
     Provider(#[from] ProviderError),
     #[error(transparent)]
     Identity(#[from] IdpError),
@@ -242,12 +255,14 @@ impl CliError {
                 | ProviderError::Cryptography,
             )
             | CliError::Store(OpenError::Embedded(_))
+            | CliError::Engines(EnginesError::Embedded { .. })
             | CliError::Start(_) => Exit::System,
             CliError::Config(_)
             | CliError::TokenKeysMissing
             | CliError::Verifier(_)
             | CliError::Usage(_)
             | CliError::Store(_)
+            | CliError::Engines(_)
             | CliError::Load(
                 LoadError::FormatUnknown { .. }
                 | LoadError::BaseInvalid { .. }
@@ -298,6 +313,14 @@ impl ObjectService {
     /// Runs the service until it receives a stop signal.
     pub fn run(self, console: &mut Console<'_>) -> Exit {
         let result = self.serve.run(Switch::On, console);
+        finish(result, console)
+    }
+}
+
+impl SearchService {
+    /// Runs the service until it receives a stop signal.
+    pub fn run(self, console: &mut Console<'_>) -> Exit {
+        let result = self.serve.run(console);
         finish(result, console)
     }
 }
