@@ -10,6 +10,8 @@ mod diff;
 mod explain;
 mod explain_query;
 mod format;
+mod index;
+mod indexing;
 mod infer;
 mod input;
 mod json_schema;
@@ -22,6 +24,7 @@ mod progress;
 mod provision;
 mod query;
 mod sdl;
+mod search;
 mod search_service;
 mod searching;
 mod serve;
@@ -37,6 +40,8 @@ use std::io::{self, Write};
 use clap::{Parser, Subcommand};
 use graph_store::StoreError;
 use graphql_service::ErrorCode;
+use search_index::engine::EngineError;
+use search_index::indexer::IndexerError;
 
 use crate::auth::VerifierError;
 use crate::config::{ConfigError, Switch, code};
@@ -87,6 +92,10 @@ enum Command {
     Infer(infer::Infer),
     /// Runs one GraphQL operation, without a server.
     Query(Box<query::Query>),
+    /// Builds the indexes that a SOML document says, in OpenSearch or in a folder.
+    Index(Box<index::Index>),
+    /// Finds objects by a text, without a server.
+    Search(Box<search::Search>),
     /// Runs one GraphQL operation and prints its plan and the cost of each step.
     ExplainQuery(Box<explain_query::ExplainQuery>),
     /// Prints how a gateway would answer one GraphQL operation over a supergraph.
@@ -216,6 +225,10 @@ enum CliError {
     #[error(transparent)]
     Engines(#[from] EnginesError),
     #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Indexer(#[from] IndexerError),
+    #[error(transparent)]
     Provider(#[from] ProviderError),
     #[error(transparent)]
     Identity(#[from] IdpError),
@@ -256,6 +269,7 @@ impl CliError {
             )
             | CliError::Store(OpenError::Embedded(_))
             | CliError::Engines(EnginesError::Embedded { .. })
+            | CliError::Engine(_)
             | CliError::Start(_) => Exit::System,
             CliError::Config(_)
             | CliError::TokenKeysMissing
@@ -268,6 +282,9 @@ impl CliError {
                 | LoadError::BaseInvalid { .. }
                 | LoadError::FolderEmpty { .. },
             ) => Exit::Usage,
+            CliError::Indexer(IndexerError::Malformed(_)) => Exit::BadInput,
+            CliError::Indexer(IndexerError::UnknownObject(_)) => Exit::Usage,
+            CliError::Indexer(_) => Exit::System,
             CliError::Identity(IdpError::Address) => Exit::Usage,
             CliError::Identity(IdpError::HashedPasswords { .. } | IdpError::OtherUser { .. })
             | CliError::Provider(_)
@@ -294,6 +311,8 @@ impl Soml {
             Command::Diff(diff) => diff.run(console),
             Command::Infer(infer) => infer.run(console),
             Command::Query(query) => query.run(console),
+            Command::Index(index) => index.run(console),
+            Command::Search(search) => search.run(console),
             Command::ExplainQuery(explain_query) => explain_query.run(console),
             Command::Plan(plan) => plan.run(console),
             Command::Check(check) => check.run(console),

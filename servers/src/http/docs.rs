@@ -36,6 +36,7 @@ const SOURCES: &[(&str, &str)] = pages![
     "loading",
     "queries",
     "schema",
+    "search",
     "sparql-servers",
     "stores",
     "writing",
@@ -102,7 +103,7 @@ fn rendered(markdown: &str) -> String {
 /// Returns links to GraphiQL and to the pages that its users ask for first.
 fn navigation() -> &'static str {
     "<a href=\"../\">GraphiQL</a> <a href=\"first-schema\">First schema</a> \
-     <a href=\"queries\">Queries</a> <a href=\"schema\">Schemas</a> <a href=\"http\">HTTP</a> \
+     <a href=\"queries\">Queries</a> <a href=\"schema\">Schemas</a> <a href=\"search\">Search</a> <a href=\"http\">HTTP</a> \
      <a href=\"errors\">Error codes</a> <a href=\"configuration\">Configuration</a>"
 }
 

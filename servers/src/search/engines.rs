@@ -68,6 +68,18 @@ impl Engines {
         }
     }
 
+    /// Returns the engine that searches run on.
+    #[must_use]
+    pub fn searched(&self) -> Engine {
+        Arc::clone(&self.searched)
+    }
+
+    /// Returns the engine that indexes are written to.
+    #[must_use]
+    pub fn written(&self) -> Engine {
+        Arc::clone(&self.written)
+    }
+
     /// Opens the engines that the settings name; embedded where they name none.
     ///
     /// Does not connect yet, so that a service can start while the engine is down.

@@ -138,3 +138,37 @@ fn a_demo_without_search_listens_on_one_port() {
         "{said:#?}"
     );
 }
+
+#[test]
+fn the_searches_of_the_page_find_what_they_say() {
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let page = std::fs::read_to_string(docs.join("search.md")).unwrap();
+    let data = std::fs::read_to_string(docs.join("examples/planets.ttl")).unwrap();
+    let soml = std::fs::read_to_string(docs.join("examples/planets.yaml")).unwrap();
+    let world = super::World::embedded();
+    let parts = world.parts(super::store(&data));
+    let (service, _app) = crate::service::Service::search(parts, Some(&soml));
+    let titles = page.split("```graphql\n").skip(1).map(|block| {
+        let query = block.split("```").next().unwrap();
+        let answer = service.post(&json!({ "query": query })).json();
+        assert!(answer.get("errors").is_none(), "{query}: {answer:#}");
+        let found = &answer["data"]["planet_search"];
+        let buckets = found["aggregations"][0]["buckets"].as_array().map(Vec::len);
+        let hits = found["hits"].as_array().into_iter().flatten();
+        let titles: Vec<_> = hits.map(|hit| hit["planet"]["title"].clone()).collect();
+        (titles, buckets)
+    });
+    let expected = [
+        (json!(["Jupiter"]), None),
+        (json!(["Mars"]), None),
+        (json!(["Mars"]), None),
+        (json!(["Jupiter"]), None),
+        (json!(["Jupiter", "Venus"]), None),
+        (json!([]), Some(3)),
+        (json!(["Mars"]), None),
+    ];
+    let titles: Vec<_> = titles
+        .map(|(titles, buckets)| (json!(titles), buckets))
+        .collect();
+    assert_eq!(titles, expected);
+}

@@ -1,6 +1,7 @@
 //! The search service over HTTP, with the embedded engine and with OpenSearch.
 
 mod binding;
+mod callers;
 mod demo;
 mod engine_away;
 mod health;
