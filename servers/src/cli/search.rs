@@ -148,7 +148,7 @@ impl Subject {
         };
         let clauses = clauses.join(" ");
         format!(
-            "query ($text: String!) {{ {root}(size: {size}, query: {{bool: {{should: [{clauses}]}}}}) \
+            "query ($text: Search_Value!) {{ {root}(size: {size}, query: {{bool: {{should: [{clauses}]}}}}) \
              {{ total {{ value }} hits {{ score {object} {{ id {label} }} }} }} }}"
         )
     }

@@ -53,6 +53,8 @@ pub(super) async fn beside(
     if settings.name == Settings::default().name {
         "search-service".clone_into(&mut settings.name);
     }
+    // There are no plans of searches to show.
+    settings.explain = false;
     settings.port = settings.search.port_beside(settings.port);
     let indexing = settings.search.indexing != Switch::Off;
     let storage = match keeps_data {
