@@ -30,7 +30,7 @@ pub struct App {
     pub(crate) schemas: Arc<dyn SchemaStore>,
     pub(crate) health: HealthCache,
     /// The load of data at the start.
-    pub loading: LoadProgress,
+    pub loading: Arc<LoadProgress>,
     pub(crate) started: Instant,
     pub(crate) resources: Resources,
     pub(crate) provider: Option<Arc<Provider>>,
@@ -123,6 +123,19 @@ fn verifier(settings: &Settings) -> Option<Arc<Verifier>> {
     verifier.map(Arc::new)
 }
 
+/// Returns what the sender of a request may manage where requests need a token.
+pub(crate) async fn manager(
+    schemas: &dyn SchemaStore,
+    admin: &str,
+    caller: Option<&Caller>,
+) -> Result<Manager, SchemaStoreError> {
+    let rights = schemas.rights().await?.and_then(|stored| {
+        // It was read before it was stored.
+        SchemaRights::read(&stored.text).ok().map(Arc::new)
+    });
+    Ok(Manager::new(caller, admin, rights))
+}
+
 impl App {
     /// Creates a service without any schema.
     ///
@@ -142,7 +155,7 @@ impl App {
             settings,
             store,
             schemas,
-            loading: LoadProgress::default(),
+            loading: Arc::default(),
             started: Instant::now(),
             provider: None,
             bound: ArcSwapOption::empty(),
@@ -235,12 +248,8 @@ impl App {
         if !self.requires_tokens() {
             return Ok(Manager::of_everything());
         }
-        let rights = self.schemas.rights().await?.and_then(|stored| {
-            // It was read before it was stored.
-            SchemaRights::read(&stored.text).ok().map(Arc::new)
-        });
         let admin = &self.settings.security.schema_admin_role;
-        Ok(Manager::new(caller, admin, rights))
+        manager(self.schemas.as_ref(), admin, caller).await
     }
 
     /// Replaces a stored document; if it is bound, the new version is bound.

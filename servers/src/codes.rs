@@ -4,6 +4,7 @@
 use graphql_gen::diff::ChangeCode;
 use graphql_gen::typesystem::ProblemKind;
 use graphql_service::ErrorCode;
+use search_index::mapping::FindingKind;
 use soml_core::codes::{CODES, CodeInfo};
 use soml_data::check::CheckCode;
 
@@ -21,12 +22,16 @@ pub enum Area {
     Document,
     /// Conflicts in the GraphQL API that is generated from a document without such errors.
     Api,
+    /// Findings about the indexes of a document.
+    Indexes,
     /// Changes between two documents.
     Change,
     /// Findings of data checks.
     Data,
     /// Errors in GraphQL responses.
     Answer,
+    /// Errors of searches.
+    Search,
     /// Errors of the federation gateway.
     Gateway,
     /// Errors of the HTTP layer.
@@ -40,9 +45,11 @@ impl Area {
     pub const ALL: &'static [Area] = &[
         Area::Document,
         Area::Api,
+        Area::Indexes,
         Area::Change,
         Area::Data,
         Area::Answer,
+        Area::Search,
         Area::Gateway,
         Area::Http,
         Area::Configuration,
@@ -54,9 +61,11 @@ impl Area {
         match self {
             Area::Document => "Diagnostics of a SOML document",
             Area::Api => "Conflicts in the generated GraphQL API",
+            Area::Indexes => "Findings about the indexes of a schema",
             Area::Change => "Changes between two SOML documents",
             Area::Data => "Findings of data checks",
             Area::Answer => "Errors in GraphQL responses",
+            Area::Search => "Errors of searches",
             Area::Gateway => "Errors of the federation gateway",
             Area::Http => "Errors of the HTTP layer",
             Area::Configuration => "Errors of the configuration",
@@ -91,6 +100,10 @@ pub fn all() -> impl Iterator<Item = CodeEntry> {
     let api = ProblemKind::ALL
         .iter()
         .map(|kind| error(kind.code(), Area::Api, kind.meaning()));
+    let indexes = FindingKind::ALL.iter().map(|kind| CodeEntry {
+        level: kind.severity().to_string(),
+        ..error(kind.code(), Area::Indexes, kind.meaning())
+    });
     let change = ChangeCode::ALL.iter().map(|code| CodeEntry {
         level: code.criticality().to_string(),
         ..error(code.as_str(), Area::Change, code.meaning())
@@ -100,15 +113,18 @@ pub fn all() -> impl Iterator<Item = CodeEntry> {
         ..error(code.as_str(), Area::Data, code.meaning())
     });
     let answer = answer_codes().map(|code| error(code.as_str(), Area::Answer, code.meaning()));
+    let search = search_index::code::ALL
+        .iter()
+        .map(|code| error(code.as_str(), Area::Search, code.meaning()));
     let gateway = federation::code::ALL
         .iter()
         .map(|code| error(code.as_str(), Area::Gateway, code.meaning()));
-    let answer = answer.chain(gateway);
+    let answer = answer.chain(search).chain(gateway);
     let http = http_codes().map(|code| CodeEntry {
         level: code.status().to_string(),
         ..error(code.as_str(), Area::Http, code.meaning())
     });
-    let before = document.chain(api).chain(change);
+    let before = document.chain(api).chain(indexes).chain(change);
     let config = config::ALL
         .iter()
         .map(|code| error(code.as_str(), Area::Configuration, code.meaning()));
@@ -173,6 +189,14 @@ pub fn diagnostics_markdown() -> String {
             as_title(kind.meaning())
         ));
     }
+    for kind in FindingKind::ALL {
+        text.push_str(&format!(
+            "| `{}` | {} | {} |\n",
+            kind.code(),
+            kind.severity(),
+            as_title(kind.meaning())
+        ));
+    }
     for row in CODES {
         text.push_str(&format!(
             "\n### {}\n\n{}: {}. {}\n\n```yaml\n{}\n```\n",
@@ -198,6 +222,10 @@ pub fn errors_markdown() -> String {
     }
     text.push_str("\n## Errors in GraphQL responses\n\n| code | meaning |\n|---|---|\n");
     for code in answer_codes() {
+        text.push_str(&format!("| `{code}` | {} |\n", code.meaning()));
+    }
+    text.push_str("\n## Errors of searches\n\n| code | meaning |\n|---|---|\n");
+    for code in search_index::code::ALL {
         text.push_str(&format!("| `{code}` | {} |\n", code.meaning()));
     }
     text.push_str("\n## Errors of the federation gateway\n\n| code | meaning |\n|---|---|\n");

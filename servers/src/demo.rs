@@ -24,6 +24,10 @@ pub struct Demo {
     pub data: &'static [u8],
     /// A sample query.
     pub query: &'static str,
+    /// What of the schema is searched: a document with the objects of that name, and `search` alone.
+    pub search: &'static str,
+    /// A sample search.
+    pub search_query: &'static str,
 }
 
 /// Films, characters, planets and starships of Star Wars.
@@ -34,6 +38,8 @@ pub const STAR_WARS: Demo = Demo {
     data_name: "star-wars.ttl",
     data: include_bytes!("../demo/star-wars/data.ttl"),
     query: include_str!("../demo/star-wars/query.graphql"),
+    search: include_str!("../demo/star-wars/search.yaml"),
+    search_query: include_str!("../demo/star-wars/search.graphql"),
 };
 
 /// Users of a demo, each with the name of their role.
@@ -50,11 +56,51 @@ const SUPER_ROLE: &str = "Admin";
 const PASSWORD: usize = 15;
 
 impl Demo {
-    /// Returns the document with the further roles; `rbac.roles` is the last of its sections.
+    /// Returns the document with what is searched.
+    #[must_use]
+    pub fn searched_schema(&self) -> String {
+        overlaid(self.schema, self.search)
+    }
+
+    /// Returns the document with what is searched and the further roles; `rbac.roles` is the last of
+    /// its sections.
     #[must_use]
     pub fn schema_with_roles(&self) -> String {
-        format!("{}\n{}", self.schema.trim_end(), self.roles)
+        format!("{}\n{}", self.searched_schema().trim_end(), self.roles)
     }
+}
+
+/// Adds to the objects of a document what another one says of those with the same name. Both are in
+/// block style, with objects indented by two spaces; keys of the other one are not in the document.
+fn overlaid(document: &str, overlay: &str) -> String {
+    let is_object = |line: &str| {
+        let name = line
+            .strip_prefix("  ")
+            .and_then(|line| line.strip_suffix(':'));
+        name.is_some_and(|name| !name.starts_with([' ', '#']))
+    };
+    let mut added: Vec<(&str, String)> = Vec::new();
+    for line in overlay.lines() {
+        match added.last_mut() {
+            _ if is_object(line) => added.push((line, String::new())),
+            Some((_, lines)) => *lines += &format!("{line}\n"),
+            None => {}
+        }
+    }
+    let mut text = String::with_capacity(document.len() + overlay.len());
+    let mut is_in_objects = false;
+    for line in document.lines() {
+        text += line;
+        text.push('\n');
+        if !line.starts_with([' ', '#']) && !line.is_empty() {
+            is_in_objects = line == "objects:";
+        }
+        let found = added.iter().find(|(object, _)| *object == line);
+        if let Some((_, lines)) = found.filter(|_| is_in_objects) {
+            text += lines;
+        }
+    }
+    text
 }
 
 /// Returns the roles and users of demos, with new passwords.
@@ -98,5 +144,43 @@ impl FromStr for Demo {
     fn from_str(name: &str) -> Result<Self, UnknownDemo> {
         let found = ALL.iter().find(|demo| demo.name == name);
         found.copied().ok_or_else(|| UnknownDemo(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_searched_schema_of_the_demo_is_the_official_one_with_search_alone() {
+        let official = soml_core::load(STAR_WARS.schema).schema.expect("valid");
+        let searched = soml_core::load(&STAR_WARS.searched_schema())
+            .schema
+            .expect("valid");
+        let names = searched
+            .objects
+            .iter()
+            .filter(|o| o.search.as_ref().is_some_and(|s| s.index));
+        let names = names
+            .map(|object| object.name.graphql.as_str())
+            .collect::<Vec<_>>();
+        let expected = [
+            "Character",
+            "Film",
+            "Planet",
+            "Species",
+            "Starship",
+            "Vehicle",
+        ];
+        assert_eq!(names, expected);
+        let objects = |schema: &soml_core::Schema| schema.objects.len();
+        assert_eq!(objects(&searched), objects(&official));
+        let lines: Vec<_> = STAR_WARS.schema.lines().collect();
+        let searched = STAR_WARS.searched_schema();
+        let kept: Vec<_> = searched
+            .lines()
+            .filter(|line| !line.starts_with("    search:"))
+            .collect();
+        assert_eq!(kept, lines);
     }
 }

@@ -108,6 +108,40 @@ pub(crate) const MUTATION: Check = Check {
              cannot be written to, set `graphql.mutation.enabled` to `false`.",
 };
 
+pub(crate) const SEARCH: Check = Check {
+    id: "2100",
+    name: "Search",
+    kind: "search",
+    description: "A schema is bound to the search service, and the search engine answers.",
+    impact: "Searches fail.",
+    remedy: "Bind a schema with `PUT /soml/{id}/search`. If the search engine does not answer, look in the log \
+             for the cause; OpenSearch must respond at `indexer.rest.uris`.",
+};
+
+pub(crate) const INDEXES: Check = Check {
+    id: "2200",
+    name: "Indexes",
+    kind: "indexes",
+    description: "All indexes of the bound schema are there and complete.",
+    impact: "Searches of some objects fail, or miss what has changed since their indexes were built.",
+    remedy: "`GET /soml/info` says which index is not well and why. Indexes that are being built need time; \
+             after a failure, look in the log and bind the schema again with `PUT /soml/{id}/search`.",
+};
+
+pub(crate) const INDEXER: Check = Check {
+    id: "2300",
+    name: "Indexer",
+    kind: "indexer",
+    description: "The engine that indexes are written to is configured and answers.",
+    impact: "No index can be built.",
+    remedy: "OpenSearch must respond at `indexer.host`, and accept `indexer.username` and \
+             `indexer.credentials`. With `indexer.indexingEnabled`, the service needs data: \
+             `sparql.endpoint.address`, or `--data`.",
+};
+
+/// The checks of the search service.
+pub(crate) const SEARCH_CHECKS: &[Check] = &[SEARCH, INDEXES, INDEXER];
+
 pub(crate) const CHECKS: &[Check] = &[STORE, SCHEMA, SCHEMA_RIGHTS, QUERY, MUTATION];
 
 impl Check {
@@ -129,12 +163,12 @@ impl Check {
 
 /// The last health record, for as long as it is fresh enough.
 #[derive(Debug)]
-pub(crate) struct HealthCache {
+pub(crate) struct HealthCache<R = HealthRecord> {
     time: Duration,
-    last: Mutex<Option<(Instant, HealthRecord)>>,
+    last: Mutex<Option<(Instant, R)>>,
 }
 
-impl HealthCache {
+impl<R: Clone> HealthCache<R> {
     pub(crate) fn new(time: Duration) -> Self {
         HealthCache {
             time,
@@ -147,13 +181,13 @@ impl HealthCache {
         self.set(None);
     }
 
-    pub(crate) fn get(&self) -> Option<HealthRecord> {
+    pub(crate) fn get(&self) -> Option<R> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, record) = last.as_ref()?;
         (at.elapsed() < self.time).then(|| record.clone())
     }
 
-    pub(crate) fn set(&self, last: Option<(Instant, HealthRecord)>) {
+    pub(crate) fn set(&self, last: Option<(Instant, R)>) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = last;
     }
 }

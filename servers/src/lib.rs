@@ -1,4 +1,4 @@
-//! The object service over HTTP, and the `soml` command line.
+//! The object service and the search service over HTTP, and the `soml` command line.
 //!
 //! The logic is in the libraries below; this crate does the I/O: files, environment, clock and
 //! HTTP. The binaries are thin: they pass their arguments to the modules here and return an exit code.
@@ -30,4 +30,5 @@ pub mod schema;
 pub mod schema_rights;
 pub mod schema_store;
 mod sdl;
+pub mod search;
 pub mod store;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use graphql_gen::typesystem::{Api, ApiOptions, Problem};
 use object_engine::ServiceOptions;
+use search_index::mapping::Finding;
 use serde::Serialize;
 use soml_core::span::{LineIndex, Position, Span};
 use soml_core::{Code, Diagnostic, Severity, Valid};
@@ -206,7 +207,7 @@ pub fn check_with(text: &str, options: &ApiOptions) -> Checked {
 }
 
 /// Returns the last segment of an identifier; invents one when there is none.
-fn path_name(id: &str) -> String {
+pub(crate) fn path_name(id: &str) -> String {
     match id.trim_end_matches('/').rsplit('/').next() {
         Some(name) if !name.is_empty() => name.to_owned(),
         _ => Uuid::new_v4().to_string(),
@@ -249,6 +250,19 @@ fn problem_note(problem: Problem, lines: &LineIndex<'_>) -> Note {
                 message,
             })
             .collect(),
+    }
+}
+
+/// Returns a finding about the indexes of a document as one of the document.
+pub(crate) fn finding_note(finding: Finding, lines: &LineIndex<'_>) -> Note {
+    let at = |span: Span| place(span, lines.position(span.start), lines.position(span.end));
+    Note {
+        code: finding.kind.code(),
+        severity: finding.kind.severity(),
+        place: finding.span.map(at),
+        message: finding.message,
+        help: finding.help,
+        related: Vec::new(),
     }
 }
 

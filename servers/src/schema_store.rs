@@ -82,6 +82,9 @@ pub enum SchemaStoreError {
     /// The document has another revision than those that were asked for.
     #[error("the schema has been changed: it has another revision")]
     RevisionMismatch,
+    /// Another service stores the schemas.
+    #[error("schemas are read from an object service, and changed there only")]
+    ReadOnly,
     /// The store cannot do its work.
     #[error("the schema store failed")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),

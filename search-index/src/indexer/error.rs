@@ -100,8 +100,9 @@ impl fmt::Display for MalformedValues {
 }
 
 impl IndexerError {
-    /// Tells whether the same request may succeed later.
-    pub(super) fn is_transient(&self) -> bool {
+    /// Tells whether the same run may succeed later.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
         match self {
             IndexerError::Engine(error) => error.is_transient(),
             IndexerError::Store(error) => is_transient(error),

@@ -88,6 +88,19 @@ impl Indexer {
     /// When the store or the engine fails for longer than is tried again, a value is malformed and must
     /// not be, or an index is somebody else's. The aliases lead where they did before.
     pub async fn run(&self, context: &CallContext) -> Result<Report, IndexerError> {
+        self.run_checked(context, || ()).await
+    }
+
+    /// Builds what is not built yet as [`Indexer::run`] does, and calls `checked` before anything is
+    /// written: once every value is known to fit, where malformed ones must not be.
+    ///
+    /// # Errors
+    /// As [`Indexer::run`]. If `checked` was not called, no index has changed.
+    pub async fn run_checked(
+        &self,
+        context: &CallContext,
+        checked: impl FnOnce() + Send,
+    ) -> Result<Report, IndexerError> {
         // What is read on other threads ends when this future is dropped.
         let token = context.cancellation.child_token();
         let _ends = token.clone().drop_guard();
@@ -105,6 +118,7 @@ impl Indexer {
         if !self.options.ignore_malformed {
             self.check(&definitions, &plan, &context).await?;
         }
+        checked();
         let mut created = Created::default();
         let built = self
             .build_all(&definitions, &plan, &mut created, &context)

@@ -45,7 +45,16 @@ impl ConfigArgs {
 
     /// Reads all sources over the defaults, and prints their warnings.
     pub(super) fn told(&self, console: &mut Console<'_>) -> Result<Settings, CliError> {
-        let (settings, warnings) = self.settings(Settings::default(), &[])?;
+        self.told_over(Settings::default(), console)
+    }
+
+    /// Reads all sources over other defaults, and prints their warnings.
+    pub(super) fn told_over(
+        &self,
+        defaults: Settings,
+        console: &mut Console<'_>,
+    ) -> Result<Settings, CliError> {
+        let (settings, warnings) = self.settings(defaults, &[])?;
         for warning in warnings {
             writeln!(console.err, "warning: {warning}")?;
         }

@@ -82,6 +82,22 @@ impl Input {
         }
     }
 
+    /// Returns the text of the schema for a service: that of a demo says what is searched too.
+    pub(super) fn served_schema(
+        &self,
+        with_roles: bool,
+    ) -> Result<Option<(String, String)>, CliError> {
+        match &self.demo {
+            Some(demo) if !with_roles => Ok(Some((demo.name.to_owned(), demo.searched_schema()))),
+            _ => self.schema_text(with_roles),
+        }
+    }
+
+    /// Tells whether a schema is named.
+    pub(super) fn has_schema(&self) -> bool {
+        self.demo.is_some() || self.schema.is_some()
+    }
+
     /// Tells whether data is named.
     pub(super) fn has_data(&self) -> bool {
         self.demo.is_some() || !self.data.is_empty()

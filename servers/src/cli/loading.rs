@@ -11,8 +11,8 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use super::input::Data;
 use super::progress::Reporter;
 use super::{CliError, Console};
-use crate::app::App;
 use crate::load::{Finding, LoadError, LoadObserver, LoadSummary};
+use crate::loading::LoadProgress;
 
 /// Findings that may wait to be shown.
 const FINDINGS: usize = 256;
@@ -24,7 +24,7 @@ const TICK: Duration = Duration::from_millis(200);
 ///
 /// When the future is dropped the load stops at the next opportunity.
 pub(super) async fn load(
-    app: &Arc<App>,
+    loading: &Arc<LoadProgress>,
     store: Arc<OxigraphStore>,
     data: Data,
     console: &mut Console<'_>,
@@ -33,12 +33,12 @@ pub(super) async fn load(
     let _stop = StopOnDrop(data.clone());
     let (sender, findings) = channel(FINDINGS);
     let mut watcher = Watcher {
-        app: Arc::clone(app),
+        loading: Arc::clone(loading),
         sender,
     };
     let mut reporter = Reporter::new(console, data.files(), target);
     let work = tokio::task::spawn_blocking(move || data.load(&store.inner(), &mut watcher));
-    watch(app, findings, &mut reporter).await;
+    watch(loading, findings, &mut reporter).await;
     reporter.finish()?;
     let loaded = work.await.unwrap_or_else(|error| {
         tracing::error!(%error, "the load ended unexpectedly");
@@ -48,7 +48,11 @@ pub(super) async fn load(
 }
 
 /// Shows what comes from the load, until it ends.
-async fn watch(app: &App, mut findings: Receiver<Finding>, reporter: &mut Reporter<'_, '_>) {
+async fn watch(
+    loading: &LoadProgress,
+    mut findings: Receiver<Finding>,
+    reporter: &mut Reporter<'_, '_>,
+) {
     let mut tick = tokio::time::interval(TICK);
     loop {
         tokio::select! {
@@ -57,7 +61,7 @@ async fn watch(app: &App, mut findings: Receiver<Finding>, reporter: &mut Report
                 None => return,
             },
             _ = tick.tick() => {
-                if let Some(state) = app.loading.state() {
+                if let Some(state) = loading.state() {
                     reporter.progress(state.bytes, state.statements);
                 }
             }
@@ -67,7 +71,7 @@ async fn watch(app: &App, mut findings: Receiver<Finding>, reporter: &mut Report
 
 /// Sends what is found, and notes the progress for everybody.
 struct Watcher {
-    app: Arc<App>,
+    loading: Arc<LoadProgress>,
     sender: Sender<Finding>,
 }
 
@@ -78,11 +82,11 @@ impl LoadObserver for Watcher {
     }
 
     fn progress(&mut self, bytes: u64, statements: u64) {
-        self.app.loading.set_read(bytes, statements);
+        self.loading.set_read(bytes, statements);
     }
 
     fn file_read(&mut self, files: usize) {
-        self.app.loading.set_files_read(files);
+        self.loading.set_files_read(files);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The command line: `soml` with its subcommands, and `object-service`.
+//! The command line: `soml` with its subcommands, `object-service` and `search-service`.
 //!
 //! Nothing here prints by itself; text goes to the [`Console`] that the binary hands in.
 
@@ -10,6 +10,8 @@ mod diff;
 mod explain;
 mod explain_query;
 mod format;
+mod index;
+mod indexing;
 mod infer;
 mod input;
 mod json_schema;
@@ -22,6 +24,9 @@ mod progress;
 mod provision;
 mod query;
 mod sdl;
+mod search;
+mod search_service;
+mod searching;
 mod serve;
 mod store;
 mod token;
@@ -35,6 +40,8 @@ use std::io::{self, Write};
 use clap::{Parser, Subcommand};
 use graph_store::StoreError;
 use graphql_service::ErrorCode;
+use search_index::engine::EngineError;
+use search_index::indexer::IndexerError;
 
 use crate::auth::VerifierError;
 use crate::config::{ConfigError, Switch, code};
@@ -43,6 +50,7 @@ use crate::identity::ProviderError;
 use crate::idp::IdpError;
 use crate::load::LoadError;
 use crate::provisioning::ProvisioningError;
+use crate::search::EnginesError;
 use crate::store::OpenError;
 
 /// GraphQL over RDF knowledge graphs: generates a GraphQL API from a SOML schema and serves it over
@@ -62,6 +70,14 @@ pub struct ObjectService {
     serve: serve::Serve,
 }
 
+/// Serves searches over the objects of a SOML schema.
+#[derive(Debug, Parser)]
+#[command(name = "search-service", version, after_help = EXIT_CODES)]
+pub struct SearchService {
+    #[command(flatten)]
+    serve: search_service::Serve,
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serves a GraphQL API over HTTP, with GraphiQL for browsers.
@@ -76,6 +92,10 @@ enum Command {
     Infer(infer::Infer),
     /// Runs one GraphQL operation, without a server.
     Query(Box<query::Query>),
+    /// Builds the indexes that a SOML document says, in OpenSearch or in a folder.
+    Index(Box<index::Index>),
+    /// Finds objects by a text, without a server.
+    Search(Box<search::Search>),
     /// Runs one GraphQL operation and prints its plan and the cost of each step.
     ExplainQuery(Box<explain_query::ExplainQuery>),
     /// Prints how a gateway would answer one GraphQL operation over a supergraph.
@@ -203,6 +223,12 @@ enum CliError {
     #[error(transparent)]
     Store(#[from] OpenError),
     #[error(transparent)]
+    Engines(#[from] EnginesError),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Indexer(#[from] IndexerError),
+    #[error(transparent)]
     Provider(#[from] ProviderError),
     #[error(transparent)]
     Identity(#[from] IdpError),
@@ -242,17 +268,23 @@ impl CliError {
                 | ProviderError::Cryptography,
             )
             | CliError::Store(OpenError::Embedded(_))
+            | CliError::Engines(EnginesError::Embedded { .. })
+            | CliError::Engine(_)
             | CliError::Start(_) => Exit::System,
             CliError::Config(_)
             | CliError::TokenKeysMissing
             | CliError::Verifier(_)
             | CliError::Usage(_)
             | CliError::Store(_)
+            | CliError::Engines(_)
             | CliError::Load(
                 LoadError::FormatUnknown { .. }
                 | LoadError::BaseInvalid { .. }
                 | LoadError::FolderEmpty { .. },
             ) => Exit::Usage,
+            CliError::Indexer(IndexerError::Malformed(_)) => Exit::BadInput,
+            CliError::Indexer(IndexerError::UnknownObject(_)) => Exit::Usage,
+            CliError::Indexer(_) => Exit::System,
             CliError::Identity(IdpError::Address) => Exit::Usage,
             CliError::Identity(IdpError::HashedPasswords { .. } | IdpError::OtherUser { .. })
             | CliError::Provider(_)
@@ -279,6 +311,8 @@ impl Soml {
             Command::Diff(diff) => diff.run(console),
             Command::Infer(infer) => infer.run(console),
             Command::Query(query) => query.run(console),
+            Command::Index(index) => index.run(console),
+            Command::Search(search) => search.run(console),
             Command::ExplainQuery(explain_query) => explain_query.run(console),
             Command::Plan(plan) => plan.run(console),
             Command::Check(check) => check.run(console),
@@ -298,6 +332,14 @@ impl ObjectService {
     /// Runs the service until it receives a stop signal.
     pub fn run(self, console: &mut Console<'_>) -> Exit {
         let result = self.serve.run(Switch::On, console);
+        finish(result, console)
+    }
+}
+
+impl SearchService {
+    /// Runs the service until it receives a stop signal.
+    pub fn run(self, console: &mut Console<'_>) -> Exit {
+        let result = self.serve.run(console);
         finish(result, console)
     }
 }

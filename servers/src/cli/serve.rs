@@ -16,6 +16,7 @@ use super::infer::{INFERRED, from_data, summary};
 use super::input::{Data, Input, usable_with};
 use super::lines::Lines;
 use super::other_data::warn_in_background;
+use super::searching::{self, Searching};
 use super::users::{self, Users};
 use super::{CliError, Console, Exit, finish, loading};
 use crate::app::{App, SchemaChangeError};
@@ -28,7 +29,7 @@ use crate::schema_store::InMemorySchemaStore;
 use crate::store::DataStore;
 
 /// Time for work off the async workers to notice that it is cancelled.
-const LAST_WORK: Duration = Duration::from_secs(1);
+pub(super) const LAST_WORK: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
@@ -134,20 +135,7 @@ impl Serve {
             let keys = users.keys()?;
             return Ok(Some(Verifier::of(security)?.with_keys(keys)));
         }
-        if security.is_on() {
-            return match security.has_keys() {
-                true => Ok(Some(Verifier::of(security)?)),
-                false => Err(CliError::TokenKeysMissing),
-            };
-        }
-        if !settings.host.is_loopback() && !self.insecure {
-            return Err(CliError::Usage(format!(
-                "{} can be reached from other machines and requests need no token; set \
-                 `security.secret` or `security.jwks.url`, or use --insecure to allow this",
-                settings.host
-            )));
-        }
-        Ok(None)
+        verifier(settings, self.insecure)
     }
 
     async fn serve(
@@ -160,7 +148,7 @@ impl Serve {
     ) -> Result<Exit, CliError> {
         let mut stop = pin!(stop_signal());
         let store = self.data_store(&settings)?;
-        let schema = self.input.schema_text(self.roles)?;
+        let schema = self.input.served_schema(self.roles)?;
         let data = self.input.data(console)?;
         let schemas = Arc::new(InMemorySchemaStore::default());
         let app = App::new(settings, store.graph_store(), schemas);
@@ -178,10 +166,12 @@ impl Serve {
         if let Some((name, text)) = &schema {
             self.bind(&app, name, text, console).await?;
         }
-        let address = server.address();
+        let keeps_data = store.embedded().is_none() || self.store_path.is_some();
         if let Some(data) = &data {
             app.loading.begin(data.files().len().max(1));
         }
+        let search = searching::beside(&app, &store.graph_store(), keeps_data).await?;
+        let address = server.address();
         let (end, ended) = oneshot::channel::<()>();
         let serving = tokio::spawn(server.run(async {
             // Without a sender there is nothing to wait for either.
@@ -197,17 +187,41 @@ impl Serve {
         if let Some(filled) = filled {
             filled?;
             app.loaded();
-            announce(&app, address, console)?;
+            if let Some(search) = &search {
+                self.start_search(&app, search, console).await?;
+            }
+            announce(&app, address, search.as_ref(), console)?;
             if let Some(users) = users {
                 users.announce(&base(address), console)?;
             }
             stop.await;
         }
         drop(end);
+        if let Some(search) = search {
+            search.end().await;
+        }
         if let Err(error) = serving.await {
             tracing::error!(%error, "the server ended unexpectedly");
         }
         Ok(Exit::Success)
+    }
+
+    /// Binds the schema that the service was started with, or what was bound before, to the search
+    /// service too.
+    async fn start_search(
+        &self,
+        app: &App,
+        search: &Searching,
+        console: &mut Console<'_>,
+    ) -> Result<(), CliError> {
+        let bound = app.bound();
+        let is_searched =
+            search.app.settings.search.enabled == Switch::Automatic || searching::is_searched(app);
+        let id = bound.as_deref().map(|bound| bound.id.as_str());
+        let query = self.input.demo.as_ref().map(|demo| demo.search_query);
+        search
+            .start(id.filter(|_| is_searched), query, console)
+            .await
     }
 
     /// Makes the data ready to be served.
@@ -292,7 +306,7 @@ impl Serve {
             }
             Some(data) => {
                 let (store, target) = (Arc::clone(store), lines.terminal());
-                let summary = loading::load(app, store, data, console, target).await?;
+                let summary = loading::load(&app.loading, store, data, console, target).await?;
                 tracing::info!("{summary}");
             }
             None => {}
@@ -347,8 +361,28 @@ impl Serve {
     }
 }
 
+/// Returns what verifies tokens; `None` where requests need none, which is for this machine alone unless
+/// `insecure` allows more.
+pub(super) fn verifier(settings: &Settings, insecure: bool) -> Result<Option<Verifier>, CliError> {
+    let security = &settings.security;
+    if security.is_on() {
+        return match security.has_keys() {
+            true => Ok(Some(Verifier::of(security)?)),
+            false => Err(CliError::TokenKeysMissing),
+        };
+    }
+    if !settings.host.is_loopback() && !insecure {
+        return Err(CliError::Usage(format!(
+            "{} can be reached from other machines and requests need no token; set \
+             `security.secret` or `security.jwks.url`, or use --insecure to allow this",
+            settings.host
+        )));
+    }
+    Ok(None)
+}
+
 /// Returns the address of the service as a client on this machine writes it.
-fn base(address: SocketAddr) -> String {
+pub(super) fn base(address: SocketAddr) -> String {
     let host = match address.ip() {
         ip if ip.is_unspecified() => "localhost".to_owned(),
         IpAddr::V6(ip) => format!("[{ip}]"),
@@ -357,7 +391,12 @@ fn base(address: SocketAddr) -> String {
     format!("http://{host}:{}", address.port())
 }
 
-fn announce(app: &App, address: SocketAddr, console: &mut Console<'_>) -> Result<(), CliError> {
+fn announce(
+    app: &App,
+    address: SocketAddr,
+    search: Option<&Searching>,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
     let base = base(address);
     writeln!(console.out, "GraphQL:  {base}/graphql")?;
     if app.has_schema() {
@@ -377,11 +416,14 @@ fn announce(app: &App, address: SocketAddr, console: &mut Console<'_>) -> Result
         let writing = "kept in memory only; what is written is gone when the process ends";
         writeln!(console.out, "Writing:  {writing}")?;
     }
+    if let Some(search) = search {
+        searching::announce(&search.app, &self::base(search.address), console)?;
+    }
     console.out.flush()?;
     Ok(())
 }
 
-fn log_settings(settings: &Settings) {
+pub(super) fn log_settings(settings: &Settings) {
     let defaults = Settings::default();
     for property in PROPERTIES.iter() {
         let value = property.shown(settings);
@@ -392,7 +434,7 @@ fn log_settings(settings: &Settings) {
 }
 
 /// Completes when the process is asked to end.
-async fn stop_signal() {
+pub(super) async fn stop_signal() {
     let interrupt = async {
         // Without a handler the signal ends the process, which is as good.
         if tokio::signal::ctrl_c().await.is_err() {

@@ -104,7 +104,29 @@ pub(super) fn over_data(
     settings: &Settings,
     console: &mut Console<'_>,
 ) -> Result<(UsableSchema, Opened), CliError> {
-    if let Some((name, text)) = input.schema_text(false)? {
+    let text = input.schema_text(false)?;
+    over(text, input, args, settings, console)
+}
+
+/// Does as [`over_data`], with what a demo says of searches.
+pub(super) fn over_served(
+    input: &Input,
+    args: &StoreArgs,
+    settings: &Settings,
+    console: &mut Console<'_>,
+) -> Result<(UsableSchema, Opened), CliError> {
+    let text = input.served_schema(false)?;
+    over(text, input, args, settings, console)
+}
+
+fn over(
+    schema: Option<(String, String)>,
+    input: &Input,
+    args: &StoreArgs,
+    settings: &Settings,
+    console: &mut Console<'_>,
+) -> Result<(UsableSchema, Opened), CliError> {
+    if let Some((name, text)) = schema {
         // Before the data, so that mistakes in the schema are known at once.
         let schema = usable(&name, &text, console)?;
         let (opened, _) = open(input, args, settings, console)?;

@@ -116,6 +116,9 @@ impl Assignments {
             }
         }
         self.refuse_protection()?;
+        let roles = Planned::find("search.rbac.enabled");
+        let roles = roles.map(|planned| self.planned.contains_key(planned.name));
+        self.settings.search.says_about_roles = roles.unwrap_or(false);
         let idle: Vec<String> = self
             .planned
             .iter()

@@ -58,7 +58,40 @@ pub(super) const ALIASES: &[Alias] = &[
         falls_back: true,
         convert: as_it_is,
     },
+    branded("spring.indexer.rest.uris", "indexer.rest.uris"),
+    branded("spring.indexer.rest.username", "indexer.username"),
+    branded("spring.indexer.rest.password", "indexer.credentials"),
+    branded("spring.elasticsearch.rest.uris", "indexer.rest.uris"),
+    branded("spring.elasticsearch.rest.username", "indexer.username"),
+    branded("spring.elasticsearch.rest.password", "indexer.credentials"),
+    branded("elasticsearch.host", "indexer.host"),
+    branded("elasticsearch.indexingEnabled", "indexer.indexingEnabled"),
+    branded(
+        "elasticsearch.indexCreateSettings",
+        "indexer.indexCreateSettings",
+    ),
+    branded("elasticsearch.accessTimeout", "indexer.accessTimeout"),
+    branded(
+        "elasticsearch.healthCheckTimeout",
+        "indexer.healthCheckTimeout",
+    ),
+    branded("elasticsearch.removePrevious", "indexer.removePrevious"),
+    branded("elasticsearch.ignoreMalformed", "indexer.ignoreMalformed"),
+    branded(
+        "elasticsearch.healthcheckSeverity",
+        "indexer.healthcheckSeverity",
+    ),
 ];
+
+/// Another name with the same values.
+const fn branded(name: &'static str, key: &'static str) -> Alias {
+    Alias {
+        name,
+        key,
+        falls_back: true,
+        convert: as_it_is,
+    }
+}
 
 fn as_it_is(text: &str) -> Result<String, &'static str> {
     Ok(text.to_owned())
@@ -152,8 +185,7 @@ planned! {
     Protection: "search.rbac.enabled";
     Service:
         "application.scheme" "application.address" "application.useNetworkAddressAsName"
-        "task.default.retry.maxRetries" "task.default.retry.initialDelay"
-        "task.default.retry.delay" "logging.level.*" "license.filepath"
+        "logging.level.*" "license.filepath"
         "graphql.enableOutputValidations"
         "graphql.response.json.deduplication" "graphql.response.json.nullArrays"
         "graphql.introspectionQueryCache.*" "graphdql.federation.enabled"
@@ -196,15 +228,8 @@ planned! {
         "soml.storage.migration.cleanBeforeMigration" "soml.storage.migration.somlMigration"
         "soml.storage.migration.cleanOnComplete" "soml.storage.migration.async"
         "soml.storage.migration.retries" "soml.storage.migration.delay"
-        "search.storage.location" "search.maxNestingLevel" "search.maxBuckets"
-        "search.healthcheck.somlSeverity" "search.healthcheck.elasticSeverity"
-        "search.healthcheck.unavailableSeverity" "indexing.healthcheck.somlSeverity"
-        "indexing.healthcheck.indexesSeverity" "indexing.healthcheck.unavailableSeverity"
-        "indexer.healthcheckSeverity" "indexer.indexingEnabled" "indexer.host"
-        "indexer.externalHost" "indexer.indexCreateSettings" "indexer.connectorCreateSettings"
-        "indexer.accessTimeout" "indexer.healthCheckTimeout" "indexer.removePrevious"
-        "indexer.ignoreMalformed" "indexer.rest.uris" "indexer.refreshInterval"
-        "indexer.reconcileInterval" "indexer.dropDelay" "elasticsearch.*"
+        "search.maxBuckets" "indexer.externalHost" "indexer.connectorCreateSettings"
+        "indexer.refreshInterval" "indexer.reconcileInterval" "elasticsearch.*"
         "spring.elasticsearch.rest.*" "spring.indexer.rest.*"
         "graphql.service.*" "cache.maxAge" "engine.apiKey" "service.dwell" "forward.headers"
         "idp.applicationId" "idp.protocol" "idp.host" "idp.port" "idp.username" "idp.password"

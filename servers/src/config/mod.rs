@@ -12,6 +12,7 @@ mod docs;
 mod mutation;
 mod properties;
 mod provider;
+mod search;
 mod security;
 mod settings;
 mod sources;
@@ -21,6 +22,10 @@ pub use callers::{HostNames, Origins};
 pub use docs::{help, markdown};
 pub use mutation::{Graph, MutationSettings};
 pub use provider::ProviderSettings;
+pub use search::{
+    IndexCreateSettings, Patience, Positive, SearchPort, SearchSettings, ServiceAddress,
+    Severities, Severity,
+};
 pub use security::{Algorithms, KeysAddress, Names, SecuritySettings, Switch};
 pub use settings::{Automatic, LogFormat, Settings};
 pub use sources::{ConfigError, Sources, read};

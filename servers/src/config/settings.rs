@@ -15,6 +15,7 @@ use object_engine::{EngineLimits, ServiceOptions};
 use super::callers::{HostNames, Origins};
 use super::mutation::{Graph, MutationSettings};
 use super::provider::ProviderSettings;
+use super::search::SearchSettings;
 use super::security::SecuritySettings;
 
 /// Everything that can be configured.
@@ -83,6 +84,8 @@ pub struct Settings {
     pub provider: ProviderSettings,
     /// How long a health record is cached (`health.cacheTime`).
     pub health_cache: Duration,
+    /// How objects are indexed and searched (`search.*`, `indexing.*`, `indexer.*`).
+    pub search: SearchSettings,
     /// Format of log lines (`logging.format`).
     pub log_format: LogFormat,
     /// Log level or directives (`logging.level`).
@@ -123,6 +126,7 @@ impl Default for Settings {
             shutdown_timeout: Duration::from_secs(10),
             provider: ProviderSettings::default(),
             health_cache: Duration::from_secs(30),
+            search: SearchSettings::default(),
             log_format: LogFormat::Text,
             log_level: "info".to_owned(),
         }

@@ -13,7 +13,15 @@ use super::settings::Settings;
 use super::table::Property;
 
 /// Starts of environment names that can only be meant for this program.
-const OUR_PREFIXES: &[&str] = &["GRAPHQL_", "SOML_", "APPLICATION_", "HEALTH_", "SPARQL_"];
+const OUR_PREFIXES: &[&str] = &[
+    "GRAPHQL_",
+    "SOML_",
+    "APPLICATION_",
+    "HEALTH_",
+    "SPARQL_",
+    "INDEXER_",
+    "INDEXING_",
+];
 
 /// The sources of the configuration; later ones override earlier ones.
 #[derive(Clone, Debug, Default)]

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use graphql_service::Limits;
 use graphql_service::limits::LimitRow;
 use object_engine::EngineLimits;
+use search_index::limits::SearchLimits;
 
 use super::contract::{ALIASES, PLANNED};
 use super::settings::{Setting, Settings};
@@ -33,6 +34,8 @@ enum Access {
     Limit(&'static LimitRow<Limits>),
     /// A bound of the object service.
     EngineLimit(&'static LimitRow<EngineLimits>),
+    /// A bound on searches.
+    SearchLimit(&'static LimitRow<SearchLimits>),
 }
 
 impl Property {
@@ -57,6 +60,7 @@ impl Property {
             Access::Field { get, .. } => get(settings),
             Access::Limit(row) => (row.get)(&settings.limits).show(),
             Access::EngineLimit(row) => (row.get)(&settings.engine_limits).show(),
+            Access::SearchLimit(row) => (row.get)(&settings.search.limits).show(),
         }
     }
 
@@ -66,6 +70,7 @@ impl Property {
             Access::Field { set, .. } => set(settings, text)?,
             Access::Limit(row) => (row.set)(&mut settings.limits, bound(row, text)?),
             Access::EngineLimit(row) => (row.set)(&mut settings.engine_limits, bound(row, text)?),
+            Access::SearchLimit(row) => (row.set)(&mut settings.search.limits, bound(row, text)?),
         }
         Ok(())
     }
@@ -166,6 +171,13 @@ pub static PROPERTIES: LazyLock<Vec<Property>> = LazyLock::new(|| {
         .rposition(|property| property.key.starts_with("graphql."));
     let at = after.map_or(properties.len(), |position| position + 1);
     properties.splice(at..at, limits.chain(engine));
+    let searches = SearchLimits::ROWS.iter();
+    let searches = searches.map(|row| Property::of_limit(row, Access::SearchLimit(row)));
+    let after = properties
+        .iter()
+        .rposition(|property| property.key.starts_with("search."));
+    let at = after.map_or(properties.len(), |position| position + 1);
+    properties.splice(at..at, searches);
     properties
 });
 
@@ -241,6 +253,34 @@ properties! {
     "security.provider.tokenTime" => provider.token_time, "How long a token of the provider is valid.";
     "security.provider.loginsPerUser" => provider.logins_per_user, "Maximum number of log-ins under one name in a minute; further ones are answered with 429. 0 disables the bound.";
     "security.provider.loginsPerAddress" => provider.logins_per_address, "Maximum number of log-ins from one address (IPv6: one /64 network) in a minute; further ones are answered with 429. 0 disables the bound.";
+    "search.enabled" => search.enabled, "Whether `soml serve` is a search service too; `auto`: it is if the schema that it starts with says what is searched, as that of the demo does.";
+    "search.port" => search.port, "Port of the search service; 0 takes any free port. `auto` is 9980, or any free port if `application.port` is 0. `search-service` listens on `application.port`.";
+    "search.storage.location" => search.location, "Folder in which the search service keeps what is bound to it, and the embedded engine its indexes, each below the name of the application. Not used while the data are in memory only.";
+    "search.maxNestingLevel" => search.max_nesting_level, "Maximum of `nestingLevel` in the `search` settings of a schema.";
+    "search.soml.address" => search.object_service, "Address of an object service from which `search-service` reads schemas, at `GET /soml/{id}`; with `none`, they are its own.";
+    "search.soml.token" => search.object_service_token, secret "Bearer token for the object service.";
+    "search.healthcheck.somlSeverity" => search.severities.soml, "Severity of check 2100 while no schema is bound. Here and below, `LOW` and `MEDIUM` are the status `WARNING`, and `HIGH` is `ERROR`.";
+    "search.healthcheck.elasticSeverity" => search.severities.engine, "Severity of check 2100 while the search engine cannot be reached.";
+    "search.healthcheck.unavailableSeverity" => search.severities.unavailable, "Severity of check 2100 when the check itself fails.";
+    "indexing.healthcheck.somlSeverity" => search.severities.indexing_soml, "Severity of check 2200 while no schema is bound.";
+    "indexing.healthcheck.indexesSeverity" => search.severities.indexing_indexes, "Severity of check 2200 while some index is not there or not complete, or its last run failed.";
+    "indexing.healthcheck.unavailableSeverity" => search.severities.indexing_unavailable, "Severity of check 2200 while the search engine cannot be reached, or when the check itself fails.";
+    "indexer.healthcheckSeverity" => search.severities.indexer, "Severity of check 2300 while the engine that is written to is not configured or cannot be reached.";
+    "indexer.indexingEnabled" => search.indexing, "Whether binding a schema builds its indexes; if not, the service searches those that are there. `auto`: `soml serve` and a service with data of its own build them, `search-service` over `sparql.endpoint.address` does not.";
+    "indexer.host" => search.host, "Addresses of the nodes of OpenSearch that indexes are written to, separated by commas or semicolons; with `none`, those of `indexer.rest.uris`. Without either, the engine is embedded.";
+    "indexer.rest.uris" => search.rest_uris, "Addresses of the nodes of OpenSearch that are searched, separated by commas or semicolons; with `none`, those of `indexer.host`.";
+    "indexer.username" => search.username, "User name for OpenSearch.";
+    "indexer.credentials" => search.credentials, secret "Password of the user.";
+    "indexer.authorities" => search.authorities, "PEM file of certificate authorities that are trusted by connections to OpenSearch, in addition to those of the system.";
+    "indexer.indexCreateSettings" => search.create_settings, "Settings of indexes when they are created, as a JSON object such as `{\"index.number_of_shards\": 1}`.";
+    "indexer.accessTimeout" => search.access_timeout, "Maximum time to connect to OpenSearch, and maximum wait for a free connection; 0 and -1 disable the timeout.";
+    "indexer.healthCheckTimeout" => search.health_check_timeout, "Timeout of the health check of the search engine.";
+    "indexer.removePrevious" => search.remove_previous, "Builds every index anew when a schema is bound, also unchanged ones, and replaces indexes of the same name that no application owns.";
+    "indexer.ignoreMalformed" => search.ignore_malformed, "Leaves values out that cannot be indexed, and counts them in `/soml/info`. If `false`, they are looked for before anything is written, and the schema is not bound if there are any.";
+    "indexer.dropDelay" => search.drop_delay, "How long an index stays that another has replaced, for instances that still search it.";
+    "task.default.retry.maxRetries" => search.retry.max_retries, "How often binding at the start, and building indexes, are tried again when the search engine or the store cannot be reached.";
+    "task.default.retry.initialDelay" => search.retry.initial_delay, "Delay before the first try; 0 or less means none.";
+    "task.default.retry.delay" => search.retry.delay, "Delay before each further try; 0 or less means none.";
     "health.cacheTime" => health_cache, "How long a health record is cached; `?cache=false` bypasses the cache.";
     "logging.format" => log_format, "Format of the log lines on standard error.";
     "logging.level" => log_level, "Log level, or directives such as `info,servers=debug`.";

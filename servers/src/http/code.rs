@@ -24,6 +24,10 @@ graphql_service::error_codes! {
     SCHEMA_INVALID 422 public "The SOML document has errors; nothing was stored or bound.";
     SCHEMA_ID_INVALID 422 public "The last segment of the `id` in the document cannot name a stored schema: it has other characters than ASCII letters, digits, `_`, `-` and `.`, begins with one of the last three, or is longer than 128.";
     SCHEMA_ID_MISMATCH 422 public "The `id` in the document does not match the path.";
+    SCHEMAS_ELSEWHERE 409 public "The schemas of this service are those of the object service at `search.soml.address`, and changed there.";
+    BINDING_SUPERSEDED 409 public "Another schema was bound, or the schema was unbound, before this one was.";
+    VALUES_MALFORMED 422 public "The data have values that cannot be indexed, and `indexer.ignoreMalformed` is `false`; what is bound has not changed.";
+    INDEXING_FAILED 502 public "The indexes could not be built; details are in the log.";
     PRECONDITION_FAILED 412 public "The revision of the stored schema does not match `If-Match`, or matches `If-None-Match`.";
     SCHEMA_RIGHTS_NOT_FOUND 404 public "No rights on schemas are stored; only the role of `security.schemaAdminRole` may manage schemas.";
     SCHEMA_RIGHTS_INVALID 422 public "The document of rights on schemas has another form; nothing was stored.";

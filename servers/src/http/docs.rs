@@ -11,8 +11,8 @@ use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
 use super::code;
 use super::error::HttpError;
+use super::host::Host;
 use super::page::{VERSION, escaped};
-use crate::app::App;
 
 macro_rules! pages {
     ($($name:literal),* $(,)?) => {
@@ -36,6 +36,7 @@ const SOURCES: &[(&str, &str)] = pages![
     "loading",
     "queries",
     "schema",
+    "search",
     "sparql-servers",
     "stores",
     "writing",
@@ -52,16 +53,16 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; base-
      form-action 'none'; frame-ancestors 'none'";
 
 /// Answers with a page of the documentation.
-pub(crate) async fn page(
-    State(app): State<Arc<App>>,
+pub(super) async fn page<H: Host>(
+    State(app): State<Arc<H>>,
     Path(name): Path<String>,
 ) -> Result<Response, HttpError> {
     let not_found = || HttpError::new(code::PATH_NOT_FOUND, "the page does not exist");
-    if !app.settings.graphiql {
+    if !app.settings().graphiql {
         return Err(not_found());
     }
     // All pages are rendered when the first one is asked for.
-    let slots = &app.resources.slots;
+    let slots = &app.resources().slots;
     let found = slots.run(Weight::Medium, None, move |_slot| PAGES.get(name.as_str()));
     let found = found.await.map_err(HttpError::of_slot)?;
     let html = found.ok_or_else(not_found)?;
@@ -102,7 +103,7 @@ fn rendered(markdown: &str) -> String {
 /// Returns links to GraphiQL and to the pages that its users ask for first.
 fn navigation() -> &'static str {
     "<a href=\"../\">GraphiQL</a> <a href=\"first-schema\">First schema</a> \
-     <a href=\"queries\">Queries</a> <a href=\"schema\">Schemas</a> <a href=\"http\">HTTP</a> \
+     <a href=\"queries\">Queries</a> <a href=\"schema\">Schemas</a> <a href=\"search\">Search</a> <a href=\"http\">HTTP</a> \
      <a href=\"errors\">Error codes</a> <a href=\"configuration\">Configuration</a>"
 }
 

@@ -43,7 +43,9 @@ pub enum ServeError {
 
 fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::AddrInUse => "; the port is in use, choose one with --port",
+        io::ErrorKind::AddrInUse => {
+            "; the port is in use, choose one with --port, or for the search service with `search.port`"
+        }
         _ => "",
     }
 }

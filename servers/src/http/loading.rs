@@ -12,17 +12,21 @@ use serde_json::{Value, json};
 
 use super::code;
 use super::error::HttpError;
-use crate::app::App;
+use super::host::Host;
 use crate::loading::LoadState;
 
 /// Seconds after which clients may ask again.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
 
 /// Refuses GraphQL requests and changes of schemas until the data are there.
-pub(crate) async fn gate(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(super) async fn gate<H: Host>(
+    State(app): State<Arc<H>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let path = request.uri().path();
     let is_change = path.starts_with("/soml") && request.method() != Method::GET;
-    match app.loading.state() {
+    match app.loading() {
         Some(state) if path == "/graphql" || is_change => {
             let error = HttpError::new(code::DATA_LOADING, state.to_string());
             retry_later(error.into_response())

@@ -11,16 +11,16 @@ use soml_core::access::Operation;
 use super::authentication::Sender;
 use super::code;
 use super::error::HttpError;
+use super::host::Host;
 use super::soml::store_error;
-use crate::app::App;
 use crate::schema_rights::{Manager, Part, RIGHTS};
 
 /// Refuses requests of those who may not, and lets handlers know what the sender may: as [`Manager`]
 /// in the extensions of the request.
 ///
 /// What a new document is called is known only once it is read, so that is for its handler to check.
-pub(super) async fn guard(
-    State(app): State<Arc<App>>,
+pub(super) async fn guard<H: Host>(
+    State(app): State<Arc<H>>,
     Sender(sender): Sender,
     (route, path): (MatchedPath, RawPathParams),
     mut request: Request,
@@ -52,6 +52,9 @@ fn is_allowed(manager: &Manager, method: &Method, route: &str, id: Option<&str>)
         ("/soml/{id}", Some("validate")) if *method == Method::POST => {
             manager.may_some(Operation::Write)
         }
+        ("/soml/validate", _) => manager.may_some(Operation::Write),
+        // What is said there is about what is bound, so its handler checks that.
+        ("/soml/info", _) => true,
         ("/soml/{id}", Some(id)) => manager.may(id, Part::Document, operation),
         (_, Some(id)) => manager.may(id, Part::Binding, operation),
         // No route is like that; what is not known is not allowed.

@@ -11,9 +11,9 @@ use serde_json::json;
 
 use super::code;
 use super::error::HttpError;
+use super::host::{Host, Shown};
 use super::negotiate::accepts;
 use super::preconditions::has_current;
-use crate::app::{App, Bound};
 
 const PAGE: &str = include_str!("../../assets/graphiql/index.html");
 
@@ -93,23 +93,23 @@ const SDL: &str = "<a href=\"schema.graphql\">Schema (SDL)</a>";
 ///
 /// The page itself is public. So where requests need a token it shows nothing of the schema, and
 /// asks for one.
-pub(crate) async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    if !app.settings.graphiql || !accepts(&headers, "text/html") {
+pub(super) async fn index<H: Host>(State(app): State<Arc<H>>, headers: HeaderMap) -> Response {
+    if !app.settings().graphiql || !accepts(&headers, "text/html") {
         let message = "this is a GraphQL service; send requests to /graphql";
         return HttpError::new(code::PATH_NOT_FOUND, message).into_response();
     }
-    let needs_token = app.verifier.is_some();
-    let bound = app.bound().filter(|_| !needs_token);
+    let needs_token = app.needs_tokens();
+    let bound = app.shown().filter(|_| !needs_token);
     let title = match needs_token {
-        true => app.settings.name.as_str(),
+        true => app.settings().name.as_str(),
         false => title(bound.as_deref()),
     };
-    let examples = bound.as_deref().map_or(&[][..], |bound| &bound.examples);
+    let examples = bound.as_deref().map_or(&[][..], |bound| bound.examples());
     let examples = serde_json::to_string(examples).expect("strings are JSON");
-    let explained = |bound: &Bound| app.settings.explain && bound.may_explain();
+    let explained = |bound: &dyn Shown| app.settings().explain && bound.may_explain();
     let explain = match bound.as_deref() {
         Some(bound) => explained(bound),
-        None => needs_token && app.settings.explain,
+        None => needs_token && app.settings().explain,
     };
     let page = filled(
         PAGE,
@@ -138,32 +138,30 @@ pub(crate) async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Re
 }
 
 /// Answers with what the page shows of the schema, for a page that had to ask for a token first.
-pub(crate) async fn examples(State(app): State<Arc<App>>) -> Response {
-    if !app.settings.graphiql {
+pub(super) async fn examples<H: Host>(State(app): State<Arc<H>>) -> Response {
+    if !app.settings().graphiql {
         return HttpError::new(code::PATH_NOT_FOUND, "there is no page").into_response();
     }
-    let bound = app.bound();
+    let bound = app.shown();
     let bound = bound.as_deref();
-    let examples = bound.map_or(&[][..], |bound| &bound.examples);
+    let examples = bound.map_or(&[][..], |bound| bound.examples());
     let headers = [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
     let shown = json!({ "title": title(bound), "examples": examples });
     (headers, Json(shown)).into_response()
 }
 
-fn title(bound: Option<&Bound>) -> &str {
-    bound.map_or("no schema", |bound| {
-        bound.label.as_deref().unwrap_or(&bound.id)
-    })
+fn title(bound: Option<&dyn Shown>) -> &str {
+    bound.map_or("no schema", |bound| bound.label().unwrap_or(bound.id()))
 }
 
 /// Answers with one of the files of the page.
-pub(crate) async fn file(
-    State(app): State<Arc<App>>,
+pub(super) async fn file<H: Host>(
+    State(app): State<Arc<H>>,
     Path((version, name)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response {
     let found = FILES.iter().find(|(known, ..)| *known == name);
-    let Some((_, content_type, bytes)) = found.filter(|_| app.settings.graphiql) else {
+    let Some((_, content_type, bytes)) = found.filter(|_| app.settings().graphiql) else {
         return HttpError::new(code::PATH_NOT_FOUND, "the file does not exist").into_response();
     };
     let etag = HeaderValue::from_str(&format!("\"{}\"", *VERSION)).expect("hexadecimal digits");

@@ -9,55 +9,82 @@ use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Uri};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use graphql_service::Service;
+use axum::routing::{get, post, put};
 use tokio::task::JoinSet;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::normalize_path::NormalizePath;
 
 use super::error::HttpError;
 use super::graphql::{GraphqlEndpoint, RequestBounds};
+use super::host::Host;
 use super::listener::{Listener, ServeError};
 use super::login;
 use super::{
     authentication, callers, change_records, code, compression, docs, loading, managing,
-    operations, page, request_id, sdl, soml, soml_rbac,
+    operations, page, request_id, sdl, search, soml, soml_rbac,
 };
 use crate::app::App;
 use crate::auth::Verifier;
 use crate::change_records::Records;
 use crate::config::Settings;
 use crate::resources::Resources;
+use crate::search::SearchApp;
 
 /// Returns all routes of the service.
 pub fn router(app: Arc<App>) -> Router {
     let (settings, resources) = (app.settings.clone(), app.resources.clone());
     let verifier = app.verifier.clone();
-    let routes = Router::new()
-        .route("/", get(page::index))
-        .route("/graphiql/{version}/{name}", get(page::file))
-        .route("/examples", get(page::examples))
-        .route("/graphql", endpoint(&app).into_routes())
-        .route("/schema.graphql", get(sdl::schema))
+    let routes = common(&app)
         .route("/changes", get(change_records::read))
-        .route("/docs/{page}", get(docs::page))
-        .merge(management(&app))
-        .route("/__health", get(operations::health))
-        .route("/__gtg", get(operations::good_to_go))
-        .route("/__trouble", get(operations::trouble))
-        .route("/__about", get(operations::about))
-        .route("/__live", get(operations::live))
-        .route("/__ready", get(operations::ready))
-        .layer(middleware::from_fn_with_state(
-            Arc::clone(&app),
-            loading::gate,
-        ))
-        .with_state(Arc::clone(&app));
+        .merge(management(&app));
+    let routes = loaded(routes, &app);
     let routes = match &app.provider {
         Some(provider) => routes.merge(login::routes(provider, &resources, &settings)),
         None => routes,
     };
     with_layers(routes, &resources, Some((&settings, verifier)))
+}
+
+/// Returns all routes of a search service.
+pub fn search_router(app: Arc<SearchApp>) -> Router {
+    let (settings, resources) = (app.settings.clone(), app.resources.clone());
+    let verifier = app.verifier.clone();
+    let management = Router::new()
+        .route("/soml/validate", post(search::validate))
+        .route("/soml/info", get(search::info))
+        .route(
+            "/soml/{id}/search",
+            put(search::bind).delete(search::unbind),
+        )
+        .route_layer(middleware::from_fn_with_state(
+            Arc::clone(&app),
+            managing::guard::<SearchApp>,
+        ));
+    let routes = loaded(common(&app).merge(management), &app);
+    with_layers(routes, &resources, Some((&settings, verifier)))
+}
+
+/// The routes that every service has.
+fn common<H: Host>(app: &Arc<H>) -> Router<Arc<H>> {
+    Router::new()
+        .route("/", get(page::index::<H>))
+        .route("/graphiql/{version}/{name}", get(page::file::<H>))
+        .route("/examples", get(page::examples::<H>))
+        .route("/graphql", endpoint(app).into_routes())
+        .route("/schema.graphql", get(sdl::schema::<H>))
+        .route("/docs/{page}", get(docs::page::<H>))
+        .route("/__health", get(operations::health::<H>))
+        .route("/__gtg", get(operations::good_to_go::<H>))
+        .route("/__trouble", get(operations::trouble::<H>))
+        .route("/__about", get(operations::about::<H>))
+        .route("/__live", get(operations::live))
+        .route("/__ready", get(operations::ready::<H>))
+}
+
+/// Refuses what needs the data until they are loaded.
+fn loaded<H: Host>(routes: Router<Arc<H>>, app: &Arc<H>) -> Router {
+    let gate = middleware::from_fn_with_state(Arc::clone(app), loading::gate::<H>);
+    routes.layer(gate).with_state(Arc::clone(app))
 }
 
 /// The routes of those who manage schemas.
@@ -77,24 +104,21 @@ fn management(app: &Arc<App>) -> Router<Arc<App>> {
         .route("/soml-rbac", get(soml_rbac::read).put(soml_rbac::replace))
         .route_layer(middleware::from_fn_with_state(
             Arc::clone(app),
-            managing::guard,
+            managing::guard::<App>,
         ))
 }
 
 /// The bound schema as what `/graphql` serves.
-fn endpoint(app: &Arc<App>) -> GraphqlEndpoint {
+fn endpoint<H: Host>(app: &Arc<H>) -> GraphqlEndpoint {
+    let settings = app.settings();
     let bounds = RequestBounds {
-        body_bytes: app.settings.max_body_bytes,
-        timeout: app.settings.request_timeout,
-        limits: app.settings.limits.clone(),
+        body_bytes: settings.max_body_bytes,
+        timeout: settings.request_timeout,
+        limits: settings.limits.clone(),
     };
-    let resources = app.resources.clone();
+    let resources = app.resources().clone();
     let app = Arc::clone(app);
-    let current = move || {
-        app.bound()
-            .map(|bound| Arc::clone(&bound.service) as Arc<dyn Service>)
-    };
-    GraphqlEndpoint::new(current, bounds, resources)
+    GraphqlEndpoint::new(move || app.service(), bounds, resources)
 }
 
 /// Adds what all services have in common around their routes: answers to unknown paths and methods,
@@ -210,5 +234,42 @@ impl Server {
             app.drain();
         };
         listener.serve(routes, stop, drain).await;
+    }
+}
+
+/// A search service that listens but does not answer yet.
+pub struct SearchServer {
+    app: Arc<SearchApp>,
+    listener: Listener,
+}
+
+impl SearchServer {
+    /// Listens on the configured address.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the address cannot be listened on.
+    pub async fn listen(app: Arc<SearchApp>) -> Result<Self, ServeError> {
+        let address = SocketAddr::new(app.settings.host, app.settings.port);
+        let listener = Listener::bind(address, &app.settings).await?;
+        Ok(SearchServer { app, listener })
+    }
+
+    /// Returns the address, with the actual port.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.listener.address()
+    }
+
+    /// Serves requests until `stop` completes, then ends the run that builds indexes, and gives open
+    /// requests `http.shutdownTimeout` to complete.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let SearchServer { app, listener } = self;
+        if let Some(verifier) = &app.verifier {
+            verifier.prepare();
+        }
+        let routes = search_router(Arc::clone(&app));
+        listener.serve(routes, stop, || app.drain()).await;
+        app.ended().await;
     }
 }

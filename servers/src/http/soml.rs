@@ -16,6 +16,7 @@ use super::authentication::Sender;
 use super::body::{self, BodyLimits};
 use super::code;
 use super::error::HttpError;
+use super::host::Host;
 use super::managing::{audit, forbidden, lines_changed};
 use super::negotiate::prefers;
 use super::preconditions::{expected, has_current};
@@ -60,7 +61,7 @@ pub(crate) async fn create(
     sender: Sender,
     request: Request,
 ) -> Result<Response, Response> {
-    let text = yaml(&app, request)
+    let text = yaml(app.as_ref(), request)
         .await
         .map_err(IntoResponse::into_response)?;
     let may = |id: &str| manager.may(id, Part::Document, Operation::Write);
@@ -88,7 +89,7 @@ pub(crate) async fn validate(
         let error = HttpError::new(code::METHOD_NOT_ALLOWED, message);
         return Err(error.allowing("GET, PUT, DELETE"));
     }
-    let text: Arc<str> = yaml(&app, request).await?.into();
+    let text: Arc<str> = yaml(app.as_ref(), request).await?.into();
     let checked_text = Arc::clone(&text);
     let render = move |checked: Checked| {
         let checked = with_id_checked(checked);
@@ -153,7 +154,7 @@ pub(crate) async fn replace(
     request: Request,
 ) -> Result<Response, Response> {
     let expected = expected(request.headers()).map_err(IntoResponse::into_response)?;
-    let text = yaml(&app, request)
+    let text = yaml(app.as_ref(), request)
         .await
         .map_err(IntoResponse::into_response)?;
     // The new version of a bound schema is bound at once.
@@ -227,13 +228,13 @@ pub(crate) async fn unbind(
     }
 }
 
-async fn yaml(app: &App, request: Request) -> Result<String, HttpError> {
+pub(super) async fn yaml<H: Host>(app: &H, request: Request) -> Result<String, HttpError> {
     body::require_type(request.headers(), YAML_TYPES)?;
     let limits = BodyLimits {
-        bytes: app.settings.max_schema_bytes,
-        time: app.settings.request_timeout,
+        bytes: app.settings().max_schema_bytes,
+        time: app.settings().request_timeout,
     };
-    let body = body::read(request, limits, &app.resources).await?;
+    let body = body::read(request, limits, app.resources()).await?;
     String::from_utf8(body.text.into())
         .map_err(|_| HttpError::new(code::REQUEST_MALFORMED, "the body is not UTF-8"))
 }
@@ -244,15 +245,15 @@ pub(super) fn etag(stored: &StoredSchema) -> HeaderValue {
 }
 
 /// Renders a response about a document of `bytes`; off the async workers where that takes long.
-async fn rendered(
-    app: &App,
+pub(super) async fn rendered<H: Host>(
+    app: &H,
     bytes: usize,
     render: impl FnOnce() -> Response + Send + 'static,
 ) -> Response {
     if bytes <= SHORT_TEXT {
         return render();
     }
-    let slots = &app.resources.slots;
+    let slots = &app.resources().slots;
     let rendered = slots.run(Weight::Background, None, move |_| render());
     rendered
         .await
@@ -265,7 +266,7 @@ async fn status(app: &App, status: StatusCode, stored: StoredSchema, checked: Ch
     rendered(app, bytes, render).await
 }
 
-fn stored_report(
+pub(super) fn stored_report(
     status: StatusCode,
     stored: &StoredSchema,
     checked: &Checked,
@@ -309,6 +310,7 @@ pub(super) fn store_error(error: SchemaStoreError) -> HttpError {
         SchemaStoreError::Exists => code::SCHEMA_EXISTS,
         SchemaStoreError::NotFound => code::SCHEMA_NOT_FOUND,
         SchemaStoreError::RevisionMismatch => code::PRECONDITION_FAILED,
+        SchemaStoreError::ReadOnly => code::SCHEMAS_ELSEWHERE,
         SchemaStoreError::Failed(_) => {
             tracing::error!(
                 error = &error as &dyn std::error::Error,
@@ -321,7 +323,7 @@ pub(super) fn store_error(error: SchemaStoreError) -> HttpError {
 }
 
 /// The report on a document with errors: all findings, and the document itself.
-fn invalid(checked: &Checked, text: &str) -> Response {
+pub(super) fn invalid(checked: &Checked, text: &str) -> Response {
     let mut document = report(None, text, checked);
     let code = code::SCHEMA_INVALID;
     document.insert("hydra:statusCode".to_owned(), code.status().into());
@@ -331,7 +333,7 @@ fn invalid(checked: &Checked, text: &str) -> Response {
 }
 
 /// The report on a document, with findings that can also be read as GraphQL errors.
-fn report(id: Option<&str>, text: &str, checked: &Checked) -> Map<String, Value> {
+pub(super) fn report(id: Option<&str>, text: &str, checked: &Checked) -> Map<String, Value> {
     let id = id.map(schema_iri);
     let mut document = render::json_ld(id.as_deref(), text, checked);
     for member in ["errors", "warnings"] {
@@ -344,7 +346,7 @@ fn report(id: Option<&str>, text: &str, checked: &Checked) -> Map<String, Value>
     document
 }
 
-fn document_head(kind: &str) -> Map<String, Value> {
+pub(super) fn document_head(kind: &str) -> Map<String, Value> {
     let mut document = Map::new();
     let context = json!({
         "@vocab": "http://ontotext.com/ontology/status/",
@@ -357,7 +359,7 @@ fn document_head(kind: &str) -> Map<String, Value> {
     document
 }
 
-fn answer(
+pub(super) fn answer(
     status: StatusCode,
     document: Map<String, Value>,
     stored: Option<&StoredSchema>,

@@ -208,15 +208,15 @@ fn what_is_not_built_yet_is_one_warning_from_all_sources() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("a.yaml");
     let text = "soml:\n  storage:\n    provider: rdf4j\n    rdf4j: {credentials: geheim}\n\
-                spring.elasticsearch.rest.uris: http://localhost:9200\n\
+                spring.elasticsearch.rest.connectionTimeout: 1s\n\
                 logging.level.com.vendor.platform.search: INFO\n";
     fs::write(&path, text).unwrap();
     let flags = [
-        "search.maxNestingLevel=5".to_owned(),
+        "indexer.externalHost=http://localhost:9200".to_owned(),
         "soml.storage.provider=x".to_owned(),
     ];
     let environment = [
-        ("TASK_DEFAULT_RETRY_DELAY", "1"),
+        ("INDEXER_REFRESHINTERVAL", "1"),
         ("GRAPHQL_SERVICE_1", "http://a/"),
     ];
     let environment = environment
@@ -236,10 +236,10 @@ fn what_is_not_built_yet_is_one_warning_from_all_sources() {
     for name in [
         "`soml.storage.provider`",
         "`soml.storage.rdf4j.credentials`",
-        "`spring.elasticsearch.rest.uris`",
+        "`spring.elasticsearch.rest.connectionTimeout`",
         "`logging.level.com.vendor.platform.search`",
-        "`search.maxNestingLevel`",
-        "`task.default.retry.delay`",
+        "`indexer.externalHost`",
+        "`indexer.refreshInterval`",
         "`GRAPHQL_SERVICE_1`",
     ] {
         assert_eq!(warning.matches(name).count(), 1, "{name}: {warning}");
@@ -404,10 +404,11 @@ fn every_property_of_the_interface_is_known() {
         "application.port",
         "graphql.federation.enabled",
     ] {
-        let value = if name == "application.port" {
-            "1"
-        } else {
-            "true"
+        let value = match name {
+            "application.port" | "task.default.retry.maxRetries" => "1",
+            "indexing.healthcheck.indexesSeverity" => "LOW",
+            "elasticsearch.indexCreateSettings" => "{}",
+            _ => "true",
         };
         let (_, warnings) = with_flags(&[&format!("{name}={value}")]).unwrap();
         assert!(warnings.len() <= 1, "{name}: {warnings:?}");

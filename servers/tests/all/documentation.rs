@@ -103,6 +103,7 @@ fn the_links_of_the_pages_lead_somewhere() {
         "docs/loading.md",
         "docs/queries.md",
         "docs/schema.md",
+        "docs/search.md",
         "docs/sparql-servers.md",
         "docs/writing.md",
     ];

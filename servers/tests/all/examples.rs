@@ -55,16 +55,18 @@ fn rerun_page(text: &str) -> (String, usize) {
 
 #[test]
 fn commands_of_the_pages_print_what_is_shown() {
-    let path = docs().join("cli.md");
-    let text = fs::read_to_string(&path).unwrap();
-    let (page, blocks) = rerun_page(&text);
-    assert!(blocks > 0, "the page has examples");
-    if env::var_os("UPDATE_EXPECT").is_some() {
-        fs::write(&path, page).unwrap();
-    } else {
-        assert_eq!(
-            page, text,
-            "docs/cli.md is out of date: run with UPDATE_EXPECT=1"
-        );
+    for name in ["cli.md", "search.md"] {
+        let path = docs().join(name);
+        let text = fs::read_to_string(&path).unwrap();
+        let (page, blocks) = rerun_page(&text);
+        assert!(blocks > 0, "{name} has examples");
+        if env::var_os("UPDATE_EXPECT").is_some() {
+            fs::write(&path, page).unwrap();
+        } else {
+            assert_eq!(
+                page, text,
+                "docs/{name} is out of date: run with UPDATE_EXPECT=1"
+            );
+        }
     }
 }

@@ -47,6 +47,7 @@ mod remote_store;
 mod repository;
 mod schema_tools;
 mod schemas_over_http;
+mod search;
 mod service;
 mod sparql_server;
 mod under_pressure;

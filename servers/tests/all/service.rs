@@ -13,10 +13,11 @@ use serde_json::Value;
 use servers::app::App;
 use servers::config::Settings;
 use servers::demo::STAR_WARS;
-use servers::http::Server;
+use servers::http::{SearchServer, Server};
 use servers::identity::Provider;
 use servers::load::{Finding, LoadObserver, LoadOptions, load_embedded};
 use servers::schema_store::InMemorySchemaStore;
+use servers::search::{SearchApp, SearchParts};
 use tokio::sync::oneshot;
 
 /// A running service; it stops when this is dropped.
@@ -118,6 +119,45 @@ impl Service {
             stop: Some(stop),
             thread: Some(thread),
         }
+    }
+
+    /// Starts a search service with a schema, and waits until its indexes are there if they can be.
+    pub(crate) fn search(
+        mut parts: SearchParts,
+        schema: Option<&str>,
+    ) -> (Service, Arc<SearchApp>) {
+        parts.settings.port = 0;
+        parts.settings.shutdown_timeout = Duration::from_secs(2);
+        let app = Arc::new(SearchApp::new(parts));
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
+        let server = runtime.block_on(async {
+            match schema {
+                Some(text) => {
+                    let id = app.add_schema(text).await.unwrap();
+                    app.start_with(&id, None).await.unwrap();
+                }
+                None => drop(app.start_with_kept().await.unwrap()),
+            }
+            app.settled(Duration::from_secs(60)).await;
+            SearchServer::listen(Arc::clone(&app)).await.unwrap()
+        });
+        let base = format!("http://{}", server.address());
+        let (stop, stopped) = oneshot::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            runtime.block_on(server.run(async {
+                let _ = stopped.await;
+            }));
+        });
+        let service = Service {
+            base,
+            stop: Some(stop),
+            thread: Some(thread),
+        };
+        (service, app)
     }
 
     /// Stops the service and waits for it.

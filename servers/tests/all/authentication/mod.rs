@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use keys::Signer;
 
 /// A secret of 32 bytes.
-const SECRET: &str = "0123456789abcdef0123456789ABCDEF";
+pub(crate) const SECRET: &str = "0123456789abcdef0123456789ABCDEF";
 
 /// Seconds since 1970, from now.
 fn from_now(seconds: i64) -> i64 {
@@ -51,7 +51,7 @@ fn claims_with(changes: Value) -> Value {
 }
 
 /// A token of a user with roles, signed with the secret.
-fn token_of(name: &str, roles: &[&str]) -> String {
+pub(crate) fn token_of(name: &str, roles: &[&str]) -> String {
     let claims = claims_with(json!({"preferred_username": name, "roles": roles}));
     Signer::hmac(SECRET.as_bytes()).token(&claims)
 }

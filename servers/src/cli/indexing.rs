@@ -1,0 +1,128 @@
+//! Builds the indexes of a schema for a command, with a progress bar on terminals.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use graph_store::{CallContext, GraphStore};
+use indicatif::{ProgressBar, ProgressStyle};
+use search_index::engine::Engine;
+use search_index::indexer::{Indexer, IndexerOptions, Progress, Report, Stage};
+use search_index::mapping::{Indexes, MappingOptions, Owner};
+use search_index::sdl::SearchApi;
+use soml_core::Valid;
+use soml_core::schema::Schema;
+
+use super::{CliError, Console};
+use crate::config::Settings;
+use crate::load::thousands;
+
+/// How often the progress bar gets new numbers.
+const TICK: Duration = Duration::from_millis(200);
+
+/// The indexes of a schema, and the API of their searches.
+pub(super) struct Searchable {
+    soml: Arc<Valid<Schema>>,
+    pub(super) indexes: Arc<Indexes>,
+    pub(super) api: SearchApi,
+}
+
+impl Searchable {
+    /// Defines the indexes for an engine; what stands against that goes to the console.
+    pub(super) async fn new(
+        soml: Arc<Valid<Schema>>,
+        engine: &Engine,
+        settings: &Settings,
+        console: &mut Console<'_>,
+    ) -> Result<Self, CliError> {
+        let context = CallContext::new().with_timeout(settings.request_timeout);
+        let info = engine.info(&context).await?;
+        let search = &settings.search;
+        let options = MappingOptions::default()
+            .with_max_nesting_level(search.max_nesting_level.0)
+            .with_settings(search.create_settings.settings())
+            .with_analyzers(info.analyzers);
+        let unusable =
+            |error: search_index::mapping::MappingError| CliError::Input(error.to_string());
+        let indexes = Indexes::new(&soml, &options).map_err(unusable)?;
+        for finding in &indexes.findings {
+            writeln!(console.err, "{finding}")?;
+        }
+        let api = SearchApi::new(Arc::clone(&soml), indexes.clone()).map_err(unusable)?;
+        Ok(Searchable {
+            soml,
+            indexes: Arc::new(indexes),
+            api,
+        })
+    }
+
+    /// Builds the indexes that have changed.
+    pub(super) async fn build(
+        &self,
+        store: Arc<dyn GraphStore>,
+        engine: Engine,
+        options: IndexerOptions,
+        console: &mut Console<'_>,
+    ) -> Result<Report, CliError> {
+        let (soml, indexes) = (Arc::clone(&self.soml), Arc::clone(&self.indexes));
+        let indexer = Indexer::new(soml, indexes, store, engine, options);
+        let (progress, context) = (indexer.progress(), CallContext::new());
+        let bar = console.interactive.then(bar);
+        let mut run = std::pin::pin!(indexer.run(&context));
+        let mut tick = tokio::time::interval(TICK);
+        let report = loop {
+            tokio::select! {
+                ended = &mut run => break ended,
+                _ = tick.tick() => show(bar.as_ref(), &progress),
+            }
+        };
+        if let Some(bar) = bar {
+            bar.finish_and_clear();
+        }
+        Ok(report?)
+    }
+}
+
+/// Returns the options that the settings give an indexer.
+pub(super) fn options(settings: &Settings) -> IndexerOptions {
+    let mut options = IndexerOptions::new(Owner::new(settings.name.clone()));
+    options.ignore_malformed = settings.search.ignore_malformed;
+    options.remove_previous = settings.search.remove_previous;
+    options.drop_delay = settings.search.drop_delay;
+    options
+}
+
+fn bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} documents {elapsed} {msg}")
+        .expect("the template is well-formed");
+    ProgressBar::new(0).with_style(style)
+}
+
+fn show(bar: Option<&ProgressBar>, progress: &Progress) {
+    let Some(bar) = bar else {
+        return;
+    };
+    let (mut total, mut done) = (0, 0);
+    for object in progress.objects() {
+        total += object.total();
+        let is_checking = object.stage() == Stage::Checking;
+        done += if is_checking {
+            object.read()
+        } else {
+            object.written()
+        };
+        if matches!(
+            object.stage(),
+            Stage::Checking | Stage::Filling | Stage::Verifying
+        ) {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a rate for people"
+            )]
+            let rate = thousands(object.rate() as u64);
+            bar.set_message(format!("{} {rate}/s", object.object()));
+        }
+    }
+    bar.set_length(total);
+    bar.set_position(done);
+}

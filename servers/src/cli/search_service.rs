@@ -1,0 +1,221 @@
+//! `search-service`: the search service in a process of its own.
+
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::Arc;
+
+use clap::Args;
+use graph_store::GraphStore;
+
+use super::config_args::ConfigArgs;
+use super::input::Input;
+use super::lines::Lines;
+use super::searching::{self, Searching};
+use super::serve::{LAST_WORK, base, log_settings, stop_signal, verifier};
+use super::{CliError, Console, Exit, finish, loading};
+use crate::auth::{self, Verifier};
+use crate::config::{Settings, Switch};
+use crate::loading::LoadProgress;
+use crate::logging;
+use crate::resources::Resources;
+use crate::schema_store::{InMemorySchemaStore, SchemaStore};
+use crate::search::{Engines, ObjectServiceSchemas, SearchApp, SearchParts, Storage};
+use crate::store::DataStore;
+
+/// The port that the service listens on unless told otherwise.
+const PORT: u16 = 9980;
+
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    /// Address to listen on (`application.host`).
+    #[arg(long, value_name = "ADDRESS")]
+    host: Option<IpAddr>,
+    /// Port to listen on, 0 for any free one (`application.port`) [default: 9980].
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+    /// Allows listening on addresses other than loopback while requests need no token.
+    #[arg(long)]
+    insecure: bool,
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+/// Where the data are that are indexed.
+struct Source {
+    store: Option<DataStore>,
+    storage: Storage,
+}
+
+impl Serve {
+    /// Serves until the process receives a stop signal.
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let lines = Lines::start().map_err(CliError::Start)?;
+        Ok(lines.with_console(console, |console| {
+            let result = self.run_with(&lines, console);
+            finish(result, console)
+        }))
+    }
+
+    fn run_with(self, lines: &Lines, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let (settings, mut warnings) = self.settings()?;
+        let verifier = verifier(&settings, self.insecure)?;
+        if verifier.is_some() {
+            let weak = auth::warnings(&settings.security);
+            warnings.extend(weak.into_iter().map(str::to_owned));
+        }
+        logging::start_in_background(&settings, console.interactive, &lines.err)
+            .map_err(|error| CliError::Usage(format!("`logging.level` is malformed: {error}")))?;
+        for warning in warnings {
+            tracing::warn!("{warning}");
+        }
+        log_settings(&settings);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(CliError::Start)?;
+        let result = runtime.block_on(self.serve(settings, verifier, lines, console));
+        // Work for clients that have gone must not keep the process.
+        runtime.shutdown_timeout(LAST_WORK);
+        result
+    }
+
+    fn settings(&self) -> Result<(Settings, Vec<String>), CliError> {
+        let host = self.host.map(|host| format!("application.host={host}"));
+        let port = self.port.map(|port| format!("application.port={port}"));
+        let named: Vec<_> = host.into_iter().chain(port).collect();
+        let mut defaults = Settings {
+            name: "search-service".to_owned(),
+            port: PORT,
+            ..Settings::default()
+        };
+        defaults.security.enabled = Switch::On;
+        let (settings, warnings) = self.config.settings(defaults, &named)?;
+        self.input.check_against(&settings)?;
+        Ok((settings, warnings))
+    }
+
+    /// Returns where the data are; refuses to index where there are none.
+    fn source(&self, settings: &Settings) -> Result<Source, CliError> {
+        let has_own = self.input.has_data();
+        let has_data = has_own || !settings.sparql.addresses.is_empty();
+        let is_on = match settings.search.indexing {
+            Switch::On => true,
+            Switch::Off => false,
+            Switch::Automatic => has_own,
+        };
+        if is_on && !has_data {
+            let message = "`indexer.indexingEnabled` is on and there are no data to index: name the \
+                           SPARQL server that holds them by `sparql.endpoint.address`, or files by \
+                           --data";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        if !is_on {
+            tracing::info!(
+                "indexes that are there are searched, and none are built: \
+                 `indexer.indexingEnabled` is not on"
+            );
+        }
+        let store = match is_on {
+            true => Some(DataStore::open(settings)?),
+            false => None,
+        };
+        let storage = match has_own {
+            true => Storage::Memory,
+            false => Storage::of(settings),
+        };
+        Ok(Source { store, storage })
+    }
+
+    fn app(
+        &self,
+        settings: Settings,
+        verifier: Option<Verifier>,
+        source: &Source,
+    ) -> Result<SearchApp, CliError> {
+        let schemas: Arc<dyn SchemaStore> = match &settings.search.object_service {
+            Some(_) if self.input.has_schema() => {
+                let message = "--schema names a file and `search.soml.address` an object service with \
+                               schemas: use only one of them";
+                return Err(CliError::Usage(message.to_owned()));
+            }
+            Some(address) => {
+                let schemas = ObjectServiceSchemas::new(address.clone(), &settings);
+                Arc::new(schemas.map_err(|error| CliError::Service(error.to_string()))?)
+            }
+            None => Arc::new(InMemorySchemaStore::default()),
+        };
+        let engines = Engines::open(&settings, &source.storage)?;
+        let store = source.store.as_ref();
+        Ok(SearchApp::new(SearchParts {
+            schemas,
+            data: store.map(|store| -> Arc<dyn GraphStore> { store.graph_store() }),
+            engines,
+            storage: source.storage.clone(),
+            verifier: verifier.map(Arc::new),
+            resources: Resources::of(&settings),
+            loading: Arc::new(LoadProgress::default()),
+            settings,
+        }))
+    }
+
+    async fn serve(
+        self,
+        settings: Settings,
+        verifier: Option<Verifier>,
+        lines: &Lines,
+        console: &mut Console<'_>,
+    ) -> Result<Exit, CliError> {
+        let mut stop = pin!(stop_signal());
+        let source = self.source(&settings)?;
+        let schema = self.input.served_schema(false)?;
+        let app = self.app(settings, verifier, &source)?;
+        let id = match &schema {
+            Some((name, text)) => {
+                let failed = |error| CliError::Input(format!("{name}: {error}"));
+                Some(app.add_schema(text).await.map_err(failed)?)
+            }
+            None => None,
+        };
+        let search = Searching::listen(app).await?;
+        let work = self.begin(&search, &source, id.as_deref(), lines, console);
+        let begun = tokio::select! {
+            // The signal is listened to before anybody knows that the service is there.
+            biased;
+            () = &mut stop => None,
+            begun = work => Some(begun),
+        };
+        if let Some(begun) = begun {
+            begun?;
+            searching::announce(&search.app, &base(search.address), console)?;
+            console.out.flush()?;
+            stop.await;
+        }
+        search.end().await;
+        Ok(Exit::Success)
+    }
+
+    /// Loads the data, and binds the schema.
+    async fn begin(
+        &self,
+        search: &Searching,
+        source: &Source,
+        id: Option<&str>,
+        lines: &Lines,
+        console: &mut Console<'_>,
+    ) -> Result<(), CliError> {
+        let data = self.input.data(console)?;
+        let store = source.store.as_ref().and_then(DataStore::embedded);
+        if let (Some(data), Some(store)) = (data, store) {
+            let loading = &search.app.loading;
+            loading.begin(data.files().len().max(1));
+            let (store, target) = (Arc::clone(store), lines.terminal());
+            let summary = loading::load(loading, store, data, console, target).await?;
+            tracing::info!("{summary}");
+            loading.end();
+        }
+        let query = self.input.demo.as_ref().map(|demo| demo.search_query);
+        search.start(id, query, console).await
+    }
+}

@@ -1,0 +1,400 @@
+//! How objects are indexed and searched.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use graph_store::remote::http::{Addresses, Secret};
+use reqwest::Url;
+use search_index::limits::SearchLimits;
+use search_index::mapping::IndexSettings;
+
+use super::security::Switch;
+use super::settings::Setting;
+
+/// How objects are indexed and searched (`search.*`, `indexing.*`, `indexer.*`, `task.*`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchSettings {
+    /// Whether the all-in-one is a search service too (`search.enabled`).
+    pub enabled: Switch,
+    /// Port of the search service in the all-in-one (`search.port`).
+    pub port: SearchPort,
+    /// Folder of what is kept (`search.storage.location`).
+    pub location: String,
+    /// Maximum of `nestingLevel` in a schema (`search.maxNestingLevel`).
+    pub max_nesting_level: Positive,
+    /// The object service that schemas are read from (`search.soml.address`).
+    pub object_service: Option<ServiceAddress>,
+    /// Token for that service (`search.soml.token`).
+    pub object_service_token: Option<Secret>,
+    /// How bad it is when something is not well (`*.healthcheck*Severity`).
+    pub severities: Severities,
+    /// Whether indexes are built (`indexer.indexingEnabled`).
+    pub indexing: Switch,
+    /// Nodes that indexes are written to (`indexer.host`).
+    pub host: Addresses,
+    /// Nodes that are searched (`indexer.rest.uris`).
+    pub rest_uris: Addresses,
+    /// User of the engine (`indexer.username`).
+    pub username: Option<String>,
+    /// Password of the user (`indexer.credentials`).
+    pub credentials: Option<Secret>,
+    /// File of certificate authorities (`indexer.authorities`).
+    pub authorities: Option<String>,
+    /// Settings of new indexes (`indexer.indexCreateSettings`).
+    pub create_settings: IndexCreateSettings,
+    /// Maximum time to connect (`indexer.accessTimeout`).
+    pub access_timeout: Patience,
+    /// Timeout of health checks (`indexer.healthCheckTimeout`).
+    pub health_check_timeout: Positive,
+    /// Builds every index anew (`indexer.removePrevious`).
+    pub remove_previous: bool,
+    /// Leaves out values that cannot be indexed (`indexer.ignoreMalformed`).
+    pub ignore_malformed: bool,
+    /// How long replaced indexes stay (`indexer.dropDelay`).
+    pub drop_delay: Duration,
+    /// How start and indexing are tried again (`task.default.retry.*`).
+    pub retry: RetrySettings,
+    /// Limits on searches (`search.limits.*`).
+    pub limits: SearchLimits,
+    /// Whether some source sets `search.rbac.enabled`.
+    pub says_about_roles: bool,
+}
+
+/// How bad it is when something is not well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Severities {
+    /// No schema is bound, for searches.
+    pub soml: Severity,
+    /// The engine cannot be reached, for searches.
+    pub engine: Severity,
+    /// The check of searches fails.
+    pub unavailable: Severity,
+    /// No schema is bound, for indexing.
+    pub indexing_soml: Severity,
+    /// Some index is not well.
+    pub indexing_indexes: Severity,
+    /// The engine cannot be reached, for indexing.
+    pub indexing_unavailable: Severity,
+    /// The engine that is written to is not configured or cannot be reached.
+    pub indexer: Severity,
+}
+
+/// How something is tried again (`task.default.retry.*`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RetrySettings {
+    /// How often (`task.default.retry.maxRetries`).
+    pub max_retries: u32,
+    /// Delay before the first try (`task.default.retry.initialDelay`).
+    pub initial_delay: Patience,
+    /// Delay before each further try (`task.default.retry.delay`).
+    pub delay: Patience,
+}
+
+/// How bad something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth a look.
+    Low,
+    /// Needs attention.
+    Medium,
+    /// Does not work.
+    High,
+}
+
+/// A port; `None` is chosen after that of the object service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchPort(pub Option<u16>);
+
+/// A positive integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Positive(pub u32);
+
+/// A time, in which a negative one counts as zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience(pub Duration);
+
+/// The base address of a service: HTTP or HTTPS, without a user, query or fragment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceAddress(Url);
+
+/// Settings of new indexes, as the JSON object that they are given as.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IndexCreateSettings(Option<String>);
+
+impl Default for SearchSettings {
+    fn default() -> Self {
+        SearchSettings {
+            enabled: Switch::Automatic,
+            port: SearchPort(None),
+            location: "data".to_owned(),
+            max_nesting_level: Positive(5),
+            object_service: None,
+            object_service_token: None,
+            severities: Severities::default(),
+            indexing: Switch::Automatic,
+            host: Addresses::default(),
+            rest_uris: Addresses::default(),
+            username: None,
+            credentials: None,
+            authorities: None,
+            create_settings: IndexCreateSettings::default(),
+            access_timeout: Patience(Duration::from_secs(2)),
+            health_check_timeout: Positive(3_000),
+            remove_previous: false,
+            ignore_malformed: true,
+            drop_delay: Duration::from_secs(60),
+            retry: RetrySettings::default(),
+            limits: SearchLimits::default(),
+            says_about_roles: false,
+        }
+    }
+}
+
+impl Default for Severities {
+    fn default() -> Self {
+        Severities {
+            soml: Severity::Medium,
+            engine: Severity::Medium,
+            unavailable: Severity::High,
+            indexing_soml: Severity::Medium,
+            indexing_indexes: Severity::Medium,
+            indexing_unavailable: Severity::High,
+            indexer: Severity::High,
+        }
+    }
+}
+
+impl Default for RetrySettings {
+    fn default() -> Self {
+        RetrySettings {
+            max_retries: 60,
+            initial_delay: Patience(Duration::ZERO),
+            delay: Patience(Duration::from_secs(10)),
+        }
+    }
+}
+
+impl SearchSettings {
+    /// Returns the nodes that are searched; none if the engine is embedded.
+    #[must_use]
+    pub fn searched_nodes(&self) -> &Addresses {
+        match self.rest_uris.is_empty() {
+            true => &self.host,
+            false => &self.rest_uris,
+        }
+    }
+
+    /// Returns the nodes that are written to; none if the engine is embedded.
+    #[must_use]
+    pub fn written_nodes(&self) -> &Addresses {
+        match self.host.is_empty() {
+            true => &self.rest_uris,
+            false => &self.host,
+        }
+    }
+
+    /// Tells whether the engine runs in this process.
+    #[must_use]
+    pub fn is_embedded(&self) -> bool {
+        self.searched_nodes().is_empty()
+    }
+
+    /// Returns the port of the search service beside an object service on `port`.
+    #[must_use]
+    pub fn port_beside(&self, port: u16) -> u16 {
+        match (self.port.0, port) {
+            (Some(port), _) => port,
+            (None, 0) => 0,
+            (None, _) => 9980,
+        }
+    }
+
+    /// Returns the timeout of health checks.
+    #[must_use]
+    pub fn health_check_time(&self) -> Duration {
+        Duration::from_millis(self.health_check_timeout.0.into())
+    }
+
+    /// Returns the file of certificate authorities.
+    #[must_use]
+    pub fn authorities_file(&self) -> Option<PathBuf> {
+        self.authorities.as_ref().map(PathBuf::from)
+    }
+}
+
+impl IndexCreateSettings {
+    /// Returns the settings.
+    #[must_use]
+    pub fn settings(&self) -> IndexSettings {
+        let text = self.0.as_deref().unwrap_or("{}");
+        text.parse().expect("it was read before")
+    }
+}
+
+impl ServiceAddress {
+    /// Returns the address of a path of the service.
+    #[must_use]
+    pub fn of(&self, path: &str) -> String {
+        format!("{}{path}", self.0.as_str().trim_end_matches('/'))
+    }
+}
+
+impl Setting for Severity {
+    const TYPE: &'static str = "`LOW`, `MEDIUM` or `HIGH`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        let all = [Severity::Low, Severity::Medium, Severity::High];
+        let found = all
+            .into_iter()
+            .find(|severity| severity.show().eq_ignore_ascii_case(text));
+        found.ok_or("`LOW`, `MEDIUM` or `HIGH`")
+    }
+
+    fn show(&self) -> String {
+        let name = match self {
+            Severity::Low => "LOW",
+            Severity::Medium => "MEDIUM",
+            Severity::High => "HIGH",
+        };
+        name.to_owned()
+    }
+}
+
+impl Setting for SearchPort {
+    const TYPE: &'static str = "port or `auto`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "auto" => Ok(SearchPort(None)),
+            _ => match text.parse() {
+                Ok(port) => Ok(SearchPort(Some(port))),
+                Err(_) => Err("a port between 0 and 65535, or `auto`"),
+            },
+        }
+    }
+
+    fn show(&self) -> String {
+        self.0.map_or_else(|| "auto".to_owned(), |n| n.to_string())
+    }
+}
+
+impl Setting for Positive {
+    const TYPE: &'static str = "positive number";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text.parse() {
+            Ok(number @ 1..) => Ok(Positive(number)),
+            _ => Err("a positive integer"),
+        }
+    }
+
+    fn show(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+impl Setting for Patience {
+    const TYPE: &'static str = "milliseconds";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        let time: i64 = text.parse().map_err(|_| "a number of milliseconds")?;
+        let time = Duration::from_millis(time.try_into().unwrap_or(0));
+        Ok(Patience(time))
+    }
+
+    fn show(&self) -> String {
+        self.0.as_millis().to_string()
+    }
+}
+
+impl Setting for Option<ServiceAddress> {
+    const TYPE: &'static str = "address or `none`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        if matches!(text, "" | "none") {
+            return Ok(None);
+        }
+        let expected = "an address of http or https without user, query and fragment";
+        let url = Url::parse(text).map_err(|_| expected)?;
+        let is_plain = matches!(url.scheme(), "http" | "https")
+            && url.username().is_empty()
+            && url.password().is_none()
+            && url.query().is_none()
+            && url.fragment().is_none();
+        match is_plain {
+            true => Ok(Some(ServiceAddress(url))),
+            false => Err(expected),
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Some(address) => address.0.to_string(),
+            None => "none".to_owned(),
+        }
+    }
+}
+
+impl Setting for IndexCreateSettings {
+    const TYPE: &'static str = "JSON object or `none`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        if matches!(text, "" | "none") {
+            return Ok(IndexCreateSettings(None));
+        }
+        match text.parse::<IndexSettings>() {
+            Ok(_) => Ok(IndexCreateSettings(Some(text.to_owned()))),
+            Err(_) => Err("a JSON object"),
+        }
+    }
+
+    fn show(&self) -> String {
+        self.0.clone().unwrap_or_else(|| "none".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_address_of_the_engine_falls_back_to_the_other() {
+        let node = |text: &str| text.parse::<Addresses>().unwrap();
+        let mut settings = SearchSettings::default();
+        assert!(settings.is_embedded());
+        settings.host = node("http://a:9200");
+        assert_eq!(settings.searched_nodes(), &node("http://a:9200"));
+        settings.rest_uris = node("http://b:9200");
+        assert_eq!(settings.searched_nodes(), &node("http://b:9200"));
+        assert_eq!(settings.written_nodes(), &node("http://a:9200"));
+        settings.host = Addresses::default();
+        assert_eq!(settings.written_nodes(), &node("http://b:9200"));
+        assert!(!settings.is_embedded());
+    }
+
+    #[test]
+    fn the_port_follows_that_of_the_object_service() {
+        let mut settings = SearchSettings::default();
+        assert_eq!(settings.port_beside(9995), 9980);
+        assert_eq!(settings.port_beside(0), 0);
+        settings.port = SearchPort(Some(8080));
+        assert_eq!(settings.port_beside(0), 8080);
+    }
+
+    #[test]
+    fn values_out_of_their_range_are_refused() {
+        assert_eq!(Patience::parse("-1").map(|time| time.0), Ok(Duration::ZERO));
+        assert!(Patience::parse("soon").is_err());
+        assert!(Positive::parse("0").is_err());
+        assert!(Severity::parse("WORST").is_err());
+        assert_eq!(Severity::parse("high"), Ok(Severity::High));
+        assert!(IndexCreateSettings::parse("[]").is_err());
+        for text in ["ftp://a", "http://u:p@a", "http://a?b", "a"] {
+            assert!(Option::<ServiceAddress>::parse(text).is_err(), "{text}");
+        }
+        let address = Option::<ServiceAddress>::parse("http://a:1/x/")
+            .unwrap()
+            .unwrap();
+        assert_eq!(address.of("/soml/a"), "http://a:1/x/soml/a");
+    }
+}

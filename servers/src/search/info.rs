@@ -1,0 +1,159 @@
+//! What a search service says of the indexes of the bound schema.
+
+use std::sync::Arc;
+
+use graph_store::CallContext;
+use search_index::engine::PhysicalName;
+use search_index::indexer::{ObjectProgress, Progress, Stage};
+use search_index::mapping::IndexDefinition;
+use search_index::service::Target;
+use serde_json::{Map, Value, json};
+
+use super::app::SearchApp;
+use super::bound::Bound;
+use super::job::{Job, JobState};
+
+impl SearchApp {
+    /// Returns what there is to know of the indexes of the bound schema; `None` without one.
+    pub(crate) async fn info(&self) -> Option<Value> {
+        let bound = self.bound()?;
+        let time = self.settings.search.health_check_time();
+        let context = CallContext::new().with_timeout(time);
+        let engine = self.engines.searched.info(&context).await.ok();
+        let job = self.job.load_full();
+        let of_bound = job
+            .as_ref()
+            .filter(|job| Arc::ptr_eq(&job.candidate, &bound));
+        let next = job.as_ref().filter(|job| is_next(job, &bound));
+        let mut indexes = Vec::new();
+        for (at, definition) in bound.indexes.indexes.iter().enumerate() {
+            indexes.push(self.index(&bound, at, definition, &context).await);
+        }
+        Some(json!({
+            "schema": bound.id,
+            "label": bound.label,
+            "revision": bound.revision,
+            "engine": engine.map(|engine| json!({"name": engine.name, "version": engine.version})),
+            "indexingEnabled": self.builds_indexes(),
+            "state": state_of(&bound, of_bound.map(|job| &**job)),
+            "error": of_bound.or(next).and_then(|job| error_of(job)),
+            "next": next.map(|job| next_binding(job)),
+            "indexes": indexes,
+        }))
+    }
+
+    async fn index(
+        &self,
+        bound: &Bound,
+        at: usize,
+        definition: &IndexDefinition,
+        context: &CallContext,
+    ) -> Value {
+        let target = bound.targets()[at].clone();
+        let progress = bound.progress.load_full();
+        let progress = progress.objects().get(at);
+        let (state, name) = match &target {
+            Target::Ready(name) => ("READY", Some(name)),
+            Target::Building { .. } => ("BUILDING", None),
+            Target::Missing => ("MISSING", None),
+        };
+        let documents = match name {
+            Some(name) => self.documents(name, context).await,
+            None => None,
+        };
+        json!({
+            "object": definition.name,
+            "index": name.map(PhysicalName::as_str),
+            "alias": definition.alias(),
+            "state": state,
+            "documents": documents,
+            "fingerprint": definition.fingerprint,
+            "malformed": progress.map(malformed).unwrap_or_default(),
+            "rejected": progress.map_or(0, ObjectProgress::rejected),
+            "progress": progress.filter(|p| p.stage() != Stage::Waiting).map(progress_of),
+        })
+    }
+
+    /// Counts the documents of an index; `None` when the engine does not say.
+    async fn documents(&self, name: &PhysicalName, context: &CallContext) -> Option<u64> {
+        self.engines.searched.count(name, context).await.ok()
+    }
+}
+
+/// Tells whether a run builds another schema than the one that answers.
+fn is_next(job: &Job, bound: &Arc<Bound>) -> bool {
+    let is_open = !matches!(*job.state(), JobState::Done | JobState::Cancelled);
+    is_open && !Arc::ptr_eq(&job.candidate, bound)
+}
+
+fn state_of(bound: &Bound, job: Option<&Job>) -> &'static str {
+    match job.map(|job| job.state().clone()) {
+        Some(JobState::Failed { .. }) => "FAILED",
+        Some(JobState::Waiting { .. }) => "RETRYING",
+        Some(JobState::Running) => "BUILDING",
+        Some(JobState::Done | JobState::Cancelled) | None => match bound.is_complete() {
+            true => "READY",
+            false => "INCOMPLETE",
+        },
+    }
+}
+
+fn error_of(job: &Job) -> Option<String> {
+    match &*job.state() {
+        JobState::Waiting { error, .. } | JobState::Failed { error } => Some(error.clone()),
+        JobState::Running | JobState::Cancelled | JobState::Done => None,
+    }
+}
+
+/// Describes the schema that takes the place of the bound one when its indexes are complete.
+fn next_binding(job: &Job) -> Value {
+    let next = &job.candidate;
+    let progress: Arc<Progress> = next.progress.load_full();
+    let objects = progress.objects().iter();
+    let objects = objects.map(|object| {
+        let mut one = Map::new();
+        one.insert("object".to_owned(), object.object().into());
+        one.insert("progress".to_owned(), progress_of(object));
+        Value::Object(one)
+    });
+    json!({
+        "schema": next.id,
+        "revision": next.revision,
+        "state": state_of(next, Some(job)),
+        "indexes": objects.collect::<Vec<_>>(),
+    })
+}
+
+fn malformed(progress: &ObjectProgress) -> Map<String, Value> {
+    let fields = progress.malformed_fields().into_iter();
+    let fields = fields.map(|(path, count)| {
+        let examples = count.examples.iter().map(|value| {
+            json!({"iri": value.iri, "value": value.value, "reason": value.reason.to_string()})
+        });
+        let examples: Vec<_> = examples.collect();
+        (path, json!({"count": count.count, "examples": examples}))
+    });
+    fields.collect()
+}
+
+fn progress_of(progress: &ObjectProgress) -> Value {
+    let stage = match progress.stage() {
+        Stage::Waiting => "WAITING",
+        Stage::Checking => "CHECKING",
+        Stage::Filling => "FILLING",
+        Stage::Verifying => "VERIFYING",
+        Stage::Complete => "COMPLETE",
+        Stage::Done => "DONE",
+    };
+    let estimate = progress
+        .estimate()
+        .filter(|_| progress.stage() == Stage::Filling);
+    json!({
+        "stage": stage,
+        "total": progress.total(),
+        "read": progress.read(),
+        "written": progress.written(),
+        "documentsPerSecond": progress.rate().round(),
+        "secondsLeft": estimate.map(|time| time.as_secs()),
+    })
+}

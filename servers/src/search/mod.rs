@@ -1,0 +1,25 @@
+//! The search service in a process: what is bound to it, the runs that build its indexes, its engines,
+//! and what it says of them.
+
+mod app;
+mod binding;
+mod bound;
+mod check;
+mod engines;
+mod error;
+mod examples;
+mod info;
+mod job;
+mod kept;
+mod schemas;
+mod start;
+mod state;
+
+pub use app::{SearchApp, SearchParts};
+pub(crate) use bound::Bound;
+pub use engines::{Engines, EnginesError};
+pub use error::SearchChangeError;
+pub use kept::Storage;
+pub use schemas::ObjectServiceSchemas;
+pub use start::FirstSchemaError;
+pub(crate) use state::health;

@@ -1,0 +1,184 @@
+//! Binding again: what clients see meanwhile, what is built, and what is refused.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
+
+use super::{World, on_both_engines};
+
+on_both_engines! {
+    a_client_that_searches_sees_no_error_and_no_part_of_an_index
+    unchanged_indexes_are_not_built_again
+    malformed_values_are_refused_where_they_must_not_be_ignored
+}
+
+fn a_client_that_searches_sees_no_error_and_no_part_of_an_index(world: &World) {
+    let sky = world.serve();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let client = scope.spawn(|| {
+            let mut searches = 0;
+            while !is_over.load(Ordering::Relaxed) || searches < 10 {
+                let answer = sky.search();
+                let total = &answer["data"][&sky.root]["total"]["value"];
+                assert_eq!(*total, 20, "{answer:#}");
+                searches += 1;
+            }
+        });
+        for round in 0..4 {
+            let props = format!("title: {{}}, size: {{range: int}}, other{round}: {{}}");
+            sky.store("sky", &world.soml(&props));
+            let bound = sky.bind("sky");
+            assert_eq!(bound.status, 200, "{}", bound.text());
+            let index = format!("svc-{}-{}", world.object.to_lowercase(), round + 2);
+            sky.wait("the new index answers", |sky| {
+                sky.info()["indexes"][0]["index"] == index.as_str()
+            });
+        }
+        is_over.store(true, Ordering::Relaxed);
+        client.join().unwrap();
+    });
+    let sdl = sky.service.get("/schema.graphql").text();
+    assert!(sdl.contains("other3") && !sdl.contains("other2"));
+    sky.unbind("sky");
+}
+
+fn unchanged_indexes_are_not_built_again(world: &World) {
+    let sky = world.serve();
+    let before = sky.info()["indexes"][0].clone();
+    sky.store(
+        "sky",
+        &format!(
+            "{}# no matter\n",
+            world.soml("title: {}, size: {range: int}")
+        ),
+    );
+    assert_eq!(sky.bind("sky").status, 200);
+    sky.wait("the run has ended", |sky| sky.info()["state"] == "READY");
+    let after = sky.info()["indexes"][0].clone();
+    assert_eq!(after["index"], before["index"]);
+    assert_eq!(after["fingerprint"], before["fingerprint"]);
+    sky.unbind("sky");
+}
+
+fn malformed_values_are_refused_where_they_must_not_be_ignored(world: &World) {
+    let store = super::store(
+        "@prefix v: <http://e/> . v:a a v:Planet ; v:title \"A\" ; v:size \"large\" .
+         v:b a v:Planet ; v:title \"B\" ; v:size 3 .",
+    );
+    let (title, sized) = (
+        world.soml("title: {}"),
+        world.soml("title: {}, size: {range: int}"),
+    );
+    let mut parts = world.parts(store);
+    parts.settings.search.ignore_malformed = false;
+    let schemas = std::sync::Arc::clone(&parts.schemas);
+    let (service, app) = crate::service::Service::search(parts, Some(&title));
+    let sky = super::Sky {
+        service,
+        app,
+        schemas,
+        root: world.root(),
+        field: world.field(),
+    };
+    assert_eq!(sky.total(), 2);
+    sky.store("sky", &sized);
+    let refused = sky.bind("sky");
+    assert_eq!(
+        (refused.status, refused.code().as_str()),
+        (422, "VALUES_MALFORMED")
+    );
+    let error = refused.json()["errors"][0]["extensions"].clone();
+    assert_eq!(error["iri"], "http://e/a", "{error}");
+    assert_eq!(error["property"], "size");
+    assert!(error["value"].as_str().unwrap().contains("large"));
+    assert_eq!(sky.total(), 2, "what was bound still answers");
+    let sdl = sky.service.get("/schema.graphql").text();
+    assert!(!sdl.contains("size: Int"), "{sdl}");
+    sky.unbind("sky");
+}
+
+#[test]
+fn malformed_values_are_counted_where_they_are_ignored() {
+    let world = World::embedded();
+    let store = super::store(
+        "@prefix v: <http://e/> . v:a a v:Planet ; v:title \"A\" ; v:size \"large\" .",
+    );
+    let sky = world.serve_parts(world.parts(store));
+    let malformed = sky.info()["indexes"][0]["malformed"]["size"].clone();
+    assert_eq!(malformed["count"], 1, "{malformed}");
+    assert_eq!(malformed["examples"][0]["iri"], "http://e/a");
+}
+
+#[test]
+fn an_unbuilt_schema_is_served_and_says_that_its_indexes_are_being_built() {
+    let world = World::embedded();
+    let engine = super::stoppable::Stoppable::new(super::embedded());
+    engine.hold_bulks(true);
+    let engines = servers::search::Engines::of(engine.clone());
+    let parts = world.parts_over(super::planets(20), engines);
+    let schemas = std::sync::Arc::clone(&parts.schemas);
+    let (service, app) = crate::service::Service::search(parts, None);
+    let sky = super::Sky {
+        service,
+        app,
+        schemas,
+        root: world.root(),
+        field: world.field(),
+    };
+    sky.store("sky", &world.soml("title: {}"));
+    assert_eq!(sky.bind("sky").status, 200);
+    let answer = sky.search();
+    assert_eq!(answer["data"], json!({sky.root.as_str(): null}));
+    assert_eq!(
+        answer["errors"][0]["extensions"]["code"], "INDEX_BUILDING",
+        "{answer}"
+    );
+    assert_eq!(sky.info()["state"], "BUILDING");
+    assert_eq!(sky.check("2200")["status"], "WARNING");
+    engine.hold_bulks(false);
+    sky.wait("the index is there", |sky| sky.total() == 20);
+    assert_eq!(sky.check("2200")["status"], "OK");
+    assert!(sky.app.has_schema());
+}
+
+#[test]
+fn another_bind_and_an_unbind_end_the_run_before() {
+    let world = World::embedded();
+    let engine = super::stoppable::Stoppable::new(super::embedded());
+    let engines = servers::search::Engines::of(engine.clone());
+    let sky = world.serve_parts(world.parts_over(super::planets(20), engines));
+    engine.hold_bulks(true);
+    sky.store("sky", &world.soml("title: {}, a: {}"));
+    assert_eq!(sky.bind("sky").status, 200);
+    sky.wait("a run has begun", |sky| {
+        sky.info()["next"]["state"] == "BUILDING"
+    });
+    sky.store("sky", &world.soml("title: {}, b: {}"));
+    assert_eq!(sky.bind("sky").status, 200);
+    assert_eq!(sky.total(), 20, "the first index still answers");
+    engine.hold_bulks(false);
+    sky.wait("the last schema answers", |sky| {
+        sky.info()["state"] == "READY"
+            && sky
+                .service
+                .get("/schema.graphql")
+                .text()
+                .contains("  b: String")
+    });
+    assert!(
+        !sky.service
+            .get("/schema.graphql")
+            .text()
+            .contains("  a: String")
+    );
+    engine.hold_bulks(true);
+    sky.store("sky", &world.soml("title: {}, c: {}"));
+    assert_eq!(sky.bind("sky").status, 200);
+    assert_eq!(sky.unbind("sky").status, 204);
+    engine.hold_bulks(false);
+    assert_eq!(
+        sky.search()["errors"][0]["extensions"]["code"],
+        "SCHEMA_NOT_BOUND"
+    );
+}

@@ -1,0 +1,174 @@
+//! The demo as a process: the object service and the search service in one.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// A running process, which ends when this is dropped.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn post(base: &str, query: &str) -> Value {
+    let body = json!({ "query": query }).to_string();
+    let mut answer = ureq::post(format!("{base}/graphql"))
+        .content_type("application/json")
+        .send(&body)
+        .unwrap();
+    serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap()
+}
+
+/// Starts a program; returns what it says on each line until one begins with `last`.
+fn start(program: &str, arguments: &[&str], last: &str) -> (Process, Vec<String>) {
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut said = Vec::new();
+    for line in lines.by_ref().map_while(Result::ok) {
+        let is_last = line.starts_with(last);
+        said.push(line);
+        if is_last {
+            break;
+        }
+    }
+    // What it says from now on goes nowhere, and must not block it.
+    std::thread::spawn(move || {
+        let mut rest = String::new();
+        let _ = lines.next();
+        let _ = std::io::empty().read_to_string(&mut rest);
+    });
+    (Process(child), said)
+}
+
+fn base(said: &[String], word: &str) -> String {
+    let line = said.iter().find(|line| line.starts_with(word));
+    let line = line.unwrap_or_else(|| panic!("{said:#?}"));
+    let url = line.split_whitespace().nth(1).unwrap();
+    url.trim_end_matches("/graphql").to_owned()
+}
+
+#[test]
+fn the_demo_finds_tatooine_with_a_typing_error() {
+    let program = env!("CARGO_BIN_EXE_soml");
+    let arguments = ["serve", "--demo", "star-wars", "--port", "0"];
+    let (_process, said) = start(program, &arguments, "Search:");
+    let (objects, search) = (base(&said, "GraphQL:"), base(&said, "Search:"));
+    assert_ne!(objects, search);
+    let examples = ureq::get(format!("{search}/examples")).call().unwrap();
+    let examples = { examples }.body_mut().read_to_string().unwrap();
+    let examples: Value = serde_json::from_str(&examples).unwrap();
+    let queries: Vec<_> = examples["examples"].as_array().unwrap().iter().collect();
+    assert!(queries.len() > 2, "{examples}");
+    for example in &queries {
+        let answer = post(&search, example["query"].as_str().unwrap());
+        assert!(answer.get("errors").is_none(), "{example}: {answer:#}");
+    }
+    let first = queries[0]["query"].as_str().unwrap();
+    assert!(first.contains("Tatoine"), "{first}");
+    let answer = post(&search, first);
+    let planet = &answer["data"]["planet_search"]["hits"][0]["planet"];
+    assert_eq!(planet["name"], "Tatooine", "{answer:#}");
+    let objects = post(
+        &objects,
+        "{ planet(ID: \"https://swapi.co/resource/planet/1\") { name } }",
+    );
+    assert_eq!(objects["data"]["planet"][0]["name"], "Tatooine");
+}
+
+#[test]
+fn the_search_service_alone_serves_a_schema_over_data() {
+    let program = env!("CARGO_BIN_EXE_search-service");
+    let arguments = [
+        "--demo",
+        "star-wars",
+        "--port",
+        "0",
+        "--set",
+        "security.enabled=false",
+    ];
+    let (_process, said) = start(program, &arguments, "Search:");
+    let search = base(&said, "Search:");
+    let answer = post(&search, "{ film_search(size: 0) { total { value } } }");
+    assert_eq!(
+        answer["data"]["film_search"]["total"]["value"], 6,
+        "{answer:#}"
+    );
+}
+
+#[test]
+fn indexing_without_data_is_refused_with_a_hint() {
+    let output = Command::new(env!("CARGO_BIN_EXE_search-service"))
+        .args(["--port", "0", "--set", "security.enabled=false"])
+        .args(["--set", "indexer.indexingEnabled=true"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(64));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("sparql.endpoint.address") && said.contains("--data"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_demo_without_search_listens_on_one_port() {
+    let program = env!("CARGO_BIN_EXE_soml");
+    let arguments = [
+        "serve",
+        "--demo",
+        "star-wars",
+        "--port",
+        "0",
+        "--set",
+        "search.enabled=false",
+    ];
+    let (_process, said) = start(program, &arguments, "Writing:");
+    assert!(
+        !said.iter().any(|line| line.starts_with("Search:")),
+        "{said:#?}"
+    );
+}
+
+#[test]
+fn the_searches_of_the_page_find_what_they_say() {
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let page = std::fs::read_to_string(docs.join("search.md")).unwrap();
+    let data = std::fs::read_to_string(docs.join("examples/planets.ttl")).unwrap();
+    let soml = std::fs::read_to_string(docs.join("examples/planets.yaml")).unwrap();
+    let world = super::World::embedded();
+    let parts = world.parts(super::store(&data));
+    let (service, _app) = crate::service::Service::search(parts, Some(&soml));
+    let titles = page.split("```graphql\n").skip(1).map(|block| {
+        let query = block.split("```").next().unwrap();
+        let answer = service.post(&json!({ "query": query })).json();
+        assert!(answer.get("errors").is_none(), "{query}: {answer:#}");
+        let found = &answer["data"]["planet_search"];
+        let buckets = found["aggregations"][0]["buckets"].as_array().map(Vec::len);
+        let hits = found["hits"].as_array().into_iter().flatten();
+        let titles: Vec<_> = hits.map(|hit| hit["planet"]["title"].clone()).collect();
+        (titles, buckets)
+    });
+    let expected = [
+        (json!(["Jupiter"]), None),
+        (json!(["Mars"]), None),
+        (json!(["Mars"]), None),
+        (json!(["Jupiter"]), None),
+        (json!(["Jupiter", "Venus"]), None),
+        (json!([]), Some(3)),
+        (json!(["Mars"]), None),
+    ];
+    let titles: Vec<_> = titles
+        .map(|(titles, buckets)| (json!(titles), buckets))
+        .collect();
+    assert_eq!(titles, expected);
+}

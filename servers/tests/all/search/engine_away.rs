@@ -1,0 +1,109 @@
+//! The search engine is away: at the start, and while the service runs.
+
+use servers::search::Engines;
+
+use super::stoppable::Stoppable;
+use super::{World, embedded, planets};
+
+#[test]
+fn an_engine_that_comes_late_is_waited_for() {
+    let world = World::embedded();
+    let engine = Stoppable::new(embedded());
+    engine.stop(true);
+    let sky = world.serve_parts(world.parts_over(planets(20), Engines::of(engine.clone())));
+    let search = sky.search();
+    assert_eq!(
+        search["errors"][0]["extensions"]["code"], "SCHEMA_NOT_BOUND",
+        "{search}"
+    );
+    assert_eq!(sky.service.get("/__gtg").status, 503);
+    let bound = sky.bind("sky");
+    assert_eq!(
+        (bound.status, bound.code().as_str()),
+        (503, "ENGINE_UNAVAILABLE")
+    );
+    for id in ["2100", "2200", "2300"] {
+        assert_ne!(sky.check(id)["status"], "OK", "{id}");
+    }
+    engine.stop(false);
+    sky.wait("the schema is bound", |sky| sky.total() == 20);
+    assert_eq!(sky.service.get("/__gtg").status, 200);
+}
+
+#[test]
+fn an_engine_that_stops_fails_searches_and_health_until_it_is_back() {
+    let world = World::embedded();
+    let engine = Stoppable::new(embedded());
+    let sky = world.serve_parts(world.parts_over(planets(20), Engines::of(engine.clone())));
+    assert_eq!(sky.total(), 20);
+    engine.stop(true);
+    let answer = sky.search();
+    assert_eq!(
+        answer["errors"][0]["extensions"]["code"], "ENGINE_UNAVAILABLE",
+        "{answer}"
+    );
+    let gtg = sky.service.get("/__gtg");
+    assert_eq!(
+        (gtg.status, gtg.code().as_str()),
+        (503, "ENGINE_UNAVAILABLE")
+    );
+    engine.stop(false);
+    assert_eq!(sky.total(), 20);
+    assert_eq!(sky.service.get("/__gtg").status, 200);
+}
+
+#[test]
+fn a_run_that_the_engine_leaves_is_tried_again() {
+    let world = World::embedded();
+    let engine = Stoppable::new(embedded());
+    let sky = world.serve_parts(world.parts_over(planets(20), Engines::of(engine.clone())));
+    engine.hold_bulks(true);
+    sky.store("sky", &world.soml("title: {}, more: {}"));
+    assert_eq!(sky.bind("sky").status, 200);
+    sky.wait("the run has begun", |sky| {
+        sky.info()["next"]["state"] == "BUILDING"
+    });
+    engine.stop(true);
+    engine.hold_bulks(false);
+    sky.wait("the run has failed", |sky| {
+        let message = sky.check("2200")["message"].to_string();
+        assert!(sky.app.has_schema());
+        message.contains("cannot be reached")
+    });
+    engine.stop(false);
+    sky.wait("the new schema answers", |sky| {
+        sky.service
+            .get("/schema.graphql")
+            .text()
+            .contains("  more: String")
+    });
+    assert_eq!(sky.total(), 20);
+}
+
+#[test]
+fn nobody_at_the_port_is_an_engine_that_is_away() {
+    let mut world = World::embedded();
+    let port = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap().port()
+    };
+    world.settings.search.host = format!("http://127.0.0.1:{port}").parse().unwrap();
+    let sky = world.serve();
+    let answer = sky.bind("sky");
+    assert_eq!(
+        (answer.status, answer.code().as_str()),
+        (503, "ENGINE_UNAVAILABLE")
+    );
+    assert!(
+        !answer.text().contains(&port.to_string()),
+        "{}",
+        answer.text()
+    );
+    let search = sky.check("2100");
+    assert_eq!(search["status"], "WARNING");
+    assert_eq!(search["message"], "the search engine cannot be reached");
+    assert_eq!(sky.check("2200")["status"], "ERROR");
+    assert_eq!(sky.check("2300")["status"], "ERROR");
+    assert_eq!(sky.service.get("/__gtg").status, 503);
+    assert_eq!(sky.service.get("/__live").status, 200);
+}

@@ -1,0 +1,258 @@
+//! The search service over HTTP, with the embedded engine and with OpenSearch.
+
+mod binding;
+mod callers;
+mod demo;
+mod engine_away;
+mod health;
+mod kept;
+mod routes;
+mod stoppable;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use graph_store::GraphStore;
+use graph_store::oxigraph::OxigraphStore;
+use oxigraph::io::RdfFormat;
+use oxigraph::store::Store;
+use search_index::embedded::EmbeddedEngine;
+use search_index::engine::Engine;
+use serde_json::{Value, json};
+use servers::config::Settings;
+use servers::resources::Resources;
+use servers::schema_store::{Expected, InMemorySchemaStore, SchemaStore};
+use servers::search::{Engines, SearchApp, SearchParts, Storage};
+
+use crate::service::{Answer, Service};
+
+const YAML: (&str, &str) = ("content-type", "text/yaml");
+
+/// Runs each behaviour on the embedded engine, and on an OpenSearch server where one is named.
+macro_rules! on_both_engines {
+    ($($name:ident)*) => {
+        mod embedded {
+            $(#[test]
+            fn $name() {
+                super::$name(&$crate::search::World::embedded());
+            })*
+        }
+
+        mod opensearch {
+            $(#[test]
+            #[ignore = "needs an OpenSearch server named by OPENSEARCH_URL"]
+            fn $name() {
+                super::$name(&$crate::search::World::opensearch());
+            })*
+        }
+    };
+}
+use on_both_engines;
+
+/// What a test is about: planets, under a name that no other test uses on a shared server.
+struct World {
+    object: String,
+    settings: Settings,
+}
+
+impl World {
+    fn embedded() -> World {
+        static WORLDS: AtomicU32 = AtomicU32::new(0);
+        let (process, number) = (std::process::id(), WORLDS.fetch_add(1, Ordering::Relaxed));
+        let mut settings = Settings {
+            name: format!("world-{process}-{number}"),
+            health_cache: Duration::ZERO,
+            ..Settings::default()
+        };
+        settings.search.retry.delay.0 = Duration::from_millis(20);
+        World {
+            object: format!("Planet{process}x{number}"),
+            settings,
+        }
+    }
+
+    fn opensearch() -> World {
+        let mut world = World::embedded();
+        let address = std::env::var("OPENSEARCH_URL").expect("OPENSEARCH_URL names the server");
+        world.settings.search.host = address.parse().unwrap();
+        world
+    }
+
+    /// The schema; the properties decide the fingerprint of the index.
+    fn soml(&self, props: &str) -> String {
+        let object = &self.object;
+        format!(
+            "id: /soml/sky\nspecialPrefixes: {{vocab_iri: 'http://e/', vocab_prefix: v}}\nobjects:\n  \
+             {object}: {{type: v:Planet, search: yes, props: {{{props}}}}}\n"
+        )
+    }
+
+    fn root(&self) -> String {
+        format!("p{}_search", &self.object[1..])
+    }
+
+    fn field(&self) -> String {
+        format!("p{}", &self.object[1..])
+    }
+
+    fn parts(&self, store: Arc<dyn GraphStore>) -> SearchParts {
+        let storage = Storage::Memory;
+        let engines = Engines::open(&self.settings, &storage).unwrap();
+        self.parts_over(store, engines)
+    }
+
+    fn parts_over(&self, store: Arc<dyn GraphStore>, engines: Engines) -> SearchParts {
+        SearchParts {
+            settings: self.settings.clone(),
+            schemas: Arc::new(InMemorySchemaStore::default()),
+            data: Some(store),
+            engines,
+            storage: Storage::Memory,
+            verifier: None,
+            resources: Resources::of(&self.settings),
+            loading: Arc::default(),
+        }
+    }
+
+    /// Serves 20 planets.
+    fn serve(&self) -> Sky {
+        let schemas = InMemorySchemaStore::default();
+        let mut parts = self.parts(planets(20));
+        let schemas: Arc<dyn SchemaStore> = Arc::new(schemas);
+        parts.schemas = Arc::clone(&schemas);
+        self.serve_parts(parts)
+    }
+
+    fn serve_parts(&self, parts: SearchParts) -> Sky {
+        let schemas = Arc::clone(&parts.schemas);
+        let soml = self.soml("title: {}, size: {range: int}");
+        let (service, app) = Service::search(parts, Some(&soml));
+        Sky {
+            service,
+            app,
+            schemas,
+            root: self.root(),
+            field: self.field(),
+        }
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let Ok(base) = std::env::var("OPENSEARCH_URL") else {
+            return;
+        };
+        if self.settings.search.is_embedded() {
+            return;
+        }
+        let pattern = format!("svc-{}-*", self.object.to_lowercase());
+        let names = ureq::get(format!("{base}/_cat/indices/{pattern}?h=index")).call();
+        let names = names.unwrap().body_mut().read_to_string().unwrap();
+        for name in names.lines() {
+            let deleted = ureq::delete(format!("{base}/{}", name.trim())).call();
+            assert!(deleted.is_ok() || std::thread::panicking(), "{name}");
+        }
+    }
+}
+
+/// A running search service.
+struct Sky {
+    service: Service,
+    app: Arc<SearchApp>,
+    schemas: Arc<dyn SchemaStore>,
+    root: String,
+    field: String,
+}
+
+impl Sky {
+    /// Stores another version of a schema.
+    fn store(&self, id: &str, text: &str) {
+        let stored = async {
+            match self.schemas.get(id).await.unwrap() {
+                Some(_) => {
+                    let expected = Expected::default();
+                    self.schemas
+                        .replace(id, text.into(), &expected)
+                        .await
+                        .unwrap()
+                }
+                None => self.schemas.create(id, text.into()).await.unwrap(),
+            }
+        };
+        drop(block_on(stored));
+    }
+
+    fn bind(&self, id: &str) -> Answer {
+        self.service
+            .send("PUT", &format!("/soml/{id}/search"), &[], b"")
+    }
+
+    fn unbind(&self, id: &str) -> Answer {
+        self.service
+            .send("DELETE", &format!("/soml/{id}/search"), &[], b"")
+    }
+
+    fn info(&self) -> Value {
+        let answer = self.service.get("/soml/info");
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.json()
+    }
+
+    /// Searches everything; the answer as a whole.
+    fn search(&self) -> Value {
+        let root = &self.root;
+        let query = format!("{{ {root} {{ total {{ value }} hits {{ id }} }} }}");
+        self.service.post(&json!({ "query": query })).json()
+    }
+
+    fn total(&self) -> Value {
+        self.search()["data"][&self.root]["total"]["value"].clone()
+    }
+
+    /// Waits until something holds.
+    fn wait(&self, what: &str, holds: impl Fn(&Sky) -> bool) {
+        let begun = Instant::now();
+        while !holds(self) {
+            assert!(
+                begun.elapsed() < Duration::from_secs(120),
+                "{what}: {:#}",
+                self.info()
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn check(&self, id: &str) -> Value {
+        let record = self.service.get("/__health").json();
+        let checks = record["healthChecks"].as_array().unwrap();
+        let found = checks.iter().find(|check| check["id"] == id);
+        found.unwrap_or_else(|| panic!("{record:#}")).clone()
+    }
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = { runtime }.enable_all().build().unwrap();
+    runtime.block_on(future)
+}
+
+/// A store with some planets.
+fn planets(number: usize) -> Arc<dyn GraphStore> {
+    let mut turtle = "@prefix v: <http://e/> .\n".to_owned();
+    for at in 0..number {
+        turtle += &format!("v:p{at} a v:Planet ; v:title \"Planet {at}\" ; v:size {at} .\n");
+    }
+    store(&turtle)
+}
+
+fn store(turtle: &str) -> Arc<dyn GraphStore> {
+    let store = Store::new().unwrap();
+    let loaded = store.load_from_slice(RdfFormat::Turtle, turtle.as_bytes());
+    loaded.unwrap();
+    Arc::new(OxigraphStore::new(store))
+}
+
+fn embedded() -> Engine {
+    Arc::new(EmbeddedEngine::in_memory().unwrap())
+}
