@@ -100,12 +100,13 @@ fn main() -> Result<(), Failure> {
             let update = update(first, size);
             let request = request(first, size);
             let mut run = |plainly: bool| -> Result<(), Failure> {
+                let request = request.clone();
                 let started = Instant::now();
                 if plainly {
                     runtime.block_on(ways.update(&update))?;
                     by_update.push(started.elapsed());
                 } else {
-                    runtime.block_on(ways.mutate(request.clone()))?;
+                    runtime.block_on(ways.mutate(request))?;
                     by_mutation.push(started.elapsed());
                 }
                 Ok(())

@@ -1,5 +1,7 @@
 //! Terms that are written into queries and updates: none may be more than the value it stands for.
 
+use std::collections::HashSet;
+
 use oxiri::Iri;
 use oxrdf::{GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
 use spargebra::term::GroundTerm;
@@ -22,8 +24,9 @@ pub(in crate::remote) fn check_change(
     change: &QuadChange,
     dots: DotSegments,
 ) -> Result<(), StoreError> {
+    let mut checked = HashSet::new();
     for quad in change.removed.iter().chain(&change.added) {
-        check_quad(quad, dots)?;
+        check_quad(quad, dots, &mut checked)?;
     }
     let has_blank_node = |quad: &&Quad| quad.subject.is_blank_node() || quad.object.is_blank_node();
     match change.added.iter().find(has_blank_node) {
@@ -52,8 +55,16 @@ pub(in crate::remote) fn check_patterns(
     })
 }
 
-fn check_quad(quad: &Quad, dots: DotSegments) -> Result<(), StoreError> {
-    let check_node = |node: &NamedNode| check_node(node, dots);
+/// Checks the terms of a quad, each IRI once for all quads.
+fn check_quad<'q>(
+    quad: &'q Quad,
+    dots: DotSegments,
+    checked: &mut HashSet<&'q str>,
+) -> Result<(), StoreError> {
+    let mut check_node = |node: &'q NamedNode| match checked.insert(node.as_str()) {
+        true => check_node(node, dots),
+        false => Ok(()),
+    };
     if let NamedOrBlankNode::NamedNode(subject) = &quad.subject {
         check_node(subject)?;
     }
