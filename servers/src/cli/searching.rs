@@ -16,7 +16,7 @@ use crate::render::{self, Style};
 use crate::search::{Engines, SearchApp, SearchChangeError, SearchParts, Storage};
 
 /// How long the start waits for the indexes before it says that the service is there.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A search service that listens.
 pub(super) struct Searching {

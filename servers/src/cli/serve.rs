@@ -177,7 +177,16 @@ impl Serve {
             // Without a sender there is nothing to wait for either.
             let _ = ended.await;
         }));
-        let work = self.fill(&app, &store, data, schema.is_some(), lines, console);
+        let work = async {
+            let has_schema = schema.is_some();
+            self.fill(&app, &store, data, has_schema, lines, console)
+                .await?;
+            app.loaded();
+            match &search {
+                Some(search) => self.start_search(&app, search, console).await,
+                None => Ok(()),
+            }
+        };
         let filled = tokio::select! {
             // The signal is listened to before anybody knows that the service is there.
             biased;
@@ -186,10 +195,6 @@ impl Serve {
         };
         if let Some(filled) = filled {
             filled?;
-            app.loaded();
-            if let Some(search) = &search {
-                self.start_search(&app, search, console).await?;
-            }
             announce(&app, address, search.as_ref(), console)?;
             if let Some(users) = users {
                 users.announce(&base(address), console)?;

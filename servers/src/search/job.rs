@@ -149,6 +149,10 @@ impl Run {
             let text = described(&error);
             if !error.is_transient() || tries == retry.max_retries || self.accepted.is_some() {
                 tracing::error!(error = text, "the indexes cannot be built");
+                if self.accepted.is_some() {
+                    // Nothing has changed, and whoever asked for it hears why.
+                    self.app.job.store(None);
+                }
                 self.refuse(error);
                 return self.finish(JobState::Failed { error: text });
             }

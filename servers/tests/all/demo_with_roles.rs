@@ -51,7 +51,7 @@ fn may(schema: &Schema, access: &Access, name: &str, operation: Operation) -> bo
 
 #[test]
 fn the_schema_of_the_plain_demo_has_no_other_difference_than_the_roles() {
-    let plain = soml_core::load(STAR_WARS.schema)
+    let plain = soml_core::load(&STAR_WARS.searched_schema())
         .schema
         .unwrap()
         .into_inner();

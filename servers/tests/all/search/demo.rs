@@ -57,6 +57,20 @@ fn base(said: &[String], word: &str) -> String {
     url.trim_end_matches("/graphql").to_owned()
 }
 
+/// Waits until all indexes are there.
+fn wait_until_ready(search: &str) {
+    loop {
+        let info = ureq::get(format!("{search}/soml/info")).call().unwrap();
+        let info = { info }.body_mut().read_to_string().unwrap();
+        let info: Value = serde_json::from_str(&info).unwrap();
+        match info["state"].as_str() {
+            Some("READY") => return,
+            Some("BUILDING") => std::thread::sleep(std::time::Duration::from_millis(50)),
+            _ => panic!("{info:#}"),
+        }
+    }
+}
+
 #[test]
 fn the_demo_finds_tatooine_with_a_typing_error() {
     let program = env!("CARGO_BIN_EXE_soml");
@@ -64,6 +78,7 @@ fn the_demo_finds_tatooine_with_a_typing_error() {
     let (_process, said) = start(program, &arguments, "Search:");
     let (objects, search) = (base(&said, "GraphQL:"), base(&said, "Search:"));
     assert_ne!(objects, search);
+    wait_until_ready(&search);
     let examples = ureq::get(format!("{search}/examples")).call().unwrap();
     let examples = { examples }.body_mut().read_to_string().unwrap();
     let examples: Value = serde_json::from_str(&examples).unwrap();
@@ -98,9 +113,10 @@ fn the_search_service_alone_serves_a_schema_over_data() {
     ];
     let (_process, said) = start(program, &arguments, "Search:");
     let search = base(&said, "Search:");
+    wait_until_ready(&search);
     let answer = post(&search, "{ film_search(size: 0) { total { value } } }");
     assert_eq!(
-        answer["data"]["film_search"]["total"]["value"], 6,
+        answer["data"]["film_search"]["total"]["value"], 7,
         "{answer:#}"
     );
 }
