@@ -3,6 +3,7 @@
 use frostem::{Algorithm, Stemmer};
 
 use super::filters::{before_apostrophe, lower_case, turkish_lower_case, without_possessive};
+use super::nordic::Nordic;
 use super::stop_words::{self, StopWords};
 
 /// A language.
@@ -53,6 +54,8 @@ impl Language {
             _ => word,
         };
         Some(match stems {
+            _ if self == Language::Danish => Nordic::Danish.stem(word),
+            _ if self == Language::Norwegian => Nordic::Norwegian.stem(word),
             Some(algorithm) => Stemmer::new(algorithm).stem(&word).into_owned(),
             None => word,
         })
@@ -63,8 +66,8 @@ impl Language {
             Language::StopWords => (&stop_words::ENGLISH, None),
             Language::English => (&stop_words::ENGLISH, Some(Algorithm::Porter)),
             Language::Russian => (&stop_words::RUSSIAN, Some(Algorithm::Russian)),
-            Language::Danish => (&stop_words::DANISH, Some(Algorithm::Danish)),
-            Language::Norwegian => (&stop_words::NORWEGIAN, Some(Algorithm::Norwegian)),
+            Language::Danish => (&stop_words::DANISH, None),
+            Language::Norwegian => (&stop_words::NORWEGIAN, None),
             Language::Romanian => (&stop_words::ROMANIAN, Some(Algorithm::Romanian)),
             Language::Hungarian => (&stop_words::HUNGARIAN, Some(Algorithm::Hungarian)),
             Language::Turkish => (&stop_words::TURKISH, Some(Algorithm::Turkish)),

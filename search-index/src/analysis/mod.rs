@@ -6,6 +6,7 @@
 
 mod filters;
 mod language;
+mod nordic;
 mod standard;
 mod stop_words;
 mod tokenizer;

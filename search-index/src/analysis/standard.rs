@@ -62,6 +62,23 @@ use Class::{
 /// The characters of each class; the first class that has a character counts. Lucene 10 knows Unicode 12.1,
 /// in which some characters were not there yet, or were others.
 const CLASSES: &[(Class, &str)] = &[
+    // Others than now.
+    (
+        Other,
+        r"[\x{2E5}-\x{2EB}\x{55A}\x{55F}\x{58A}\x{A708}-\x{A716}\x{16FE2}]",
+    ),
+    (
+        Extend,
+        r"[\x{600}-\x{605}\x{6DD}\x{70F}\x{8E2}\x{1A7F}\x{110BD}\x{110CD}]",
+    ),
+    (Letter, r"[\x{3005}\x{303B}\x{16FE3}]"),
+    (MidNumber, r"[\x{FE10}\x{FE14}]"),
+    (Symbol, r"[\x{1FB00}-\x{1FBFF}]"),
+    // Signs and numbers of scripts without spaces.
+    (
+        Unspaced,
+        r"[\x{109E}\x{109F}\x{19DA}\x{19DE}\x{19DF}\x{1AA0}-\x{1AA6}\x{1AA8}-\x{1AAD}\x{AA77}-\x{AA79}\x{AADE}\x{AADF}\x{1173A}\x{1173B}\x{1173F}]",
+    ),
     (SymbolForm, r"[\x{FE0F}]"),
     (TextForm, r"[\x{FE0E}]"),
     (Joiner, r"[\x{200D}]"),

@@ -72,6 +72,10 @@ impl Query {
                 "constant_score",
                 Members::of("filter", filter.to_json()).boosted(*boost),
             ),
+            // The best of none, which the engine does not take.
+            Query::DisMax(best) if best.queries.is_empty() => {
+                ("match_none", Members::default().into())
+            }
             Query::DisMax(best) => ("dis_max", dis_max(best)),
             Query::Nested(nested) => ("nested", nested_clause(nested)),
         };

@@ -31,8 +31,8 @@ mod failure;
 mod fields;
 mod health;
 mod ids;
-mod instants;
 mod node;
+mod numbers;
 mod options;
 mod server;
 

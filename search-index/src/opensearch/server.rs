@@ -18,7 +18,7 @@ use super::exchange::{Repeat, Reply, Request};
 use super::failure::{Failure, TOO_MANY_BUCKETS};
 use super::health::{Allocation, ClusterHealth, ShardsHealth};
 use super::ids;
-use super::instants;
+use super::numbers;
 use super::options::{OpenSearchOptions, OptionsError, bound};
 use crate::document::Document;
 use crate::dsl::{FieldSort, Search, Sort, SortMode};
@@ -425,7 +425,7 @@ impl SearchEngine for OpenSearch {
     ) -> Result<Answer, EngineError> {
         check_modes(search)?;
         let form = Form::new(index.definition, search);
-        let search = instants::unrounded(search, index.definition)?;
+        let search = numbers::answerable(search, index.definition)?;
         let body = match &search.search_after {
             Some(after) if after.contains(&None) => {
                 let mut search = search.as_ref().clone();
@@ -515,21 +515,25 @@ fn check_modes(search: &Search) -> Result<(), EngineError> {
     Ok(())
 }
 
+/// The classes of the errors of a search with too many clauses.
+const TOO_MANY_CLAUSES: [&str; 2] = ["too_many_clauses", "too_many_nested_clauses"];
+
 /// Tells what a search asks for too much of from what the engine fails at.
 fn refusal_of_search(failure: Failure, name: &PhysicalName) -> EngineError {
-    match failure.said() {
-        Some((_, said)) if said.is_of(TOO_MANY_BUCKETS) => {
-            let message =
-                "the aggregations have more buckets than OpenSearch holds (`search.max_buckets`)";
-            EngineError::Unsupported(message.to_owned())
-        }
-        Some((_, said)) if said.reason.contains("Result window is too large") => {
-            let message =
-                "`from` and `size` together are above the `index.max_result_window` of OpenSearch";
-            EngineError::Unsupported(message.to_owned())
-        }
-        _ => of_index(failure, name),
-    }
+    let Some((status, said)) = failure.said() else {
+        return of_index(failure, name);
+    };
+    let refusal = if said.is_of(TOO_MANY_BUCKETS) {
+        "the aggregations have more buckets than OpenSearch holds (`search.max_buckets`)".to_owned()
+    } else if TOO_MANY_CLAUSES.iter().any(|class| said.is_of(class)) {
+        "the search has more clauses or similar terms than OpenSearch takes (`indices.query.bool.max_clause_count`)"
+            .to_owned()
+    } else if status == StatusCode::BAD_REQUEST {
+        format!("the search engine refuses the search{said}")
+    } else {
+        return of_index(failure, name);
+    };
+    EngineError::Unsupported(refusal)
 }
 
 /// Tells a missing index from other failures.

@@ -3,6 +3,10 @@
 //! `SEARCH_FUZZ` sets the number of changes of each seed. `scripts/fuzz.sh` searches for more.
 
 #[path = "../../../fuzz/src/searches.rs"]
+#[expect(
+    unreachable_pub,
+    reason = "it is a module of the program of the fuzz target too"
+)]
 mod searches;
 
 use crate::differential::random::Random;

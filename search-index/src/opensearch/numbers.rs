@@ -1,11 +1,11 @@
-//! Clauses about instants before 1970, in a form that the engine answers rightly.
+//! Clauses about numbers, in a form that the engine answers, and answers rightly.
 //!
-//! OpenSearch 3.7 rounds negative numbers of milliseconds in the wrong direction where a bound is rounded
+//! A negative number is an error where the field has no sign; it is less than every value. OpenSearch 3.7 rounds negative numbers of milliseconds in the wrong direction where a bound is rounded
 //! up: in `lte`, in `gt`, and in all that is about one value. `gte` and `lt` are as they should be.
 
 use std::borrow::Cow;
 
-use super::fields::is_instant;
+use super::fields::{Kind, is_instant};
 use crate::dsl::{Bool, Bound, Query, Range, Search, Terms, Value};
 use crate::engine::EngineError;
 use crate::mapping::IndexDefinition;
@@ -13,13 +13,13 @@ use crate::mapping::IndexDefinition;
 /// Most ranges that stand for the values of one clause; the engine takes 1,024 clauses in all.
 const MAX_RANGES: usize = 500;
 
-/// Returns a search with bounds of instants that the engine does not round.
-pub(super) fn unrounded<'s>(
+/// Returns a search with operands that the engine takes, and does not round.
+pub(super) fn answerable<'s>(
     search: &'s Search,
     index: &IndexDefinition,
 ) -> Result<Cow<'s, Search>, EngineError> {
     let mut queries = search.query.iter().chain(&search.post_filter);
-    if !queries.any(|query| is_rounded(query, index)) {
+    if !queries.any(|query| is_mistaken(query, index)) {
         return Ok(Cow::Borrowed(search));
     }
     let mut search = search.clone();
@@ -30,7 +30,7 @@ pub(super) fn unrounded<'s>(
 }
 
 /// Tells whether a clause is to be rewritten, or one inside of it.
-fn is_rounded(query: &Query, index: &IndexDefinition) -> bool {
+fn is_mistaken(query: &Query, index: &IndexDefinition) -> bool {
     let mut found = match query {
         Query::Range(range) => {
             let lower = range
@@ -48,11 +48,15 @@ fn is_rounded(query: &Query, index: &IndexDefinition) -> bool {
         Query::Terms(terms) => terms.values.iter().any(is_past) && is_instant(index, &terms.field),
         _ => false,
     };
-    query.for_each_inner(|inner| found = found || is_rounded(inner, index));
+    found |= unsigned(query, index).is_some();
+    query.for_each_inner(|inner| found = found || is_mistaken(inner, index));
     found
 }
 
 fn rewrite(query: &mut Query, index: &IndexDefinition) -> Result<(), EngineError> {
+    if let Some(other) = unsigned(query, index) {
+        *query = other;
+    }
     if let Query::Range(range) = query
         && is_instant(index, &range.field)
     {
@@ -110,9 +114,45 @@ fn for_each_inner_mut(query: &mut Query, mut visit: impl FnMut(&mut Query)) {
     }
 }
 
-/// Tells whether a value is an instant before 1970.
+/// Tells whether a value is a negative number, as an instant before 1970 is.
 fn is_past(value: &Value) -> bool {
     matches!(value, Value::Integer(millis) if *millis < 0)
+}
+
+/// Returns what a clause with negative numbers means for a field without a sign; `None` if it has none.
+fn unsigned(query: &Query, index: &IndexDefinition) -> Option<Query> {
+    let is_unsigned = |field: &str| Kind::of(index, field) == Kind::Unsigned;
+    match query {
+        Query::Term(term) if is_past(&term.value) && is_unsigned(&term.field) => {
+            Some(Query::MatchNone)
+        }
+        Query::Match(clause) if is_past(&clause.query) && is_unsigned(&clause.field) => {
+            Some(Query::MatchNone)
+        }
+        Query::Terms(terms) if terms.values.iter().any(is_past) && is_unsigned(&terms.field) => {
+            let mut terms = terms.clone();
+            terms.values.retain(|value| !is_past(value));
+            Some(Query::Terms(terms))
+        }
+        Query::Range(range) => {
+            let is_negative =
+                |bound: &Option<Bound>| bound.as_ref().is_some_and(|bound| is_past(&bound.value));
+            let (lower, upper) = (is_negative(&range.lower), is_negative(&range.upper));
+            if !(lower || upper) || !is_unsigned(&range.field) {
+                return None;
+            }
+            let mut range = range.clone();
+            if upper {
+                return Some(Query::MatchNone);
+            }
+            range.lower = Some(Bound {
+                value: Value::Integer(0),
+                inclusive: true,
+            });
+            Some(Query::Range(range))
+        }
+        _ => None,
+    }
 }
 
 /// Returns a clause for the values of another, of which some are before 1970.
@@ -190,7 +230,7 @@ id: /soml/sky
 objects:
   Planet:
     search: yes
-    props: {seen: {range: dateTime}, size: {range: long}, moons: {range: Moon, max: inf}}
+    props: {seen: {range: dateTime}, size: {range: long}, huge: {range: unsignedLong}, moons: {range: Moon, max: inf}}
   Moon: {search: yes, props: {seen: {range: dateTime}}}
 ";
 
@@ -204,7 +244,7 @@ objects:
             query: Some(query),
             ..Search::default()
         };
-        Ok(unrounded(&search, definition)?.to_json()["query"].clone())
+        Ok(answerable(&search, definition)?.to_json()["query"].clone())
     }
 
     fn range(field: &str, lower: (i64, bool), upper: (i64, bool)) -> Query {
@@ -278,6 +318,23 @@ objects:
         assert_eq!(found, expected);
         let found = sent(terms([4, 0])).expect("a query");
         assert_eq!(found, json!({"terms": {"seen": [4, 0], "boost": 2.0}}));
+    }
+
+    #[test]
+    fn a_negative_number_is_less_than_all_without_a_sign() {
+        let found = sent(range("huge", (-9, false), (5, true))).expect("a query");
+        assert_eq!(found, json!({"range": {"huge": {"gte": 0, "lte": 5}}}));
+        let found = sent(range("huge", (-9, false), (-5, true))).expect("a query");
+        assert_eq!(found, json!({"match_none": {}}));
+        let terms = Query::Terms(Terms {
+            field: "huge".to_owned(),
+            values: vec![Value::Integer(-1), Value::Integer(1)],
+            boost: None,
+        });
+        let found = sent(terms).expect("a query");
+        assert_eq!(found, json!({"terms": {"huge": [1]}}));
+        let one = Query::Match(Match::new("huge", Value::Integer(-7)));
+        assert_eq!(sent(one).expect("a query"), json!({"match_none": {}}));
     }
 
     #[test]
