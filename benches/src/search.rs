@@ -102,12 +102,16 @@ impl Indexed {
 }
 
 impl Publications {
-    /// Takes the data, and the address of a server of OpenSearch.
+    /// Takes the schema of the data, the data, and the address of a server of OpenSearch.
     ///
     /// # Errors
     /// When there is no server.
-    pub fn new(store: oxigraph::store::Store, address: &str) -> Result<Self, SearchBenchError> {
-        let soml = crate::SCHEMA.replace(
+    pub fn new(
+        soml: &str,
+        store: oxigraph::store::Store,
+        address: &str,
+    ) -> Result<Self, SearchBenchError> {
+        let soml = soml.replace(
             "  Publication:\n",
             "  Publication:\n    search: {index: yes}\n",
         );

@@ -54,7 +54,8 @@ struct Ways<'w> {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let config = Config::new(arguments.universities, arguments.seed)?;
-    let publications = Publications::new(embedded::load(config)?, &arguments.opensearch)?;
+    let store = embedded::load(config)?;
+    let publications = Publications::new(benches::SCHEMA, store, &arguments.opensearch)?;
     let runtime = Runtime::new()?;
     let mut out = io::stdout().lock();
     let name = runtime.block_on(indexing(&publications, &arguments, &mut out))?;
