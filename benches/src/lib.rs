@@ -9,7 +9,6 @@ pub mod http;
 pub mod measure;
 pub mod pages;
 pub mod random;
-pub mod search;
 pub mod soak;
 pub mod tokens;
 pub mod workload;

@@ -125,13 +125,13 @@ fn danish_others(word: &mut String, region: usize) {
     }
 }
 
-/// Cuts off the second of two equal consonants.
+/// Cuts off the second of two equal consonants, of those that Danish words double.
 fn undouble(word: &mut String, region: usize) {
     let mut letters = word.chars().rev();
     let (last, before) = (letters.next(), letters.next());
     if let Some(letter) = last
         && last == before
-        && !is_vowel(letter)
+        && "bcdfghjklmnpqrstvwxz".contains(letter)
         && word.len() >= region + letter.len_utf8()
     {
         word.pop();
@@ -154,6 +154,8 @@ mod tests {
         (Danish, "underdanighed", "underdan"),
         (Danish, "angela's", "angela's"),
         (Danish, "arphocc", "arphoc"),
+        (Danish, "kanoo", "kanoo"),
+        (Danish, "diníí", "diníí"),
         (Danish, "is", "is"),
         (Norwegian, "havnedistriktene", "havnedistrikt"),
         (Norwegian, "havneekspedisjonens", "havneekspedisjon"),

@@ -528,6 +528,11 @@ fn refusal_of_search(failure: Failure, name: &PhysicalName) -> EngineError {
     } else if TOO_MANY_CLAUSES.iter().any(|class| said.is_of(class)) {
         "the search has more clauses or similar terms than OpenSearch takes (`indices.query.bool.max_clause_count`)"
             .to_owned()
+    } else if said
+        .reason
+        .contains("must not match same docs with parent filter")
+    {
+        "a clause about embedded objects is inside of one about the same objects".to_owned()
     } else if status == StatusCode::BAD_REQUEST {
         format!("the search engine refuses the search{said}")
     } else {

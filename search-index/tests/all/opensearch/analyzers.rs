@@ -208,7 +208,6 @@ fn neighbours(letter: char) -> [String; 4] {
 
 #[test]
 #[ignore = "needs an OpenSearch server named by OPENSEARCH_URL"]
-#[expect(clippy::print_stdout, reason = "the counts are for people to read")]
 fn embedded_analyzers_make_the_terms_of_a_server() {
     let of_dictionaries = Regex::new(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}İ]").expect("valid");
     let mut texts = texts();

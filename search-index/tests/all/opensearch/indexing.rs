@@ -231,12 +231,15 @@ impl Cluster {
     }
 }
 
+/// Something that happens to the index that is written to.
+type Event = dyn Fn(&PhysicalName) + Send + Sync;
+
 /// An engine, and something that happens before it is sent a bulk.
 struct Disturbed {
     engine: Arc<OpenSearch>,
     bulks: AtomicUsize,
     /// What happens, and before which bulk.
-    event: (usize, Box<dyn Fn(&PhysicalName) + Send + Sync>),
+    event: (usize, Box<Event>),
 }
 
 #[async_trait]

@@ -48,13 +48,16 @@ async fn indexes_of_real_schemas_are_taken_or_a_finding_names_the_setting_to_rai
             let mapping = MappingOptions::default().with_settings(settings);
             let indexes = Indexes::new(&schema, &mapping);
             let indexes = indexes.unwrap_or_else(|error| panic!("{application}: {error}"));
-            take(application, &engine, &indexes).await;
+            let refused = take(application, &engine, &indexes).await;
+            let all = indexes.indexes.len();
+            println!("{application}: {all} indexes, {} refused", refused.len());
         }
     }
 }
 
-/// Creates and deletes the indexes; those that the engine refuses have a finding, and no others have.
-async fn take(application: &str, engine: &OpenSearch, indexes: &Indexes) {
+/// Creates and deletes the indexes; those that the engine refuses have a finding, and no others have. Returns
+/// their objects.
+async fn take(application: &str, engine: &OpenSearch, indexes: &Indexes) -> BTreeSet<String> {
     let context = CallContext::new();
     let (mut refused, mut found) = (BTreeSet::new(), BTreeSet::new());
     for finding in &indexes.findings {
@@ -89,10 +92,6 @@ async fn take(application: &str, engine: &OpenSearch, indexes: &Indexes) {
             }
         }
     }
-    println!(
-        "{application}: {} indexes, {} refused",
-        indexes.indexes.len(),
-        refused.len()
-    );
     assert_eq!(refused, found, "{application}");
+    refused
 }
