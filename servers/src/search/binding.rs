@@ -1,5 +1,6 @@
 //! Binding and unbinding schemas.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use super::check::{SearchChecked, Searchable, check};
 use super::error::SearchChangeError;
 use super::examples::example_queries;
 use super::job::{Job, Run};
-use super::kept::Kept;
+use super::kept::{Kept, Storage};
 use crate::example_queries::Example;
 use crate::schema::Checked;
 use crate::schema_store::{Expected, SchemaStoreError, StoredSchema};
@@ -72,7 +73,7 @@ impl SearchApp {
         accepted
             .await
             .map_err(|_| SearchChangeError::Superseded)??;
-        self.keep(&stored);
+        self.keep(&stored).await;
         tracing::info!(schema = id, "schema bound to the search service");
         Ok((stored, checked))
     }
@@ -102,9 +103,7 @@ impl SearchApp {
                 self.bound.store(None);
             }
             self.forget_health();
-            if let Err(error) = self.storage.clear() {
-                tracing::error!(%error, "what is bound cannot be kept");
-            }
+            self.on_disk(Storage::clear).await;
             tracing::info!(schema = id, "schema unbound from the search service");
         }
         Ok(())
@@ -241,14 +240,31 @@ impl SearchApp {
         Ok(receiver)
     }
 
-    fn keep(&self, stored: &StoredSchema) {
+    /// Keeps what is bound over a restart, unless another schema has been bound meanwhile.
+    async fn keep(&self, stored: &StoredSchema) {
+        let _change = self.changes.lock().await;
+        let job = self.job.load_full();
+        let latest = job.map(|job| Arc::clone(&job.candidate));
+        let is_latest = latest
+            .or_else(|| self.bound())
+            .is_some_and(|bound| bound.id == stored.id && bound.revision == stored.revision);
+        if !is_latest {
+            return;
+        }
         let kept = Kept {
             id: stored.id.clone(),
             revision: stored.revision.clone(),
             text: stored.text.to_string(),
         };
-        if let Err(error) = self.storage.write(&kept) {
-            tracing::error!(%error, "what is bound cannot be kept; it is lost at a restart");
+        self.on_disk(move |storage| storage.write(&kept)).await;
+    }
+
+    /// Does what may wait for a disk.
+    async fn on_disk(&self, work: impl FnOnce(&Storage) -> io::Result<()> + Send + 'static) {
+        let storage = self.storage.clone();
+        let done = tokio::task::spawn_blocking(move || work(&storage)).await;
+        if let Err(error) = done.unwrap_or_else(|panic| Err(io::Error::other(panic))) {
+            tracing::error!(%error, "what is bound cannot be kept; a restart binds something else");
         }
     }
 
