@@ -35,6 +35,8 @@ pub(super) struct Rdf4jTransaction {
     sequence: u64,
     /// The sequence was seen to be free.
     is_checked: bool,
+    /// Somebody else may be committing: the sequence is not known from a transaction of this process.
+    may_have_rivals: bool,
 }
 
 /// What the view and the transaction share.
@@ -67,6 +69,7 @@ impl Rdf4jTransaction {
             endpoint: &**endpoint,
             transaction_timeout: options.transaction_timeout,
         };
+        let may_have_rivals = !turn.is_known();
         let sequence = turn.sequence(log, context).await?;
         context.count_call();
         let wire = within(context, Wire::begin(endpoint, None, context)).await?;
@@ -88,6 +91,7 @@ impl Rdf4jTransaction {
             open,
             sequence,
             is_checked: false,
+            may_have_rivals,
         })
     }
 
@@ -101,7 +105,8 @@ impl Rdf4jTransaction {
         let query = quads_of(self.graphs, patterns, sequence);
         let rows = rows(&*self.open, query, 4, context).await?;
         let found = Found::read(rows, sequence)?;
-        if found.is_taken {
+        let is_taken = found.is_taken || (sequence.is_some() && self.was_taken(context).await?);
+        if is_taken {
             let mut state = self.open.state.lock().await;
             if let Some(turn) = &mut state.turn {
                 turn.doubt();
@@ -111,6 +116,25 @@ impl Rdf4jTransaction {
         }
         self.is_checked = true;
         Ok(found.quads)
+    }
+
+    /// Finds out whether a rival took the sequence while the transaction read for the first time.
+    ///
+    /// RDF4J takes its snapshot before it looks out for conflicts. What is committed in between is in
+    /// neither, as when a service is started while its predecessor's last commit is being carried out.
+    async fn was_taken(&self, context: &CallContext) -> Result<bool, StoreError> {
+        if !self.may_have_rivals {
+            return Ok(false);
+        }
+        let log = Log {
+            endpoint: &*self.open.endpoint,
+            transaction_timeout: self.open.options.transaction_timeout,
+        };
+        let holders = log.holders(self.sequence, context).await;
+        if holders.is_err() {
+            self.open.end(&mut *self.open.state.lock().await);
+        }
+        Ok(!holders?.is_empty())
     }
 }
 

@@ -59,7 +59,7 @@ impl Log<'_> {
     }
 
     /// Returns which attempts have a sequence: at most one, where updates are isolated.
-    pub(super) async fn holders(
+    pub(in crate::remote) async fn holders(
         &self,
         sequence: u64,
         context: &CallContext,

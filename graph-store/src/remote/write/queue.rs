@@ -35,6 +35,11 @@ impl Queue {
 }
 
 impl Turn {
+    /// Tells whether the next sequence is known from the transaction before.
+    pub(in crate::remote) fn is_known(&self) -> bool {
+        self.next.is_some()
+    }
+
     /// Returns the sequence that the transaction takes if it is committed.
     pub(in crate::remote) async fn sequence(
         &mut self,
