@@ -196,7 +196,7 @@ fn validation_reports_findings_of_the_document_and_of_its_indexes() {
         document
     };
     assert_eq!(validate(&world.soml("title: {}"))["valid"], true);
-    let deep = "id: /soml/a\nobjects:\n  A: {search: {index: yes, type: {nestingLevel: 9}}, props: {b: {}}}\n";
+    let deep = "id: /soml/a\nobjects:\n  A: {search: {index: yes, type: {nestingLevel: 9}}, props: {b: {range: A}}}\n";
     let document = validate(deep);
     assert_eq!(document["valid"], false);
     assert_eq!(document["errors"][0]["code"], "SEARCH_NESTING_LEVEL");
