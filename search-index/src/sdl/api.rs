@@ -37,7 +37,7 @@ pub struct SearchApi {
     soml: Arc<soml_core::Valid<schema::Schema>>,
     schema: Valid<Schema>,
     indexes: Indexes,
-    /// Positions of indexes by root field.
+    /// Positions of indexes by root field, in the order of the indexes.
     roots: IndexMap<String, Root>,
 }
 
@@ -165,6 +165,14 @@ impl SearchApi {
     #[must_use]
     pub fn indexes(&self) -> &Indexes {
         &self.indexes
+    }
+
+    /// Returns the root field that searches an index, and the field of a hit that holds the object; `None`
+    /// if there is no index at this position.
+    #[must_use]
+    pub fn field_names(&self, index: usize) -> Option<(&str, &str)> {
+        let (root, names) = self.roots.get_index(index)?;
+        Some((root, &names.object))
     }
 
     /// Prints the API in the GraphQL schema definition language.

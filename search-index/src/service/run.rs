@@ -96,6 +96,12 @@ impl SearchService {
         self.shared.targets.store(Arc::new(targets));
     }
 
+    /// Returns where the searches of each index go.
+    #[must_use]
+    pub fn targets(&self) -> Arc<Vec<Target>> {
+        self.shared.targets.load_full()
+    }
+
     /// Returns the API.
     #[must_use]
     pub fn api(&self) -> &SearchApi {

@@ -4,13 +4,13 @@ use clap::Args;
 use search_index::indexer::{Outcome, Report};
 
 use super::config_args::ConfigArgs;
-use super::indexing::{Searchable, options};
+use super::indexing::Searchable;
 use super::input::Input;
 use super::store::{Opened, StoreArgs, over_served, runtime};
 use super::{CliError, Console, Exit};
 use crate::config::Settings;
 use crate::load::thousands;
-use crate::search::{Engines, Storage};
+use crate::search::{Engines, Storage, indexer_options};
 
 #[derive(Debug, Args)]
 pub(super) struct Index {
@@ -39,7 +39,7 @@ impl Index {
         let report = runtime()?.block_on(async {
             let engine = engines.written();
             let searchable = Searchable::new(schema.soml, &engine, &settings, console).await?;
-            let mut options = options(&settings);
+            let mut options = indexer_options(&settings);
             options.only = self.only.clone();
             searchable.build(store, engine, options, console).await
         })?;

@@ -7,7 +7,7 @@ use graph_store::{CallContext, GraphStore};
 use indicatif::{ProgressBar, ProgressStyle};
 use search_index::engine::Engine;
 use search_index::indexer::{Indexer, IndexerOptions, Progress, Report, Stage};
-use search_index::mapping::{Indexes, MappingOptions, Owner};
+use search_index::mapping::Indexes;
 use search_index::sdl::SearchApi;
 use soml_core::Valid;
 use soml_core::schema::Schema;
@@ -15,6 +15,7 @@ use soml_core::schema::Schema;
 use super::{CliError, Console};
 use crate::config::Settings;
 use crate::load::thousands;
+use crate::search::mapping_options;
 
 /// How often the progress bar gets new numbers.
 const TICK: Duration = Duration::from_millis(200);
@@ -36,11 +37,7 @@ impl Searchable {
     ) -> Result<Self, CliError> {
         let context = CallContext::new().with_timeout(settings.request_timeout);
         let info = engine.info(&context).await?;
-        let search = &settings.search;
-        let options = MappingOptions::default()
-            .with_max_nesting_level(search.max_nesting_level.0)
-            .with_settings(search.create_settings.settings())
-            .with_analyzers(info.analyzers);
+        let options = mapping_options(settings, info.analyzers);
         let unusable =
             |error: search_index::mapping::MappingError| CliError::Input(error.to_string());
         let indexes = Indexes::new(&soml, &options).map_err(unusable)?;
@@ -80,15 +77,6 @@ impl Searchable {
         }
         Ok(report?)
     }
-}
-
-/// Returns the options that the settings give an indexer.
-pub(super) fn options(settings: &Settings) -> IndexerOptions {
-    let mut options = IndexerOptions::new(Owner::new(settings.name.clone()));
-    options.ignore_malformed = settings.search.ignore_malformed;
-    options.remove_previous = settings.search.remove_previous;
-    options.drop_delay = settings.search.drop_delay;
-    options
 }
 
 fn bar() -> ProgressBar {

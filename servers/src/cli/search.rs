@@ -2,17 +2,17 @@
 
 use clap::Args;
 use graphql_service::{Request, Service};
-use search_index::service::{SearchService, SearchServiceOptions, Target};
+use search_index::service::{SearchService, Target};
 use serde_json::{Value, json};
 
 use super::config_args::ConfigArgs;
 use super::format::Format;
-use super::indexing::{Searchable, options};
+use super::indexing::Searchable;
 use super::input::Input;
 use super::store::{Opened, StoreArgs, context, over_served, runtime};
 use super::{CliError, Console, Exit};
 use crate::config::Settings;
-use crate::search::{Engines, Storage};
+use crate::search::{Engines, Storage, indexer_options, service_options};
 
 #[derive(Debug, Args)]
 pub(super) struct Search {
@@ -57,16 +57,14 @@ impl Search {
             let engine = engines.written();
             let searchable = Searchable::new(schema.soml, &engine, &settings, console).await?;
             let report = searchable
-                .build(store, engine, options(&settings), console)
+                .build(store, engine, indexer_options(&settings), console)
                 .await?;
             let targets = report.objects.into_iter().map(|o| Target::Ready(o.index));
             let service = SearchService::new(
                 searchable.api,
                 engines.searched(),
                 targets.collect(),
-                SearchServiceOptions::default()
-                    .with_limits(settings.limits.clone())
-                    .with_search_limits(settings.search.limits.clone()),
+                service_options(&settings),
             );
             self.search(&service, &settings, console).await
         })
@@ -100,20 +98,15 @@ impl Search {
         let indexes = &api.indexes().indexes;
         let names: Vec<_> = indexes.iter().map(|index| index.name.as_str()).collect();
         let found = match &self.object {
-            Some(name) => indexes
-                .iter()
-                .find(|index| index.name.eq_ignore_ascii_case(name)),
-            None if names.len() == 1 => indexes.first(),
+            Some(name) => names.iter().position(|one| one.eq_ignore_ascii_case(name)),
+            None if names.len() == 1 => Some(0),
             None => None,
         };
-        let index = found.ok_or_else(|| {
+        let found = found.and_then(|at| Some((&indexes[at], api.field_names(at)?)));
+        let (index, (root, object)) = found.ok_or_else(|| {
             let names = names.join(", ");
             CliError::Usage(format!("name what to search by --object: one of {names}"))
         })?;
-        let mut object = index.name.clone();
-        if let Some(first) = object.get_mut(..1) {
-            first.make_ascii_lowercase();
-        }
         let leaves = index.fields.fields.iter();
         let leaves = leaves.filter_map(|(name, field)| Some((name, field.leaf()?)));
         let texts: Vec<_> = leaves.filter(|(_, leaf)| leaf.is_text()).collect();
@@ -122,8 +115,8 @@ impl Search {
             .find(|(name, _)| *name == "name")
             .or_else(|| texts.first());
         Ok(Subject {
-            root: format!("{}{object}_search", api.soml().config.query_pfx),
-            object,
+            root: root.to_owned(),
+            object: object.to_owned(),
             label: label.map(|(name, leaf)| {
                 let is_language = matches!(leaf, search_index::mapping::Leaf::Language { .. });
                 ((*name).clone(), is_language)

@@ -11,12 +11,11 @@ use super::config_args::ConfigArgs;
 use super::input::Input;
 use super::lines::Lines;
 use super::searching::{self, Searching};
-use super::serve::{LAST_WORK, base, log_settings, stop_signal, verifier};
+use super::serve::{base, run_to_end, start_logging, stop_signal, verifier};
 use super::{CliError, Console, Exit, finish, loading};
 use crate::auth::{self, Verifier};
 use crate::config::{Settings, Switch};
 use crate::loading::LoadProgress;
-use crate::logging;
 use crate::resources::Resources;
 use crate::schema_store::{InMemorySchemaStore, SchemaStore};
 use crate::search::{Engines, ObjectServiceSchemas, SearchApp, SearchParts, Storage};
@@ -65,20 +64,8 @@ impl Serve {
             let weak = auth::warnings(&settings.security);
             warnings.extend(weak.into_iter().map(str::to_owned));
         }
-        logging::start_in_background(&settings, console.interactive, &lines.err)
-            .map_err(|error| CliError::Usage(format!("`logging.level` is malformed: {error}")))?;
-        for warning in warnings {
-            tracing::warn!("{warning}");
-        }
-        log_settings(&settings);
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .map_err(CliError::Start)?;
-        let result = runtime.block_on(self.serve(settings, verifier, lines, console));
-        // Work for clients that have gone must not keep the process.
-        runtime.shutdown_timeout(LAST_WORK);
-        result
+        start_logging(&settings, &warnings, lines, console)?;
+        run_to_end(self.serve(settings, verifier, lines, console))
     }
 
     fn settings(&self) -> Result<(Settings, Vec<String>), CliError> {

@@ -29,7 +29,7 @@ use crate::schema_store::InMemorySchemaStore;
 use crate::store::DataStore;
 
 /// Time for work off the async workers to notice that it is cancelled.
-pub(super) const LAST_WORK: Duration = Duration::from_secs(1);
+const LAST_WORK: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
@@ -89,23 +89,11 @@ impl Serve {
             let weak = auth::warnings(&settings.security);
             warnings.extend(weak.into_iter().map(str::to_owned));
         }
-        logging::start_in_background(&settings, console.interactive, &lines.err)
-            .map_err(|error| CliError::Usage(format!("`logging.level` is malformed: {error}")))?;
-        for warning in warnings {
-            tracing::warn!("{warning}");
-        }
-        log_settings(&settings);
+        start_logging(&settings, &warnings, lines, console)?;
         if users.is_some() {
             users::log_key(&settings.provider);
         }
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .map_err(CliError::Start)?;
-        let result = runtime.block_on(self.serve(settings, users, verifier, lines, console));
-        // Work for clients that have gone must not keep the process.
-        runtime.shutdown_timeout(LAST_WORK);
-        result
+        run_to_end(self.serve(settings, users, verifier, lines, console))
     }
 
     fn settings(&self, security: Switch) -> Result<(Settings, Vec<String>), CliError> {
@@ -366,6 +354,36 @@ impl Serve {
     }
 }
 
+/// Logs from now on, first of all what is configured.
+pub(super) fn start_logging(
+    settings: &Settings,
+    warnings: &[String],
+    lines: &Lines,
+    console: &Console<'_>,
+) -> Result<(), CliError> {
+    logging::start_in_background(settings, console.interactive, &lines.err)
+        .map_err(|error| CliError::Usage(format!("`logging.level` is malformed: {error}")))?;
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
+    log_settings(settings);
+    Ok(())
+}
+
+/// Runs a service in a runtime of its own.
+pub(super) fn run_to_end(
+    service: impl Future<Output = Result<Exit, CliError>>,
+) -> Result<Exit, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(CliError::Start)?;
+    let result = runtime.block_on(service);
+    // Work for clients that have gone must not keep the process.
+    runtime.shutdown_timeout(LAST_WORK);
+    result
+}
+
 /// Returns what verifies tokens; `None` where requests need none, which is for this machine alone unless
 /// `insecure` allows more.
 pub(super) fn verifier(settings: &Settings, insecure: bool) -> Result<Option<Verifier>, CliError> {
@@ -428,7 +446,7 @@ fn announce(
     Ok(())
 }
 
-pub(super) fn log_settings(settings: &Settings) {
+fn log_settings(settings: &Settings) {
     let defaults = Settings::default();
     for property in PROPERTIES.iter() {
         let value = property.shown(settings);

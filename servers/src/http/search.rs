@@ -20,7 +20,7 @@ use super::code;
 use super::error::HttpError;
 use super::managing::{audit, forbidden};
 use super::preconditions::expected;
-use super::soml::{answer, invalid, rendered, report, store_error, stored_report, yaml};
+use super::soml::{answer, refused, rendered, report, store_error, stored_report, yaml};
 use crate::schema_rights::{Manager, Part};
 use crate::search::{SearchApp, SearchChangeError};
 
@@ -109,10 +109,7 @@ pub(super) async fn unbind(
 
 async fn change_error(app: &SearchApp, error: SearchChangeError, text: &str) -> Response {
     match error {
-        SearchChangeError::Invalid(checked) => {
-            let (text, bytes) = (text.to_owned(), text.len());
-            rendered(app, bytes, move || invalid(&checked, &text)).await
-        }
+        SearchChangeError::Invalid(checked) => refused(app, checked, text).await,
         SearchChangeError::Malformed(values) => malformed(&values),
         SearchChangeError::Superseded => {
             HttpError::new(code::BINDING_SUPERSEDED, error.to_string()).into_response()

@@ -279,11 +279,7 @@ pub(super) fn stored_report(
 
 async fn change_error(app: &App, error: SchemaChangeError, text: impl AsRef<str>) -> Response {
     let error = match error {
-        SchemaChangeError::Invalid(checked) => {
-            let text = text.as_ref().to_owned();
-            let bytes = text.len();
-            return rendered(app, bytes, move || invalid(&checked, &text)).await;
-        }
+        SchemaChangeError::Invalid(checked) => return refused(app, checked, text.as_ref()).await,
         error => error,
     };
     let code = match &error {
@@ -322,8 +318,14 @@ pub(super) fn store_error(error: SchemaStoreError) -> HttpError {
     HttpError::new(code, error.to_string())
 }
 
+/// Answers with the report on a document with errors.
+pub(super) async fn refused<H: Host>(app: &H, checked: Box<Checked>, text: &str) -> Response {
+    let (text, bytes) = (text.to_owned(), text.len());
+    rendered(app, bytes, move || invalid(&checked, &text)).await
+}
+
 /// The report on a document with errors: all findings, and the document itself.
-pub(super) fn invalid(checked: &Checked, text: &str) -> Response {
+fn invalid(checked: &Checked, text: &str) -> Response {
     let mut document = report(None, text, checked);
     let code = code::SCHEMA_INVALID;
     document.insert("hydra:statusCode".to_owned(), code.status().into());

@@ -7,9 +7,6 @@ use std::time::Instant;
 use arc_swap::ArcSwapOption;
 use graph_store::GraphStore;
 use graphql_service::{Caller, SlotError, Weight};
-use search_index::indexer::IndexerOptions;
-use search_index::mapping::{MappingOptions, Owner};
-use search_index::service::SearchServiceOptions;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
@@ -160,34 +157,6 @@ impl SearchApp {
         slots
             .run(Weight::Background, Some(deadline), move |_| work())
             .await
-    }
-
-    /// Returns the settings of indexes, without the analyzers that only the engine knows.
-    pub(super) fn mapping_options(&self) -> MappingOptions {
-        let search = &self.settings.search;
-        MappingOptions::default()
-            .with_max_nesting_level(search.max_nesting_level.0)
-            .with_settings(search.create_settings.settings())
-    }
-
-    pub(super) fn owner(&self) -> Owner {
-        Owner::new(self.settings.name.clone())
-    }
-
-    pub(super) fn indexer_options(&self) -> IndexerOptions {
-        let search = &self.settings.search;
-        let mut options = IndexerOptions::new(self.owner());
-        options.ignore_malformed = search.ignore_malformed;
-        options.remove_previous = search.remove_previous;
-        options.drop_delay = search.drop_delay;
-        options
-    }
-
-    pub(super) fn service_options(&self) -> SearchServiceOptions {
-        SearchServiceOptions::default()
-            .with_limits(self.settings.limits.clone())
-            .with_search_limits(self.settings.search.limits.clone())
-            .with_slots(Arc::clone(&self.resources.slots))
     }
 
     pub(super) fn forget_health(&self) {

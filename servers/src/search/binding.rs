@@ -18,6 +18,7 @@ use super::error::SearchChangeError;
 use super::examples::example_queries;
 use super::job::{Job, Run};
 use super::kept::{Kept, Storage};
+use super::options::{indexer_options, mapping_options, service_options};
 use crate::example_queries::Example;
 use crate::schema::Checked;
 use crate::schema_store::{Expected, SchemaStoreError, StoredSchema};
@@ -123,7 +124,7 @@ impl SearchApp {
     ) -> Result<T, SearchChangeError> {
         let context = CallContext::new().with_timeout(ENGINE_TIME);
         let info = self.engines.written.info(&context).await?;
-        let options = self.mapping_options().with_analyzers(info.analyzers);
+        let options = mapping_options(&self.settings, info.analyzers);
         let text = Arc::clone(text);
         Ok(self.in_slot(move || then(check(&text, &options))).await?)
     }
@@ -179,11 +180,12 @@ impl SearchApp {
         query: Option<&str>,
     ) -> Result<Bound, SearchChangeError> {
         let (id, revision) = (stored.id.clone(), stored.revision.clone());
-        let (engine, options) = (Arc::clone(&self.engines.searched), self.service_options());
+        let engine = Arc::clone(&self.engines.searched);
+        let options = service_options(&self.settings).with_slots(Arc::clone(&self.resources.slots));
         let query = query.map(str::to_owned);
         let make = move || {
             let Searchable { soml, indexes, api } = searchable;
-            let mut examples = example_queries(&indexes, &soml);
+            let mut examples = example_queries(&api);
             if let Some(query) = query {
                 let title = "Start";
                 examples.insert(0, Example { title, query });
@@ -219,7 +221,7 @@ impl SearchApp {
         let Some(data) = &self.data else {
             let targets = existing.into_iter();
             let targets = targets.map(|name| name.map_or(Target::Missing, Target::Ready));
-            candidate.set_targets(targets.collect());
+            candidate.service.set_targets(targets.collect());
             self.serve(&candidate);
             self.job.store(None);
             // The receiver is still there.
@@ -231,7 +233,7 @@ impl SearchApp {
             Arc::clone(&candidate.indexes),
             Arc::clone(data),
             Arc::clone(&self.engines.written),
-            self.indexer_options(),
+            indexer_options(&self.settings),
         );
         let job = Arc::new(Job::new(candidate));
         self.job.store(Some(Arc::clone(&job)));

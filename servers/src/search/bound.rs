@@ -23,8 +23,6 @@ pub(crate) struct Bound {
     pub(crate) examples: Vec<Example>,
     pub(super) soml: Arc<Valid<Schema>>,
     pub(super) indexes: Arc<Indexes>,
-    /// Where the searches of each index go, in the order of the indexes.
-    targets: ArcSwap<Vec<Target>>,
     /// What the run found that built the indexes, or builds them.
     pub(super) progress: ArcSwap<Progress>,
     pub(super) sdl: SdlCell,
@@ -41,9 +39,7 @@ pub(super) struct BoundParts {
 }
 
 impl Bound {
-    /// Takes a service whose searches go nowhere yet.
     pub(super) fn new(parts: BoundParts) -> Self {
-        let targets = vec![Target::Missing; parts.indexes.indexes.len()];
         Bound {
             label: parts.soml.metadata.label.clone(),
             id: parts.id,
@@ -52,26 +48,14 @@ impl Bound {
             examples: parts.examples,
             soml: parts.soml,
             indexes: parts.indexes,
-            targets: ArcSwap::from_pointee(targets),
             progress: ArcSwap::default(),
             sdl: SdlCell::default(),
         }
     }
 
-    /// Sets where searches go from now on.
-    pub(super) fn set_targets(&self, targets: Vec<Target>) {
-        self.service.set_targets(targets.clone());
-        self.targets.store(Arc::new(targets));
-    }
-
-    /// Returns where the searches of each index go.
-    pub(super) fn targets(&self) -> Arc<Vec<Target>> {
-        self.targets.load_full()
-    }
-
     /// Tells whether every index can be searched.
     pub(super) fn is_complete(&self) -> bool {
-        let targets = self.targets();
+        let targets = self.service.targets();
         targets
             .iter()
             .all(|target| matches!(target, Target::Ready(_)))
@@ -80,7 +64,7 @@ impl Bound {
     /// Shows how far the indexes are that are being built.
     pub(super) fn show_progress(&self) {
         let progress = self.progress.load();
-        let targets = self.targets();
+        let targets = self.service.targets();
         if !targets
             .iter()
             .any(|target| matches!(target, Target::Building { .. }))
@@ -91,7 +75,7 @@ impl Bound {
             Target::Building { .. } => building(&progress, at),
             other => other.clone(),
         });
-        self.set_targets(shown.collect());
+        self.service.set_targets(shown.collect());
     }
 
     /// Returns the API as a document in the GraphQL schema definition language.

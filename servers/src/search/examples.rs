@@ -1,25 +1,22 @@
 //! Sample searches for a schema, shown in GraphiQL.
 
-use search_index::mapping::{IndexDefinition, Indexes, Leaf, ScalarIndex};
-use soml_core::schema::Schema;
+use search_index::mapping::{IndexDefinition, Leaf, ScalarIndex};
+use search_index::sdl::SearchApi;
 
 use crate::example_queries::Example;
 
 /// Values that a search shows of each object.
 const FIELDS: usize = 4;
 
-/// Returns sample searches for the features that the indexes of a schema have; there is at least one.
+/// Returns sample searches for the features that the indexes of an API have; there is at least one.
 ///
 /// They are about the object with the most properties.
-pub(super) fn example_queries(indexes: &Indexes, schema: &Schema) -> Vec<Example> {
-    let main = indexes
-        .indexes
-        .iter()
-        .max_by_key(|index| index.fields.fields.len());
-    let Some(index) = main else {
+pub(super) fn example_queries(api: &SearchApi) -> Vec<Example> {
+    let indexes = api.indexes().indexes.iter().enumerate();
+    let main = indexes.max_by_key(|(_, index)| index.fields.fields.len());
+    let Some(subject) = main.and_then(|(at, index)| Subject::new(api, at, index)) else {
         return Vec::new();
     };
-    let subject = Subject::new(index, schema);
     let first = [Some(subject.first()), subject.misspelt(), subject.facets()];
     first.into_iter().flatten().collect()
 }
@@ -27,21 +24,18 @@ pub(super) fn example_queries(indexes: &Indexes, schema: &Schema) -> Vec<Example
 /// What searches are about.
 struct Subject<'a> {
     index: &'a IndexDefinition,
-    root: String,
-    object: String,
+    root: &'a str,
+    object: &'a str,
 }
 
 impl<'a> Subject<'a> {
-    fn new(index: &'a IndexDefinition, schema: &Schema) -> Self {
-        let mut chars = index.name.chars();
-        let first = chars.next().map(|first| first.to_lowercase().to_string());
-        let object = first.unwrap_or_default() + chars.as_str();
-        let prefix = &schema.config.query_pfx;
-        Subject {
+    fn new(api: &'a SearchApi, at: usize, index: &'a IndexDefinition) -> Option<Self> {
+        let (root, object) = api.field_names(at)?;
+        Some(Subject {
             index,
-            root: format!("{prefix}{object}_search"),
+            root,
             object,
-        }
+        })
     }
 
     fn leaves(&self) -> impl Iterator<Item = (&'a str, &'a Leaf)> + use<'a> {
@@ -60,14 +54,14 @@ impl<'a> Subject<'a> {
     }
 
     fn hits(&self) -> String {
-        let (object, lines) = (&self.object, self.lines());
+        let (object, lines) = (self.object, self.lines());
         format!(
             "    total {{ value }}\n    hits {{\n      score\n      {object} {{\n{lines}      }}\n    }}\n"
         )
     }
 
     fn first(&self) -> Example {
-        let (root, hits) = (&self.root, self.hits());
+        let (root, hits) = (self.root, self.hits());
         Example {
             title: "First hits",
             query: format!("{{\n  {root}(size: 5) {{\n{hits}  }}\n}}\n"),
@@ -77,7 +71,7 @@ impl<'a> Subject<'a> {
     /// A text with a typing error.
     fn misspelt(&self) -> Option<Example> {
         let (name, _) = self.leaves().find(|(_, leaf)| leaf.is_text())?;
-        let (root, hits) = (&self.root, self.hits());
+        let (root, hits) = (self.root, self.hits());
         let query = format!(
             "# Write a word in place of `text`; it may have up to two typing errors.\n\
              {{\n  {root}(query: {{match: {{{name}: {{query: \"text\", fuzziness: \"AUTO\"}}}}}}) \
@@ -100,7 +94,7 @@ impl<'a> Subject<'a> {
         };
         let facets = self.leaves().filter(|(_, leaf)| is_facet(leaf));
         let (name, _) = facets.last()?;
-        let root = &self.root;
+        let root = self.root;
         let query = format!(
             "{{\n  {root}(size: 0, aggregations: [{{name: \"{name}\", terms: {{field: {name}}}}}]) \
              {{\n    total {{ value }}\n    aggregations {{\n      name\n      buckets {{ key \

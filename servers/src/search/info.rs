@@ -49,7 +49,7 @@ impl SearchApp {
         definition: &IndexDefinition,
         context: &CallContext,
     ) -> Value {
-        let target = bound.targets()[at].clone();
+        let target = bound.service.targets()[at].clone();
         let progress = bound.progress.load_full();
         let progress = progress.objects().get(at);
         let (state, name) = match &target {

@@ -1,7 +1,7 @@
 //! A run that builds the indexes of a schema, tried again while the engine or the store is away.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use graph_store::CallContext;
@@ -23,7 +23,7 @@ pub(super) struct Job {
     /// What is served when the run has ended.
     pub(super) candidate: Arc<Bound>,
     token: CancellationToken,
-    state: Mutex<JobState>,
+    state: watch::Sender<JobState>,
     /// True once the run has ended.
     ended: watch::Sender<bool>,
 }
@@ -59,7 +59,7 @@ impl Job {
         Job {
             candidate,
             token: CancellationToken::new(),
-            state: Mutex::new(JobState::Running),
+            state: watch::Sender::new(JobState::Running),
             ended: watch::Sender::new(false),
         }
     }
@@ -77,17 +77,17 @@ impl Job {
 
     /// Waits until all indexes are there, or it is known that they are not to be soon.
     pub(super) async fn settled(&self) {
-        while *self.state() == JobState::Running {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        let mut state = self.state.subscribe();
+        // The sender is `self`.
+        let _ = state.wait_for(|state| *state != JobState::Running).await;
     }
 
-    pub(super) fn state(&self) -> std::sync::MutexGuard<'_, JobState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn state(&self) -> watch::Ref<'_, JobState> {
+        self.state.borrow()
     }
 
     fn set(&self, state: JobState) {
-        *self.state() = state;
+        self.state.send_replace(state);
     }
 }
 
@@ -209,7 +209,7 @@ impl Run {
             .objects
             .iter()
             .map(|o| Target::Ready(o.index.clone()));
-        candidate.set_targets(ready.collect());
+        candidate.service.set_targets(ready.collect());
         self.app.serve(candidate);
         let documents: Vec<_> = report.objects.iter().map(|o| o.index.to_string()).collect();
         let is_unchanged = report.is_unchanged();
@@ -252,7 +252,7 @@ async fn accept(app: &SearchApp, job: &Job, accepted: &mut Option<Accepted>) {
         Some(Some(name)) => Target::Ready(PhysicalName::clone(name)),
         _ => building(&progress, at),
     });
-    candidate.set_targets(targets.collect());
+    candidate.service.set_targets(targets.collect());
     let is_better = app.bound().is_some_and(|bound| bound.is_complete());
     if candidate.is_complete() || !is_better {
         app.serve(candidate);
@@ -265,12 +265,12 @@ async fn accept(app: &SearchApp, job: &Job, accepted: &mut Option<Accepted>) {
 impl Bound {
     /// Says of indexes that were to be built that there are none.
     fn set_failed(&self) {
-        let targets = self.targets();
+        let targets = self.service.targets();
         let targets = targets.iter().map(|target| match target {
             Target::Building { .. } => Target::Missing,
             other => other.clone(),
         });
-        self.set_targets(targets.collect());
+        self.service.set_targets(targets.collect());
     }
 }
 

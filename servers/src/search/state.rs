@@ -164,7 +164,7 @@ fn check_indexes(app: &SearchApp, engine: &EngineState) -> HealthRecord {
     let Some(bound) = app.bound() else {
         return record(&INDEXES, severities.indexing_soml, UNBOUND);
     };
-    let targets = bound.targets();
+    let targets = bound.service.targets();
     let names = bound.indexes.indexes.iter().zip(targets.iter());
     let not_ready = names.filter(|(_, target)| !matches!(target, Target::Ready(_)));
     let not_ready: Vec<_> = not_ready.map(|(index, _)| index.name.as_str()).collect();

@@ -166,19 +166,11 @@ impl Open {
     ) -> Result<(), StoreError> {
         context.count_call();
         let started = Instant::now();
-        match &part {
-            Part::Update(update) => {
-                let sent = self.wire.update(update, context);
-                self.attempt(state, context, sent).await?;
-            }
-            Part::Added(quads) => {
-                let sent = self.wire.add(quads, context);
-                self.attempt(state, context, sent).await?;
-            }
-        }
+        self.attempt(state, context, self.wire.send(&part, context))
+            .await?;
         if let Some(trace) = &context.trace {
             let (step, text) = match part {
-                Part::Update(update) => ("update", update.to_string()),
+                Part::Update(text) => ("update", text),
                 Part::Added(quads) => ("add", quads),
             };
             trace.record(step, Some(text), 0, started);

@@ -17,6 +17,7 @@ use super::values::{ResultFormat, ServerKind};
 use crate::context::CallContext;
 use crate::query::Dataset;
 use crate::remote::Rows;
+use crate::remote::write::Part;
 
 /// The setting that makes RDF4J compare what was read with what is there; its other parameter,
 /// `isolation-level`, changes nothing.
@@ -108,15 +109,16 @@ impl Wire {
         update: &Update,
         context: &CallContext,
     ) -> Result<(), HttpError> {
-        let content_type = "application/sparql-update; charset=utf-8";
-        self.act("UPDATE", content_type, &update.to_string(), context)
-            .await
+        self.send(&Part::Update(update.to_string()), context).await
     }
 
-    /// Adds quads, in N-Quads, within the transaction.
-    pub(super) async fn add(&self, quads: &str, context: &CallContext) -> Result<(), HttpError> {
-        let content_type = "application/n-quads; charset=utf-8";
-        self.act("ADD", content_type, quads, context).await
+    /// Sends a part of a change within the transaction.
+    pub(super) async fn send(&self, part: &Part, context: &CallContext) -> Result<(), HttpError> {
+        let (action, content_type, text) = match part {
+            Part::Update(text) => ("UPDATE", "application/sparql-update; charset=utf-8", text),
+            Part::Added(quads) => ("ADD", "application/n-quads; charset=utf-8", quads),
+        };
+        self.act(action, content_type, text, context).await
     }
 
     pub(super) async fn commit(&self, context: &CallContext) -> Result<(), HttpError> {
