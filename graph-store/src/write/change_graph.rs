@@ -55,6 +55,11 @@ pub const DIGEST: NamedNodeRef<'static> =
 pub const FORGOTTEN: NamedNodeRef<'static> =
     NamedNodeRef::new_unchecked("urn:graph-store:changes#forgotten");
 
+/// Leads from [`GRAPH`] to a word that is replaced whenever a process begins to write by transactions of
+/// a server, an `xsd:string`.
+pub const WRITER: NamedNodeRef<'static> =
+    NamedNodeRef::new_unchecked("urn:graph-store:changes#writer");
+
 /// The start of the IRIs of nodes and of predicates that lead to objects.
 const PATH: &str = "urn:graph-store:changes/";
 

@@ -21,7 +21,7 @@ use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::remote::write::{
     BlankQuads, DotSegments, Found, Graphs, Log, PATTERNS, PAUSE, Part, Queue, Turn, check_change,
-    check_patterns, parts, quads_of, rows, to_the_end,
+    check_patterns, opening, parts, quads_of, rows, to_the_end,
 };
 use crate::remote::{EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint};
 use crate::store::{GraphStore, StoreInfo, Transaction};
@@ -35,8 +35,6 @@ pub(super) struct Rdf4jTransaction {
     sequence: u64,
     /// The sequence was seen to be free.
     is_checked: bool,
-    /// Somebody else may be committing: the sequence is not known from a transaction of this process.
-    may_have_rivals: bool,
 }
 
 /// What the view and the transaction share.
@@ -69,7 +67,11 @@ impl Rdf4jTransaction {
             endpoint: &**endpoint,
             transaction_timeout: options.transaction_timeout,
         };
-        let may_have_rivals = !turn.is_known();
+        if turn.is_open() {
+            // Of two transactions that RDF4J commits at the same time, neither may see the other.
+            context.count_call();
+            within(context, Wire::update_alone(endpoint, &opening(), context)).await?;
+        }
         let sequence = turn.sequence(log, context).await?;
         context.count_call();
         let wire = within(context, Wire::begin(endpoint, None, context)).await?;
@@ -91,7 +93,6 @@ impl Rdf4jTransaction {
             open,
             sequence,
             is_checked: false,
-            may_have_rivals,
         })
     }
 
@@ -105,36 +106,16 @@ impl Rdf4jTransaction {
         let query = quads_of(self.graphs, patterns, sequence);
         let rows = rows(&*self.open, query, 4, context).await?;
         let found = Found::read(rows, sequence)?;
-        let is_taken = found.is_taken || (sequence.is_some() && self.was_taken(context).await?);
-        if is_taken {
+        if found.is_taken {
             let mut state = self.open.state.lock().await;
             if let Some(turn) = &mut state.turn {
-                turn.doubt();
+                turn.conflicted();
             }
             self.open.end(&mut state);
             return Err(StoreError::Conflict);
         }
         self.is_checked = true;
         Ok(found.quads)
-    }
-
-    /// Finds out whether a rival took the sequence while the transaction read for the first time.
-    ///
-    /// RDF4J takes its snapshot before it looks out for conflicts. What is committed in between is in
-    /// neither, as when a service is started while its predecessor's last commit is being carried out.
-    async fn was_taken(&self, context: &CallContext) -> Result<bool, StoreError> {
-        if !self.may_have_rivals {
-            return Ok(false);
-        }
-        let log = Log {
-            endpoint: &*self.open.endpoint,
-            transaction_timeout: self.open.options.transaction_timeout,
-        };
-        let holders = log.holders(self.sequence, context).await;
-        if holders.is_err() {
-            self.open.end(&mut *self.open.state.lock().await);
-        }
-        Ok(!holders?.is_empty())
     }
 }
 
@@ -380,6 +361,9 @@ impl Transaction for Rdf4jTransaction {
             committed => committed,
         };
         if let Err(error) = committed {
+            if let (StoreError::Conflict, Some(turn)) = (&error, &mut state.turn) {
+                turn.conflicted();
+            }
             open.end(&mut state);
             return Err(error);
         }

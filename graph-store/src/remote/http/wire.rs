@@ -26,6 +26,8 @@ const SERIALIZABLE: (&str, &str) = (
     "SERIALIZABLE",
 );
 
+const UPDATE: &str = "application/sparql-update; charset=utf-8";
+
 /// An open transaction of a server.
 pub(super) struct Wire {
     endpoint: Arc<HttpEndpoint>,
@@ -82,6 +84,25 @@ impl Wire {
         &self.endpoint
     }
 
+    /// Carries out an update outside of all transactions.
+    pub(super) async fn update_alone(
+        endpoint: &HttpEndpoint,
+        update: &Update,
+        context: &CallContext,
+    ) -> Result<(), HttpError> {
+        let exchange = endpoint.on(endpoint.fit_server(), context);
+        let kind = endpoint.kind_by(exchange).await?;
+        let statements = below(&exchange.server.query_address(kind), &["statements"]);
+        let text = update.to_string();
+        changed(endpoint, exchange, &|| Change {
+            method: Method::POST,
+            url: statements.clone(),
+            content_type: UPDATE,
+            text: &text,
+        })
+        .await
+    }
+
     /// Runs a query within the transaction.
     pub(super) async fn query(
         &self,
@@ -115,7 +136,7 @@ impl Wire {
     /// Sends a part of a change within the transaction.
     pub(super) async fn send(&self, part: &Part, context: &CallContext) -> Result<(), HttpError> {
         let (action, content_type, text) = match part {
-            Part::Update(text) => ("UPDATE", "application/sparql-update; charset=utf-8", text),
+            Part::Update(text) => ("UPDATE", UPDATE, text),
             Part::Added(quads) => ("ADD", "application/n-quads; charset=utf-8", quads),
         };
         self.act(action, content_type, text, context).await

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, SystemTime};
 
-use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
-use spargebra::Update;
+use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use spargebra::algebra::{
     AggregateExpression, AggregateFunction, Expression, GraphPattern, OrderExpression,
 };
 use spargebra::term::{GraphNamePattern, GroundQuadPattern, QuadPattern};
+use spargebra::{GraphUpdateOperation, Update};
 
 use super::change::update;
 use super::graphs::{any_of, filter, in_change_graph, join, select, triple, values, var};
@@ -59,7 +59,7 @@ impl Log<'_> {
     }
 
     /// Returns which attempts have a sequence: at most one, where updates are isolated.
-    pub(in crate::remote) async fn holders(
+    pub(super) async fn holders(
         &self,
         sequence: u64,
         context: &CallContext,
@@ -225,7 +225,7 @@ impl Log<'_> {
     }
 }
 
-use change_graph::{FORGOTTEN, SEQUENCE};
+use change_graph::{FORGOTTEN, SEQUENCE, WRITER};
 
 /// Old records.
 #[derive(Debug, Default)]
@@ -261,7 +261,7 @@ impl Old {
                 graph_name: place(),
             }
         };
-        let raise = spargebra::GraphUpdateOperation::DeleteInsert {
+        let raise = GraphUpdateOperation::DeleteInsert {
             delete: vec![removed(graph().into(), property(FORGOTTEN).into())],
             insert: vec![QuadPattern {
                 subject: graph().into(),
@@ -277,7 +277,7 @@ impl Old {
             values(&["s"], nodes.collect()),
             in_change_graph(triple(var("s"), var("p"), var("o"))),
         );
-        let remove = spargebra::GraphUpdateOperation::DeleteInsert {
+        let remove = GraphUpdateOperation::DeleteInsert {
             delete: vec![removed(var("s").into(), var("p").into())],
             insert: Vec::new(),
             using: None,
@@ -344,6 +344,32 @@ impl Read {
 
 /// The start of the nodes of abandoned attempts.
 const ABANDONED: &str = "urn:graph-store:changes/abandoned/";
+
+/// Returns the update that makes every open transaction conflict: all read who writes.
+pub(in crate::remote) fn opening() -> Update {
+    let place = || GraphNamePattern::NamedNode(graph());
+    let known = in_change_graph(triple(graph(), property(WRITER), var("o")));
+    update(vec![GraphUpdateOperation::DeleteInsert {
+        delete: vec![GroundQuadPattern {
+            subject: graph().into(),
+            predicate: property(WRITER).into(),
+            object: var("o").into(),
+            graph_name: place(),
+        }],
+        insert: vec![QuadPattern {
+            subject: graph().into(),
+            predicate: property(WRITER).into(),
+            object: Literal::from(BlankNode::default().as_str()).into(),
+            graph_name: place(),
+        }],
+        using: None,
+        pattern: Box::new(GraphPattern::LeftJoin {
+            left: Box::new(values(&[], vec![Vec::new()])),
+            right: Box::new(known),
+            expression: None,
+        }),
+    }])
+}
 
 /// Returns the node that takes a sequence from an attempt whose update may still be on its way.
 pub(super) fn abandoned(sequence: u64) -> NamedNode {

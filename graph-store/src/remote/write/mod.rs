@@ -16,7 +16,7 @@ use std::time::Duration;
 
 pub(super) use change::{BlankQuads, Part, parts, update};
 pub(super) use graphs::Graphs;
-pub(super) use log::Log;
+pub(super) use log::{Log, opening};
 pub(super) use plain::{PlainWriter, not_isolated};
 pub use probe::IsolationReport;
 use probe::probe_updates;

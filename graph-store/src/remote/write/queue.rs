@@ -5,6 +5,9 @@
 //! server, so the sequence is a guess, which every transaction makes sure of as part of what it does: no
 //! record may have it. A transaction that is wrong conflicts, and the next one asks the server again.
 //! Reading the maximum within transactions would be simpler, and would let each conflict with all others.
+//!
+//! A transaction whose end nobody saw may still be committed, such as one of a service that was killed. On
+//! servers that keep transactions apart with exceptions, it is made to conflict before the next one begins.
 
 use std::sync::Arc;
 
@@ -16,12 +19,25 @@ use crate::error::StoreError;
 
 /// The queue; knows the next sequence as far as the last transaction found it out.
 #[derive(Debug, Default)]
-pub(in crate::remote) struct Queue(Arc<Mutex<Option<u64>>>);
+pub(in crate::remote) struct Queue(Arc<Mutex<Next>>);
+
+/// What is known about the next sequence.
+#[derive(Clone, Copy, Debug, Default)]
+enum Next {
+    /// The transaction before took the one before.
+    Known(u64),
+    /// The server knows it: somebody else may have taken what was thought to be next.
+    Moved,
+    /// A transaction whose end nobody saw may take it: one of a process before, or one whose answer is
+    /// lost.
+    #[default]
+    Open,
+}
 
 /// The turn of a transaction; the next one comes when it is dropped.
 #[derive(Debug)]
 pub(in crate::remote) struct Turn {
-    next: OwnedMutexGuard<Option<u64>>,
+    next: OwnedMutexGuard<Next>,
 }
 
 impl Queue {
@@ -35,32 +51,37 @@ impl Queue {
 }
 
 impl Turn {
-    /// Tells whether the next sequence is known from the transaction before.
-    pub(in crate::remote) fn is_known(&self) -> bool {
-        self.next.is_some()
-    }
-
     /// Returns the sequence that the transaction takes if it is committed.
     pub(in crate::remote) async fn sequence(
         &mut self,
         log: Log<'_>,
         context: &CallContext,
     ) -> Result<u64, StoreError> {
-        if let Some(next) = *self.next {
+        if let Next::Known(next) = *self.next {
             return Ok(next);
         }
         let next = log.next(context).await?;
-        *self.next = Some(next);
+        *self.next = Next::Known(next);
         Ok(next)
     }
 
-    /// Forgets which sequence is next, until [`Turn::took`] says it.
-    pub(in crate::remote) fn doubt(&mut self) {
-        *self.next = None;
+    /// Tells whether a transaction whose end nobody saw may still be committed.
+    pub(in crate::remote) fn is_open(&self) -> bool {
+        matches!(*self.next, Next::Open)
     }
 
-    /// Says that the transaction took its sequence.
+    /// Forgets which sequence is next, until it is known how the transaction ends.
+    pub(in crate::remote) fn doubt(&mut self) {
+        *self.next = Next::Open;
+    }
+
+    /// Says that the transaction conflicted: somebody else may have its sequence.
+    pub(in crate::remote) fn conflicted(&mut self) {
+        *self.next = Next::Moved;
+    }
+
+    /// Says that the sequence is taken.
     pub(in crate::remote) fn took(&mut self, sequence: u64) {
-        *self.next = sequence.checked_add(1);
+        *self.next = sequence.checked_add(1).map_or(Next::Moved, Next::Known);
     }
 }

@@ -135,10 +135,11 @@ fn taken(sequence: u64) -> [GraphPattern; 2] {
     let property = |property| GroundTerm::from(NamedNode::from(property));
     let sequence = change_graph::sequence(sequence).into();
     let record = vec![property(change_graph::SEQUENCE), sequence, graph()];
-    let forgotten = vec![graph(), property(change_graph::FORGOTTEN), graph()];
+    // What was forgotten, and who writes: a process that begins to write changes that.
+    let itself = vec![graph(), graph()];
     [
         join(values(&["p", "o", "g"], vec![record]), found()),
-        join(values(&["s", "p", "g"], vec![forgotten]), found()),
+        join(values(&["s", "g"], vec![itself]), found()),
     ]
 }
 
@@ -166,7 +167,7 @@ impl Found {
                 let up_to = change_graph::as_sequence(&quad.object);
                 found.is_taken |= up_to >= sequence;
             } else {
-                found.is_taken = true;
+                found.is_taken |= quad.predicate != change_graph::WRITER;
             }
         }
         Ok(found)

@@ -222,6 +222,29 @@ async fn an_endpoint_that_keeps_writers_apart_is_found_to() {
     probed(Kind::RemoteApart).await;
 }
 
+/// As when a service is started while a transaction of its killed predecessor is still open.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a running RDF4J server: scripts/servers.sh start"]
+async fn what_is_open_conflicts_when_another_instance_begins_to_write() {
+    let shared = loaded(Kind::Rdf4j { infers: false }, &start());
+    let (before, after) = (shared.instance(), shared.instance());
+    let of = |subject: &str| change(&[], &[quad(subject, "name", text("new"), None)]);
+    for is_known in [false, true] {
+        let mut open = begin(&before).await;
+        read(&mut open, &[about("c")]).await;
+        let begun = begin(&after).await;
+        let committed = commit(open, of("c")).await;
+        // Only the first transaction of an instance makes others conflict.
+        assert_eq!(
+            matches!(committed, Err(StoreError::Conflict)),
+            !is_known,
+            "{committed:?}"
+        );
+        begun.roll_back().await;
+    }
+    assert_eq!(now(&before, &[about("c")]).await.len(), 1);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a running RDF4J server: scripts/servers.sh start"]
 async fn rdf4j_is_found_to_keep_writers_apart() {

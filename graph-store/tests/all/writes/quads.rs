@@ -445,7 +445,7 @@ async fn round_trips(kind: Kind) -> Vec<u64> {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a running RDF4J server: scripts/servers.sh start"]
 async fn a_simple_change_takes_four_requests_to_rdf4j() {
-    // The first has to find out which sequence comes next, and that nobody else took it meanwhile.
+    // The first makes those that are still open conflict, and finds out which sequence comes next.
     assert_eq!(round_trips(Kind::Rdf4j { infers: false }).await, [6, 4, 4]);
 }
 

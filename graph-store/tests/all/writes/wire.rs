@@ -69,6 +69,7 @@ fn sent(endpoint: &Endpoint) -> Vec<String> {
             "action=COMMIT",
             "DELETE",
             "transactions",
+            "statements",
         ];
         let found = known.into_iter().find(|part| line.contains(part));
         found
@@ -114,23 +115,30 @@ async fn a_change_is_begun_read_updated_and_committed() {
     let store = store(&endpoint, ServerKind::Rdf4j);
     assert_eq!(write_by("action=UPDATE", &store).await.unwrap(), 1);
     assert_eq!(write(&store).await.unwrap(), 2);
-    // Before and after the first look of a process at the data: which sequence is next.
-    let change = ["read", "transactions", "QUERY", "read", "UPDATE", "COMMIT"];
+    // The first of a process makes those that are still open conflict, and asks which sequence is next.
+    let change = [
+        "statements",
+        "read",
+        "transactions",
+        "QUERY",
+        "UPDATE",
+        "COMMIT",
+    ];
     let addition = ["transactions", "QUERY", "ADD", "COMMIT"];
     assert_eq!(sent(&endpoint), [&change[..], &addition[..]].concat());
     let requests = endpoint.requests();
     let line = |number: usize| requests[number].head.lines().next().unwrap();
     assert_eq!(
-        line(1),
+        line(2),
         "POST /r/repositories/x/transactions?transaction-setting__org.eclipse.rdf4j.\
          IsolationLevel=SERIALIZABLE HTTP/1.1"
     );
     // The address that the server thinks it has is not used.
     let query =
         "PUT /r/repositories/x/transactions/t%25201?action=QUERY&infer=false&timeout=2 HTTP/1.1";
-    assert_eq!(line(2), query);
+    assert_eq!(line(3), query);
     let content_type = |number: usize| requests[number].header("content-type").unwrap();
-    assert_eq!(content_type(2), "application/sparql-query; charset=utf-8");
+    assert_eq!(content_type(3), "application/sparql-query; charset=utf-8");
     assert_eq!(content_type(4), "application/sparql-update; charset=utf-8");
     assert_eq!(content_type(8), "application/n-quads; charset=utf-8");
     let added = &requests[8].body;
@@ -190,10 +198,10 @@ async fn a_transaction_that_is_dropped_is_rolled_back_before_the_next_begins() {
         .unwrap();
     write(&store).await.unwrap();
     let expected = [
+        "statements",
         "read",
         "transactions",
         "QUERY",
-        "read",
         "DELETE",
         "transactions",
     ];
