@@ -9,6 +9,7 @@ pub mod http;
 pub mod measure;
 pub mod pages;
 pub mod random;
+pub mod search;
 pub mod soak;
 pub mod tokens;
 pub mod workload;

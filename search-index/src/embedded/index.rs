@@ -18,6 +18,9 @@ use crate::mapping::IndexDefinition;
 /// Memory of documents that are not on disk yet.
 const WRITER_MEMORY: usize = 32 << 20;
 
+/// Bytes of stored documents that are read together for one of them. Hits are rarely neighbours.
+const DOCUMENTS: usize = 4 << 10;
+
 /// Status of a document that does not fit, as in HTTP.
 const BAD_REQUEST: u16 = 400;
 
@@ -40,7 +43,12 @@ impl OpenIndex {
         mark: Mark,
         layout: Layout,
     ) -> Result<Self, EngineError> {
+        let settings = tantivy::IndexSettings {
+            docstore_blocksize: DOCUMENTS,
+            ..tantivy::IndexSettings::default()
+        };
         let builder = Index::builder().schema(layout.schema.clone());
+        let builder = builder.settings(settings);
         let index = match folder {
             Some(folder) => {
                 let directory = MmapDirectory::open(folder).map_err(failed)?;

@@ -11,7 +11,7 @@ use crate::engine::{EngineError, PhysicalName, SearchEngine};
 use crate::mapping::fits_keyword;
 
 /// Ids that are asked for at once.
-const PAGE: usize = 5_000;
+const PAGE: usize = 10_000;
 
 /// The documents that an index must have.
 pub(super) struct Expected<'e> {

@@ -15,7 +15,7 @@ use super::compile::Result;
 use super::operand::{boolean_of, number, text_of};
 use super::watch::Watch;
 use crate::dsl::{Aggregation, AggregationKind, BucketOrder, TermsAggregation, Value};
-use crate::embedded::error::failed;
+use crate::embedded::error::{failed, problem};
 use crate::embedded::layout::{Kind, Layout, Leaf};
 use crate::embedded::snapshot::{Segment, Snapshot};
 use crate::engine::{AggregationAnswer, AggregationContent, Bucket, EngineError};
@@ -25,6 +25,9 @@ const MAX_BUCKETS: u64 = 65_536;
 
 /// Memory of a distinct value, its text aside, in bytes.
 const VALUE_MEMORY: usize = 64;
+
+/// Values that are read from a dictionary at once.
+const KEYS: usize = 1_024;
 
 /// Documents by segment.
 type Documents = [Vec<DocId>];
@@ -208,17 +211,21 @@ impl<'a> Aggregator<'a> {
         own: HashMap<u64, u64>,
         counts: &mut HashMap<Key, u64>,
     ) -> Result<()> {
-        for (raw, count) in own {
-            self.watch.step()?;
-            let key = values.key(raw)?;
-            let memory = match &key {
-                Key::Text(text) => text.len(),
-                Key::Number(_) => 0,
-            };
-            let known = counts.len();
-            *counts.entry(key).or_insert(0) += count;
-            if counts.len() > known {
-                self.watch.hold(VALUE_MEMORY + memory)?;
+        let mut own: Vec<(u64, u64)> = own.into_iter().collect();
+        own.sort_unstable();
+        for own in own.chunks(KEYS) {
+            let keys = values.keys(own.iter().map(|(raw, _)| *raw).collect())?;
+            for (key, (_, count)) in keys.into_iter().zip(own) {
+                self.watch.step()?;
+                let memory = match &key {
+                    Key::Text(text) => text.len(),
+                    Key::Number(_) => 0,
+                };
+                let known = counts.len();
+                *counts.entry(key).or_insert(0) += count;
+                if counts.len() > known {
+                    self.watch.hold(VALUE_MEMORY + memory)?;
+                }
             }
         }
         Ok(())
@@ -313,13 +320,20 @@ impl<'s> SegmentValues<'s> {
         }
     }
 
-    fn key(&self, raw: u64) -> Result<Key> {
+    /// Returns the keys of values in ascending order: a dictionary is read from its beginning to its end.
+    fn keys(&self, raw: Vec<u64>) -> Result<Vec<Key>> {
         let Some(words) = &self.words else {
-            return Ok(Key::Number(raw));
+            return Ok(raw.into_iter().map(Key::Number).collect());
         };
-        let mut text = String::new();
-        words.ord_to_str(raw, &mut text).map_err(failed)?;
-        Ok(Key::Text(text))
+        let mut keys = Vec::with_capacity(raw.len());
+        let dictionary = words.dictionary();
+        let read = dictionary.sorted_ords_to_term_cb(&raw, |text| {
+            keys.push(Key::Text(String::from_utf8_lossy(text).into_owned()));
+        });
+        match read.map_err(failed)? {
+            true => Ok(keys),
+            false => Err(problem("a value is not in its dictionary")),
+        }
     }
 
     fn raw(&self, key: &Key) -> Result<Option<u64>> {

@@ -1,6 +1,6 @@
 //! Collects what a search matches: the best hits, how many there are, and what is aggregated.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use tantivy::DocId;
@@ -53,6 +53,7 @@ impl Plan<'_> {
     /// Collects over all segments.
     pub(super) fn collect(&self, snapshot: &Snapshot, watch: &Watch) -> Result<Collected> {
         let mut collected = Collected::default();
+        let mut bests = Vec::with_capacity(snapshot.segments.len());
         for (at, segment) in snapshot.segments.iter().enumerate() {
             watch.check()?;
             let mut part = Part {
@@ -65,25 +66,60 @@ impl Plan<'_> {
             let keys = part.run(&mut collected)?;
             let Part { best, matches, .. } = part;
             collected.matches.push(matches);
-            for candidate in best {
-                let values = keys.iter().zip(&candidate.keys);
-                let sort = values.map(|(key, directed)| key.value(*directed));
-                collected.hits.push(Found {
-                    segment: at,
-                    doc: candidate.doc,
-                    score: candidate.score,
-                    sort: sort.collect::<Result<_>>()?,
-                });
-            }
-            collected.hits.sort_by(Found::compare);
-            collected.hits.truncate(self.window);
+            bests.push(Best {
+                segment: at,
+                keys,
+                left: best.into_sorted_vec().into_iter(),
+            });
         }
+        collected.hits = merged(bests, self.window)?;
         Ok(collected)
     }
 }
 
-impl Found {
-    fn compare(&self, other: &Self) -> Ordering {
+/// The best documents of a segment that no hit was made of yet.
+struct Best<'s> {
+    segment: usize,
+    keys: Vec<SegmentKey<'s>>,
+    left: std::vec::IntoIter<Candidate>,
+}
+
+impl Best<'_> {
+    /// Makes a hit of the next document.
+    fn next(&mut self) -> Result<Option<Found>> {
+        let Some(candidate) = self.left.next() else {
+            return Ok(None);
+        };
+        let values = self.keys.iter().zip(&candidate.keys);
+        let sort = values.map(|(key, directed)| key.value(*directed));
+        Ok(Some(Found {
+            segment: self.segment,
+            doc: candidate.doc,
+            score: candidate.score,
+            sort: sort.collect::<Result<_>>()?,
+        }))
+    }
+}
+
+/// Merges the best of all segments. Few more are made hits of than are kept: the values of keywords are slow
+/// to read.
+fn merged(mut bests: Vec<Best<'_>>, window: usize) -> Result<Vec<Found>> {
+    let mut first = BinaryHeap::with_capacity(bests.len());
+    for best in &mut bests {
+        first.extend(best.next()?.map(Reverse));
+    }
+    let mut hits = Vec::new();
+    while hits.len() < window
+        && let Some(Reverse(hit)) = first.pop()
+    {
+        first.extend(bests[hit.segment].next()?.map(Reverse));
+        hits.push(hit);
+    }
+    Ok(hits)
+}
+
+impl Ord for Found {
+    fn cmp(&self, other: &Self) -> Ordering {
         let keys = self.sort.iter().zip(&other.sort);
         let mut orders = keys.map(|(a, b)| a.compare(b));
         let by_keys = orders
@@ -92,6 +128,20 @@ impl Found {
         by_keys.then((self.segment, self.doc).cmp(&(other.segment, other.doc)))
     }
 }
+
+impl PartialOrd for Found {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Found {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Found {}
 
 /// Collects over one segment.
 struct Part<'p> {
