@@ -10,7 +10,7 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Name};
 use async_trait::async_trait;
 use graphql_service::document::{Documents, Prepared, Refusal};
-use graphql_service::{Answer, GraphqlError, Limits, Reply, Request, RequestContext, Service};
+use graphql_service::{GraphqlError, Limits, Reply, Request, RequestContext, Service};
 use moka::sync::Cache;
 
 use crate::exec::{Execution, execute};
@@ -144,11 +144,7 @@ impl Gateway {
         Ok(plan)
     }
 
-    async fn executed(
-        &self,
-        request: Request,
-        context: &RequestContext,
-    ) -> Result<Answer, Refusal> {
+    async fn executed(&self, request: Request, context: &RequestContext) -> Result<Reply, Refusal> {
         let prepared = self.prepared(&request, context)?;
         let plan = self.planned(&request, &prepared)?;
         let execution = Execution {
@@ -157,7 +153,7 @@ impl Gateway {
             variables: &prepared.variables,
             transport: &*self.transport,
             context,
-            subgraph_bytes: self.options.gateway_limits.subgraph_bytes,
+            limits: &self.options.gateway_limits,
             response_bytes: self.options.limits.response_bytes,
         };
         let answer = execute(execution, |key, writer| {
@@ -176,7 +172,7 @@ impl Service for Gateway {
 
     async fn reply(&self, request: Request, context: RequestContext) -> Reply {
         match self.executed(request, &context).await {
-            Ok(answer) => Reply::Executed(answer),
+            Ok(reply) => reply,
             Err(errors) => Reply::Refused(errors),
         }
     }

@@ -15,4 +15,4 @@ pub use gateway::{Gateway, GatewayOptions};
 pub use graph::ActiveLabels;
 pub use limits::GatewayLimits;
 pub use supergraph::{Supergraph, SupergraphError};
-pub use transport::{InProcess, SubgraphRequest, SubgraphTransport, TransportError};
+pub use transport::{Allowance, InProcess, SubgraphRequest, SubgraphTransport, TransportError};

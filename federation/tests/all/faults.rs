@@ -42,7 +42,7 @@ impl SubgraphTransport for Faulty {
         match &self.fault {
             Fault::Fails => Err(TransportError::Status(503)),
             Fault::TooLarge => Err(TransportError::TooLarge {
-                limit: request.limit,
+                limit: request.allowance.limit(),
             }),
             Fault::Answers(text) => Ok(Bytes::from_static(text.as_bytes())),
             Fault::Never => std::future::pending().await,

@@ -10,13 +10,16 @@
 mod bench;
 mod cases;
 mod executor;
+mod fault_table;
 mod faults;
 mod generate;
 mod hostile;
+mod http;
 mod monolith;
 mod operations;
 mod random;
 mod random_numbers;
+mod sockets;
 mod strict;
 mod subgraph_sdl;
 mod world;
