@@ -9,12 +9,13 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Schema};
 
 use super::api;
+use super::authorization::Requirements;
 use super::error::SupergraphError;
 use super::field_set::FieldSet;
 use super::join;
 use super::model::{
-    Field, FieldId, FieldJoin, Key, LabelId, Override, Subgraph, SubgraphId, Supergraph, Type,
-    TypeId, TypeJoin, TypeKind,
+    Field, FieldId, FieldJoin, Key, LabelId, Override, RequirementId, Subgraph, SubgraphId,
+    Supergraph, Type, TypeId, TypeJoin, TypeKind,
 };
 use crate::code;
 
@@ -39,6 +40,7 @@ impl Supergraph {
         reader.possible_types();
         reader.fields();
         reader.overrides();
+        reader.requirements();
         reader.shapes();
         let Reader {
             errors,
@@ -47,6 +49,7 @@ impl Supergraph {
             fields,
             by_name,
             labels,
+            requirements,
             ..
         } = reader;
         if !errors.is_empty() {
@@ -58,9 +61,11 @@ impl Supergraph {
             api,
             subgraphs,
             types,
-            fields,
             by_name,
             labels,
+            required_by_name: required_by_name(&fields),
+            fields,
+            requirements: requirements.into_list(),
         })
     }
 }
@@ -74,6 +79,7 @@ struct Reader<'s> {
     fields: Vec<Field>,
     by_name: HashMap<Name, TypeId>,
     labels: Vec<String>,
+    requirements: Requirements,
     /// Fields that `@override` takes over: by whom, from whom, under which label.
     moved: Vec<(FieldId, SubgraphId, String, Option<LabelId>)>,
 }
@@ -89,6 +95,7 @@ impl<'s> Reader<'s> {
             fields: Vec::new(),
             by_name: HashMap::new(),
             labels: Vec::new(),
+            requirements: Requirements::default(),
             moved: Vec::new(),
         }
     }
@@ -337,6 +344,9 @@ impl<'s> Reader<'s> {
             inner,
             joins,
             is_accessible: !definition.directives.has("inaccessible"),
+            requirements: self
+                .requirements
+                .of(definition.directives.iter().map(|it| &**it)),
             shape: 0,
         });
         let parent = &mut self.types[parent.index()];
@@ -412,6 +422,22 @@ impl<'s> Reader<'s> {
         }
     }
 
+    /// Adds to each field what its type requires, and the type that it belongs to.
+    fn requirements(&mut self) {
+        let schema = self.schema;
+        let types = self.types.iter();
+        let of_types: Vec<_> = types
+            .map(|ty| self.requirements.of_type(&schema.types[&ty.name]))
+            .collect();
+        for field in &mut self.fields {
+            for ty in [field.parent, field.inner] {
+                field.requirements.extend(&of_types[ty.index()]);
+            }
+            field.requirements.sort_unstable();
+            field.requirements.dedup();
+        }
+    }
+
     /// Numbers what is said of types and fields, so that equal ones are found quickly.
     fn shapes(&mut self) {
         let mut known = HashMap::new();
@@ -424,10 +450,28 @@ impl<'s> Reader<'s> {
         }
         let mut known = HashMap::new();
         for field in &mut self.fields {
-            let said = (field.name.clone(), field.ty.clone(), field.joins.clone());
+            let requires = field.requirements.clone();
+            let said = (
+                field.name.clone(),
+                field.ty.clone(),
+                field.joins.clone(),
+                requires,
+            );
             field.shape = number(&mut known, said);
         }
     }
+}
+
+/// Returns what fields require, by their names.
+fn required_by_name(fields: &[Field]) -> HashMap<Name, Vec<RequirementId>> {
+    let mut by_name: HashMap<Name, Vec<RequirementId>> = HashMap::new();
+    for field in fields.iter().filter(|it| !it.requirements.is_empty()) {
+        let all = by_name.entry(field.name.clone()).or_default();
+        all.extend(&field.requirements);
+        all.sort_unstable();
+        all.dedup();
+    }
+    by_name
 }
 
 /// Returns the number of a value among the different ones.

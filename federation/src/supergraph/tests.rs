@@ -130,6 +130,53 @@ fn what_contradicts_itself_is_reported_with_its_place() {
 }
 
 #[test]
+fn a_field_requires_what_its_type_and_its_parent_require() {
+    let types = r#"type T @join__type(graph: A) @authenticated {
+        x: S @requiresScopes(scopes: [["a", "b"], ["c"]])
+        y: S
+        z: Int @policy(policies: [])
+    }
+    scalar S @join__type(graph: A) @policy(policies: [["p"]])"#;
+    let definitions = "directive @requiresScopes(scopes: [[String!]!]!) on FIELD_DEFINITION
+        directive @policy(policies: [[String!]!]!) on FIELD_DEFINITION | SCALAR";
+    let supergraph = read(&format!("{QUERY}{types}{definitions}")).unwrap();
+    let ty = supergraph.type_id("T").unwrap();
+    let required = |name: &str| -> Vec<Requirement> {
+        let field = supergraph.field(supergraph.field_id(ty, name).unwrap());
+        let ids = field.requirements.iter();
+        ids.map(|id| supergraph.requirements()[id.index()].clone())
+            .collect()
+    };
+    let list = |lists: &[&[&str]]| {
+        let lists = lists.iter();
+        let owned = lists.map(|names| names.iter().map(|&name| name.to_owned()).collect());
+        owned.collect::<Vec<Vec<String>>>()
+    };
+    let policy = Requirement::Policies(list(&[&["p"]]));
+    let scopes = Requirement::Scopes(list(&[&["a", "b"], &["c"]]));
+    for (name, mut expected) in [
+        (
+            "x",
+            vec![scopes, policy.clone(), Requirement::Authenticated],
+        ),
+        ("y", vec![policy, Requirement::Authenticated]),
+        (
+            "z",
+            vec![
+                Requirement::Policies(Vec::new()),
+                Requirement::Authenticated,
+            ],
+        ),
+    ] {
+        let mut found = required(name);
+        for all in [&mut found, &mut expected] {
+            all.sort_by_key(|it| format!("{it:?}"));
+        }
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
 fn features_that_cannot_be_ignored_are_refused() {
     let refused = |links: &str, types: &str| {
         let errors = with_links(links, types).unwrap_err();
@@ -153,8 +200,10 @@ fn features_that_cannot_be_ignored_are_refused() {
     assert!(refused(unknown, &types).contains("secret"));
     let harmless = r#"@link(url: "https://example.org/nice/v1.0")"#;
     assert!(with_links(harmless, &types).is_ok());
-    let closed = "type T @join__type(graph: A) { x: Int @authenticated }";
-    assert!(refused("", &format!("{QUERY}{closed}")).contains("`T.x`"));
+    let newer = r#"@link(url: "https://specs.apollo.dev/policy/v0.2", for: SECURITY)"#;
+    assert!(refused(newer, &types).contains("v0.2"));
+    let renamed = r#"@link(url: "https://specs.apollo.dev/authenticated/v0.1", import: [{ name: "@authenticated", as: "@known" }], for: SECURITY)"#;
+    assert!(refused(renamed, &types).contains("another name"));
     let interface_object =
         r#"type T @join__type(graph: A, key: "x", isInterfaceObject: true) { x: Int }"#;
     assert!(refused("", &format!("{QUERY}{interface_object}")).contains("@interfaceObject"));

@@ -401,7 +401,7 @@ fn ask(
     let mut options = GatewayOptions::default();
     options.gateway_limits = GatewayLimits::default().subgraph_bytes(LIMIT);
     let transport: Arc<Watched> = Arc::clone(&watched);
-    let gateway = Gateway::new(supergraph(), transport, options);
+    let gateway = Gateway::new(supergraph(), transport, options).unwrap();
     let response = runtime().block_on(gateway.respond(Request::new(QUERY), context));
     let allowance = watched.allowance.lock().unwrap().take();
     let response = serde_json::from_slice(&response.body.to_bytes()).unwrap();
@@ -536,7 +536,7 @@ fn many(count: usize, limits: GatewayLimits) -> Gateway {
     };
     let mut options = GatewayOptions::default();
     options.gateway_limits = limits;
-    Gateway::new(supergraph(), Arc::new(OnlyText(transport)), options)
+    Gateway::new(supergraph(), Arc::new(OnlyText(transport)), options).unwrap()
 }
 
 /// Answers all subgraphs with the same text.

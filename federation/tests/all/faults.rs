@@ -74,7 +74,7 @@ fn answer(subgraph: &'static str, fault: Fault, query: &str) -> Json {
         subgraph,
         fault,
     };
-    let gateway = Gateway::new(shop(), Arc::new(transport), GatewayOptions::default());
+    let gateway = Gateway::new(shop(), Arc::new(transport), GatewayOptions::default()).unwrap();
     let context = RequestContext::new().with_timeout(Duration::from_millis(200));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()

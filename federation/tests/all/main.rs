@@ -7,11 +7,13 @@
     reason = "helpers of tests fail and print as tests do; clippy sees only test functions as such"
 )]
 
+mod authorization;
 mod bench;
 mod cases;
 mod executor;
 mod fault_table;
 mod faults;
+mod fuzz_seeds;
 mod generate;
 mod hostile;
 mod http;
@@ -23,3 +25,4 @@ mod sockets;
 mod strict;
 mod subgraph_sdl;
 mod world;
+mod writing;
