@@ -121,6 +121,10 @@ impl<'s> Reader<'s> {
             let id = SubgraphId::new(self.subgraphs.len());
             self.graphs.insert(&value.value, id);
             let name = join::text(directive, "name").unwrap_or(value.value.as_str());
+            if self.subgraphs.iter().any(|known| known.name == name) {
+                let message = format!("two subgraphs have the name `{name}`");
+                self.wrong(message, value.location());
+            }
             self.subgraphs.push(Subgraph {
                 graph: value.value.clone(),
                 name: name.to_owned(),
@@ -232,13 +236,13 @@ impl<'s> Reader<'s> {
                     let objects = implementers.get(&name).into_iter();
                     objects
                         .flat_map(|some| &some.objects)
-                        .map(|name| all[name])
+                        .filter_map(|name| all.get(name).copied())
                         .collect()
                 }
                 ExtendedType::Union(union) => union
                     .members
                     .iter()
-                    .map(|member| all[&member.name])
+                    .filter_map(|member| all.get(&member.name).copied())
                     .collect(),
                 _ => Vec::new(),
             };
@@ -314,7 +318,12 @@ impl<'s> Reader<'s> {
 
     fn field(&mut self, parent: TypeId, definition: &Component<FieldDefinition>) {
         let id = FieldId::new(self.fields.len());
-        let inner = self.by_name[definition.ty.inner_named_type()];
+        let ty = definition.ty.inner_named_type();
+        let Some(inner) = self.by_name.get(ty).copied() else {
+            let message =
+                format!("`{ty}` is not a type of the graph, and cannot be that of a field");
+            return self.wrong(message, definition.name.location());
+        };
         let mut joins = Vec::new();
         let is_silent = !definition.directives.has("join__field");
         for directive in definition.directives.get_all("join__field") {

@@ -123,6 +123,17 @@ fn what_contradicts_itself_is_reported_with_its_place() {
         .map(|error| error.location.unwrap().line)
         .collect();
     assert_eq!(lines[1], lines[0] + 1);
+    for machinery in ["join__Graph", "__Type", "link__Purpose"] {
+        let types = format!("type T @join__type(graph: A) {{ x: {machinery} }}");
+        let errors = read(&format!("{QUERY}{types}")).unwrap_err();
+        assert!(errors[0].message.contains(machinery), "{errors:?}");
+    }
+    let twice = format!("{HEAD}{QUERY} type T {{ x: Int }}").replace("\"b\"", "\"a\"");
+    let twice = Supergraph::parse(
+        &format!("schema {{ query: Query }}{twice}"),
+        "twice.graphql",
+    );
+    assert!(twice.unwrap_err()[0].message.contains("name `a`"));
     let plain = Supergraph::parse("type Query { a: Int }", "plain.graphql").unwrap_err();
     assert!(plain[0].message.contains("no supergraph"), "{}", plain[0]);
     let broken = Supergraph::parse("type Query {", "broken.graphql").unwrap_err();

@@ -15,7 +15,7 @@ use federation::{
     Allowance, Gateway, GatewayLimits, GatewayOptions, InProcess, SubgraphRequest,
     SubgraphTransport, Supergraph, TransportError,
 };
-use graphql_service::{MemoryBudget, Request, RequestContext, Service};
+use graphql_service::{Request, RequestContext, Service};
 use serde_json::{Value as Json, json};
 
 use crate::http::runtime;
@@ -522,81 +522,4 @@ fn the_fault_table_of_the_page_is_this_one() {
         return;
     }
     assert_eq!(known, table(), "UPDATE_EXPECT=1 rewrites it");
-}
-
-/// A gateway whose `topProducts` are a list of many products that one subgraph answers.
-fn many(count: usize, limits: GatewayLimits) -> Gateway {
-    let product = r#"{"__typename":"Product","upc":"1","name":"n"}"#;
-    let list = vec![product; count].join(",");
-    let text: &'static str = format!("{{\"data\":{{\"topProducts\":[{list}]}}}}").leak();
-    let transport = Watched {
-        good: InProcess::new(),
-        inventory: Err(text),
-        allowance: Mutex::default(),
-    };
-    let mut options = GatewayOptions::default();
-    options.gateway_limits = limits;
-    Gateway::new(supergraph(), Arc::new(OnlyText(transport)), options).unwrap()
-}
-
-/// Answers all subgraphs with the same text.
-struct OnlyText(Watched);
-
-#[async_trait]
-impl SubgraphTransport for OnlyText {
-    async fn send(
-        &self,
-        _: &Subgraph,
-        _: SubgraphRequest,
-        _: &RequestContext,
-    ) -> Result<Bytes, TransportError> {
-        Ok(Bytes::from_static(
-            self.0.inventory.as_ref().unwrap_err().as_bytes(),
-        ))
-    }
-}
-
-fn respond(gateway: &Gateway, query: &str, context: RequestContext) -> Json {
-    let response = runtime().block_on(gateway.respond(Request::new(query), context));
-    serde_json::from_slice(&response.body.to_bytes()).unwrap()
-}
-
-#[test]
-fn all_answers_of_one_request_are_bounded_together() {
-    let text = many(1_000, GatewayLimits::default());
-    let query = "{ topProducts { name } me { name } }";
-    let length = 1_000 * 46;
-    let bounded = many(
-        1_000,
-        GatewayLimits::default().all_subgraph_bytes(length + 100),
-    );
-    let codes = |response: &Json| -> Vec<String> {
-        let errors = response["errors"].as_array().into_iter().flatten();
-        errors.map(|error| error["message"].to_string()).collect()
-    };
-    assert_eq!(
-        codes(&respond(&text, query, RequestContext::new())),
-        [""; 0]
-    );
-    let response = respond(&bounded, query, RequestContext::new());
-    let found = codes(&response);
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].contains("together"), "{found:?}");
-}
-
-#[test]
-fn all_requests_of_a_process_are_bounded_together_and_give_everything_back() {
-    let gateway = many(20_000, GatewayLimits::default());
-    let budget = MemoryBudget::new(64 << 20);
-    let context = || RequestContext::new().with_memory(Arc::new(budget.account()));
-    let fine = respond(&gateway, "{ topProducts { name } }", context());
-    assert!(fine.get("errors").is_none());
-    assert_eq!(budget.held(), 0);
-    // Another request holds nearly everything.
-    let other = budget.account();
-    other.grow(63 << 20).unwrap();
-    let before = budget.held();
-    let refused = respond(&gateway, "{ topProducts { name } }", context());
-    assert_eq!(refused["errors"][0]["extensions"]["code"], "OVERLOADED");
-    assert_eq!(budget.held(), before);
 }

@@ -9,6 +9,7 @@
 
 mod authorization;
 mod bench;
+mod bounds;
 mod cases;
 mod executor;
 mod fault_table;
