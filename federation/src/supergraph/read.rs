@@ -372,8 +372,8 @@ impl<'s> Reader<'s> {
         let span = definition.name.location();
         let ty = match join::text(directive, "type") {
             None => definition.ty.clone(),
-            Some(text) => match ast::Type::parse(text, "type") {
-                Ok(ty) if self.by_name.contains_key(ty.inner_named_type()) => ty,
+            Some(text) => match join::field_type(text) {
+                Some(ty) if self.by_name.contains_key(ty.inner_named_type()) => ty,
                 _ => {
                     self.wrong(format!("`{text}` is not a type of the supergraph"), span);
                     return None;

@@ -123,6 +123,27 @@ fn what_contradicts_itself_is_reported_with_its_place() {
         .map(|error| error.location.unwrap().line)
         .collect();
     assert_eq!(lines[1], lines[0] + 1);
+    for nothing in [
+        "",
+        " ",
+        "id }",
+        "{ id } x",
+        "id } { x",
+        "# id",
+        "query { id }",
+        "{}",
+        "...F",
+        "(",
+    ] {
+        let types =
+            format!("type T @join__type(graph: A, key: \"{nothing}\") {{ id: ID! x: Int }}");
+        let errors = read(&format!("{QUERY}{types}")).unwrap_err();
+        assert!(errors[0].message.starts_with("the fields"), "{errors:?}");
+    }
+    for key in [" id", "id ", "{ id }", " { id x }", "id # x", ",id,"] {
+        let types = format!("type T @join__type(graph: A, key: \"{key}\") {{ id: ID! x: Int }}");
+        assert!(read(&format!("{QUERY}{types}")).is_ok(), "{key}");
+    }
     for machinery in ["join__Graph", "__Type", "link__Purpose"] {
         let types = format!("type T @join__type(graph: A) {{ x: {machinery} }}");
         let errors = read(&format!("{QUERY}{types}")).unwrap_err();
