@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Searches for inputs that break a parser.
 #
-#   scripts/fuzz.sh soml|regex|cursors|sparql_results|requests|tokens|searches|all [SECONDS]
+#   scripts/fuzz.sh soml|regex|cursors|sparql_results|requests|tokens|searches|supergraphs|operations|all [SECONDS]
 #
 # Ten minutes when no time is given, for each target with `all`. What is found is written to
 # fuzz/artifacts/, and what led to new code to fuzz/corpus/, beside the seeds. An input that broke
 # something becomes a seed, so that `cargo test -p servers fuzz_seeds` runs it from then on (`cargo test -p search-index fuzz_seeds`
-# for searches).
+# for searches, `cargo test -p federation fuzz_seeds` for supergraphs and operations).
 # Needs a nightly compiler, a C++ compiler and cargo-fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,7 +16,7 @@ fail() {
   exit 1
 }
 
-targets=(soml regex cursors sparql_results requests tokens searches)
+targets=(soml regex cursors sparql_results requests tokens searches supergraphs operations)
 usage="usage: scripts/fuzz.sh $(IFS='|' && echo "${targets[*]}")|all [SECONDS]"
 wanted=${1:-}
 seconds=${2:-600}
@@ -35,8 +35,14 @@ command -v c++ > /dev/null || fail "missing: c++ (on Debian: apt-get install g++
 for target in "${targets[@]}"; do
   case $target in
     soml) seeds=soml-core/tests/cases ;;
+    supergraphs | operations) seeds=federation/tests/cases ;;
     *) seeds=fuzz/seeds/$target ;;
   esac
+  # What a gateway is sent takes no longer than a second and no more than 512 MB.
+  case $target in
+    supergraphs | operations) bounds=(-timeout=1 -rss_limit_mb=512) ;;
+    *) bounds=() ;;
+  esac
   mkdir -p "fuzz/corpus/$target"
-  cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "$seeds" -- -max_total_time="$seconds"
+  cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "$seeds" -- -max_total_time="$seconds" "${bounds[@]}"
 done

@@ -1,5 +1,6 @@
 //! The gateway as a service: documents, plans, execution.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use apollo_compiler::Schema;
@@ -10,14 +11,15 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Name};
 use async_trait::async_trait;
 use graphql_service::document::{Documents, Prepared, Refusal};
-use graphql_service::{Answer, GraphqlError, Limits, Reply, Request, RequestContext, Service};
+use graphql_service::{GraphqlError, Limits, Reply, Request, RequestContext, Service};
 use moka::sync::Cache;
 
+use crate::authorization::{Authorizer, Denied, Grants};
 use crate::exec::{Execution, execute};
 use crate::graph::ActiveLabels;
 use crate::limits::GatewayLimits;
 use crate::plan::{Plan, Planned};
-use crate::supergraph::Supergraph;
+use crate::supergraph::{Requirement, RequirementId, Supergraph, SupergraphError};
 use crate::transport::SubgraphTransport;
 
 /// Settings of a gateway.
@@ -30,6 +32,8 @@ pub struct GatewayOptions {
     pub gateway_limits: GatewayLimits,
     /// The labels of progressive overrides that are active.
     pub labels: ActiveLabels,
+    /// Says what requests may do; needed where the supergraph requires something.
+    pub authorizer: Option<Arc<dyn Authorizer>>,
     /// Bytes of documents that are kept.
     pub document_cache_bytes: u64,
     /// Fields of plans that are kept.
@@ -42,6 +46,7 @@ impl Default for GatewayOptions {
             limits: Limits::default(),
             gateway_limits: GatewayLimits::default(),
             labels: ActiveLabels::default(),
+            authorizer: None,
             document_cache_bytes: 32 << 20,
             plan_cache_fields: 100_000,
         }
@@ -55,6 +60,8 @@ pub struct Gateway {
     documents: Documents,
     options: GatewayOptions,
     plans: Cache<PlanKey, Arc<Plan>>,
+    /// The policies that the supergraph knows.
+    policies: Vec<String>,
 }
 
 /// Everything that a plan depends on, beside the supergraph: nothing of it is hashed away, so different
@@ -66,22 +73,30 @@ struct PlanKey {
     labels: ActiveLabels,
     /// The values of the variables of conditions.
     conditions: Vec<(Name, bool)>,
+    /// What the request does not have.
+    denied: Vec<RequirementId>,
 }
 
 impl Gateway {
     /// Creates a gateway.
-    #[must_use]
+    ///
+    /// # Errors
+    /// When the supergraph requires something of requests, and there is no authorizer.
     pub fn new(
         supergraph: Arc<Supergraph>,
         transport: Arc<dyn SubgraphTransport>,
         options: GatewayOptions,
-    ) -> Self {
+    ) -> Result<Self, SupergraphError> {
+        if options.authorizer.is_none() {
+            supergraph.check_that_nothing_is_required()?;
+        }
         let bytes = options.document_cache_bytes;
         let weight = |key: &PlanKey, plan: &Arc<Plan>| {
             let fields = plan.tree.len() + key.text.len() / 16;
             u32::try_from(fields.max(1)).unwrap_or(u32::MAX)
         };
-        Gateway {
+        Ok(Gateway {
+            policies: policies(&supergraph),
             documents: Documents::new(supergraph.api(), options.limits.clone(), bytes),
             plans: Cache::builder()
                 .weigher(weight)
@@ -90,7 +105,7 @@ impl Gateway {
             supergraph,
             transport,
             options,
-        }
+        })
     }
 
     /// Returns the supergraph.
@@ -99,20 +114,49 @@ impl Gateway {
         &self.supergraph
     }
 
-    /// Plans a request without sending anything.
+    /// Plans a request that may do everything, without sending anything.
     ///
     /// # Errors
     /// When the request is refused.
     pub fn plan(&self, request: &Request, context: &RequestContext) -> Result<Arc<Plan>, Refusal> {
+        self.plan_for(request, context, &Grants::everything())
+    }
+
+    /// Plans a request that has something, without sending anything.
+    ///
+    /// # Errors
+    /// When the request is refused.
+    pub fn plan_for(
+        &self,
+        request: &Request,
+        context: &RequestContext,
+        grants: &Grants,
+    ) -> Result<Arc<Plan>, Refusal> {
         let prepared = self.prepared(request, context)?;
-        self.planned(request, &prepared)
+        self.planned(request, &prepared, grants)
+    }
+
+    /// Returns what a request has of what the supergraph requires.
+    async fn grants(&self, context: &RequestContext) -> Grants {
+        match &self.options.authorizer {
+            Some(authorizer) if !self.supergraph.requirements().is_empty() => {
+                let policies: Vec<&str> = self.policies.iter().map(String::as_str).collect();
+                authorizer.grants(context, &policies).await
+            }
+            _ => Grants::nothing(),
+        }
     }
 
     fn prepared(&self, request: &Request, context: &RequestContext) -> Result<Prepared, Refusal> {
         self.documents.read(self.supergraph.api(), request, context)
     }
 
-    fn planned(&self, request: &Request, prepared: &Prepared) -> Result<Arc<Plan>, Refusal> {
+    fn planned(
+        &self,
+        request: &Request,
+        prepared: &Prepared,
+        grants: &Grants,
+    ) -> Result<Arc<Plan>, Refusal> {
         let document = prepared.document.valid();
         let mut conditions = Vec::new();
         let value = |name: &Name| {
@@ -122,11 +166,13 @@ impl Gateway {
         for name in condition_variables(document, &prepared.operation) {
             conditions.push((name.clone(), value(&name)));
         }
+        let denied = Denied::new(&self.supergraph, grants, document, &prepared.operation);
         let key = PlanKey {
             text: request.query.clone(),
             operation: prepared.operation.name.clone(),
             labels: self.options.labels.clone(),
             conditions,
+            denied: denied.requirements().to_vec(),
         };
         if let Some(known) = self.plans.get(&key) {
             return Ok(known);
@@ -138,26 +184,23 @@ impl Gateway {
             operation: &prepared.operation,
             variables: &prepared.variables,
         };
-        let plan = Plan::new(planned, &self.options.gateway_limits);
+        let plan = Plan::without(planned, &denied, &self.options.gateway_limits);
         let plan = Arc::new(plan.map_err(|error: GraphqlError| vec![error])?);
         self.plans.insert(key, Arc::clone(&plan));
         Ok(plan)
     }
 
-    async fn executed(
-        &self,
-        request: Request,
-        context: &RequestContext,
-    ) -> Result<Answer, Refusal> {
+    async fn executed(&self, request: Request, context: &RequestContext) -> Result<Reply, Refusal> {
         let prepared = self.prepared(&request, context)?;
-        let plan = self.planned(&request, &prepared)?;
+        let grants = self.grants(context).await;
+        let plan = self.planned(&request, &prepared, &grants)?;
         let execution = Execution {
             supergraph: &self.supergraph,
             plan: &plan,
             variables: &prepared.variables,
             transport: &*self.transport,
             context,
-            subgraph_bytes: self.options.gateway_limits.subgraph_bytes,
+            limits: &self.options.gateway_limits,
             response_bytes: self.options.limits.response_bytes,
         };
         let answer = execute(execution, |key, writer| {
@@ -176,10 +219,21 @@ impl Service for Gateway {
 
     async fn reply(&self, request: Request, context: RequestContext) -> Reply {
         match self.executed(request, &context).await {
-            Ok(answer) => Reply::Executed(answer),
+            Ok(reply) => reply,
             Err(errors) => Reply::Refused(errors),
         }
     }
+}
+
+/// Returns the names of the policies that a supergraph knows, each once.
+fn policies(supergraph: &Supergraph) -> Vec<String> {
+    let requirements = supergraph.requirements().iter();
+    let lists = requirements.filter_map(|requirement| match requirement {
+        Requirement::Policies(lists) => Some(lists),
+        _ => None,
+    });
+    let names: BTreeSet<&String> = lists.flatten().flatten().collect();
+    names.into_iter().cloned().collect()
 }
 
 /// Returns the variables of `@skip` and `@include` in an operation and in all fragments of its document,

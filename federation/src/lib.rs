@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod authorization;
 pub mod code;
 pub mod exec;
 pub mod gateway;
@@ -11,8 +12,9 @@ pub mod plan;
 pub mod supergraph;
 pub mod transport;
 
+pub use authorization::{Authorizer, CallerClaims, Grants};
 pub use gateway::{Gateway, GatewayOptions};
 pub use graph::ActiveLabels;
 pub use limits::GatewayLimits;
 pub use supergraph::{Supergraph, SupergraphError};
-pub use transport::{InProcess, SubgraphRequest, SubgraphTransport, TransportError};
+pub use transport::{Allowance, InProcess, SubgraphRequest, SubgraphTransport, TransportError};

@@ -10,6 +10,8 @@ graphql_service::limits! {
         candidates: usize = 10_000, "gateway.limits.candidates", code::LIMIT_GATEWAY_PLAN,
             "Maximum number of plans that are compared; fewer for large operations. With more of them the best one found is taken.";
         subgraph_bytes: usize = 64 << 20, "gateway.limits.subgraphBytes", code::DOWNSTREAM_SERVICE_ERROR,
-            "Maximum size of an answer of a subgraph, in bytes.";
+            "Maximum size of an answer of a subgraph, in bytes, after decompression.";
+        all_subgraph_bytes: usize = 128 << 20, "gateway.limits.allSubgraphBytes", code::DOWNSTREAM_SERVICE_ERROR,
+            "Maximum size of all answers of subgraphs for one request together, in bytes.";
     }
 }

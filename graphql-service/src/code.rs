@@ -19,6 +19,8 @@ crate::error_codes! {
     REQUEST_UNSUPPORTED 400 public "The request uses a transport feature that the service does not support, such as file uploads; this happens in embedding programs only.";
     INTROSPECTION_MODE 400 public "The embedding program has disabled introspection for this request, or allows only introspection.";
     SCHEMA_NOT_BOUND 503 public "No schema is bound to the service.";
+    UNAUTHENTICATED 401 public "The credentials of the request are missing, or an upstream service does not accept them.";
+    FORBIDDEN 403 public "The credentials are good, and do not allow what is asked for.";
     OVERLOADED 503 public "The service has no memory or no processor free for the request now; it may be repeated after the time in `Retry-After`.";
     INTERNAL 200 internal "An internal error of the service.";
 }

@@ -149,6 +149,11 @@ impl<'a> AnswerWriter<'a> {
         errors.collect()
     }
 
+    /// Counts errors that are known and not worth a place in the list.
+    pub fn omit_errors(&mut self, count: usize) {
+        self.omitted = self.omitted.saturating_add(count);
+    }
+
     /// Returns whether the answer was given up for lack of memory.
     #[must_use]
     pub fn is_out_of_memory(&self) -> bool {

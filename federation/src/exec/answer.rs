@@ -1,5 +1,6 @@
 //! Reads the answers of subgraphs by the form that they must have. What was not asked for is skipped.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,7 +9,9 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::found::Errors;
 use crate::plan::Shape;
+use crate::transport::Allowance;
 
 /// A value of an answer.
 #[derive(Clone, Debug)]
@@ -29,27 +32,8 @@ pub(super) enum Parsed {
 pub(super) struct Envelope<'a> {
     #[serde(borrow, default)]
     pub(super) data: Option<&'a RawValue>,
-    #[serde(default)]
-    pub(super) errors: Option<Vec<SubgraphError>>,
-}
-
-/// An error of a subgraph.
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct SubgraphError {
-    #[serde(default)]
-    pub(super) message: String,
-    #[serde(default)]
-    pub(super) path: Option<Vec<PathItem>>,
-    #[serde(default)]
-    pub(super) extensions: Option<serde_json::Map<String, serde_json::Value>>,
-}
-
-/// A step of the path of an error.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub(super) enum PathItem {
-    Index(usize),
-    Key(String),
+    #[serde(borrow, default)]
+    pub(super) errors: Option<Errors<'a>>,
 }
 
 /// Reads the response of a subgraph.
@@ -61,14 +45,88 @@ pub(super) fn envelope(body: &Bytes) -> Result<Envelope<'_>, serde_json::Error> 
     serde_json::from_slice(body)
 }
 
-/// Reads the data of a response.
+/// Reads the data of a response; what they take in memory is counted in the allowance of the answer.
+///
+/// # Errors
+/// `None` when there is no memory for them.
 pub(super) fn data(
     body: &Bytes,
     data: &RawValue,
     shape: &Shape,
-) -> Result<Parsed, serde_json::Error> {
+    allowance: &Allowance,
+) -> Result<Parsed, Option<serde_json::Error>> {
     let mut json = serde_json::Deserializer::from_str(data.get());
-    ShapeSeed { body, shape }.deserialize(&mut json)
+    let counter = Counter {
+        allowance,
+        uncounted: Cell::new(0),
+        is_full: Cell::new(false),
+    };
+    let seed = ShapeSeed {
+        body,
+        shape,
+        counter: &counter,
+    };
+    let parsed = seed.deserialize(&mut json);
+    counter.flush();
+    match counter.is_full.get() {
+        true => Err(None),
+        false => parsed.map_err(Some),
+    }
+}
+
+/// Bytes that an item of a list, an object and a member of one take, while they are read and once they are
+/// merged.
+const ITEM: usize = 160;
+const OBJECT: usize = 320;
+const MEMBER: usize = 160;
+
+/// Bytes that are counted at once.
+const COUNTED: usize = 64 << 10;
+
+/// Most members for which room is made before they are read.
+const RESERVED: usize = 16;
+
+impl Parsed {
+    /// Returns about how many bytes the value takes.
+    pub(super) fn footprint(&self) -> usize {
+        match self {
+            Parsed::Null | Parsed::Leaf(_) | Parsed::Misfit => 0,
+            Parsed::List(items) => items.iter().map(|item| ITEM + item.footprint()).sum(),
+            Parsed::Object { members, .. } => {
+                let members = members.iter();
+                OBJECT
+                    + members
+                        .map(|(_, value)| MEMBER + value.footprint())
+                        .sum::<usize>()
+            }
+        }
+    }
+}
+
+/// Counts what is read.
+struct Counter<'s> {
+    allowance: &'s Allowance,
+    uncounted: Cell<usize>,
+    is_full: Cell<bool>,
+}
+
+impl Counter<'_> {
+    fn count<E: serde::de::Error>(&self, bytes: usize) -> Result<(), E> {
+        self.uncounted.set(self.uncounted.get() + bytes);
+        if self.uncounted.get() >= COUNTED {
+            self.flush();
+        }
+        match self.is_full.get() {
+            true => Err(E::custom("there is no memory")),
+            false => Ok(()),
+        }
+    }
+
+    fn flush(&self) {
+        if self.allowance.hold(self.uncounted.take()).is_err() {
+            self.is_full.set(true);
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -76,6 +134,7 @@ struct ShapeSeed<'s> {
     /// The text that leaves are slices of.
     body: &'s Bytes,
     shape: &'s Shape,
+    counter: &'s Counter<'s>,
 }
 
 impl<'de> DeserializeSeed<'de> for ShapeSeed<'_> {
@@ -129,6 +188,7 @@ impl<'de> Visitor<'de> for ShapeSeed<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Parsed, A::Error> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element_seed(self)? {
+            self.counter.count(ITEM)?;
             list.push(item);
         }
         Ok(Parsed::List(list))
@@ -138,13 +198,18 @@ impl<'de> Visitor<'de> for ShapeSeed<'_> {
         let Shape::Object(shapes) = self.shape else {
             return Ok(Parsed::Misfit);
         };
-        let (mut typename, mut members) = (None, Vec::with_capacity(shapes.len()));
+        let room = shapes.len().min(RESERVED);
+        self.counter.count(OBJECT + room * MEMBER)?;
+        let (mut typename, mut members) = (None::<String>, Vec::with_capacity(room));
         while let Some(key) = map.next_key::<std::borrow::Cow<'de, str>>()? {
             if let Some((key, shape)) = shapes.get_key_value(&*key) {
                 let seed = ShapeSeed { shape, ..self };
+                self.counter.count(MEMBER)?;
                 members.push((Arc::clone(key), map.next_value_seed(seed)?));
             } else if key == "__typename" {
                 typename = map.next_value()?;
+                self.counter
+                    .count(typename.as_ref().map_or(0, String::len))?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }

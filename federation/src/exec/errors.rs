@@ -2,23 +2,21 @@
 
 use graphql_service::{ErrorCode, GraphqlError, PathSegment};
 
-use super::answer::SubgraphError;
+use super::found::SubgraphError;
 use crate::code;
 
 /// Makes an error of one that a subgraph answered with. Its extensions are kept under `subgraph`, since
 /// `code` is one of ours.
 pub(super) fn of_subgraph(
-    error: &SubgraphError,
+    error: &SubgraphError<'_>,
     subgraph: &str,
     path: Vec<PathSegment>,
 ) -> GraphqlError {
-    let mut made = GraphqlError::new(code::DOWNSTREAM_SERVICE_ERROR, error.message.clone());
+    let mut made = GraphqlError::new(code::DOWNSTREAM_SERVICE_ERROR, &*error.message);
     made = made.on(path).with("serviceName", subgraph);
-    match &error.extensions {
-        Some(extensions) if !extensions.is_empty() => {
-            made.with("subgraph", serde_json::Value::Object(extensions.clone()))
-        }
-        _ => made,
+    match error.extensions() {
+        Some(extensions) => made.with("subgraph", extensions),
+        None => made,
     }
 }
 

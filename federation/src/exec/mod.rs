@@ -3,8 +3,11 @@
 
 mod answer;
 mod errors;
+mod fetch;
+mod found;
 mod leaf;
 mod project;
+mod receive;
 mod representations;
 mod run;
 mod store;

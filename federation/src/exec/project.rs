@@ -14,7 +14,7 @@ use super::store::{ObjectId, Store, Value};
 use super::walk::Walk;
 use crate::code;
 use crate::operation::{ClassId, NodeId, Output, Tree};
-use crate::supergraph::TypeId;
+use crate::supergraph::{FieldId, TypeId};
 
 /// Writes what introspection answers under a response key of the root.
 pub(super) type Introspect<'p> = dyn Fn(&str, &mut AnswerWriter<'p>) -> WriteResult + Sync + 'p;
@@ -88,6 +88,10 @@ impl<'p> Projection<'p, '_> {
                     self.writer.key(position, key);
                     (self.introspect)(key, &mut self.writer)?;
                 }
+                Output::Denied { key, field } => {
+                    self.writer.key(position, key);
+                    self.denied(key, *field)?;
+                }
                 Output::Field { key, node } => {
                     self.writer.key(position, key);
                     self.field(object, key, *node)?;
@@ -95,6 +99,22 @@ impl<'p> Projection<'p, '_> {
             }
         }
         self.writer.out.push(b'}');
+        Ok(())
+    }
+
+    /// Writes the null of a field that the request may not see.
+    fn denied(&mut self, key: &'p Name, field: FieldId) -> WriteResult {
+        let supergraph = self.walk.supergraph;
+        let field = supergraph.field(field);
+        let parent = &supergraph.ty(field.parent).name;
+        self.writer.enter(PathStep::Key(key));
+        let message = format!("the request may not see `{parent}.{}`", field.name);
+        self.error(code::UNAUTHORIZED_FIELD_OR_TYPE, &message);
+        self.writer.leave();
+        if field.ty.is_non_null() {
+            return Err(PropagateNull);
+        }
+        self.writer.null();
         Ok(())
     }
 

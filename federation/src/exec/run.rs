@@ -2,27 +2,26 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
 
 use apollo_compiler::response::JsonMap;
-use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use graphql_service::writer::{AnswerWriter, WriteResult, write_string};
-use graphql_service::{
-    Answer, ErrorCode, GraphqlError, PathSegment, RequestContext, code as shared,
-};
+use graphql_service::writer::{AnswerWriter, WriteResult};
+use graphql_service::{GraphqlError, OutOfMemory, Reply, RequestContext};
 
-use super::answer::{self, Envelope, Parsed, PathItem, SubgraphError};
-use super::errors;
+use super::fetch::{self, Failure, Received};
+use super::found::MAX_ERRORS;
 use super::project::{ErrorPaths, Introspect, Projection};
 use super::representations::Representations;
-use super::store::{ObjectId, Seg, Store, Value};
+use super::store::{ObjectId, Store};
 use super::walk::Walk;
-use crate::code;
+use crate::limits::GatewayLimits;
 use crate::operation::Tree;
-use crate::plan::{Entry, Plan, Request, Shape, Step};
+use crate::plan::{Entry, Plan, Step};
 use crate::supergraph::Supergraph;
-use crate::transport::{SubgraphRequest, SubgraphTransport};
+use crate::transport::{Allowance, SubgraphRequest, SubgraphTransport, Together};
 
 /// What a plan is executed with.
 #[derive(Clone, Copy)]
@@ -36,10 +35,10 @@ pub struct Execution<'e> {
     pub variables: &'e JsonMap,
     /// How subgraphs are reached.
     pub transport: &'e dyn SubgraphTransport,
-    /// Deadline and cancellation.
+    /// Deadline, cancellation, memory, and what is passed on to subgraphs.
     pub context: &'e RequestContext,
-    /// Maximum size of the answer of a subgraph, in bytes.
-    pub subgraph_bytes: usize,
+    /// Limits on the answers of subgraphs.
+    pub limits: &'e GatewayLimits,
     /// Maximum size of the answer, in bytes.
     pub response_bytes: usize,
 }
@@ -48,35 +47,39 @@ pub struct Execution<'e> {
 pub async fn execute<'e>(
     execution: Execution<'e>,
     introspect: impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Sync,
-) -> Answer {
+) -> Reply {
     let plan = execution.plan;
+    let memory = Arc::clone(&execution.context.memory);
     let mut run = Run {
         execution,
+        together: Together::new(execution.limits.all_subgraph_bytes, memory),
         store: Store::new(plan.tree.class(Tree::ROOT).ty()),
+        held: Vec::new(),
         errors: Vec::new(),
+        omitted: 0,
     };
     run.requests().await;
     run.answer(&introspect)
 }
 
 /// A plan that is being carried out.
-struct Run<'e> {
-    execution: Execution<'e>,
-    store: Store,
-    errors: Vec<GraphqlError>,
+pub(super) struct Run<'e> {
+    pub(super) execution: Execution<'e>,
+    /// What all answers may hold.
+    together: Arc<Together>,
+    pub(super) store: Store,
+    /// What the answers in the store hold.
+    pub(super) held: Vec<Arc<Allowance>>,
+    pub(super) errors: Vec<GraphqlError>,
+    /// Number of errors that are not kept.
+    pub(super) omitted: usize,
 }
 
 /// A request that was sent: its objects, for each step.
-type Sent = Vec<Vec<Vec<ObjectId>>>;
-
-/// Why a request has failed.
-struct Failure {
-    code: ErrorCode,
-    reason: String,
-}
+pub(super) type Sent = Vec<Vec<Vec<ObjectId>>>;
 
 type Answering<'e> =
-    Pin<Box<dyn Future<Output = (usize, Sent, Result<Bytes, Failure>)> + Send + 'e>>;
+    Pin<Box<dyn Future<Output = (usize, Sent, Result<Received, Failure>)> + Send + 'e>>;
 
 impl<'e> Run<'e> {
     /// Sends each request as soon as those that it waits for are complete.
@@ -109,7 +112,7 @@ impl<'e> Run<'e> {
         }
     }
 
-    fn walk(&self) -> Walk<'_> {
+    pub(super) fn walk(&self) -> Walk<'_> {
         Walk {
             supergraph: self.execution.supergraph,
             tree: &self.execution.plan.tree,
@@ -137,14 +140,13 @@ impl<'e> Run<'e> {
         }
         let subgraph = execution.supergraph.subgraph(request.subgraph);
         let message = SubgraphRequest {
-            body: body(&request.document, &variables).into(),
+            body: fetch::text(&request.document, &variables).into(),
             is_mutation: request.document.starts_with("mutation"),
-            limit: execution.subgraph_bytes,
+            allowance: Arc::new(self.together.answer(execution.limits.subgraph_bytes)),
         };
         Some(Box::pin(async move {
-            let context = execution.context;
-            let answer = execution.transport.send(subgraph, message, context);
-            let outcome = bounded(context, answer).await;
+            let (transport, context) = (execution.transport, execution.context);
+            let outcome = fetch::fetch(transport, subgraph, message, context).await;
             (position, sent, outcome)
         }))
     }
@@ -187,185 +189,24 @@ impl<'e> Run<'e> {
         }
     }
 
-    /// Marks what a step would have fetched for an object.
-    fn fail(&mut self, step: &Step, object: ObjectId) {
-        if let Shape::Object(members) = &step.shape {
-            for key in members.keys() {
-                self.store.set_missing(object, key, Value::Failed);
-            }
+    /// Adds an error; of too many, only their number is kept.
+    pub(super) fn report(&mut self, error: GraphqlError) {
+        match self.errors.len() < MAX_ERRORS {
+            true => self.errors.push(error),
+            false => self.omitted += 1,
         }
-    }
-
-    fn complete(&mut self, request: &Request, sent: &Sent, outcome: Result<Bytes, Failure>) {
-        let received = outcome.and_then(|body| {
-            let parsed = read(request, &body)?;
-            Ok(parsed)
-        });
-        match received {
-            Ok((Some(data), found)) => {
-                self.merge(request, sent, data, &found);
-                // The types of objects tell under which names the client asked for what is in them.
-                self.errors_of(request, sent, &found);
-            }
-            Ok((None, found)) if !found.is_empty() => {
-                self.errors_of(request, sent, &found);
-                self.fail_all(request, sent);
-            }
-            Ok((None, _)) => self.failed(request, sent, &Failure::new("there are no data")),
-            Err(failure) => self.failed(request, sent, &failure),
-        }
-    }
-
-    fn merge(&mut self, request: &Request, sent: &Sent, data: Parsed, found: &[SubgraphError]) {
-        let supergraph = self.execution.supergraph;
-        let Parsed::Object { mut members, .. } = data else {
-            return self.failed(request, sent, &Failure::new("the data are not an object"));
-        };
-        for (step, objects) in request.steps.iter().zip(sent) {
-            let Entry::Entities { key, .. } = &step.entry else {
-                let root = Parsed::Object {
-                    typename: None,
-                    members: members.clone(),
-                };
-                for object in objects.iter().flatten() {
-                    self.store.merge(supergraph, *object, root.clone());
-                }
-                continue;
-            };
-            let place = members.iter().position(|(known, _)| **known == **key);
-            let list = place.map(|place| members.swap_remove(place).1);
-            match list {
-                Some(Parsed::List(entities)) if entities.len() == objects.len() => {
-                    for (index, (entity, objects)) in entities.into_iter().zip(objects).enumerate()
-                    {
-                        let is_error = is_about(found, key, index);
-                        self.entity(step, objects, &entity, is_error);
-                    }
-                }
-                // Nobody is asked for no entities.
-                _ if objects.is_empty() => {}
-                _ => {
-                    let only = vec![objects.clone()];
-                    let reason = "the list of entities is missing, or has the wrong length";
-                    if found.is_empty() {
-                        self.error(request, &only, &Failure::new(reason));
-                    }
-                    for object in objects.iter().flatten() {
-                        self.fail(step, *object);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Adds what a subgraph knows of an entity; null where it does not know it.
-    fn entity(&mut self, step: &Step, objects: &[ObjectId], entity: &Parsed, is_error: bool) {
-        for object in objects {
-            match (entity, &step.shape) {
-                (Parsed::Object { .. }, _) => {
-                    self.store
-                        .merge(self.execution.supergraph, *object, entity.clone());
-                }
-                (_, Shape::Object(members)) if !is_error => {
-                    for key in members.keys() {
-                        self.store.set_missing(*object, key, Value::Null);
-                    }
-                }
-                _ => self.fail(step, *object),
-            }
-        }
-    }
-
-    fn fail_all(&mut self, request: &Request, sent: &Sent) {
-        for (step, objects) in request.steps.iter().zip(sent) {
-            for object in objects.iter().flatten() {
-                self.fail(step, *object);
-            }
-        }
-    }
-
-    fn failed(&mut self, request: &Request, sent: &Sent, failure: &Failure) {
-        self.error(request, sent, failure);
-        self.fail_all(request, sent);
-    }
-
-    /// Reports a failure at the longest path that its objects have in common.
-    fn error(&mut self, request: &Request, sent: &Sent, failure: &Failure) {
-        let path = self.common_path(sent);
-        let name = &self.execution.supergraph.subgraph(request.subgraph).name;
-        self.errors.push(errors::of_request(
-            failure.code,
-            &failure.reason,
-            name,
-            path,
-        ));
-    }
-
-    fn common_path(&self, sent: &Sent) -> Vec<PathSegment> {
-        let objects = sent.iter().flatten().flatten();
-        let paths = objects.flat_map(|object| {
-            let walk = self.walk();
-            walk.client_paths(&self.store.path(*object))
-        });
-        errors::common(&paths.collect::<Vec<_>>())
-    }
-
-    /// Reports the errors of an answer at the client's places.
-    fn errors_of(&mut self, request: &Request, sent: &Sent, found: &[SubgraphError]) {
-        let name = &self.execution.supergraph.subgraph(request.subgraph).name;
-        for error in found {
-            let mut paths = self.places(request, sent, error);
-            if paths.is_empty() {
-                paths.push(self.common_path(sent));
-            }
-            for path in paths {
-                let made = errors::of_subgraph(error, name, path);
-                if !self.errors.contains(&made) {
-                    self.errors.push(made);
-                }
-            }
-        }
-    }
-
-    /// Returns the client's paths for an error of a subgraph: one for each object that its entity stands
-    /// for.
-    fn places(
-        &self,
-        request: &Request,
-        sent: &Sent,
-        error: &SubgraphError,
-    ) -> Vec<Vec<PathSegment>> {
-        let path = error.path.as_deref().unwrap_or_default();
-        let mut places = Vec::new();
-        for (step, objects) in request.steps.iter().zip(sent) {
-            let (objects, rest) = match (&step.entry, path) {
-                (Entry::Root | Entry::Reentry(_), rest) if !rest.is_empty() => {
-                    (objects.iter().flatten().collect::<Vec<_>>(), rest)
-                }
-                (
-                    Entry::Entities { key, .. },
-                    [PathItem::Key(first), PathItem::Index(index), rest @ ..],
-                ) if first == key => (objects.get(*index).into_iter().flatten().collect(), rest),
-                _ => continue,
-            };
-            for object in objects {
-                let mut place = self.store.path(*object);
-                place.extend(rest.iter().map(|item| match item {
-                    PathItem::Index(index) => Seg::Index(*index),
-                    PathItem::Key(key) => Seg::Key(key.as_str().into()),
-                }));
-                places.extend(self.walk().client_paths(&place));
-            }
-        }
-        places
     }
 
     /// Writes the answer.
     fn answer(
         self,
         introspect: &(impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Sync),
-    ) -> Answer {
-        let mut writer = AnswerWriter::new().with_limit(self.execution.response_bytes);
+    ) -> Reply {
+        let memory = Arc::clone(&self.execution.context.memory);
+        let mut writer = AnswerWriter::new()
+            .with_limit(self.execution.response_bytes)
+            .with_memory(memory, Duration::ZERO);
+        writer.omit_errors(self.omitted);
         let mut paths = ErrorPaths::default();
         for error in &self.errors {
             paths.add(&error.path);
@@ -383,91 +224,9 @@ impl<'e> Run<'e> {
             writer,
         };
         let written = projection.root();
-        projection.writer.finish(written)
-    }
-}
-
-impl Failure {
-    fn new(reason: impl Into<String>) -> Self {
-        Failure {
-            code: code::DOWNSTREAM_SERVICE_ERROR,
-            reason: reason.into(),
+        match projection.writer.is_out_of_memory() {
+            true => Reply::Overloaded(OutOfMemory.into()),
+            false => Reply::Executed(projection.writer.finish(written)),
         }
-    }
-}
-
-/// Reads an answer: its data, and its errors.
-fn read(request: &Request, body: &Bytes) -> Result<(Option<Parsed>, Vec<SubgraphError>), Failure> {
-    let wrong = |_| Failure::new("it is not a GraphQL response");
-    let Envelope { data, errors } = answer::envelope(body).map_err(wrong)?;
-    let found = errors.unwrap_or_default();
-    let Some(data) = data else {
-        return Ok((None, found));
-    };
-    let mut members = std::collections::HashMap::new();
-    for step in &request.steps {
-        match (&step.entry, &step.shape) {
-            (Entry::Entities { key, .. }, shape) => {
-                members.insert(key.as_str().into(), shape.clone());
-            }
-            (_, Shape::Object(root)) => members.extend(root.clone()),
-            (_, Shape::Leaf) => {}
-        }
-    }
-    let data = answer::data(body, data, &Shape::Object(members)).map_err(wrong)?;
-    Ok((Some(data), found))
-}
-
-/// Returns whether an error is about the entity at an index as a whole.
-fn is_about(found: &[SubgraphError], key: &str, index: usize) -> bool {
-    found.iter().any(|error| match error.path.as_deref() {
-        Some([PathItem::Key(first), PathItem::Index(place), ..]) => first == key && *place == index,
-        Some([PathItem::Key(first)]) => first == key,
-        Some(_) => false,
-        None => true,
-    })
-}
-
-/// Returns the JSON text of a request.
-fn body(document: &str, variables: &[(String, Vec<u8>)]) -> Vec<u8> {
-    let mut body = Vec::with_capacity(document.len() + 64);
-    body.extend_from_slice(b"{\"query\":");
-    write_string(&mut body, document);
-    for (position, (name, value)) in variables.iter().enumerate() {
-        body.extend_from_slice(if position == 0 {
-            b",\"variables\":{"
-        } else {
-            b","
-        });
-        write_string(&mut body, name);
-        body.push(b':');
-        body.extend_from_slice(value);
-    }
-    body.extend_from_slice(if variables.is_empty() { b"}" } else { b"}}" });
-    body
-}
-
-/// Waits for an answer until the deadline of the request, or until it is cancelled.
-async fn bounded<E: std::error::Error>(
-    context: &RequestContext,
-    answer: impl Future<Output = Result<Bytes, E>> + Send,
-) -> Result<Bytes, Failure> {
-    let late = async {
-        match context.deadline {
-            Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        biased;
-        () = context.cancellation.cancelled() => Err(Failure {
-            code: shared::CANCELLED,
-            reason: "the request was cancelled".to_owned(),
-        }),
-        answer = answer => answer.map_err(|error| Failure::new(error.to_string())),
-        () = late => Err(Failure {
-            code: shared::DEADLINE_EXCEEDED,
-            reason: "the deadline passed".to_owned(),
-        }),
     }
 }

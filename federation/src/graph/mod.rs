@@ -9,6 +9,7 @@ mod reach;
 
 use std::collections::BTreeSet;
 
+use crate::authorization::Denied;
 use crate::supergraph::{
     FieldId, FieldJoin, Key, LabelId, Override, SubgraphId, Supergraph, TypeId,
 };
@@ -42,13 +43,33 @@ impl ActiveLabels {
 pub struct Graph<'s> {
     supergraph: &'s Supergraph,
     labels: &'s ActiveLabels,
+    denied: Option<&'s Denied>,
 }
 
 impl<'s> Graph<'s> {
     /// Creates the graph.
     #[must_use]
     pub fn new(supergraph: &'s Supergraph, labels: &'s ActiveLabels) -> Self {
-        Graph { supergraph, labels }
+        Graph {
+            supergraph,
+            labels,
+            denied: None,
+        }
+    }
+
+    /// Leaves out what a request may not see.
+    #[must_use]
+    pub fn without(self, denied: &'s Denied) -> Self {
+        Graph {
+            denied: Some(denied),
+            ..self
+        }
+    }
+
+    /// Returns what the request may not see, where something was left out.
+    #[must_use]
+    pub fn denied(self) -> Option<&'s Denied> {
+        self.denied
     }
 
     /// Returns the supergraph.

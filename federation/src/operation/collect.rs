@@ -245,14 +245,28 @@ impl<'d> Collector<'_, 'd> {
                 "__schema" | "__type" => Output::Introspection {
                     key: (*key).clone(),
                 },
-                _ => Output::Field {
-                    key: (*key).clone(),
-                    node: self.field(class, key, fields)?,
+                name => match self.denied(class, name, fields) {
+                    Some(field) => Output::Denied {
+                        key: (*key).clone(),
+                        field,
+                    },
+                    None => Output::Field {
+                        key: (*key).clone(),
+                        node: self.field(class, key, fields)?,
+                    },
                 },
             };
             self.tree.classes[class.index()].outputs.push(output);
         }
         Ok(())
+    }
+
+    /// Returns the field if the request may not see it.
+    fn denied(&self, class: ClassId, name: &str, fields: &[&Field]) -> Option<FieldId> {
+        let supergraph = self.graph.supergraph();
+        let field = supergraph.field_id(self.tree.class(class).ty(), name)?;
+        let denied = self.graph.denied()?;
+        denied.is(supergraph, field, fields).then_some(field)
     }
 
     fn field(&mut self, class: ClassId, key: &Name, fields: &[&'d Field]) -> Result<NodeId, Full> {

@@ -53,6 +53,13 @@ pub enum Output {
         /// The field.
         node: NodeId,
     },
+    /// A field that the request may not see.
+    Denied {
+        /// The response key.
+        key: Name,
+        /// The field, of the first type of the class.
+        field: FieldId,
+    },
     /// The name of the object's type.
     Typename {
         /// The response key.

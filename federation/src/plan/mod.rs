@@ -21,6 +21,7 @@ use apollo_compiler::response::JsonMap;
 use apollo_compiler::{ExecutableDocument, Name};
 use graphql_service::GraphqlError;
 
+use crate::authorization::Denied;
 use crate::code;
 use crate::graph::{ActiveLabels, Graph};
 use crate::limits::GatewayLimits;
@@ -127,12 +128,24 @@ impl Plan {
     /// When it is a subscription, when its plan would exceed the limits, or when the supergraph is not
     /// satisfiable.
     pub fn new(planned: Planned<'_>, limits: &GatewayLimits) -> Result<Plan, GraphqlError> {
+        Plan::without(planned, &Denied::default(), limits)
+    }
+
+    /// Plans an operation without what the request may not see.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn without(
+        planned: Planned<'_>,
+        denied: &Denied,
+        limits: &GatewayLimits,
+    ) -> Result<Plan, GraphqlError> {
         let operation = planned.operation;
         if operation.operation_type == OperationType::Subscription {
             let message = "subscriptions are not supported";
             return Err(GraphqlError::new(code::SUBSCRIPTION_UNSUPPORTED, message));
         }
-        let graph = Graph::new(planned.supergraph, planned.labels);
+        let graph = Graph::new(planned.supergraph, planned.labels).without(denied);
         let (document, variables) = (planned.document, planned.variables);
         let tree = Tree::new(graph, document, operation, variables, limits.plan)?;
         let found = search::search(graph, operation.operation_type, &tree, limits.candidates);

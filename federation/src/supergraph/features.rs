@@ -10,8 +10,8 @@ use crate::code;
 /// Versions of the join specification that are read.
 const JOIN: [&str; 4] = ["v0.2", "v0.3", "v0.4", "v0.5"];
 
-/// Directives whose meaning the gateway would have to enforce, and does not yet.
-const REFUSED: [&str; 3] = ["authenticated", "requiresScopes", "policy"];
+/// Features whose directives are known by their own names, beside those of `join`.
+const KNOWN: [&str; 4] = ["inaccessible", "authenticated", "requiresScopes", "policy"];
 
 /// Checks that the gateway can do what the supergraph asks of it.
 ///
@@ -48,12 +48,24 @@ fn link_problem(link: &ast::Directive) -> Option<String> {
             "join {version} is not supported; supported are {}",
             JOIN.join(", ")
         )),
-        "join" | "inaccessible" if join::text(link, "as").is_some() => Some(format!(
+        _ if (name == "join" || KNOWN.contains(&name)) && is_renamed(link) => Some(format!(
             "the feature `{name}` under another name is not supported"
         )),
-        "join" | "inaccessible" | "link" | "tag" | "cost" => None,
+        "authenticated" | "requiresScopes" | "policy" if version != "v0.1" => Some(format!(
+            "{name} {version} is not supported; supported is v0.1"
+        )),
+        "join" | "link" | "tag" | "cost" => None,
+        _ if KNOWN.contains(&name) => None,
         _ => purpose.map(|purpose| format!("the feature `{url}` for {purpose} is not supported")),
     }
+}
+
+/// Returns whether a feature, or a part of it, goes under another name.
+fn is_renamed(link: &ast::Directive) -> bool {
+    let imports = join::list(link, "import").iter();
+    let mut imports = imports.filter_map(|import| import.as_object());
+    join::text(link, "as").is_some()
+        || imports.any(|import| import.iter().any(|(name, _)| name == "as"))
 }
 
 fn check_type(schema: &Schema, ty: &ExtendedType, errors: &mut Vec<SupergraphError>) {
@@ -63,12 +75,6 @@ fn check_type(schema: &Schema, ty: &ExtendedType, errors: &mut Vec<SupergraphErr
     };
     let name = ty.name();
     for directive in ty.directives().iter() {
-        if REFUSED.contains(&directive.name.as_str()) {
-            refuse(
-                format!("`@{}` on `{name}` is not supported", directive.name),
-                directive.location(),
-            );
-        }
         if directive.name == "join__type" && join::is_set(directive, "isInterfaceObject") {
             refuse(
                 format!("`@interfaceObject` on `{name}` is not supported"),
@@ -84,12 +90,6 @@ fn check_type(schema: &Schema, ty: &ExtendedType, errors: &mut Vec<SupergraphErr
     for field in fields.values() {
         for directive in field.directives.iter() {
             let place = format!("`{name}.{}`", field.name);
-            if REFUSED.contains(&directive.name.as_str()) {
-                refuse(
-                    format!("`@{}` on {place} is not supported", directive.name),
-                    directive.location(),
-                );
-            }
             if directive.name == "join__field"
                 && !join::list(directive, "contextArguments").is_empty()
             {

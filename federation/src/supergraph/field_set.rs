@@ -45,6 +45,7 @@ impl FieldSet {
         text: &str,
         type_id: &impl Fn(&str) -> Option<TypeId>,
     ) -> Result<FieldSet, String> {
+        let text = checked(text)?;
         let parsed =
             executable::FieldSet::parse_and_validate(schema, parent.clone(), text, "fields");
         let parsed = parsed.map_err(|list| {
@@ -80,6 +81,30 @@ impl FieldSet {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.selections.is_empty()
+    }
+}
+
+/// Returns a text as one selection set with its braces. The parser of field sets panics on text without
+/// selections and on what stands before or behind them; that of documents does not.
+fn checked(text: &str) -> Result<String, String> {
+    let document = match text.trim_start().starts_with('{') {
+        true => text.to_owned(),
+        // A comment must not hide the brace.
+        false => format!("{{{text}\n}}"),
+    };
+    let document = ast::Document::parse(document, "fields").map_err(|invalid| {
+        let first = invalid.errors.iter().next();
+        first.map_or_else(String::new, |finding| finding.error.to_string())
+    })?;
+    match document.definitions.as_slice() {
+        [ast::Definition::OperationDefinition(only)]
+            if only.name.is_none()
+                && only.variables.is_empty()
+                && !only.selection_set.is_empty() =>
+        {
+            Ok(only.serialize().no_indent().to_string())
+        }
+        _ => Err("one selection set is expected".to_owned()),
     }
 }
 

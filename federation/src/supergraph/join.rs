@@ -1,6 +1,6 @@
 //! The directives of the join specification, as they are written.
 
-use apollo_compiler::ast::{Directive, Value};
+use apollo_compiler::ast::{Directive, Type, Value};
 use apollo_compiler::{Name, Node};
 
 /// Returns a string argument.
@@ -32,4 +32,32 @@ pub(super) fn graph(directive: &Directive) -> Option<&Name> {
 pub(super) fn list<'d>(directive: &'d Directive, name: &str) -> &'d [Node<Value>] {
     let value = directive.specified_argument_by_name(name);
     value.and_then(|value| value.as_list()).unwrap_or_default()
+}
+
+/// Reads the text of a type. The parser of the GraphQL library panics on some texts that are none.
+pub(super) fn field_type(text: &str) -> Option<Type> {
+    let (inner, is_non_null) = match text.strip_suffix('!') {
+        Some(inner) => (inner, true),
+        None => (text, false),
+    };
+    let ty = match inner.strip_prefix('[') {
+        Some(inner) => field_type(inner.strip_suffix(']')?)?.list(),
+        None => Type::Named(Name::new(inner).ok()?),
+    };
+    Some(if is_non_null { ty.non_null() } else { ty })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_read_and_what_is_none_is_not() {
+        for text in ["Int", "Int!", "[Int]", "[[Int!]!]!"] {
+            assert_eq!(field_type(text).unwrap().to_string(), text);
+        }
+        for text in ["", " ", "!", "[", "[]", "Int!!", "[Int", "Int]", "a b", "7"] {
+            assert_eq!(field_type(text), None, "{text}");
+        }
+    }
 }

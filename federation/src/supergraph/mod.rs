@@ -1,8 +1,9 @@
-//! Supergraphs: standard supergraph SDL as dense ids, and the schema that clients see.
+//! Supergraphs: standard supergraph SDL as dense ids and back, and the schema that clients see.
 //!
 //! Nothing here plans or fetches.
 
 mod api;
+mod authorization;
 mod error;
 mod features;
 mod field_set;
@@ -11,10 +12,12 @@ mod model;
 mod read;
 #[cfg(test)]
 mod tests;
+mod write;
 
+pub use authorization::Requirement;
 pub use error::SupergraphError;
 pub use field_set::{FieldSet, Selected};
 pub use model::{
-    Field, FieldId, FieldJoin, Key, LabelId, Override, Subgraph, SubgraphId, Supergraph, Type,
-    TypeId, TypeJoin, TypeKind,
+    Field, FieldId, FieldJoin, Key, LabelId, Override, RequirementId, Subgraph, SubgraphId,
+    Supergraph, Type, TypeId, TypeJoin, TypeKind,
 };

@@ -7,6 +7,7 @@ use apollo_compiler::executable::OperationType;
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Schema};
 
+use super::authorization::Requirement;
 use super::field_set::FieldSet;
 use crate::ids::ids;
 
@@ -19,6 +20,8 @@ ids! {
     FieldId;
     /// A label of progressive overrides.
     LabelId;
+    /// Something that requests must have for a field.
+    RequirementId;
 }
 
 /// A supergraph: the composed schema, and what each subgraph contributes to it.
@@ -31,6 +34,9 @@ pub struct Supergraph {
     pub(super) fields: Vec<Field>,
     pub(super) by_name: HashMap<Name, TypeId>,
     pub(super) labels: Vec<String>,
+    pub(super) requirements: Vec<Requirement>,
+    /// What fields require, whatever type has them, by name.
+    pub(super) required_by_name: HashMap<Name, Vec<RequirementId>>,
 }
 
 /// A subgraph, as `@join__graph` declares it.
@@ -118,6 +124,8 @@ pub struct Field {
     pub joins: Vec<FieldJoin>,
     /// Whether clients may select it.
     pub is_accessible: bool,
+    /// What a request must have for the field, its type and the type that it belongs to, ascending.
+    pub requirements: Vec<RequirementId>,
     /// Equal for fields of which the same is said, whatever types they belong to.
     pub(crate) shape: u32,
 }
@@ -176,6 +184,17 @@ impl Supergraph {
     #[must_use]
     pub fn labels(&self) -> &[String] {
         &self.labels
+    }
+
+    /// Returns what requests must have for some fields, in the order of the ids.
+    #[must_use]
+    pub fn requirements(&self) -> &[Requirement] {
+        &self.requirements
+    }
+
+    /// Returns what fields of a name require, of whatever type.
+    pub(crate) fn requirements_of_name(&self, name: &str) -> &[RequirementId] {
+        self.required_by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the id of the label at a position of [`Supergraph::labels`].

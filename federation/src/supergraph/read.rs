@@ -9,12 +9,13 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Schema};
 
 use super::api;
+use super::authorization::Requirements;
 use super::error::SupergraphError;
 use super::field_set::FieldSet;
 use super::join;
 use super::model::{
-    Field, FieldId, FieldJoin, Key, LabelId, Override, Subgraph, SubgraphId, Supergraph, Type,
-    TypeId, TypeJoin, TypeKind,
+    Field, FieldId, FieldJoin, Key, LabelId, Override, RequirementId, Subgraph, SubgraphId,
+    Supergraph, Type, TypeId, TypeJoin, TypeKind,
 };
 use crate::code;
 
@@ -39,6 +40,7 @@ impl Supergraph {
         reader.possible_types();
         reader.fields();
         reader.overrides();
+        reader.requirements();
         reader.shapes();
         let Reader {
             errors,
@@ -47,6 +49,7 @@ impl Supergraph {
             fields,
             by_name,
             labels,
+            requirements,
             ..
         } = reader;
         if !errors.is_empty() {
@@ -58,9 +61,11 @@ impl Supergraph {
             api,
             subgraphs,
             types,
-            fields,
             by_name,
             labels,
+            required_by_name: required_by_name(&fields),
+            fields,
+            requirements: requirements.into_list(),
         })
     }
 }
@@ -74,6 +79,7 @@ struct Reader<'s> {
     fields: Vec<Field>,
     by_name: HashMap<Name, TypeId>,
     labels: Vec<String>,
+    requirements: Requirements,
     /// Fields that `@override` takes over: by whom, from whom, under which label.
     moved: Vec<(FieldId, SubgraphId, String, Option<LabelId>)>,
 }
@@ -89,6 +95,7 @@ impl<'s> Reader<'s> {
             fields: Vec::new(),
             by_name: HashMap::new(),
             labels: Vec::new(),
+            requirements: Requirements::default(),
             moved: Vec::new(),
         }
     }
@@ -114,6 +121,10 @@ impl<'s> Reader<'s> {
             let id = SubgraphId::new(self.subgraphs.len());
             self.graphs.insert(&value.value, id);
             let name = join::text(directive, "name").unwrap_or(value.value.as_str());
+            if self.subgraphs.iter().any(|known| known.name == name) {
+                let message = format!("two subgraphs have the name `{name}`");
+                self.wrong(message, value.location());
+            }
             self.subgraphs.push(Subgraph {
                 graph: value.value.clone(),
                 name: name.to_owned(),
@@ -225,13 +236,13 @@ impl<'s> Reader<'s> {
                     let objects = implementers.get(&name).into_iter();
                     objects
                         .flat_map(|some| &some.objects)
-                        .map(|name| all[name])
+                        .filter_map(|name| all.get(name).copied())
                         .collect()
                 }
                 ExtendedType::Union(union) => union
                     .members
                     .iter()
-                    .map(|member| all[&member.name])
+                    .filter_map(|member| all.get(&member.name).copied())
                     .collect(),
                 _ => Vec::new(),
             };
@@ -307,7 +318,12 @@ impl<'s> Reader<'s> {
 
     fn field(&mut self, parent: TypeId, definition: &Component<FieldDefinition>) {
         let id = FieldId::new(self.fields.len());
-        let inner = self.by_name[definition.ty.inner_named_type()];
+        let ty = definition.ty.inner_named_type();
+        let Some(inner) = self.by_name.get(ty).copied() else {
+            let message =
+                format!("`{ty}` is not a type of the graph, and cannot be that of a field");
+            return self.wrong(message, definition.name.location());
+        };
         let mut joins = Vec::new();
         let is_silent = !definition.directives.has("join__field");
         for directive in definition.directives.get_all("join__field") {
@@ -337,6 +353,9 @@ impl<'s> Reader<'s> {
             inner,
             joins,
             is_accessible: !definition.directives.has("inaccessible"),
+            requirements: self
+                .requirements
+                .of(definition.directives.iter().map(|it| &**it)),
             shape: 0,
         });
         let parent = &mut self.types[parent.index()];
@@ -353,8 +372,8 @@ impl<'s> Reader<'s> {
         let span = definition.name.location();
         let ty = match join::text(directive, "type") {
             None => definition.ty.clone(),
-            Some(text) => match ast::Type::parse(text, "type") {
-                Ok(ty) if self.by_name.contains_key(ty.inner_named_type()) => ty,
+            Some(text) => match join::field_type(text) {
+                Some(ty) if self.by_name.contains_key(ty.inner_named_type()) => ty,
                 _ => {
                     self.wrong(format!("`{text}` is not a type of the supergraph"), span);
                     return None;
@@ -412,6 +431,22 @@ impl<'s> Reader<'s> {
         }
     }
 
+    /// Adds to each field what its type requires, and the type that it belongs to.
+    fn requirements(&mut self) {
+        let schema = self.schema;
+        let types = self.types.iter();
+        let of_types: Vec<_> = types
+            .map(|ty| self.requirements.of_type(&schema.types[&ty.name]))
+            .collect();
+        for field in &mut self.fields {
+            for ty in [field.parent, field.inner] {
+                field.requirements.extend(&of_types[ty.index()]);
+            }
+            field.requirements.sort_unstable();
+            field.requirements.dedup();
+        }
+    }
+
     /// Numbers what is said of types and fields, so that equal ones are found quickly.
     fn shapes(&mut self) {
         let mut known = HashMap::new();
@@ -424,10 +459,28 @@ impl<'s> Reader<'s> {
         }
         let mut known = HashMap::new();
         for field in &mut self.fields {
-            let said = (field.name.clone(), field.ty.clone(), field.joins.clone());
+            let requires = field.requirements.clone();
+            let said = (
+                field.name.clone(),
+                field.ty.clone(),
+                field.joins.clone(),
+                requires,
+            );
             field.shape = number(&mut known, said);
         }
     }
+}
+
+/// Returns what fields require, by their names.
+fn required_by_name(fields: &[Field]) -> HashMap<Name, Vec<RequirementId>> {
+    let mut by_name: HashMap<Name, Vec<RequirementId>> = HashMap::new();
+    for field in fields.iter().filter(|it| !it.requirements.is_empty()) {
+        let all = by_name.entry(field.name.clone()).or_default();
+        all.extend(&field.requirements);
+        all.sort_unstable();
+        all.dedup();
+    }
+    by_name
 }
 
 /// Returns the number of a value among the different ones.

@@ -123,10 +123,89 @@ fn what_contradicts_itself_is_reported_with_its_place() {
         .map(|error| error.location.unwrap().line)
         .collect();
     assert_eq!(lines[1], lines[0] + 1);
+    for nothing in [
+        "",
+        " ",
+        "id }",
+        "{ id } x",
+        "id } { x",
+        "# id",
+        "query { id }",
+        "{}",
+        "...F",
+        "(",
+    ] {
+        let types =
+            format!("type T @join__type(graph: A, key: \"{nothing}\") {{ id: ID! x: Int }}");
+        let errors = read(&format!("{QUERY}{types}")).unwrap_err();
+        assert!(errors[0].message.starts_with("the fields"), "{errors:?}");
+    }
+    for key in [" id", "id ", "{ id }", " { id x }", "id # x", ",id,"] {
+        let types = format!("type T @join__type(graph: A, key: \"{key}\") {{ id: ID! x: Int }}");
+        assert!(read(&format!("{QUERY}{types}")).is_ok(), "{key}");
+    }
+    for machinery in ["join__Graph", "__Type", "link__Purpose"] {
+        let types = format!("type T @join__type(graph: A) {{ x: {machinery} }}");
+        let errors = read(&format!("{QUERY}{types}")).unwrap_err();
+        assert!(errors[0].message.contains(machinery), "{errors:?}");
+    }
+    let twice = format!("{HEAD}{QUERY} type T {{ x: Int }}").replace("\"b\"", "\"a\"");
+    let twice = Supergraph::parse(
+        &format!("schema {{ query: Query }}{twice}"),
+        "twice.graphql",
+    );
+    assert!(twice.unwrap_err()[0].message.contains("name `a`"));
     let plain = Supergraph::parse("type Query { a: Int }", "plain.graphql").unwrap_err();
     assert!(plain[0].message.contains("no supergraph"), "{}", plain[0]);
     let broken = Supergraph::parse("type Query {", "broken.graphql").unwrap_err();
     assert_eq!(broken[0].code, code::INVALID_FEDERATION_SUPERGRAPH);
+}
+
+#[test]
+fn a_field_requires_what_its_type_and_its_parent_require() {
+    let types = r#"type T @join__type(graph: A) @authenticated {
+        x: S @requiresScopes(scopes: [["a", "b"], ["c"]])
+        y: S
+        z: Int @policy(policies: [])
+    }
+    scalar S @join__type(graph: A) @policy(policies: [["p"]])"#;
+    let definitions = "directive @requiresScopes(scopes: [[String!]!]!) on FIELD_DEFINITION
+        directive @policy(policies: [[String!]!]!) on FIELD_DEFINITION | SCALAR";
+    let supergraph = read(&format!("{QUERY}{types}{definitions}")).unwrap();
+    let ty = supergraph.type_id("T").unwrap();
+    let required = |name: &str| -> Vec<Requirement> {
+        let field = supergraph.field(supergraph.field_id(ty, name).unwrap());
+        let ids = field.requirements.iter();
+        ids.map(|id| supergraph.requirements()[id.index()].clone())
+            .collect()
+    };
+    let list = |lists: &[&[&str]]| {
+        let lists = lists.iter();
+        let owned = lists.map(|names| names.iter().map(|&name| name.to_owned()).collect());
+        owned.collect::<Vec<Vec<String>>>()
+    };
+    let policy = Requirement::Policies(list(&[&["p"]]));
+    let scopes = Requirement::Scopes(list(&[&["a", "b"], &["c"]]));
+    for (name, mut expected) in [
+        (
+            "x",
+            vec![scopes, policy.clone(), Requirement::Authenticated],
+        ),
+        ("y", vec![policy, Requirement::Authenticated]),
+        (
+            "z",
+            vec![
+                Requirement::Policies(Vec::new()),
+                Requirement::Authenticated,
+            ],
+        ),
+    ] {
+        let mut found = required(name);
+        for all in [&mut found, &mut expected] {
+            all.sort_by_key(|it| format!("{it:?}"));
+        }
+        assert_eq!(found, expected, "{name}");
+    }
 }
 
 #[test]
@@ -153,8 +232,10 @@ fn features_that_cannot_be_ignored_are_refused() {
     assert!(refused(unknown, &types).contains("secret"));
     let harmless = r#"@link(url: "https://example.org/nice/v1.0")"#;
     assert!(with_links(harmless, &types).is_ok());
-    let closed = "type T @join__type(graph: A) { x: Int @authenticated }";
-    assert!(refused("", &format!("{QUERY}{closed}")).contains("`T.x`"));
+    let newer = r#"@link(url: "https://specs.apollo.dev/policy/v0.2", for: SECURITY)"#;
+    assert!(refused(newer, &types).contains("v0.2"));
+    let renamed = r#"@link(url: "https://specs.apollo.dev/authenticated/v0.1", import: [{ name: "@authenticated", as: "@known" }], for: SECURITY)"#;
+    assert!(refused(renamed, &types).contains("another name"));
     let interface_object =
         r#"type T @join__type(graph: A, key: "x", isInterfaceObject: true) { x: Int }"#;
     assert!(refused("", &format!("{QUERY}{interface_object}")).contains("@interfaceObject"));

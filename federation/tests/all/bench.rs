@@ -32,6 +32,8 @@ pub(crate) struct Outcome {
     pub(crate) plan_text: String,
     pub(crate) data: Json,
     pub(crate) errors: usize,
+    /// Paths and messages of the errors, sorted.
+    pub(crate) listed: BTreeSet<(String, String)>,
     pub(crate) null_entities: usize,
 }
 
@@ -55,7 +57,8 @@ impl Case<'_> {
         // Few enough that a build without optimization is quick.
         options.gateway_limits = GatewayLimits::default().candidates(200);
         let transport: Arc<Strict> = Arc::clone(&strict);
-        let gateway = Gateway::new(Arc::clone(&supergraph), transport, options);
+        let gateway = Gateway::new(Arc::clone(&supergraph), transport, options)
+            .map_err(|error| error.to_string())?;
         let request = || Request::new(self.operation).with_variables(self.variables.clone());
         let context = RequestContext::new();
         let plan = gateway.plan(&request(), &context);
@@ -123,6 +126,7 @@ impl Case<'_> {
             plan_text,
             data,
             errors: listed.len(),
+            listed: errors,
             null_entities: strict.log.lock().unwrap().null_entities,
         })
     }

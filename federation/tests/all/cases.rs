@@ -1,5 +1,7 @@
-//! Scenario folders: `supergraph.graphql`, `query.graphql`, `plan.txt`, `answer.json`, and `case.md`, which
-//! says why. The reference computes the answer that is compared; `UPDATE_EXPECT=1` rewrites both files.
+//! Scenario folders: `query.graphql`, `plan.txt`, `answer.json`, `case.md`, which says why, and where they are needed
+//! `variables.json`, `options.json` and `errors.txt`. The folder above has `supergraph.graphql`. The reference
+//! computes the answer that is compared; `UPDATE_EXPECT=1` rewrites the plan, the answer and its errors. `SCENARIO` chooses
+//! those whose path contains it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +31,10 @@ fn scenarios_are_planned_and_answered_as_written() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let mut found = Vec::new();
     folders(&root, &mut found);
-    assert!(!found.is_empty());
+    assert!(found.len() >= 200, "{}", found.len());
+    if let Ok(part) = std::env::var("SCENARIO") {
+        found.retain(|folder| folder.to_string_lossy().contains(&part));
+    }
     let update = std::env::var_os("UPDATE_EXPECT").is_some();
     let mut wrong = Vec::new();
     for folder in found {
@@ -38,6 +43,32 @@ fn scenarios_are_planned_and_answered_as_written() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// The data and the gateway of a scenario.
+#[derive(serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    /// Labels that are active.
+    labels: Vec<String>,
+    /// What all values follow from.
+    seed: u64,
+    /// Percentages of values that are null, of fields that fail, and of entities that a subgraph does not know.
+    nulls: u64,
+    errors: u64,
+    unknown: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            labels: Vec::new(),
+            seed: 7,
+            nulls: 0,
+            errors: 0,
+            unknown: 0,
+        }
+    }
 }
 
 /// Returns the supergraph of a scenario, or that of its area.
@@ -61,22 +92,38 @@ fn scenario(folder: &Path, update: bool) -> Result<(), String> {
         Ok(text) => serde_json::from_str(&text).unwrap(),
         Err(_) => Map::new(),
     };
+    let options: Options = match fs::read_to_string(folder.join("options.json")) {
+        Ok(text) => serde_json::from_str(&text).unwrap(),
+        Err(_) => Options::default(),
+    };
     let case = Case {
         supergraph: &supergraph,
         operation: &operation,
         variables,
-        labels: Vec::new(),
-        seed: 7,
+        labels: options.labels,
+        seed: options.seed,
         rates: Rates {
-            nulls: 0,
-            errors: 0,
-            unknown: 0,
+            nulls: options.nulls,
+            errors: options.errors,
+            unknown: options.unknown,
         },
     };
     let outcome = case.run()?;
     let answer = serde_json::to_string_pretty(&outcome.data).unwrap() + "\n";
-    for (name, actual) in [("plan.txt", outcome.plan_text), ("answer.json", answer)] {
+    let mut errors = String::new();
+    for (path, message) in &outcome.listed {
+        errors.push_str(&format!("{path} {message}\n"));
+    }
+    for (name, actual) in [
+        ("plan.txt", outcome.plan_text),
+        ("answer.json", answer),
+        ("errors.txt", errors),
+    ] {
         let file = folder.join(name);
+        if update && name == "errors.txt" && actual.is_empty() {
+            let _ = fs::remove_file(&file);
+            continue;
+        }
         if update {
             fs::write(&file, actual).unwrap();
             continue;

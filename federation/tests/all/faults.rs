@@ -42,7 +42,7 @@ impl SubgraphTransport for Faulty {
         match &self.fault {
             Fault::Fails => Err(TransportError::Status(503)),
             Fault::TooLarge => Err(TransportError::TooLarge {
-                limit: request.limit,
+                limit: request.allowance.limit(),
             }),
             Fault::Answers(text) => Ok(Bytes::from_static(text.as_bytes())),
             Fault::Never => std::future::pending().await,
@@ -74,7 +74,7 @@ fn answer(subgraph: &'static str, fault: Fault, query: &str) -> Json {
         subgraph,
         fault,
     };
-    let gateway = Gateway::new(shop(), Arc::new(transport), GatewayOptions::default());
+    let gateway = Gateway::new(shop(), Arc::new(transport), GatewayOptions::default()).unwrap();
     let context = RequestContext::new().with_timeout(Duration::from_millis(200));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()

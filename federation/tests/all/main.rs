@@ -7,16 +7,23 @@
     reason = "helpers of tests fail and print as tests do; clippy sees only test functions as such"
 )]
 
+mod authorization;
 mod bench;
+mod bounds;
 mod cases;
 mod executor;
+mod fault_table;
 mod faults;
+mod fuzz_seeds;
 mod generate;
 mod hostile;
+mod http;
 mod monolith;
 mod operations;
 mod random;
 mod random_numbers;
+mod sockets;
 mod strict;
 mod subgraph_sdl;
 mod world;
+mod writing;

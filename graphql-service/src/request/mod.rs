@@ -1,5 +1,6 @@
 //! Requests and their context, independent of any transport.
 
+mod forwarded;
 mod json;
 mod overdue;
 
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use apollo_compiler::response::{JsonMap, JsonValue};
+pub use forwarded::Forwarded;
 pub use overdue::Overdue;
 use tokio_util::sync::CancellationToken;
 
@@ -166,6 +168,8 @@ pub struct RequestContext {
     pub memory: Arc<MemoryAccount>,
     /// What the client is told when nobody waits for the answer any more.
     pub overdue: Arc<Overdue>,
+    /// What upstream services are sent along.
+    pub forwarded: Arc<Forwarded>,
 }
 
 impl RequestContext {
@@ -230,6 +234,13 @@ impl RequestContext {
     #[must_use]
     pub fn with_memory(mut self, memory: Arc<MemoryAccount>) -> Self {
         self.memory = memory;
+        self
+    }
+
+    /// Sets what upstream services are sent along.
+    #[must_use]
+    pub fn with_forwarded(mut self, forwarded: Forwarded) -> Self {
+        self.forwarded = Arc::new(forwarded);
         self
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use federation::{ActiveLabels, Gateway, GatewayOptions, InProcess, Supergraph};
+use federation::{ActiveLabels, CallerClaims, Gateway, GatewayOptions, InProcess, Supergraph};
 use graphql_service::{GraphqlError, RequestContext};
 
 use super::operation::{Operation, read_file};
@@ -43,7 +43,10 @@ impl Plan {
         let mut options = GatewayOptions::default();
         options.labels = self.labels(&supergraph)?;
         let nowhere = Arc::new(InProcess::new());
-        let gateway = Gateway::new(Arc::clone(&supergraph), nowhere, options);
+        // Plans are those of a request that may do everything.
+        options.authorizer = Some(Arc::new(CallerClaims::default()));
+        let gateway = Gateway::new(Arc::clone(&supergraph), nowhere, options)
+            .expect("nothing is missing but an authorizer");
         match gateway.plan(&request, &RequestContext::new()) {
             Ok(plan) => {
                 write!(console.out, "{}", plan.text(&supergraph))?;

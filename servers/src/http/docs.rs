@@ -30,6 +30,7 @@ const SOURCES: &[(&str, &str)] = pages![
     "diagnostics",
     "embedding",
     "errors",
+    "federation",
     "first-schema",
     "http",
     "identity",

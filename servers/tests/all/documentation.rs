@@ -97,6 +97,7 @@ fn the_links_of_the_pages_lead_somewhere() {
         "docs/diagnostics.md",
         "docs/embedding.md",
         "docs/errors.md",
+        "docs/federation.md",
         "docs/first-schema.md",
         "docs/http.md",
         "docs/identity.md",

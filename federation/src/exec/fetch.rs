@@ -1,0 +1,115 @@
+//! One request to a subgraph: its text, the wait for its answer, and why there is none.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use graphql_service::writer::write_string;
+use graphql_service::{ErrorCode, RequestContext, code as shared};
+
+use crate::code;
+use crate::supergraph::Subgraph;
+use crate::transport::{Allowance, SubgraphRequest, SubgraphTransport, TransportError};
+
+/// Why a request has failed.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) code: ErrorCode,
+    pub(super) reason: String,
+}
+
+impl Failure {
+    pub(super) fn new(reason: impl Into<String>) -> Self {
+        Failure {
+            code: code::DOWNSTREAM_SERVICE_ERROR,
+            reason: reason.into(),
+        }
+    }
+
+    pub(super) fn of(error: &TransportError) -> Self {
+        let code = match error {
+            TransportError::Status(401) => shared::UNAUTHENTICATED,
+            TransportError::Status(403) => shared::FORBIDDEN,
+            TransportError::Deadline => shared::DEADLINE_EXCEEDED,
+            TransportError::OutOfMemory => shared::OVERLOADED,
+            _ => code::DOWNSTREAM_SERVICE_ERROR,
+        };
+        Failure {
+            code,
+            reason: error.to_string(),
+        }
+    }
+}
+
+/// An answer, and what it holds.
+pub(super) struct Received {
+    pub(super) body: Bytes,
+    pub(super) allowance: Arc<Allowance>,
+}
+
+/// Sends a request, and waits for its answer until the deadline, or until the client goes away.
+pub(super) async fn fetch(
+    transport: &dyn SubgraphTransport,
+    subgraph: &Subgraph,
+    request: SubgraphRequest,
+    context: &RequestContext,
+) -> Result<Received, Failure> {
+    let allowance = Arc::clone(&request.allowance);
+    let length = request.body.len();
+    let sent = async {
+        allowance.hold(length)?;
+        let body = transport.send(subgraph, request, context).await?;
+        allowance.release(length);
+        allowance.settle(body.len())?;
+        Ok(body)
+    };
+    let late = async {
+        match context.deadline {
+            Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+            None => std::future::pending().await,
+        }
+    };
+    let outcome = tokio::select! {
+        biased;
+        () = context.cancellation.cancelled() => return Err(Failure {
+            code: shared::CANCELLED,
+            reason: "the request was cancelled".to_owned(),
+        }),
+        sent = sent => sent,
+        () = late => Err(TransportError::Deadline),
+    };
+    match outcome {
+        Ok(body) => Ok(Received { body, allowance }),
+        Err(error) => {
+            log(subgraph, &error, &context.request_id);
+            Err(Failure::of(&error))
+        }
+    }
+}
+
+/// Writes a failure to the log, with its causes, which clients do not see.
+fn log(subgraph: &Subgraph, error: &TransportError, request_id: &str) {
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    let causes: Vec<String> = causes.map(ToString::to_string).collect();
+    let (subgraph, causes) = (&subgraph.name, causes.join(": "));
+    tracing::warn!(subgraph, request_id, %error, causes, "a subgraph gave no answer");
+}
+
+/// Returns the JSON text of a request.
+pub(super) fn text(document: &str, variables: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let mut body = Vec::with_capacity(document.len() + 64);
+    body.extend_from_slice(b"{\"query\":");
+    write_string(&mut body, document);
+    for (position, (name, value)) in variables.iter().enumerate() {
+        body.extend_from_slice(if position == 0 {
+            b",\"variables\":{"
+        } else {
+            b","
+        });
+        write_string(&mut body, name);
+        body.push(b':');
+        body.extend_from_slice(value);
+    }
+    body.extend_from_slice(if variables.is_empty() { b"}" } else { b"}}" });
+    body
+}

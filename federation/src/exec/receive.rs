@@ -1,0 +1,267 @@
+//! What becomes of the answer to a request: its data are merged, and its errors find their places.
+
+use graphql_service::PathSegment;
+
+use super::answer::{self, Envelope, Parsed};
+use super::errors;
+use super::fetch::{Failure, Received};
+use super::found::{Blamed, Errors, MAX_ERRORS, PathItem, SubgraphError};
+use super::run::{Run, Sent};
+use super::store::{ObjectId, Seg, Value};
+use crate::plan::{Entry, Request, Shape, Step};
+use crate::transport::{Allowance, TransportError};
+
+impl Run<'_> {
+    /// Takes in the outcome of a request.
+    pub(super) fn complete(
+        &mut self,
+        request: &Request,
+        sent: &Sent,
+        outcome: Result<Received, Failure>,
+    ) {
+        let Received { body, allowance } = match outcome {
+            Ok(received) => received,
+            Err(failure) => return self.failed(request, sent, &failure),
+        };
+        let wrong = |_| Failure::new("it is not a GraphQL response");
+        let (data, errors) = match answer::envelope(&body).map_err(wrong) {
+            Ok(Envelope { data, errors }) => (data, errors.unwrap_or_default()),
+            Err(failure) => return self.failed(request, sent, &failure),
+        };
+        let data = data.map(|data| answer::data(&body, data, &shape(request), &allowance));
+        match data {
+            Some(Ok(data)) => {
+                let merged = self.merge(request, sent, data, &errors, &allowance);
+                // The types of objects tell under which names the client asked for what is in them.
+                self.errors_of(request, sent, &errors);
+                if let Err(error) = merged {
+                    self.failed(request, sent, &Failure::of(&error));
+                }
+                self.held.push(allowance);
+            }
+            Some(Err(cause)) => {
+                let failure = match cause {
+                    None => Failure::of(&TransportError::OutOfMemory),
+                    Some(_) => Failure::new("it is not a GraphQL response"),
+                };
+                self.failed(request, sent, &failure);
+            }
+            None if errors.list.is_empty() => {
+                self.failed(request, sent, &Failure::new("there are no data"));
+            }
+            None => {
+                self.errors_of(request, sent, &errors);
+                self.fail_all(request, sent);
+            }
+        }
+    }
+
+    fn merge(
+        &mut self,
+        request: &Request,
+        sent: &Sent,
+        data: Parsed,
+        errors: &Errors<'_>,
+        allowance: &Allowance,
+    ) -> Result<(), TransportError> {
+        let supergraph = self.execution.supergraph;
+        let Parsed::Object { mut members, .. } = data else {
+            self.failed(request, sent, &Failure::new("the data are not an object"));
+            return Ok(());
+        };
+        for (step, objects) in request.steps.iter().zip(sent) {
+            let Entry::Entities { key, .. } = &step.entry else {
+                let root = Parsed::Object {
+                    typename: None,
+                    members: members.clone(),
+                };
+                for object in objects.iter().flatten() {
+                    allowance.hold(root.footprint())?;
+                    self.store.merge(supergraph, *object, root.clone());
+                }
+                continue;
+            };
+            let place = members.iter().position(|(known, _)| **known == **key);
+            let list = place.map(|place| members.swap_remove(place).1);
+            match list {
+                Some(Parsed::List(entities)) if entities.len() == objects.len() => {
+                    let blamed = Blamed::new(errors, key);
+                    for (index, (entity, objects)) in entities.into_iter().zip(objects).enumerate()
+                    {
+                        self.entity(step, objects, entity, blamed.has(index), allowance)?;
+                    }
+                }
+                // Nobody is asked for no entities.
+                _ if objects.is_empty() => {}
+                _ => {
+                    let only = vec![objects.clone()];
+                    let reason = "the list of entities is missing, or has the wrong length";
+                    if errors.list.is_empty() {
+                        self.error(request, &only, &Failure::new(reason));
+                    }
+                    for object in objects.iter().flatten() {
+                        self.fail(step, *object);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what a subgraph knows of an entity; null where it does not know it.
+    fn entity(
+        &mut self,
+        step: &Step,
+        objects: &[ObjectId],
+        entity: Parsed,
+        is_error: bool,
+        allowance: &Allowance,
+    ) -> Result<(), TransportError> {
+        let Parsed::Object { .. } = entity else {
+            for object in objects {
+                match &step.shape {
+                    Shape::Object(members) if !is_error => {
+                        for key in members.keys() {
+                            self.store.set_missing(*object, key, Value::Null);
+                        }
+                    }
+                    _ => self.fail(step, *object),
+                }
+            }
+            return Ok(());
+        };
+        let Some((last, others)) = objects.split_last() else {
+            return Ok(());
+        };
+        let supergraph = self.execution.supergraph;
+        if !others.is_empty() {
+            let size = entity.footprint();
+            for object in others {
+                allowance.hold(size)?;
+                self.store.merge(supergraph, *object, entity.clone());
+            }
+        }
+        self.store.merge(supergraph, *last, entity);
+        Ok(())
+    }
+
+    /// Marks what a step would have fetched for an object.
+    pub(super) fn fail(&mut self, step: &Step, object: ObjectId) {
+        if let Shape::Object(members) = &step.shape {
+            for key in members.keys() {
+                self.store.set_missing(object, key, Value::Failed);
+            }
+        }
+    }
+
+    fn fail_all(&mut self, request: &Request, sent: &Sent) {
+        for (step, objects) in request.steps.iter().zip(sent) {
+            for object in objects.iter().flatten() {
+                self.fail(step, *object);
+            }
+        }
+    }
+
+    fn failed(&mut self, request: &Request, sent: &Sent, failure: &Failure) {
+        self.error(request, sent, failure);
+        self.fail_all(request, sent);
+    }
+
+    /// Reports a failure at the longest path that its objects have in common.
+    fn error(&mut self, request: &Request, sent: &Sent, failure: &Failure) {
+        let path = self.common_path(sent);
+        let name = &self.execution.supergraph.subgraph(request.subgraph).name;
+        let (code, reason) = (failure.code, &failure.reason);
+        self.report(errors::of_request(code, reason, name, path));
+    }
+
+    fn common_path(&self, sent: &Sent) -> Vec<PathSegment> {
+        let mut common: Option<Vec<PathSegment>> = None;
+        for object in sent.iter().flatten().flatten() {
+            for path in self.walk().client_paths(&self.store.path(*object)) {
+                common = Some(match common {
+                    None => path,
+                    Some(known) => errors::common(&[known, path]),
+                });
+            }
+            if common.as_ref().is_some_and(Vec::is_empty) {
+                break;
+            }
+        }
+        common.unwrap_or_default()
+    }
+
+    /// Reports the errors of an answer at the client's places.
+    fn errors_of(&mut self, request: &Request, sent: &Sent, found: &Errors<'_>) {
+        self.omitted += found.omitted;
+        let name = &self.execution.supergraph.subgraph(request.subgraph).name;
+        for error in &found.list {
+            if self.errors.len() >= MAX_ERRORS {
+                self.omitted += 1;
+                continue;
+            }
+            let mut paths = self.places(request, sent, error);
+            if paths.is_empty() {
+                paths.push(self.common_path(sent));
+            }
+            for path in paths {
+                let made = errors::of_subgraph(error, name, path);
+                if !self.errors.contains(&made) {
+                    self.report(made);
+                }
+            }
+        }
+    }
+
+    /// Returns the client's paths for an error of a subgraph: one for each object that its entity stands
+    /// for.
+    fn places(
+        &self,
+        request: &Request,
+        sent: &Sent,
+        error: &SubgraphError<'_>,
+    ) -> Vec<Vec<PathSegment>> {
+        let path = error.path();
+        let mut places = Vec::new();
+        for (step, objects) in request.steps.iter().zip(sent) {
+            let (objects, rest) = match (&step.entry, path.as_slice()) {
+                (Entry::Root | Entry::Reentry(_), rest) if !rest.is_empty() => {
+                    (objects.iter().flatten().collect::<Vec<_>>(), rest)
+                }
+                (
+                    Entry::Entities { key, .. },
+                    [PathItem::Key(first), PathItem::Index(index), rest @ ..],
+                ) if first == key => (objects.get(*index).into_iter().flatten().collect(), rest),
+                _ => continue,
+            };
+            for object in objects {
+                // More would not be listed.
+                if places.len() > MAX_ERRORS {
+                    return places;
+                }
+                let mut place = self.store.path(*object);
+                place.extend(rest.iter().map(|item| match item {
+                    PathItem::Index(index) => Seg::Index(*index),
+                    PathItem::Key(key) => Seg::Key(key.as_str().into()),
+                }));
+                places.extend(self.walk().client_paths(&place));
+            }
+        }
+        places
+    }
+}
+
+/// Returns the form that the answer to a request must have.
+fn shape(request: &Request) -> Shape {
+    let mut members = std::collections::HashMap::new();
+    for step in &request.steps {
+        match (&step.entry, &step.shape) {
+            (Entry::Entities { key, .. }, shape) => {
+                members.insert(key.as_str().into(), shape.clone());
+            }
+            (_, Shape::Object(root)) => members.extend(root.clone()),
+            (_, Shape::Leaf) => {}
+        }
+    }
+    Shape::Object(members)
+}

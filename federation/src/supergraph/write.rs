@@ -1,0 +1,315 @@
+//! Writes supergraphs as standard SDL, under the lowest version of the join specification that can say it.
+
+use std::fmt::Write;
+
+use apollo_compiler::ast::{self, Directive, Value};
+use apollo_compiler::schema::{Component, ComponentName, DirectiveList, ExtendedType};
+use apollo_compiler::{Name, Node, Schema, name};
+
+use super::join;
+use super::model::{Supergraph, TypeId};
+
+/// A version of the join specification that is written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Version {
+    V03,
+    /// Labels of overrides, and directives of subgraphs.
+    V04,
+    /// Arguments from contexts.
+    V05,
+}
+
+impl Supergraph {
+    /// Returns the supergraph as standard SDL, from which [`Supergraph::parse`] makes an equal one.
+    ///
+    /// What older versions of the join specification leave unsaid, such as the subgraphs of enum values, is
+    /// written.
+    #[must_use]
+    pub fn to_sdl(&self) -> String {
+        let version = version(&self.schema);
+        let mut schema = Schema::clone(&self.schema);
+        let links = links(&schema.schema_definition.directives, version);
+        schema.schema_definition.make_mut().directives.0 = links;
+        schema
+            .directive_definitions
+            .retain(|name, _| !is_written_here(name));
+        schema.types.retain(|name, _| !is_written_here(name));
+        for (name, ty) in &mut schema.types {
+            if let Some(id) = self.type_id(name) {
+                self.say(id, ty);
+            }
+        }
+        let mut out = schema.to_string();
+        self.definitions(version, &mut out);
+        out
+    }
+
+    /// Adds the join directives that say what an older version leaves unsaid.
+    fn say(&self, id: TypeId, ty: &mut ExtendedType) {
+        match ty {
+            ExtendedType::Union(union) => {
+                let union = union.make_mut();
+                let members: Vec<Name> = union.members.iter().map(|it| it.name.clone()).collect();
+                for member in members {
+                    if !is_said(&union.directives, "member", &member) {
+                        let graphs = self.graphs_with(id, &member);
+                        let said = name!("join__unionMember");
+                        add(
+                            &mut union.directives,
+                            &said,
+                            &graphs,
+                            (name!("member"), &member),
+                        );
+                    }
+                }
+            }
+            ExtendedType::Enum(values) => {
+                let graphs = self.graphs(id);
+                for value in values.make_mut().values.values_mut() {
+                    if !value.directives.has("join__enumValue") {
+                        let said = graphs.iter();
+                        let said = said.map(|graph| of_graph(name!("join__enumValue"), graph));
+                        value.make_mut().directives.0.extend(said.map(Node::new));
+                    }
+                }
+            }
+            ExtendedType::Object(object) => {
+                let object = object.make_mut();
+                let interfaces = object.implements_interfaces.iter().cloned();
+                let interfaces = interfaces.collect::<Vec<_>>();
+                self.say_interfaces(&object.name, &interfaces, &mut object.directives);
+            }
+            ExtendedType::Interface(interface) => {
+                let interface = interface.make_mut();
+                let interfaces = interface.implements_interfaces.iter().cloned();
+                let interfaces = interfaces.collect::<Vec<_>>();
+                self.say_interfaces(&interface.name, &interfaces, &mut interface.directives);
+            }
+            _ => {}
+        }
+    }
+
+    fn say_interfaces(
+        &self,
+        name: &Name,
+        interfaces: &[ComponentName],
+        directives: &mut DirectiveList,
+    ) {
+        for interface in interfaces {
+            if is_said(directives, "interface", &interface.name) {
+                continue;
+            }
+            if let Some(id) = self.type_id(&interface.name) {
+                let graphs = self.graphs_with(id, name);
+                let argument = (name!("interface"), &interface.name);
+                add(directives, &name!("join__implements"), &graphs, argument);
+            }
+        }
+    }
+
+    /// Returns the subgraphs that know a type.
+    fn graphs(&self, id: TypeId) -> Vec<Name> {
+        let joins = self.ty(id).joins.iter();
+        joins
+            .map(|join| self.subgraph(join.subgraph).graph.clone())
+            .collect()
+    }
+
+    /// Returns the subgraphs that know a type and another one.
+    fn graphs_with(&self, id: TypeId, other: &str) -> Vec<Name> {
+        let other = self.type_id(other).map(|other| self.graphs(other));
+        let other = other.unwrap_or_default();
+        let mut graphs = self.graphs(id);
+        graphs.retain(|graph| other.contains(graph));
+        graphs
+    }
+
+    /// Writes what the specifications of joins and links define.
+    fn definitions(&self, version: Version, out: &mut String) {
+        out.push_str("\nenum join__Graph {\n");
+        for subgraph in &self.subgraphs {
+            let (name, url) = (
+                Value::from(subgraph.name.as_str()),
+                Value::from(subgraph.url.as_str()),
+            );
+            let (name, url) = (name.serialize().no_indent(), url.serialize().no_indent());
+            let graph = &subgraph.graph;
+            let _ = writeln!(out, "  {graph} @join__graph(name: {name}, url: {url})");
+        }
+        out.push_str("}\n");
+        out.push_str(ALWAYS);
+        if version >= Version::V04 {
+            out.push_str(DIRECTIVE);
+        }
+        if version >= Version::V05 {
+            out.push_str(CONTEXT);
+        }
+        let arguments = match version {
+            Version::V03 => "",
+            Version::V04 => ", overrideLabel: String",
+            Version::V05 => ", overrideLabel: String, contextArguments: [join__ContextArgument!]",
+        };
+        let _ = writeln!(
+            out,
+            "\ndirective @join__field(graph: join__Graph, requires: join__FieldSet, provides: join__FieldSet, type: String, external: Boolean, override: String, usedOverridden: Boolean{arguments}) repeatable on FIELD_DEFINITION | INPUT_FIELD_DEFINITION"
+        );
+    }
+}
+
+const ALWAYS: &str = "
+scalar join__FieldSet
+
+scalar link__Import
+
+enum link__Purpose {
+  SECURITY
+  EXECUTION
+}
+
+directive @link(url: String, as: String, for: link__Purpose, import: [link__Import]) repeatable on SCHEMA
+
+directive @join__graph(name: String!, url: String!) on ENUM_VALUE
+
+directive @join__type(graph: join__Graph!, key: join__FieldSet, extension: Boolean! = false, resolvable: Boolean! = true, isInterfaceObject: Boolean! = false) repeatable on OBJECT | INTERFACE | UNION | ENUM | INPUT_OBJECT | SCALAR
+
+directive @join__implements(graph: join__Graph!, interface: String!) repeatable on OBJECT | INTERFACE
+
+directive @join__unionMember(graph: join__Graph!, member: String!) repeatable on UNION
+
+directive @join__enumValue(graph: join__Graph!) repeatable on ENUM_VALUE
+";
+
+const DIRECTIVE: &str = "
+scalar join__DirectiveArguments
+
+directive @join__directive(graphs: [join__Graph!], name: String!, args: join__DirectiveArguments) repeatable on SCHEMA | OBJECT | INTERFACE | FIELD_DEFINITION
+";
+
+const CONTEXT: &str = "
+scalar join__FieldValue
+
+input join__ContextArgument {
+  name: String!
+  type: String!
+  context: String!
+  selection: join__FieldValue!
+}
+";
+
+impl Version {
+    fn as_str(self) -> &'static str {
+        match self {
+            Version::V03 => "v0.3",
+            Version::V04 => "v0.4",
+            Version::V05 => "v0.5",
+        }
+    }
+}
+
+/// Returns the lowest version that can say what a supergraph says.
+fn version(schema: &Schema) -> Version {
+    let of = |directive: &Directive| match directive.name.as_str() {
+        "join__field" if !join::list(directive, "contextArguments").is_empty() => Version::V05,
+        "join__field" if join::text(directive, "overrideLabel").is_some() => Version::V04,
+        "join__directive" => Version::V04,
+        _ => Version::V03,
+    };
+    let mut version = Version::V03;
+    let mut look_at = |directive: &Directive| version = version.max(of(directive));
+    schema
+        .schema_definition
+        .directives
+        .iter()
+        .for_each(|it| look_at(it));
+    for ty in schema.types.values() {
+        ty.directives().iter().for_each(|it| look_at(it));
+        let fields = match ty {
+            ExtendedType::Object(object) => &object.fields,
+            ExtendedType::Interface(interface) => &interface.fields,
+            ExtendedType::InputObject(input) => {
+                let directives = input.fields.values().flat_map(|field| &field.directives.0);
+                directives.for_each(|it| look_at(it));
+                continue;
+            }
+            _ => continue,
+        };
+        let directives = fields.values().flat_map(|field| &field.directives.0);
+        directives.for_each(|it| look_at(it));
+    }
+    version
+}
+
+/// Returns the directives of the schema: the links to what is written here, and whatever else there is.
+fn links(directives: &DirectiveList, version: Version) -> Vec<Component<Directive>> {
+    let url = |path: &str| ast::Argument {
+        name: name!("url"),
+        value: Node::new(Value::from(format!("https://specs.apollo.dev/{path}"))),
+    };
+    let purpose = ast::Argument {
+        name: name!("for"),
+        value: Node::new(Value::Enum(name!("EXECUTION"))),
+    };
+    let join = format!("join/{}", version.as_str());
+    let mut links: Vec<Component<Directive>> = [vec![url("link/v1.0")], vec![url(&join), purpose]]
+        .into_iter()
+        .map(|arguments| {
+            Component::new(Directive {
+                name: name!("link"),
+                arguments: arguments.into_iter().map(Node::new).collect(),
+            })
+        })
+        .collect();
+    let others = directives.0.iter();
+    let others = others.filter(|it| it.name != "link" || !is_of(it, &["link", "join"]));
+    links.extend(others.cloned());
+    links
+}
+
+/// Returns whether a link is to one of some features.
+fn is_of(link: &Directive, features: &[&str]) -> bool {
+    let url = join::text(link, "url").unwrap_or_default();
+    let name = url.rsplit('/').nth(1);
+    name.is_some_and(|name| features.contains(&name))
+}
+
+/// Returns whether a definition is one of the specifications of joins and links.
+fn is_written_here(name: &str) -> bool {
+    name == "link" || name.starts_with("join__") || name.starts_with("link__")
+}
+
+/// Returns whether a join directive names something.
+fn is_said(directives: &DirectiveList, argument: &str, name: &Name) -> bool {
+    let joins = directives.0.iter();
+    let mut joins = joins.filter(|it| it.name.starts_with("join__"));
+    joins.any(|directive| join::text(directive, argument) == Some(name))
+}
+
+/// Adds a join directive for each subgraph.
+fn add(
+    directives: &mut DirectiveList,
+    name: &Name,
+    graphs: &[Name],
+    (argument, value): (Name, &Name),
+) {
+    for graph in graphs {
+        let mut directive = of_graph(name.clone(), graph);
+        directive.arguments.push(Node::new(ast::Argument {
+            name: argument.clone(),
+            value: Node::new(Value::from(value.as_str())),
+        }));
+        directives.0.push(Component::new(directive));
+    }
+}
+
+/// Returns a join directive about a subgraph.
+fn of_graph(name: Name, graph: &Name) -> Directive {
+    let value = Node::new(Value::Enum(graph.clone()));
+    let argument = ast::Argument {
+        name: name!("graph"),
+        value,
+    };
+    Directive {
+        name,
+        arguments: vec![Node::new(argument)],
+    }
+}

@@ -1,0 +1,195 @@
+//! Bodies of answers as they arrive: bounded while they are read, and complete or an error.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use bytes::Bytes;
+use flate2::write::MultiGzDecoder;
+use reqwest::Response;
+use reqwest::header::{CONTENT_ENCODING, HeaderMap};
+
+use super::super::{Allowance, Phase, TransportError};
+use super::{failed, within};
+
+/// Compressed bytes that are expanded at once: a thousandfold of them is expanded in about a millisecond.
+const PIECE: usize = 1 << 10;
+
+/// Bytes for which room is made before they have arrived.
+const RESERVED: u64 = 1 << 20;
+
+/// Reads a body.
+pub(super) async fn read(
+    mut response: Response,
+    allowance: &Allowance,
+    idle: Option<Duration>,
+) -> Result<Bytes, TransportError> {
+    let is_compressed = is_gzip(response.headers())?;
+    let length = response.content_length();
+    if length.is_some_and(|length| length > allowance.limit() as u64) {
+        let limit = allowance.limit();
+        return Err(TransportError::TooLarge { limit });
+    }
+    let room = length.unwrap_or_default().min(RESERVED);
+    let mut sink = Sink::new(is_compressed, allowance, room);
+    loop {
+        let chunk = within(idle, Phase::Silence, response.chunk()).await?;
+        let Some(chunk) = chunk.map_err(|error| failed(error, TransportError::Broken))? else {
+            return sink.finish();
+        };
+        for piece in chunk.chunks(if is_compressed { PIECE } else { chunk.len() }) {
+            // Bytes may arrive faster than they are read; other tasks must get their turn.
+            tokio::task::consume_budget().await;
+            sink.write(piece)?;
+        }
+    }
+}
+
+/// Returns whether a body is compressed with gzip.
+fn is_gzip(headers: &HeaderMap) -> Result<bool, TransportError> {
+    let mut codings = headers.get_all(CONTENT_ENCODING).iter();
+    let Some(first) = codings.next() else {
+        return Ok(false);
+    };
+    match (first.to_str(), codings.next()) {
+        (Ok(coding), None) if coding.eq_ignore_ascii_case("gzip") => Ok(true),
+        (Ok(coding), None) if coding.eq_ignore_ascii_case("identity") => Ok(false),
+        _ => Err(TransportError::Encoding),
+    }
+}
+
+/// Where a body goes.
+enum Sink<'a> {
+    Plain(Text<'a>),
+    Gzip {
+        decoder: Box<MultiGzDecoder<Text<'a>>>,
+        /// Compressed bytes: a body of nothing but empty parts expands to nothing.
+        arrived: usize,
+    },
+}
+
+/// The text of a body, which takes what it grows by from its allowance.
+struct Text<'a> {
+    bytes: Vec<u8>,
+    allowance: &'a Allowance,
+    refused: Option<TransportError>,
+}
+
+impl<'a> Sink<'a> {
+    fn new(is_compressed: bool, allowance: &'a Allowance, room: u64) -> Self {
+        let text = Text {
+            bytes: Vec::with_capacity(usize::try_from(room).unwrap_or_default()),
+            allowance,
+            refused: None,
+        };
+        match is_compressed {
+            false => Sink::Plain(text),
+            true => Sink::Gzip {
+                decoder: Box::new(MultiGzDecoder::new(text)),
+                arrived: 0,
+            },
+        }
+    }
+
+    fn write(&mut self, piece: &[u8]) -> Result<(), TransportError> {
+        match self {
+            Sink::Plain(text) => {
+                text.allowance.take(piece.len())?;
+                text.bytes.extend_from_slice(piece);
+                Ok(())
+            }
+            Sink::Gzip { decoder, arrived } => {
+                *arrived += piece.len();
+                let limit = decoder.get_ref().allowance.limit();
+                if *arrived > limit {
+                    return Err(TransportError::TooLarge { limit });
+                }
+                decoder
+                    .write_all(piece)
+                    .map_err(|error| refused(decoder.get_mut(), error))
+            }
+        }
+    }
+
+    fn finish(self) -> Result<Bytes, TransportError> {
+        match self {
+            Sink::Plain(text) => Ok(text.bytes.into()),
+            Sink::Gzip { mut decoder, .. } => match decoder.try_finish() {
+                Ok(()) => Ok(std::mem::take(&mut decoder.get_mut().bytes).into()),
+                Err(error) => Err(refused(decoder.get_mut(), error)),
+            },
+        }
+    }
+}
+
+/// Returns why nothing more can be expanded.
+fn refused(text: &mut Text<'_>, error: io::Error) -> TransportError {
+    let refused = text.refused.take();
+    refused.unwrap_or_else(|| TransportError::Broken(Box::new(error)))
+}
+
+impl Write for Text<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.refused.is_none() {
+            self.refused = self.allowance.take(bytes.len()).err();
+        }
+        if self.refused.is_some() {
+            return Err(io::Error::other("the answer is too large"));
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn compressed(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn expanded(bytes: &[u8], limit: usize) -> Result<Bytes, TransportError> {
+        let allowance = Allowance::alone(limit);
+        let mut sink = Sink::new(true, &allowance, 0);
+        for piece in bytes.chunks(PIECE) {
+            sink.write(piece)?;
+        }
+        sink.finish()
+    }
+
+    #[test]
+    fn a_compressed_body_is_bounded_by_what_it_expands_to() {
+        let bomb = compressed(&vec![b' '; 8 << 20]);
+        assert!(bomb.len() < 16 << 10);
+        let refused = expanded(&bomb, 1 << 20);
+        assert!(matches!(refused, Err(TransportError::TooLarge { .. })));
+        assert_eq!(expanded(&bomb, 8 << 20).unwrap().len(), 8 << 20);
+    }
+
+    #[test]
+    fn parts_that_expand_to_nothing_are_bounded_too() {
+        let nothing = compressed(b"").repeat(100);
+        assert_eq!(expanded(&nothing, 1 << 20).unwrap(), "");
+        let refused = expanded(&nothing, 1_000);
+        assert!(matches!(refused, Err(TransportError::TooLarge { .. })));
+    }
+
+    #[test]
+    fn a_cut_or_damaged_body_is_an_error() {
+        let mut bytes = compressed(b"{\"data\":{}}");
+        let cut = expanded(&bytes[..bytes.len() - 4], 1_000);
+        assert!(matches!(cut, Err(TransportError::Broken(_))), "{cut:?}");
+        *bytes.last_mut().unwrap() ^= 1;
+        let damaged = expanded(&bytes, 1_000);
+        assert!(matches!(damaged, Err(TransportError::Broken(_))));
+    }
+}

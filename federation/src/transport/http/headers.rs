@@ -1,0 +1,139 @@
+//! The headers of requests to subgraphs.
+
+use graphql_service::RequestContext;
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, InvalidHeaderValue,
+};
+
+use super::super::TransportError;
+use super::media;
+
+/// Headers that belong to one connection, or that say something of a body; they are never passed on.
+const OWN: [&str; 17] = [
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Returns the headers of a request: what is passed on, and what the transport says itself.
+pub(super) fn outgoing(context: &RequestContext) -> Result<HeaderMap, TransportError> {
+    let mut headers = HeaderMap::new();
+    let connection = context.forwarded.iter();
+    let connection = connection.filter(|(name, _)| name.eq_ignore_ascii_case("connection"));
+    // `Connection` names headers that belong to the connection too.
+    let named: Vec<&str> = connection
+        .flat_map(|(_, value)| value.split(','))
+        .map(str::trim)
+        .collect();
+    for (name, value) in context.forwarded.iter() {
+        let refused = || TransportError::Forwarded {
+            name: name.to_owned(),
+        };
+        let own = OWN.iter().chain(&named);
+        if own
+            .into_iter()
+            .any(|other| other.eq_ignore_ascii_case(name))
+        {
+            continue;
+        }
+        let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;
+        let value = sensitive(value).map_err(|_| refused())?;
+        headers.append(header, value);
+    }
+    if !context.request_id.is_empty() {
+        let id = sensitive(&context.request_id);
+        let id = id.map_err(|_| TransportError::Forwarded {
+            name: REQUEST_ID.to_string(),
+        })?;
+        headers.insert(REQUEST_ID, id);
+    }
+    let json = HeaderValue::from_static("application/json; charset=utf-8");
+    headers.insert(CONTENT_TYPE, json);
+    headers.insert(ACCEPT, HeaderValue::from_static(media::ACCEPTED));
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+    Ok(headers)
+}
+
+/// Returns a value that is neither shown nor kept in the tables of HTTP/2.
+fn sensitive(value: &str) -> Result<HeaderValue, InvalidHeaderValue> {
+    let mut value = HeaderValue::from_str(value.trim())?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use graphql_service::Forwarded;
+
+    use super::*;
+
+    fn sent(entries: &[(&str, &str)]) -> Result<HeaderMap, TransportError> {
+        let forwarded = Forwarded::new(entries.iter().copied());
+        let context = RequestContext::new().with_request_id("id-7");
+        outgoing(&context.with_forwarded(forwarded))
+    }
+
+    #[test]
+    fn what_belongs_to_the_connection_or_to_the_body_is_not_passed_on() {
+        let headers = sent(&[
+            ("Authorization", " Bearer t "),
+            ("Connection", "keep-alive, X-Hop"),
+            ("x-hop", "1"),
+            ("Transfer-Encoding", "chunked"),
+            ("HOST", "other"),
+            ("Content-Length", "3"),
+            ("Accept-Encoding", "br"),
+            ("X-Request-ID", "forged"),
+            ("Cookie", "a=1"),
+            ("cookie", "b=2"),
+        ])
+        .unwrap();
+        let text = |name: &str| {
+            let values = headers.get_all(name).iter();
+            let values: Vec<&str> = values.map(|value| value.to_str().unwrap()).collect();
+            values.join("|")
+        };
+        assert_eq!(text("authorization"), "Bearer t");
+        assert_eq!(text("cookie"), "a=1|b=2");
+        assert_eq!(text("x-request-id"), "id-7");
+        assert_eq!(text("accept-encoding"), "gzip");
+        let mut names: Vec<&str> = headers.keys().map(HeaderName::as_str).collect();
+        names.sort_unstable();
+        let expected = [
+            "accept",
+            "accept-encoding",
+            "authorization",
+            "content-type",
+            "cookie",
+            "x-request-id",
+        ];
+        assert_eq!(names, expected);
+        assert!(!format!("{headers:?}").contains("Bearer"));
+    }
+
+    #[test]
+    fn what_cannot_be_a_header_is_refused_by_its_name() {
+        for (name, value) in [("bad name", "x"), ("x-split", "a\r\nb: c")] {
+            match sent(&[(name, value)]) {
+                Err(TransportError::Forwarded { name: refused }) => assert_eq!(refused, name),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}

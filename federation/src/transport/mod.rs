@@ -1,0 +1,134 @@
+//! How subgraphs are reached: a trait, subgraphs in the same process, and subgraphs over HTTP.
+
+mod allowance;
+#[cfg(feature = "http")]
+pub mod http;
+mod in_process;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use graphql_service::RequestContext;
+
+pub use allowance::Allowance;
+pub(crate) use allowance::Together;
+pub use in_process::InProcess;
+
+use crate::supergraph::Subgraph;
+
+/// A request to a subgraph.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SubgraphRequest {
+    /// JSON text: an object with `query`, and with `variables` where there are any.
+    pub body: Bytes,
+    /// Whether the operation is a mutation, which must not be sent twice.
+    pub is_mutation: bool,
+    /// What the answer may hold.
+    pub allowance: Arc<Allowance>,
+}
+
+impl SubgraphRequest {
+    /// Creates a request that belongs to no request of a client, for tests of transports.
+    #[must_use]
+    pub fn alone(body: impl Into<Bytes>, limit: usize) -> Self {
+        SubgraphRequest {
+            body: body.into(),
+            is_mutation: false,
+            allowance: Arc::new(Allowance::alone(limit)),
+        }
+    }
+}
+
+/// Sends requests to subgraphs.
+#[async_trait]
+pub trait SubgraphTransport: Send + Sync + 'static {
+    /// Sends a request, and returns the JSON text of the GraphQL response.
+    ///
+    /// A transport that reads from outside takes what arrives from the request's [`Allowance`] and stops where
+    /// that is refused; of others the caller counts the answer when it is complete. The deadline and the
+    /// cancellation of the context are observed by the caller too, which drops the future.
+    ///
+    /// # Errors
+    /// When there is no answer, or it is no GraphQL response.
+    async fn send(
+        &self,
+        subgraph: &Subgraph,
+        request: SubgraphRequest,
+        context: &RequestContext,
+    ) -> Result<Bytes, TransportError>;
+}
+
+/// Why a subgraph gave no answer. The messages are shown to clients; causes are not.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransportError {
+    /// There is no way to the subgraph.
+    #[error("the subgraph is not connected")]
+    NotConnected,
+    /// The subgraph could not be reached, or the connection broke.
+    #[error("the connection failed")]
+    Connection(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The answer broke off, or its compression is damaged.
+    #[error("the answer is incomplete or damaged")]
+    Broken(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The subgraph took longer than the transport allows.
+    #[error("{0} took too long")]
+    TimedOut(Phase),
+    /// The deadline of the request passed.
+    #[error("the deadline passed")]
+    Deadline,
+    /// The subgraph answered with an HTTP status of failure and without a GraphQL response.
+    #[error("the status is {0}")]
+    Status(u16),
+    /// The answer is not of a media type of GraphQL.
+    #[error("the answer is not of a media type of GraphQL")]
+    NotJson,
+    /// The answer is compressed in a way that was not asked for.
+    #[error("the answer is encoded in a way that was not asked for")]
+    Encoding,
+    /// Something that is to be passed on cannot be.
+    #[error("`{name}` cannot be passed on")]
+    Forwarded {
+        /// Its name.
+        name: String,
+    },
+    /// The answer is too large.
+    #[error("the answer is longer than {limit} bytes")]
+    TooLarge {
+        /// The limit.
+        limit: usize,
+    },
+    /// All answers for one request are too large together.
+    #[error("the answers for the request are longer than {limit} bytes together")]
+    TooLargeTogether {
+        /// The limit.
+        limit: usize,
+    },
+    /// All requests of the process hold what they may.
+    #[error("the requests being served hold all memory that they may")]
+    OutOfMemory,
+}
+
+/// A part of an exchange that has a time-out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Phase {
+    /// Connecting to the subgraph.
+    Connecting,
+    /// The wait for the next bytes.
+    Silence,
+    /// The exchange as a whole.
+    Exchange,
+}
+
+impl std::fmt::Display for Phase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Phase::Connecting => "connecting",
+            Phase::Silence => "the wait for the next bytes",
+            Phase::Exchange => "the exchange",
+        })
+    }
+}

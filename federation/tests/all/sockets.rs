@@ -1,0 +1,167 @@
+//! Servers for tests of HTTP that say what they are told to, byte by byte.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// What a server does with a request.
+#[derive(Clone)]
+pub(crate) enum Behaviour {
+    /// Answers, and waits for the next request.
+    Answers(Vec<u8>),
+    /// Sends this and closes the connection.
+    Closes(Vec<u8>),
+    /// Sends this, then a piece again and again until the client goes away.
+    Endless(Vec<u8>, Vec<u8>),
+    /// Sends this, then a byte at a time.
+    Drips(Vec<u8>, Duration),
+    /// Never says a word.
+    Silent,
+}
+
+/// A request that has arrived.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrived {
+    /// Its first line and its headers, in lower case.
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+}
+
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub(crate) requests: Mutex<Vec<Arrived>>,
+    pub(crate) connections: AtomicUsize,
+    /// Bytes that were sent.
+    pub(crate) sent: AtomicUsize,
+    /// Connections that the client has closed while it was owed an answer.
+    pub(crate) abandoned: AtomicUsize,
+}
+
+/// A server on a port of its own; it ends with the process.
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    pub(crate) seen: Arc<Seen>,
+}
+
+/// Most bytes that an endless answer has, so that a client that reads on is found out.
+const ENDLESS: usize = 256 << 20;
+
+impl Server {
+    pub(crate) fn start(behaviour: Behaviour) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = Arc::new(Seen::default());
+        let shared = Arc::clone(&seen);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (shared, behaviour) = (Arc::clone(&shared), behaviour.clone());
+                // A client that goes away ends its own connection only.
+                std::thread::spawn(move || serve(stream, &shared, &behaviour));
+            }
+        });
+        Server { address, seen }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/graphql", self.address)
+    }
+
+    /// Waits until the client has closed a connection that owed it an answer.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(10) {
+            if self.seen.abandoned.load(Ordering::SeqCst) > 0 {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        false
+    }
+}
+
+/// Returns a port where nobody listens.
+pub(crate) fn nobody() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    format!("http://{}/graphql", listener.local_addr().unwrap())
+}
+
+/// Returns an answer with its length.
+pub(crate) fn answer(status: &str, media_type: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
+    with_headers(status, &format!("content-type: {media_type}\r\n"), body)
+}
+
+/// Returns an answer with its length and some headers, each with its end of line.
+pub(crate) fn with_headers(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
+    let body = body.as_ref();
+    let length = body.len();
+    let head = format!("HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\n\r\n");
+    [head.as_bytes(), body].concat()
+}
+
+fn serve(mut stream: TcpStream, seen: &Seen, behaviour: &Behaviour) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    seen.connections.fetch_add(1, Ordering::SeqCst);
+    let mut reader = BufReader::new(stream.try_clone()?);
+    while let Some((head, body)) = request(&mut reader)? {
+        seen.requests.lock().unwrap().push(Arrived { head, body });
+        match behaviour {
+            Behaviour::Answers(text) => send(&mut stream, seen, text)?,
+            Behaviour::Closes(text) => return send(&mut stream, seen, text),
+            Behaviour::Endless(head, piece) => {
+                let mut done = send(&mut stream, seen, head);
+                while done.is_ok() && seen.sent.load(Ordering::SeqCst) < ENDLESS {
+                    done = send(&mut stream, seen, piece);
+                }
+                seen.abandoned
+                    .fetch_add(usize::from(done.is_err()), Ordering::SeqCst);
+                return done;
+            }
+            Behaviour::Drips(head, pause) => {
+                send(&mut stream, seen, head)?;
+                while send(&mut stream, seen, b" ").is_ok() {
+                    std::thread::sleep(*pause);
+                }
+                seen.abandoned.fetch_add(1, Ordering::SeqCst);
+                return Ok(());
+            }
+            Behaviour::Silent => {
+                // Nothing more comes but the end, or an error.
+                let _ = reader.read(&mut [0]);
+                seen.abandoned.fetch_add(1, Ordering::SeqCst);
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn send(stream: &mut TcpStream, seen: &Seen, bytes: &[u8]) -> std::io::Result<()> {
+    stream.write_all(bytes)?;
+    seen.sent.fetch_add(bytes.len(), Ordering::SeqCst);
+    Ok(())
+}
+
+/// Reads a request; `None` where the client has gone.
+fn request(reader: &mut BufReader<TcpStream>) -> std::io::Result<Option<(String, Vec<u8>)>> {
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        let line = line.trim_end().to_ascii_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+        head.push_str(&line);
+        head.push('\n');
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    Ok(Some((head, body)))
+}

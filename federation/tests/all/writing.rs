@@ -1,0 +1,127 @@
+//! Supergraphs written as SDL are those that are read from it.
+
+use std::path::Path;
+
+use federation::Supergraph;
+
+use crate::generate::generate;
+use crate::random_numbers::Random;
+
+/// Checks that two supergraphs say the same.
+fn assert_same(one: &Supergraph, other: &Supergraph) {
+    let text = |it: &Supergraph| format!("{:?} {:?}", it.subgraphs(), it.labels());
+    assert_eq!(text(one), text(other));
+    assert_eq!(one.requirements(), other.requirements());
+    assert_eq!(one.type_ids().count(), other.type_ids().count());
+    for id in one.type_ids() {
+        let (left, right) = (one.ty(id), other.ty(id));
+        assert_eq!(left.name, right.name);
+        assert_eq!(
+            (left.kind, left.is_accessible, &left.possible, &left.fields),
+            (
+                right.kind,
+                right.is_accessible,
+                &right.possible,
+                &right.fields
+            ),
+            "{}",
+            left.name
+        );
+        assert_eq!(left.joins.len(), right.joins.len(), "{}", left.name);
+        for (left, right) in left.joins.iter().zip(&right.joins) {
+            assert_eq!(left.subgraph, right.subgraph);
+            assert_eq!(left.keys, right.keys);
+            assert_eq!(left.possible, right.possible);
+        }
+        for field in left.fields.values() {
+            let (left, right) = (one.field(*field), other.field(*field));
+            assert_eq!((&left.name, &left.ty), (&right.name, &right.ty));
+            assert_eq!(
+                (left.parent, left.inner, left.is_accessible),
+                (right.parent, right.inner, right.is_accessible)
+            );
+            assert_eq!(left.joins, right.joins, "{}", left.name);
+            assert_eq!(left.requirements, right.requirements);
+        }
+    }
+    assert_eq!(one.api().to_string(), other.api().to_string());
+}
+
+fn parse(sdl: &str) -> Supergraph {
+    Supergraph::parse(sdl, "supergraph.graphql").unwrap_or_else(|e| panic!("{e:#?}\n{sdl}"))
+}
+
+/// Checks that what is written is read as the same, and is written as the same again; returns it.
+fn check(sdl: &str) -> String {
+    let supergraph = parse(sdl);
+    let written = supergraph.to_sdl();
+    let again = parse(&written);
+    assert_same(&again, &supergraph);
+    assert_eq!(again.to_sdl(), written);
+    written
+}
+
+#[test]
+fn the_supergraphs_of_all_scenarios_survive_writing() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let mut count = 0;
+    for area in std::fs::read_dir(cases).unwrap() {
+        let sdl = std::fs::read_to_string(area.unwrap().path().join("supergraph.graphql"));
+        check(&sdl.unwrap());
+        count += 1;
+    }
+    assert!(count >= 5, "{count}");
+}
+
+#[test]
+fn random_supergraphs_survive_writing() {
+    let mut labels = 0;
+    for seed in 0..300 {
+        let generated = generate(&mut Random::new(seed));
+        let written = check(&generated.sdl);
+        let version = match generated.labels.is_empty() {
+            true => "join/v0.3",
+            false => "join/v0.4",
+        };
+        assert!(written.contains(version), "{written}");
+        labels += generated.labels.len();
+    }
+    assert!(labels > 0);
+}
+
+#[test]
+fn requirements_survive_writing_with_their_links() {
+    let written = check(crate::authorization::SDL);
+    for feature in ["authenticated/v0.1", "requiresScopes/v0.1", "policy/v0.1"] {
+        assert_eq!(written.matches(feature).count(), 1, "{written}");
+    }
+}
+
+#[test]
+fn what_an_older_version_leaves_unsaid_is_written() {
+    let old = r#"schema @link(url: "https://specs.apollo.dev/join/v0.2", for: EXECUTION) { query: Query }
+        directive @link(url: String, as: String, for: link__Purpose, import: [link__Import]) repeatable on SCHEMA
+        directive @join__graph(name: String!, url: String!) on ENUM_VALUE
+        directive @join__type(graph: join__Graph!, key: String) repeatable on OBJECT | INTERFACE | UNION | ENUM
+        directive @join__field(graph: join__Graph) repeatable on FIELD_DEFINITION
+        scalar link__Import
+        enum link__Purpose { SECURITY EXECUTION }
+        enum join__Graph { A @join__graph(name: "a \"quoted\"", url: "http://a") B @join__graph(name: "b", url: "") }
+        "The root." type Query @join__type(graph: A) @join__type(graph: B) { u: U @join__field(graph: A) e(x: Int = 3): E i: I @deprecated(reason: "old") }
+        union U @join__type(graph: A) = T | S
+        interface I @join__type(graph: B) { x: Int }
+        type T implements I @join__type(graph: A) @join__type(graph: B) { x: Int }
+        type S @join__type(graph: A) { y: E }
+        enum E @join__type(graph: A) @join__type(graph: B) { ONE TWO }"#;
+    let written = check(old);
+    for said in [
+        r#"@join__unionMember(graph: A, member: "T") @join__unionMember(graph: A, member: "S")"#,
+        r#"@join__implements(graph: B, interface: "I")"#,
+        "ONE @join__enumValue(graph: A) @join__enumValue(graph: B)",
+        "join/v0.3",
+        r#""The root.""#,
+    ] {
+        assert!(written.contains(said), "{said}: {written}");
+    }
+    assert_eq!(written.matches("join__enumValue(").count(), 5);
+}
