@@ -124,6 +124,7 @@ impl Strict {
             document: &document,
             variables: &variables,
             resolver: &answering,
+            completes_siblings: false,
             errors: Vec::new(),
         };
         let root = self.supergraph.root(operation.operation_type).unwrap();
