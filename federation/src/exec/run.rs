@@ -1,5 +1,6 @@
 //! Runs the requests of a plan.
 
+use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::pin::Pin;
 
@@ -63,7 +64,16 @@ pub async fn execute<'e>(
 struct Run<'e> {
     execution: Execution<'e>,
     store: Store,
-    errors: Vec<GraphqlError>,
+    errors: Vec<Reported>,
+}
+
+/// An error with where it comes from.
+struct Reported {
+    /// The position of the request in the plan.
+    request: usize,
+    /// The place of the value that failed; `None` where the request failed as a whole.
+    place: Option<Vec<Seg>>,
+    error: GraphqlError,
 }
 
 /// A request that was sent: its objects, for each step.
@@ -104,7 +114,11 @@ impl<'e> Run<'e> {
             let Some((position, sent, outcome)) = open.next().await else {
                 break;
             };
+            let before = self.errors.len();
             self.complete(&plan.requests[position], &sent, outcome);
+            for reported in &mut self.errors[before..] {
+                reported.request = position;
+            }
             is_done[position] = true;
         }
     }
@@ -293,12 +307,16 @@ impl<'e> Run<'e> {
     fn error(&mut self, request: &Request, sent: &Sent, failure: &Failure) {
         let path = self.common_path(sent);
         let name = &self.execution.supergraph.subgraph(request.subgraph).name;
-        self.errors.push(errors::of_request(
-            failure.code,
-            &failure.reason,
-            name,
-            path,
-        ));
+        let error = errors::of_request(failure.code, &failure.reason, name, path);
+        self.report(error, None);
+    }
+
+    fn report(&mut self, error: GraphqlError, place: Option<Vec<Seg>>) {
+        self.errors.push(Reported {
+            request: 0,
+            place,
+            error,
+        });
     }
 
     fn common_path(&self, sent: &Sent) -> Vec<PathSegment> {
@@ -314,27 +332,26 @@ impl<'e> Run<'e> {
     fn errors_of(&mut self, request: &Request, sent: &Sent, found: &[SubgraphError]) {
         let name = &self.execution.supergraph.subgraph(request.subgraph).name;
         for error in found {
-            let mut paths = self.places(request, sent, error);
-            if paths.is_empty() {
-                paths.push(self.common_path(sent));
+            let places = self.places(request, sent, error);
+            if places.is_empty() {
+                let made = errors::of_subgraph(error, name, self.common_path(sent));
+                self.report(made, None);
             }
-            for path in paths {
+            for (place, path) in places {
                 let made = errors::of_subgraph(error, name, path);
-                if !self.errors.contains(&made) {
-                    self.errors.push(made);
-                }
+                self.report(made, Some(place));
             }
         }
     }
 
-    /// Returns the client's paths for an error of a subgraph: one for each object that its entity stands
-    /// for.
+    /// Returns the places of an error of a subgraph with the client's paths to them: one for each object
+    /// that its entity stands for.
     fn places(
         &self,
         request: &Request,
         sent: &Sent,
         error: &SubgraphError,
-    ) -> Vec<Vec<PathSegment>> {
+    ) -> Vec<(Vec<Seg>, Vec<PathSegment>)> {
         let path = error.path.as_deref().unwrap_or_default();
         let mut places = Vec::new();
         for (step, objects) in request.steps.iter().zip(sent) {
@@ -354,7 +371,8 @@ impl<'e> Run<'e> {
                     PathItem::Index(index) => Seg::Index(*index),
                     PathItem::Key(key) => Seg::Key(key.as_str().into()),
                 }));
-                places.extend(self.walk().client_paths(&place));
+                let paths = self.walk().client_paths(&place).into_iter();
+                places.extend(paths.map(|path| (place.clone(), path)));
             }
         }
         places
@@ -362,16 +380,14 @@ impl<'e> Run<'e> {
 
     /// Writes the answer.
     fn answer(
-        self,
+        mut self,
         introspect: &(impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Sync),
     ) -> Answer {
         let mut writer = AnswerWriter::new().with_limit(self.execution.response_bytes);
         let mut paths = ErrorPaths::default();
-        for error in &self.errors {
+        for error in in_order(std::mem::take(&mut self.errors)) {
             paths.add(&error.path);
-        }
-        for error in &self.errors {
-            writer.push_error(error.clone());
+            writer.push_error(error);
         }
         let adapter = |key: &str, writer: &mut AnswerWriter<'_>| introspect(key, writer);
         let introspect: &Introspect<'_> = &adapter;
@@ -385,6 +401,30 @@ impl<'e> Run<'e> {
         let written = projection.root();
         projection.writer.finish(written)
     }
+}
+
+/// Puts errors in the order of the plan, whichever subgraph is faster. Of several subgraphs that say that
+/// the same value failed, the first is believed.
+fn in_order(mut reported: Vec<Reported>) -> Vec<GraphqlError> {
+    reported.sort_by_key(|reported| reported.request);
+    let mut first: HashMap<(Vec<Seg>, String), usize> = HashMap::new();
+    let mut seen = HashSet::new();
+    let mut errors = Vec::new();
+    for Reported {
+        request,
+        place,
+        error,
+    } in reported
+    {
+        let by = place.map(|place| {
+            let path = format!("{:?}", error.path);
+            *first.entry((place, path)).or_insert(request)
+        });
+        if by.is_none_or(|by| by == request) && seen.insert(format!("{error:?}")) {
+            errors.push(error);
+        }
+    }
+    errors
 }
 
 impl Failure {

@@ -51,7 +51,7 @@ struct Up {
 }
 
 /// A step from an object to what is in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Seg {
     Key(Arc<str>),
     Index(usize),

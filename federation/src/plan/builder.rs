@@ -49,6 +49,8 @@ pub(super) struct Builder<'s> {
     pub(super) choices: Choices,
     /// The groups that fetch a field.
     pub(super) fetched: HashMap<NodeId, Vec<GroupId>>,
+    /// The groups that begin at the root.
+    roots: Vec<GroupId>,
     /// The groups that begin at a class.
     pub(super) entered: HashMap<ClassId, Vec<GroupId>>,
     /// What everything waits for that begins now, in a mutation.
@@ -75,6 +77,7 @@ impl<'s> Builder<'s> {
             groups: Vec::new(),
             choices,
             fetched: HashMap::new(),
+            roots: Vec::new(),
             entered: HashMap::new(),
             barrier: BTreeSet::new(),
             reached: HashMap::new(),
@@ -196,13 +199,10 @@ impl<'s> Builder<'s> {
         let Some(position) = position else {
             // A mutation is carried out field by field: only the last group may still grow, and only as
             // long as nothing follows it.
-            let is_open = |id: usize| {
+            let is_open = |id: &GroupId| {
                 self.operation != OperationType::Mutation || id + 1 == self.groups.len()
             };
-            let roots = self.groups.iter().enumerate();
-            let roots =
-                roots.filter(|(id, group)| matches!(group.entry, Entry::Root) && is_open(*id));
-            return roots.map(|(id, _)| id).collect();
+            return self.roots.iter().copied().filter(is_open).collect();
         };
         let field = self
             .graph
@@ -378,8 +378,9 @@ impl<'s> Builder<'s> {
         after: BTreeSet<GroupId>,
     ) -> GroupId {
         let id = self.groups.len();
-        if let Some(class) = entry.class() {
-            self.entered.entry(class).or_default().push(id);
+        match entry.class() {
+            Some(class) => self.entered.entry(class).or_default().push(id),
+            None => self.roots.push(id),
         }
         let after: BTreeSet<GroupId> = after.union(&self.barrier).copied().collect();
         let wave = after
@@ -431,11 +432,18 @@ impl<'s> Builder<'s> {
 
     /// Returns whether a group waits for another one, directly or not, or is it.
     pub(super) fn waits_for(&self, group: GroupId, other: GroupId) -> bool {
-        group == other
-            || self.groups[group]
-                .after
-                .iter()
-                .any(|before| self.waits_for(*before, other))
+        let mut seen = BTreeSet::from([group]);
+        let mut open = vec![group];
+        while let Some(group) = open.pop() {
+            if group == other {
+                return true;
+            }
+            let after = self.groups[group].after.iter().copied();
+            // What waits for another group is in a later wave.
+            let after = after.filter(|before| self.groups[*before].wave >= self.groups[other].wave);
+            open.extend(after.filter(|before| seen.insert(*before)));
+        }
+        false
     }
 }
 

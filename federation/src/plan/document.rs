@@ -1,6 +1,6 @@
 //! The operations that subgraphs are sent.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
 use apollo_compiler::ast::Value;
@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 use super::group::{Entry, Group};
 use crate::graph::Graph;
 use crate::operation::{ClassId, Full, NodeId, Tree};
-use crate::supergraph::{SubgraphId, TypeId};
+use crate::supergraph::{FieldJoin, SubgraphId, TypeId};
 
 /// Maximum length of an operation that a subgraph is sent, in bytes. Fields of several types are written for
 /// each of them, so nested ones could multiply.
@@ -32,7 +32,18 @@ pub(super) struct Printer<'p> {
     used: BTreeSet<Name>,
     /// Types that were looked at.
     types: usize,
+    /// Numbers of fields of the group; equal ones are printed alike.
+    alike: HashMap<NodeId, usize>,
+    numbers: HashMap<Printing<'p>, usize>,
 }
+
+/// What is printed of a field: its key, name and arguments, and what is selected of which types.
+type Printing<'p> = (
+    &'p str,
+    &'p str,
+    &'p [Node<ast::Argument>],
+    BTreeMap<Vec<usize>, Vec<TypeId>>,
+);
 
 /// The text, the client's variables in it, and for each group the key of its entities and the variable of
 /// their representations.
@@ -56,6 +67,8 @@ impl<'p> Printer<'p> {
             out: String::new(),
             used: BTreeSet::new(),
             types: 0,
+            alike: HashMap::new(),
+            numbers: HashMap::new(),
         }
     }
 
@@ -64,6 +77,7 @@ impl<'p> Printer<'p> {
         let mut of_representations = Vec::new();
         for (position, group) in groups.iter().enumerate() {
             self.fetched = &group.nodes;
+            self.alike.clear();
             if position > 0 {
                 self.out.push(' ');
             }
@@ -229,34 +243,34 @@ impl<'p> Printer<'p> {
             .expect("the field is fetched there");
         let inner = supergraph.type_id(join.ty.inner_named_type());
         let inner = inner.expect("reading has checked the types of fields");
-        let mut parts: IndexMap<Vec<NodeId>, Vec<TypeId>> = IndexMap::new();
-        self.types += self.graph.possible(join).len();
-        for ty in self.graph.possible(join) {
-            let classes = nodes
-                .iter()
-                .filter_map(|node| self.tree.class_of(&self.tree.node(*node).classes, *ty));
-            let members = classes.flat_map(|class| self.nodes_of(class)).collect();
-            parts.entry(members).or_default().push(*ty);
-        }
+        let mut parts = self.parts(nodes, join);
         let is_abstract = supergraph.ty(field.inner).is_abstract();
-        let is_one = parts.len() == 1;
         let mut is_empty = true;
         if is_abstract {
             self.out.push_str("__typename");
             is_empty = false;
         }
-        for (members, types) in parts {
-            if members.is_empty() {
-                continue;
-            }
-            if !is_empty {
-                self.out.push(' ');
-            }
-            is_empty = false;
-            if !supergraph.ty(inner).is_abstract() || (is_one && self.has(inner, &members)) {
-                self.members(&members);
-            } else {
-                self.fragments(types, &members);
+        if !supergraph.ty(inner).is_abstract() {
+            let members: Vec<NodeId> = parts.into_iter().flat_map(|(members, _)| members).collect();
+            self.spaced(
+                &mut is_empty,
+                |printer| printer.members(&members),
+                members.is_empty(),
+            );
+        } else {
+            let common = self.common(inner, &mut parts);
+            self.spaced(
+                &mut is_empty,
+                |printer| printer.members(&common),
+                common.is_empty(),
+            );
+            for (members, types) in parts {
+                let is_nothing = members.is_empty();
+                self.spaced(
+                    &mut is_empty,
+                    |printer| printer.fragments(types, &members),
+                    is_nothing,
+                );
             }
         }
         if is_empty {
@@ -264,19 +278,119 @@ impl<'p> Printer<'p> {
         }
     }
 
-    /// Returns whether an interface has fields as its objects have them in this subgraph.
-    fn has(&self, interface: TypeId, nodes: &[NodeId]) -> bool {
-        let supergraph = self.graph.supergraph();
-        nodes.iter().all(|node| {
-            let node = self.tree.node(*node);
-            let general = supergraph.field_id(interface, &node.name);
-            let general = general.and_then(|field| supergraph.field(field).join(self.subgraph));
-            let own = supergraph.field(node.field).join(self.subgraph);
-            match (general, own) {
-                (Some(general), Some(own)) => general.ty == own.ty,
-                _ => false,
+    /// Prints something after what is there already, if it is anything.
+    fn spaced(&mut self, is_first: &mut bool, print: impl FnOnce(&mut Self), is_nothing: bool) {
+        if is_nothing {
+            return;
+        }
+        if !*is_first {
+            self.out.push(' ');
+        }
+        *is_first = false;
+        print(self);
+    }
+
+    /// Returns what is selected of the values of fields, and of which types.
+    fn parts(&mut self, nodes: &[NodeId], join: &FieldJoin) -> Vec<(Vec<NodeId>, Vec<TypeId>)> {
+        let possible = self.graph.possible(join);
+        self.types += possible.len();
+        let mut members: HashMap<TypeId, Vec<NodeId>> = HashMap::new();
+        for class in nodes.iter().flat_map(|node| &self.tree.node(*node).classes) {
+            let fetched = self.nodes_of(*class);
+            for ty in &self.tree.class(*class).types {
+                members.entry(*ty).or_default().extend(&fetched);
             }
-        })
+        }
+        let mut parts: IndexMap<Vec<NodeId>, Vec<TypeId>> = IndexMap::new();
+        for ty in possible {
+            let members = members.remove(ty).unwrap_or_default();
+            parts.entry(members).or_default().push(*ty);
+        }
+        parts.into_iter().collect()
+    }
+
+    /// Takes out of all parts what can be asked of the interface itself.
+    fn common(
+        &mut self,
+        interface: TypeId,
+        parts: &mut [(Vec<NodeId>, Vec<TypeId>)],
+    ) -> Vec<NodeId> {
+        let Some(((first, _), rest)) = parts.split_first() else {
+            return Vec::new();
+        };
+        let mut common = BTreeSet::new();
+        for node in first {
+            if self.has(interface, *node) {
+                common.insert(self.number(*node));
+            }
+        }
+        for (members, _) in rest {
+            if common.is_empty() {
+                return Vec::new();
+            }
+            let there: BTreeSet<usize> = members
+                .iter()
+                .filter(|node| self.has(interface, **node))
+                .copied()
+                .collect::<Vec<_>>()
+                .into_iter()
+                .map(|node| self.number(node))
+                .collect();
+            common.retain(|number| there.contains(number));
+        }
+        let mut taken = Vec::new();
+        for (position, (members, _)) in parts.iter_mut().enumerate() {
+            members.retain(|node| {
+                let is_common = common.contains(&self.number(*node));
+                if is_common && position == 0 {
+                    taken.push(*node);
+                }
+                !is_common
+            });
+        }
+        taken
+    }
+
+    /// Returns the number of a field; those that are printed alike have the same.
+    fn number(&mut self, id: NodeId) -> usize {
+        if let Some(known) = self.alike.get(&id) {
+            return *known;
+        }
+        let tree = self.tree;
+        let node = tree.node(id);
+        let mut below: BTreeMap<Vec<usize>, Vec<TypeId>> = BTreeMap::new();
+        for class in &node.classes {
+            let fetched = self.nodes_of(*class);
+            let mut members: Vec<usize> = fetched.iter().map(|node| self.number(*node)).collect();
+            members.sort_unstable();
+            let types = &tree.class(*class).types;
+            self.types += types.len();
+            below.entry(members).or_default().extend(types);
+        }
+        below.values_mut().for_each(|types| types.sort_unstable());
+        let printing = (
+            &*node.key,
+            node.name.as_str(),
+            node.arguments.as_slice(),
+            below,
+        );
+        let next = self.numbers.len();
+        let number = *self.numbers.entry(printing).or_insert(next);
+        self.alike.insert(id, number);
+        number
+    }
+
+    /// Returns whether an interface has a field as its objects have it in this subgraph.
+    fn has(&self, interface: TypeId, node: NodeId) -> bool {
+        let supergraph = self.graph.supergraph();
+        let node = self.tree.node(node);
+        let general = supergraph.field_id(interface, &node.name);
+        let general = general.and_then(|field| supergraph.field(field).join(self.subgraph));
+        let own = supergraph.field(node.field).join(self.subgraph);
+        match (general, own) {
+            (Some(general), Some(own)) => general.ty == own.ty,
+            _ => false,
+        }
     }
 }
 

@@ -101,6 +101,9 @@ impl<'s> Builder<'s> {
             };
             sources.push((wave, subgraph, source));
         }
+        if let [(_, _, only)] = sources.as_slice() {
+            return vec![*only];
+        }
         sources.sort_by_cached_key(|(wave, subgraph, source)| {
             let covered = self.covered(class, node, *subgraph);
             let below = self.missing(node, *subgraph);

@@ -234,6 +234,12 @@ impl Supergraph {
         self.type_id(self.schema.root_operation(operation)?)
     }
 
+    /// Returns whether a value of a type can be an object of another one.
+    #[must_use]
+    pub fn is_possible(&self, declared: TypeId, object: TypeId) -> bool {
+        self.ty(declared).possible.binary_search(&object).is_ok()
+    }
+
     /// Returns the types in the order of their ids.
     pub fn type_ids(&self) -> impl Iterator<Item = TypeId> + use<> {
         (0..self.types.len()).map(TypeId::new)

@@ -2,7 +2,6 @@
 //! one executor over the union of the data that says what the answer must be.
 
 #![expect(
-    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "helpers of tests fail and print as tests do; clippy sees only test functions as such"
 )]
@@ -12,7 +11,6 @@ mod cases;
 mod executor;
 mod faults;
 mod generate;
-mod hostile;
 mod monolith;
 mod operations;
 mod random;
