@@ -186,11 +186,23 @@ impl<'e> Run<'e> {
             }
             Entry::Entities {
                 class,
+                interface,
+                is_whole,
                 variable,
                 inputs,
                 ..
             } => {
-                let objects = self.walk().objects(*class);
+                let position = self.walk().tree.class(*class).position;
+                let mut objects = match position.filter(|_| *is_whole) {
+                    Some(position) => {
+                        let values = self.walk().values(position).into_iter();
+                        values.map(|object| (object, None)).collect()
+                    }
+                    None => self.walk().objects(*class),
+                };
+                if interface.is_some() {
+                    objects.iter_mut().for_each(|(_, ty)| *ty = *interface);
+                }
                 let made = Representations::new(self.walk(), objects, inputs);
                 for object in &made.skipped {
                     self.fail(step, *object);

@@ -70,6 +70,27 @@ pub enum Output {
     },
 }
 
+impl Output {
+    /// Returns the response key.
+    #[must_use]
+    pub fn key(&self) -> &Name {
+        match self {
+            Output::Field { key, .. }
+            | Output::Typename { key }
+            | Output::Introspection { key } => key,
+        }
+    }
+
+    /// Returns the field.
+    #[must_use]
+    pub fn node(&self) -> Option<NodeId> {
+        match self {
+            Output::Field { node, .. } => Some(*node),
+            _ => None,
+        }
+    }
+}
+
 /// A field that is needed of the objects of a class.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

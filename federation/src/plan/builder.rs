@@ -53,6 +53,8 @@ pub(super) struct Builder<'s> {
     roots: Vec<GroupId>,
     /// The groups that begin at a class.
     pub(super) entered: HashMap<ClassId, Vec<GroupId>>,
+    /// The groups that tell the types of the values of a field.
+    pub(super) typed: HashMap<NodeId, GroupId>,
     /// What everything waits for that begins now, in a mutation.
     barrier: BTreeSet<GroupId>,
     /// What is known of classes, for as long as no group has changed.
@@ -79,6 +81,7 @@ impl<'s> Builder<'s> {
             fetched: HashMap::new(),
             roots: Vec::new(),
             entered: HashMap::new(),
+            typed: HashMap::new(),
             barrier: BTreeSet::new(),
             reached: HashMap::new(),
             best,
@@ -173,6 +176,9 @@ impl<'s> Builder<'s> {
     }
 
     fn below(&mut self, node: NodeId) -> Result<(), Fail> {
+        if self.needs_types(node) {
+            self.tell_types(node)?;
+        }
         for class in self.tree.node(node).classes.clone() {
             if !self.presences(class).is_empty() {
                 self.class(class)?;
@@ -222,6 +228,9 @@ impl<'s> Builder<'s> {
     pub(super) fn is_inline(&self, group: GroupId, node: NodeId) -> bool {
         let subgraph = self.groups[group].subgraph;
         let field = self.tree.node(node).field;
+        if !self.is_alike(group, node) {
+            return false;
+        }
         match self.graph.resolves(subgraph, field) {
             Some(join) => join.requires.is_none() || self.groups[group].nodes.contains(&node),
             None => self.is_provided(group, node),
@@ -245,7 +254,7 @@ impl<'s> Builder<'s> {
             let Some(above) = self.tree.class(class).position else {
                 return false;
             };
-            if self.groups[group].entry.class() == Some(class)
+            if self.groups[group].entry.classes().contains(&class)
                 || !self.groups[group].nodes.contains(&above)
             {
                 return false;
@@ -378,9 +387,11 @@ impl<'s> Builder<'s> {
         after: BTreeSet<GroupId>,
     ) -> GroupId {
         let id = self.groups.len();
-        match entry.class() {
-            Some(class) => self.entered.entry(class).or_default().push(id),
-            None => self.roots.push(id),
+        for class in entry.classes() {
+            self.entered.entry(*class).or_default().push(id);
+        }
+        if matches!(entry, Entry::Root) {
+            self.roots.push(id);
         }
         let after: BTreeSet<GroupId> = after.union(&self.barrier).copied().collect();
         let wave = after

@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 use super::group::{Entry, Group};
 use crate::graph::Graph;
 use crate::operation::{ClassId, Full, NodeId, Tree};
-use crate::supergraph::{FieldJoin, SubgraphId, TypeId};
+use crate::supergraph::{SubgraphId, TypeId};
 
 /// Maximum length of an operation that a subgraph is sent, in bytes. Fields of several types are written for
 /// each of them, so nested ones could multiply.
@@ -84,13 +84,18 @@ impl<'p> Printer<'p> {
             match &group.entry {
                 Entry::Root => self.class(Tree::ROOT),
                 Entry::Reentry(class) => self.class(*class),
-                Entry::Entities { class, .. } => {
+                Entry::Entities {
+                    classes, interface, ..
+                } => {
                     let (key, variable) = self.names(position, groups.len());
                     if key != "_entities" {
                         let _ = write!(self.out, "{key}: ");
                     }
                     let _ = write!(self.out, "_entities(representations: ${variable}) {{ ");
-                    self.entities(*class);
+                    match interface {
+                        Some(interface) => self.as_interface(*interface, classes),
+                        None => self.entities(classes[0]),
+                    }
                     self.out.push_str(" }");
                     of_representations.push(variable.clone());
                     names.push((key, variable));
@@ -243,14 +248,33 @@ impl<'p> Printer<'p> {
             .expect("the field is fetched there");
         let inner = supergraph.type_id(join.ty.inner_named_type());
         let inner = inner.expect("reading has checked the types of fields");
-        let mut parts = self.parts(nodes, join);
+        let classes = nodes.iter().flat_map(|node| &self.tree.node(*node).classes);
+        let classes: Vec<ClassId> = classes.copied().collect();
         let is_abstract = supergraph.ty(field.inner).is_abstract();
+        self.objects(inner, is_abstract, &classes);
+    }
+
+    /// Prints what is selected of objects that are asked for as those of an interface.
+    fn as_interface(&mut self, interface: TypeId, classes: &[ClassId]) {
+        let name = &self.graph.supergraph().ty(interface).name;
+        let _ = write!(self.out, "... on {name} {{ ");
+        self.objects(interface, true, classes);
+        self.out.push_str(" }");
+    }
+
+    /// Prints what is selected of objects of a type of the subgraph.
+    fn objects(&mut self, inner: TypeId, is_abstract: bool, classes: &[ClassId]) {
+        let supergraph = self.graph.supergraph();
+        let join = supergraph.ty(inner).join(self.subgraph);
+        let is_object = join.is_none_or(|join| join.is_interface_object);
+        let mut parts = self.parts(join.map_or(&[], |join| &join.possible), classes);
+        let is_abstract = is_abstract && !is_object;
         let mut is_empty = true;
         if is_abstract {
             self.out.push_str("__typename");
             is_empty = false;
         }
-        if !supergraph.ty(inner).is_abstract() {
+        if is_object || !supergraph.ty(inner).is_abstract() {
             let members: Vec<NodeId> = parts.into_iter().flat_map(|(members, _)| members).collect();
             self.spaced(
                 &mut is_empty,
@@ -290,12 +314,15 @@ impl<'p> Printer<'p> {
         print(self);
     }
 
-    /// Returns what is selected of the values of fields, and of which types.
-    fn parts(&mut self, nodes: &[NodeId], join: &FieldJoin) -> Vec<(Vec<NodeId>, Vec<TypeId>)> {
-        let possible = self.graph.possible(join);
+    /// Returns what is selected of the objects of classes, and of which types.
+    fn parts(
+        &mut self,
+        possible: &[TypeId],
+        classes: &[ClassId],
+    ) -> Vec<(Vec<NodeId>, Vec<TypeId>)> {
         self.types += possible.len();
         let mut members: HashMap<TypeId, Vec<NodeId>> = HashMap::new();
-        for class in nodes.iter().flat_map(|node| &self.tree.node(*node).classes) {
+        for class in classes {
             let fetched = self.nodes_of(*class);
             for ty in &self.tree.class(*class).types {
                 members.entry(*ty).or_default().extend(&fetched);

@@ -69,12 +69,6 @@ fn check_type(schema: &Schema, ty: &ExtendedType, errors: &mut Vec<SupergraphErr
                 directive.location(),
             );
         }
-        if directive.name == "join__type" && join::is_set(directive, "isInterfaceObject") {
-            refuse(
-                format!("`@interfaceObject` on `{name}` is not supported"),
-                directive.location(),
-            );
-        }
     }
     let fields = match ty {
         ExtendedType::Object(object) => &object.fields,

@@ -6,6 +6,7 @@ mod api;
 mod error;
 mod features;
 mod field_set;
+mod interface_objects;
 mod join;
 mod model;
 mod read;

@@ -90,6 +90,10 @@ pub struct TypeJoin {
     pub keys: Vec<Key>,
     /// The object types that a value of it can have in this subgraph, ascending.
     pub possible: Vec<TypeId>,
+    /// Whether the type is an interface that this subgraph has as an object type.
+    pub is_interface_object: bool,
+    /// The interface that stands for the type in this subgraph, which does not know the type itself.
+    pub interface: Option<TypeId>,
 }
 
 /// A key of an entity in one subgraph.

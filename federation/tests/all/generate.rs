@@ -13,38 +13,38 @@ pub(crate) struct Generated {
     pub(crate) labels: Vec<String>,
 }
 
-struct Entity {
-    name: String,
+pub(crate) struct Entity {
+    pub(crate) name: String,
     /// The subgraphs that know it, ascending.
-    graphs: Vec<usize>,
-    keys: BTreeMap<usize, Vec<&'static str>>,
+    pub(crate) graphs: Vec<usize>,
+    pub(crate) keys: BTreeMap<usize, Vec<&'static str>>,
     /// Fields by name: the line without directives, and its directives.
-    fields: Vec<FieldText>,
-    interfaces: Vec<(String, Vec<usize>)>,
+    pub(crate) fields: Vec<FieldText>,
+    pub(crate) interfaces: Vec<(String, Vec<usize>)>,
 }
 
-struct FieldText {
-    name: String,
-    signature: String,
-    directives: Vec<String>,
+pub(crate) struct FieldText {
+    pub(crate) name: String,
+    pub(crate) signature: String,
+    pub(crate) directives: Vec<String>,
     /// The only subgraph that resolves it, if it is a plain scalar.
-    owner: Option<usize>,
+    pub(crate) owner: Option<usize>,
     /// The type of its objects and the only subgraph that resolves it.
-    objects: Option<(String, usize)>,
+    pub(crate) objects: Option<(String, usize)>,
 }
 
-struct Generator<'r> {
-    random: &'r mut Random,
-    graphs: usize,
-    features: BTreeSet<&'static str>,
-    entities: Vec<Entity>,
+pub(crate) struct Generator<'r> {
+    pub(crate) random: &'r mut Random,
+    pub(crate) graphs: usize,
+    pub(crate) features: BTreeSet<&'static str>,
+    pub(crate) entities: Vec<Entity>,
     /// Names of interfaces and unions, and the subgraphs that know them.
-    abstracts: Vec<(String, Vec<usize>)>,
-    labels: Vec<String>,
-    query: Vec<String>,
-    mutation: Vec<String>,
-    mutation_graphs: BTreeSet<usize>,
-    rest: String,
+    pub(crate) abstracts: Vec<(String, Vec<usize>)>,
+    pub(crate) labels: Vec<String>,
+    pub(crate) query: Vec<String>,
+    pub(crate) mutation: Vec<String>,
+    pub(crate) mutation_graphs: BTreeSet<usize>,
+    pub(crate) rest: String,
 }
 
 const HEAD: &str = r#"schema
@@ -84,7 +84,11 @@ pub(crate) fn generate(random: &mut Random) -> Generated {
     generator.interface();
     generator.union();
     generator.value_type();
+    let item = generator.implementing_types();
     generator.fields();
+    if let Some(item) = &item {
+        generator.interface_object(item);
+    }
     generator.requires();
     generator.nested_requires();
     generator.provides();
@@ -93,11 +97,11 @@ pub(crate) fn generate(random: &mut Random) -> Generated {
     generator.finish()
 }
 
-fn graph(index: usize) -> String {
+pub(crate) fn graph(index: usize) -> String {
     format!("G{index}")
 }
 
-fn on(index: usize) -> String {
+pub(crate) fn on(index: usize) -> String {
     format!("@join__field(graph: {})", graph(index))
 }
 
@@ -298,7 +302,7 @@ impl Generator<'_> {
     }
 
     /// Returns a type that a field of these subgraphs can have.
-    fn field_type(&mut self, graphs: &[usize]) -> (String, bool) {
+    pub(crate) fn field_type(&mut self, graphs: &[usize]) -> (String, bool) {
         let leaf = [
             "String", "Int", "Boolean", "Float", "String!", "[String]", "[Int!]!",
         ];

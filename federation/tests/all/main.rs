@@ -11,6 +11,8 @@ mod cases;
 mod executor;
 mod faults;
 mod generate;
+mod generate_interface_objects;
+mod interface_objects;
 mod monolith;
 mod operations;
 mod random;
