@@ -33,6 +33,8 @@ pub(crate) struct Outcome {
     pub(crate) data: Json,
     pub(crate) errors: usize,
     pub(crate) null_entities: usize,
+    /// Answers of subgraphs with errors.
+    pub(crate) failures: usize,
 }
 
 impl Case<'_> {
@@ -117,12 +119,14 @@ impl Case<'_> {
             let _ = writeln!(out, "doubled {is_doubled}: {listed:?}");
             return Err(out);
         }
+        let log = strict.log.lock().unwrap();
         Ok(Outcome {
             plan,
             plan_text,
             data,
             errors: listed.len(),
-            null_entities: strict.log.lock().unwrap().null_entities,
+            null_entities: log.null_entities,
+            failures: log.failures,
         })
     }
 }

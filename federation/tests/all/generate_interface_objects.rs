@@ -47,6 +47,7 @@ impl Generator<'_> {
             self.entities.push(Entity {
                 name: format!("{NAME}{number}"),
                 graphs: known.clone(),
+                satellite: None,
                 keys,
                 fields: vec![field("id", "ID!", &known), field("title", "String", &known)],
                 interfaces: vec![(NAME.to_owned(), known.clone())],

@@ -37,6 +37,8 @@ pub(crate) struct Log {
     pub(crate) requests: usize,
     pub(crate) representations: usize,
     pub(crate) null_entities: usize,
+    /// Answers with errors.
+    pub(crate) failures: usize,
     pub(crate) mutations: u64,
 }
 
@@ -136,7 +138,11 @@ impl Strict {
             .map(|(path, message)| json!({ "message": message, "path": path }))
             .collect();
         let mistakes = answering.mistakes.into_inner().unwrap();
-        self.log.lock().unwrap().mutations = world.mutations.get();
+        {
+            let mut log = self.log.lock().unwrap();
+            log.mutations = world.mutations.get();
+            log.failures += usize::from(!errors.is_empty());
+        }
         if !mistakes.is_empty() {
             return Err(format!(
                 "{}: {text}\n{}",
