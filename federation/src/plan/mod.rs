@@ -43,7 +43,8 @@ pub struct Plan {
     pub requests: Vec<Request>,
     /// What it costs.
     pub cost: Cost,
-    /// Whether all candidates were tried; otherwise there may be a better plan.
+    /// Whether all candidates of the search were tried. Few plans are none of its candidates, so there may
+    /// still be a better one.
     pub is_optimal: bool,
 }
 

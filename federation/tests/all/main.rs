@@ -7,6 +7,7 @@
 )]
 
 mod bench;
+mod brute_force;
 mod cases;
 mod executor;
 mod faults;
@@ -15,6 +16,7 @@ mod generate_interface_objects;
 mod interface_objects;
 mod monolith;
 mod operations;
+mod optimality;
 mod random;
 mod random_numbers;
 mod strict;

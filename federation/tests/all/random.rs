@@ -45,7 +45,7 @@ const MINIMA: [(&str, u32); 29] = [
     ("variables", 30),
 ];
 
-fn setting(name: &str, default: u64) -> u64 {
+pub(crate) fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name)
         .ok()
         .and_then(|text| text.parse().ok())
