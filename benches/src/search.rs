@@ -203,7 +203,10 @@ impl Publications {
     }
 
     async fn send(&self, url: &str, bulk: Vec<u8>) -> Result<(), SearchBenchError> {
-        let request = self.http.post(url).header("content-type", "application/x-ndjson");
+        let request = self
+            .http
+            .post(url)
+            .header("content-type", "application/x-ndjson");
         let answer = request.body(bulk).send().await?.error_for_status()?;
         let text = answer.text().await?;
         match text.contains("\"errors\":false") {
@@ -297,7 +300,10 @@ impl Publications {
             "{}/{name}/_search?allow_partial_search_results=false",
             self.address
         );
-        let request = self.http.post(url).header("content-type", "application/json");
+        let request = self
+            .http
+            .post(url)
+            .header("content-type", "application/json");
         let answer = request.body(body).send().await?.error_for_status()?;
         Ok(answer.bytes().await?.len())
     }

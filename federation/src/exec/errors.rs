@@ -1,9 +1,45 @@
 //! Errors of subgraphs, at the client's places.
 
+use std::collections::{HashMap, HashSet};
+
 use graphql_service::{ErrorCode, GraphqlError, PathSegment};
 
 use super::found::SubgraphError;
+use super::store::Seg;
 use crate::code;
+
+/// An error with where it comes from.
+pub(super) struct Reported {
+    /// The position of the request in the plan.
+    pub(super) request: usize,
+    /// The place of the value that failed; `None` where the request failed as a whole.
+    pub(super) place: Option<Vec<Seg>>,
+    pub(super) error: GraphqlError,
+}
+
+/// Puts errors in the order of the plan, whichever subgraph is faster. Of several subgraphs that say that
+/// the same value failed, the first is believed.
+pub(super) fn in_order(mut reported: Vec<Reported>) -> Vec<GraphqlError> {
+    reported.sort_by_key(|reported| reported.request);
+    let mut first: HashMap<(Vec<Seg>, String), usize> = HashMap::new();
+    let mut seen = HashSet::new();
+    let mut errors = Vec::new();
+    for Reported {
+        request,
+        place,
+        error,
+    } in reported
+    {
+        let by = place.map(|place| {
+            let path = format!("{:?}", error.path);
+            *first.entry((place, path)).or_insert(request)
+        });
+        if by.is_none_or(|by| by == request) && seen.insert(format!("{error:?}")) {
+            errors.push(error);
+        }
+    }
+    errors
+}
 
 /// Makes an error of one that a subgraph answered with. Its extensions are kept under `subgraph`, since
 /// `code` is one of ours.

@@ -75,14 +75,23 @@ impl<'p> Projection<'p, '_> {
     }
 
     fn members(&mut self, object: ObjectId, class: ClassId, ty: TypeId) -> WriteResult {
-        let walk = self.walk;
+        let outputs = self.walk.tree.class(class).outputs.iter();
+        self.outputs(object, outputs, &self.walk.supergraph.ty(ty).name)
+    }
+
+    fn outputs(
+        &mut self,
+        object: ObjectId,
+        outputs: impl Iterator<Item = &'p Output>,
+        typename: &str,
+    ) -> WriteResult {
         self.writer.out.push(b'{');
-        for (position, output) in walk.tree.class(class).outputs.iter().enumerate() {
+        for (position, output) in outputs.enumerate() {
             self.writer.check_size()?;
             match output {
                 Output::Typename { key } => {
                     self.writer.key(position, key);
-                    self.writer.string(&walk.supergraph.ty(ty).name);
+                    self.writer.string(typename);
                 }
                 Output::Introspection { key } => {
                     self.writer.key(position, key);
@@ -135,7 +144,7 @@ impl<'p> Projection<'p, '_> {
         let written = match value {
             None | Some(Value::Null | Value::Failed) => return self.null(ty),
             Some(Value::List(items)) if ty.is_list() => self.list(items, ty.item_type(), node),
-            Some(Value::Object(object)) if !ty.is_list() => self.object(*object, node),
+            Some(Value::Object(object)) if !ty.is_list() => self.object(*object, node, ty),
             Some(Value::Leaf(text)) => {
                 let text = std::str::from_utf8(text).unwrap_or_default();
                 self.leaf(text, ty)
@@ -163,17 +172,31 @@ impl<'p> Projection<'p, '_> {
         Ok(())
     }
 
-    fn object(&mut self, object: ObjectId, node: NodeId) -> WriteResult {
+    fn object(&mut self, object: ObjectId, node: NodeId, ty: &AstType) -> WriteResult {
         let walk = self.walk;
-        let ty = walk.ty(object, node);
-        let class = ty.and_then(|ty| {
-            let class = walk.tree.class_of(&walk.tree.node(node).classes, ty)?;
-            Some((ty, class))
-        });
-        match class {
-            Some((ty, class)) => self.members(object, class, ty),
-            None => self.wrong("the object has a type that is not possible here"),
+        match walk.class(object, node) {
+            Some((Some(known), class)) => self.members(object, class, known),
+            _ if walk.is_untyped(object, node) => self.untyped(object, node, ty),
+            _ => self.wrong("the object has a type that is not possible here"),
         }
+    }
+
+    /// Writes an object whose type no subgraph knows: type conditions do not match, and there is no object
+    /// where its type was asked for.
+    fn untyped(&mut self, object: ObjectId, node: NodeId, ty: &AstType) -> WriteResult {
+        let tree = self.walk.tree;
+        let classes = &tree.node(node).classes;
+        let outputs = |class: &ClassId| tree.class(*class).outputs.iter();
+        let all = || classes.iter().flat_map(outputs);
+        if all().any(|output| matches!(output, Output::Typename { .. })) {
+            return self.null(ty);
+        }
+        let is_common = |output: &&Output| {
+            let mut classes = classes.iter();
+            classes.all(|class| outputs(class).any(|other| other.key() == output.key()))
+        };
+        let common = outputs(&classes[0]).filter(is_common);
+        self.outputs(object, common, "")
     }
 
     /// Writes a leaf, or lists of leaves.

@@ -172,7 +172,7 @@ impl Run<'_> {
         let path = self.common_path(sent);
         let name = &self.execution.supergraph.subgraph(request.subgraph).name;
         let (code, reason) = (failure.code, &failure.reason);
-        self.report(errors::of_request(code, reason, name, path));
+        self.report(errors::of_request(code, reason, name, path), None);
     }
 
     fn common_path(&self, sent: &Sent) -> Vec<PathSegment> {
@@ -200,27 +200,26 @@ impl Run<'_> {
                 self.omitted += 1;
                 continue;
             }
-            let mut paths = self.places(request, sent, error);
-            if paths.is_empty() {
-                paths.push(self.common_path(sent));
+            let places = self.places(request, sent, error);
+            if places.is_empty() {
+                let made = errors::of_subgraph(error, name, self.common_path(sent));
+                self.report(made, None);
             }
-            for path in paths {
+            for (place, path) in places {
                 let made = errors::of_subgraph(error, name, path);
-                if !self.errors.contains(&made) {
-                    self.report(made);
-                }
+                self.report(made, Some(place));
             }
         }
     }
 
-    /// Returns the client's paths for an error of a subgraph: one for each object that its entity stands
-    /// for.
+    /// Returns the places of an error of a subgraph with the client's paths to them: one for each object
+    /// that its entity stands for.
     fn places(
         &self,
         request: &Request,
         sent: &Sent,
         error: &SubgraphError<'_>,
-    ) -> Vec<Vec<PathSegment>> {
+    ) -> Vec<(Vec<Seg>, Vec<PathSegment>)> {
         let path = error.path();
         let mut places = Vec::new();
         for (step, objects) in request.steps.iter().zip(sent) {
@@ -244,7 +243,8 @@ impl Run<'_> {
                     PathItem::Index(index) => Seg::Index(*index),
                     PathItem::Key(key) => Seg::Key(key.as_str().into()),
                 }));
-                places.extend(self.walk().client_paths(&place));
+                let paths = self.walk().client_paths(&place).into_iter();
+                places.extend(paths.map(|path| (place.clone(), path)));
             }
         }
         places

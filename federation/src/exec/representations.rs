@@ -24,14 +24,19 @@ pub(super) struct Representations {
 struct Missing;
 
 impl Representations {
-    pub(super) fn new(walk: Walk<'_>, objects: Vec<(ObjectId, TypeId)>, inputs: &[Input]) -> Self {
+    /// Makes representations of objects with the types that they are asked for as.
+    pub(super) fn new(
+        walk: Walk<'_>,
+        objects: Vec<(ObjectId, Option<TypeId>)>,
+        inputs: &[Input],
+    ) -> Self {
         let mut made = Representations::default();
         let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
         made.text.push(b'[');
         for (object, ty) in objects {
             let mut text = Vec::new();
             let inputs: Vec<&Input> = inputs.iter().collect();
-            if write_object(walk, object, Some(ty), &inputs, &mut text).is_err() {
+            if ty.is_none() || write_object(walk, object, ty, &inputs, &mut text).is_err() {
                 made.skipped.push(object);
                 continue;
             }

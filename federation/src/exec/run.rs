@@ -11,11 +11,12 @@ use futures::stream::FuturesUnordered;
 use graphql_service::writer::{AnswerWriter, WriteResult};
 use graphql_service::{GraphqlError, OutOfMemory, Reply, RequestContext};
 
+use super::errors::{Reported, in_order};
 use super::fetch::{self, Failure, Received};
 use super::found::MAX_ERRORS;
 use super::project::{ErrorPaths, Introspect, Projection};
 use super::representations::Representations;
-use super::store::{ObjectId, Store};
+use super::store::{ObjectId, Seg, Store};
 use super::walk::Walk;
 use crate::limits::GatewayLimits;
 use crate::operation::Tree;
@@ -70,7 +71,7 @@ pub(super) struct Run<'e> {
     pub(super) store: Store,
     /// What the answers in the store hold.
     pub(super) held: Vec<Arc<Allowance>>,
-    pub(super) errors: Vec<GraphqlError>,
+    pub(super) errors: Vec<Reported>,
     /// Number of errors that are not kept.
     pub(super) omitted: usize,
 }
@@ -107,7 +108,11 @@ impl<'e> Run<'e> {
             let Some((position, sent, outcome)) = open.next().await else {
                 break;
             };
+            let before = self.errors.len();
             self.complete(&plan.requests[position], &sent, outcome);
+            for reported in &mut self.errors[before..] {
+                reported.request = position;
+            }
             is_done[position] = true;
         }
     }
@@ -174,11 +179,23 @@ impl<'e> Run<'e> {
             }
             Entry::Entities {
                 class,
+                interface,
+                is_whole,
                 variable,
                 inputs,
                 ..
             } => {
-                let objects = self.walk().objects(*class);
+                let position = self.walk().tree.class(*class).position;
+                let mut objects = match position.filter(|_| *is_whole) {
+                    Some(position) => {
+                        let values = self.walk().values(position).into_iter();
+                        values.map(|object| (object, None)).collect()
+                    }
+                    None => self.walk().objects(*class),
+                };
+                if interface.is_some() {
+                    objects.iter_mut().for_each(|(_, ty)| *ty = *interface);
+                }
                 let made = Representations::new(self.walk(), objects, inputs);
                 for object in &made.skipped {
                     self.fail(step, *object);
@@ -189,17 +206,22 @@ impl<'e> Run<'e> {
         }
     }
 
-    /// Adds an error; of too many, only their number is kept.
-    pub(super) fn report(&mut self, error: GraphqlError) {
+    /// Adds an error about a value, or about the request as a whole; of too many, only their number is
+    /// kept.
+    pub(super) fn report(&mut self, error: GraphqlError, place: Option<Vec<Seg>>) {
         match self.errors.len() < MAX_ERRORS {
-            true => self.errors.push(error),
+            true => self.errors.push(Reported {
+                request: 0,
+                place,
+                error,
+            }),
             false => self.omitted += 1,
         }
     }
 
     /// Writes the answer.
     fn answer(
-        self,
+        mut self,
         introspect: &(impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Sync),
     ) -> Reply {
         let memory = Arc::clone(&self.execution.context.memory);
@@ -208,11 +230,9 @@ impl<'e> Run<'e> {
             .with_memory(memory, Duration::ZERO);
         writer.omit_errors(self.omitted);
         let mut paths = ErrorPaths::default();
-        for error in &self.errors {
+        for error in in_order(std::mem::take(&mut self.errors)) {
             paths.add(&error.path);
-        }
-        for error in &self.errors {
-            writer.push_error(error.clone());
+            writer.push_error(error);
         }
         let adapter = |key: &str, writer: &mut AnswerWriter<'_>| introspect(key, writer);
         let introspect: &Introspect<'_> = &adapter;

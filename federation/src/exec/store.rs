@@ -51,7 +51,7 @@ struct Up {
 }
 
 /// A step from an object to what is in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Seg {
     Key(Arc<str>),
     Index(usize),
@@ -120,7 +120,11 @@ impl Store {
             && let Some(name) = typename
         {
             let known = supergraph.type_id(&name).map_or(Type::Unknown, Type::Known);
-            self.objects[into.0].ty = Some(known);
+            // A subgraph that has an interface as an object type does not know the type.
+            let is_interface = matches!(known, Type::Known(ty) if supergraph.ty(ty).is_abstract());
+            if !is_interface {
+                self.objects[into.0].ty = Some(known);
+            }
         }
         for (key, value) in members {
             let place = self.objects[into.0]

@@ -26,12 +26,44 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the objects of a class with their types.
-    pub(super) fn objects(&self, class: ClassId) -> Vec<(ObjectId, TypeId)> {
-        let types = &self.tree.class(class).types;
+    /// Returns the class of an object that is the value of a field, and its type. Where no subgraph has
+    /// told the type, all classes are one.
+    pub(super) fn class(
+        &self,
+        object: ObjectId,
+        node: NodeId,
+    ) -> Option<(Option<TypeId>, ClassId)> {
+        let classes = &self.tree.node(node).classes;
+        let ty = self.ty(object, node)?;
+        match (self.is_untyped(object, node), classes.as_slice()) {
+            (true, [only]) => Some((None, *only)),
+            (true, _) => None,
+            _ => Some((Some(ty), self.tree.class_of(classes, ty)?)),
+        }
+    }
+
+    /// Returns whether no subgraph has told the type of an object that can have several.
+    pub(super) fn is_untyped(&self, object: ObjectId, node: NodeId) -> bool {
+        let ty = self.ty(object, node).map(|ty| self.supergraph.ty(ty));
+        ty.is_some_and(|ty| ty.joins.iter().any(|join| join.is_interface_object))
+    }
+
+    /// Returns the objects of a class with their types, as far as they are known.
+    pub(super) fn objects(&self, class: ClassId) -> Vec<(ObjectId, Option<TypeId>)> {
         let Some(position) = self.tree.class(class).position else {
-            return vec![(Store::ROOT, types[0])];
+            let ty = self.tree.class(class).ty();
+            return vec![(Store::ROOT, Some(ty))];
         };
+        let found = self.values(position).into_iter();
+        let classed = found.filter_map(|object| {
+            let (ty, of) = self.class(object, position)?;
+            (of == class).then_some((object, ty))
+        });
+        classed.collect()
+    }
+
+    /// Returns the objects that are values of a field, of whatever type.
+    pub(super) fn values(&self, position: NodeId) -> Vec<ObjectId> {
         let node = self.tree.node(position);
         let mut found = Vec::new();
         for (above, _) in self.objects(node.class) {
@@ -39,12 +71,7 @@ impl Walk<'_> {
                 objects_in(value, &mut found);
             }
         }
-        let typed = found
-            .into_iter()
-            .filter_map(|object| Some((object, self.ty(object, position)?)));
-        typed
-            .filter(|(_, ty)| types.binary_search(ty).is_ok())
-            .collect()
+        found
     }
 
     /// Returns the client's paths to a place in the store, each cut after the last field that the client
@@ -136,6 +163,9 @@ impl Walk<'_> {
             return (classes.to_vec(), Some(*object));
         };
         let ty = self.ty(*object, position);
+        if self.is_untyped(*object, position) {
+            return (classes.to_vec(), Some(*object));
+        }
         let class = ty.and_then(|ty| self.tree.class_of(classes, ty));
         (class.into_iter().collect(), Some(*object))
     }

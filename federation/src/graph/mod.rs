@@ -108,6 +108,20 @@ impl<'s> Graph<'s> {
         keys.filter(|key| key.is_resolvable)
     }
 
+    /// Returns the interface that stands for an object type in a subgraph.
+    #[must_use]
+    pub fn interface(self, ty: TypeId, subgraph: SubgraphId) -> Option<TypeId> {
+        self.supergraph.ty(ty).join(subgraph)?.interface
+    }
+
+    /// Returns the interface whose objects a field has as values, without telling their types.
+    #[must_use]
+    pub fn untyped(self, join: &FieldJoin) -> Option<TypeId> {
+        let inner = self.supergraph.type_id(join.ty.inner_named_type())?;
+        let known = self.supergraph.ty(inner).join(join.subgraph)?;
+        known.is_interface_object.then_some(inner)
+    }
+
     /// Returns the object types that the value of a field can have in a subgraph.
     #[must_use]
     pub fn possible(self, join: &FieldJoin) -> &'s [TypeId] {

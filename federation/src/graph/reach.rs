@@ -1,13 +1,18 @@
 //! After how many waves the objects of a type can be present in each subgraph.
+//!
+//! What is known of objects only grows from wave to wave, so it is worked out from the first wave on until
+//! nothing is added: whatever waits for itself never is.
+
+use std::collections::{HashMap, HashSet};
 
 use super::Graph;
 use crate::supergraph::{FieldId, FieldSet, Selected, SubgraphId, TypeId};
 
-/// Nesting of keys and requirements at which a way is not followed any further.
-const MAX_DEPTH: usize = 12;
+/// The latest wave that is planned for. Chains of keys and requirements that are longer lead nowhere.
+const MAX_WAVE: u32 = 128;
 
 /// The wave after which objects are present in each subgraph; `None` where they never are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Waves(Vec<Option<u32>>);
 
 impl Waves {
@@ -26,40 +31,32 @@ impl Waves {
     /// Lowers the wave of a subgraph; returns whether it was later before.
     pub fn lower(&mut self, subgraph: SubgraphId, wave: u32) -> bool {
         let known = &mut self.0[subgraph.index()];
-        let is_earlier = known.is_none_or(|known| wave < known);
+        let is_earlier = known.is_none_or(|known| wave < known) && wave <= MAX_WAVE;
         if is_earlier {
             *known = Some(wave);
         }
         is_earlier
     }
-}
 
-/// The requirements that are being followed: a way that comes back to one of them leads nowhere.
-type Trail = Vec<FieldId>;
+    /// Returns the first wave after which objects are present anywhere.
+    fn first(&self) -> Option<u32> {
+        self.0.iter().flatten().min().copied()
+    }
+}
 
 impl Graph<'_> {
     /// Adds the subgraphs that entities of a type reach by keys, directly or over others.
     pub fn spread(self, ty: TypeId, waves: &mut Waves) {
-        self.spread_from(ty, waves, &mut Vec::new(), 0);
-    }
-
-    fn spread_from(self, ty: TypeId, waves: &mut Waves, trail: &mut Trail, depth: usize) {
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for join in &self.supergraph().ty(ty).joins {
-                for key in self.keys(ty, join.subgraph) {
-                    let ready = self.set_wave(ty, &key.fields, waves, trail, depth + 1);
-                    changed |= ready.is_some_and(|ready| waves.lower(join.subgraph, ready + 1));
-                }
-            }
-        }
+        let level = Reach::new(self).level(ty, waves.clone(), None);
+        *waves = level.waves;
     }
 
     /// Returns the wave after which all fields of a set are known for objects of a type.
     #[must_use]
     pub fn ready(self, ty: TypeId, set: &FieldSet, waves: &Waves) -> Option<u32> {
-        self.set_wave(ty, set, waves, &mut Vec::new(), 0)
+        let mut reach = Reach::new(self);
+        let level = reach.level(ty, waves.clone(), Some(set));
+        reach.set(&level, set)
     }
 
     /// Returns the wave after which a subgraph can have resolved a field of objects of a type.
@@ -71,105 +68,220 @@ impl Graph<'_> {
         subgraph: SubgraphId,
         waves: &Waves,
     ) -> Option<u32> {
-        self.field_wave(ty, field, subgraph, waves, &mut Vec::new(), 0)
+        let Some(requires) = &self.resolves(subgraph, field)?.requires else {
+            return waves.get(subgraph);
+        };
+        let mut reach = Reach::new(self);
+        let level = reach.level(ty, waves.clone(), Some(requires));
+        reach.given(&level, subgraph, requires)
+    }
+}
+
+/// Follows keys and requirements.
+struct Reach<'g> {
+    graph: Graph<'g>,
+    /// What is being looked for in objects below others: what comes back to it leads nowhere.
+    trail: Vec<(TypeId, &'g FieldSet)>,
+    /// How often something came back.
+    returns: usize,
+    /// The wave after which a set is known of objects that are present in some subgraphs.
+    known: HashMap<(TypeId, &'g FieldSet, Waves), Option<u32>>,
+}
+
+/// What is known of objects of one type.
+struct Level<'g> {
+    ty: TypeId,
+    waves: Waves,
+    /// Fields that require others, as far as anything depends on them: who resolves them, given what.
+    computed: Vec<(FieldId, SubgraphId, &'g FieldSet)>,
+    /// The wave after which each of them is resolved.
+    resolved: Vec<Option<u32>>,
+}
+
+impl<'g> Reach<'g> {
+    fn new(graph: Graph<'g>) -> Self {
+        Reach {
+            graph,
+            trail: Vec::new(),
+            returns: 0,
+            known: HashMap::new(),
+        }
     }
 
-    fn set_wave(
-        self,
-        ty: TypeId,
-        set: &FieldSet,
-        waves: &Waves,
-        trail: &mut Trail,
-        depth: usize,
-    ) -> Option<u32> {
-        if depth > MAX_DEPTH {
-            return None;
+    /// Works out where objects can be present, and the fields that a set needs.
+    fn level(&mut self, ty: TypeId, waves: Waves, set: Option<&'g FieldSet>) -> Level<'g> {
+        let computed = self.computed(ty, set);
+        let mut level = Level {
+            ty,
+            waves,
+            resolved: vec![None; computed.len()],
+            computed,
+        };
+        let joins = &self.graph.supergraph().ty(ty).joins;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for join in joins {
+                for key in self.graph.keys(ty, join.subgraph) {
+                    if let Some(ready) = self.set(&level, &key.fields) {
+                        changed |= level.waves.lower(join.subgraph, ready + 1);
+                    }
+                }
+            }
+            for position in 0..level.computed.len() {
+                let (_, subgraph, requires) = level.computed[position];
+                let wave = self.given(&level, subgraph, requires);
+                let known = &mut level.resolved[position];
+                let earlier = wave.filter(|wave| known.is_none_or(|known| *wave < known));
+                if earlier.is_some() {
+                    *known = earlier;
+                    changed = true;
+                }
+            }
         }
-        let present = waves.0.iter().flatten().min().copied()?;
+        level
+    }
+
+    /// Returns the fields of a type that require others, as far as its keys or a set depend on them.
+    fn computed(
+        &self,
+        ty: TypeId,
+        set: Option<&'g FieldSet>,
+    ) -> Vec<(FieldId, SubgraphId, &'g FieldSet)> {
+        let mut open = Vec::new();
+        if let Some(set) = set {
+            self.fields_of(ty, set, &mut open);
+        }
+        for join in &self.graph.supergraph().ty(ty).joins {
+            for key in self.graph.keys(ty, join.subgraph) {
+                self.fields_of(ty, &key.fields, &mut open);
+            }
+        }
+        let mut seen = HashSet::new();
+        let mut computed = Vec::new();
+        while let Some(field) = open.pop() {
+            if !seen.insert(field) {
+                continue;
+            }
+            for join in self.graph.resolvers(field) {
+                if let Some(requires) = &join.requires {
+                    computed.push((field, join.subgraph, requires));
+                    self.fields_of(ty, requires, &mut open);
+                }
+            }
+        }
+        computed
+    }
+
+    fn fields_of(&self, ty: TypeId, set: &FieldSet, found: &mut Vec<FieldId>) {
+        let supergraph = self.graph.supergraph();
+        for selected in &set.selections {
+            match selected {
+                Selected::Typename => {}
+                Selected::Field { name, .. } => found.extend(supergraph.field_id(ty, name)),
+                Selected::Fragment { condition, inner } => {
+                    if supergraph.is_possible(*condition, ty) {
+                        self.fields_of(ty, inner, found);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the wave after which a subgraph can have computed a field from what it requires.
+    fn given(
+        &mut self,
+        level: &Level<'g>,
+        subgraph: SubgraphId,
+        requires: &'g FieldSet,
+    ) -> Option<u32> {
+        let inputs = self.set(level, requires)?;
+        let keys = self.graph.keys(level.ty, subgraph);
+        let key = keys.filter_map(|key| self.set(level, &key.fields)).min()?;
+        Some(inputs.max(key) + 1).filter(|wave| *wave <= MAX_WAVE)
+    }
+
+    /// Returns the wave after which all fields of a set are known.
+    fn set(&mut self, level: &Level<'g>, set: &'g FieldSet) -> Option<u32> {
+        let present = level.waves.first()?;
+        let supergraph = self.graph.supergraph();
         set.selections.iter().try_fold(present, |latest, selected| {
             let wave = match selected {
                 Selected::Typename => present,
                 Selected::Fragment { condition, inner } => {
-                    let possible = &self.supergraph().ty(*condition).possible;
-                    match possible.binary_search(&ty) {
-                        Ok(_) => self.set_wave(ty, inner, waves, trail, depth)?,
-                        Err(_) => present,
+                    match supergraph.is_possible(*condition, level.ty) {
+                        true => self.set(level, inner)?,
+                        false => present,
                     }
                 }
                 Selected::Field { name, inner, .. } => {
-                    let field = self.supergraph().field_id(ty, name)?;
-                    self.selected_wave(ty, field, inner, waves, trail, depth)?
+                    let field = supergraph.field_id(level.ty, name)?;
+                    self.selected(level, field, inner)?
                 }
             };
             Some(latest.max(wave))
         })
     }
 
-    fn selected_wave(
-        self,
-        ty: TypeId,
-        field: FieldId,
-        inner: &FieldSet,
-        waves: &Waves,
-        trail: &mut Trail,
-        depth: usize,
-    ) -> Option<u32> {
-        let mut below = Waves::nowhere(waves.0.len());
-        for join in self.resolvers(field) {
-            if let Some(wave) = self.field_wave(ty, field, join.subgraph, waves, trail, depth) {
-                below.lower(join.subgraph, wave);
+    fn selected(&mut self, level: &Level<'g>, field: FieldId, inner: &'g FieldSet) -> Option<u32> {
+        let mut resolved = Waves::nowhere(level.waves.0.len());
+        for join in self.graph.resolvers(field) {
+            let wave = match join.requires {
+                None => level.waves.get(join.subgraph),
+                Some(_) => level.resolved(field, join.subgraph),
+            };
+            if let Some(wave) = wave {
+                resolved.lower(join.subgraph, wave);
             }
         }
         if inner.is_empty() {
-            return below.0.iter().flatten().min().copied();
+            return resolved.first();
         }
-        let possible = &self
-            .supergraph()
-            .ty(self.supergraph().field(field).inner)
-            .possible;
+        let supergraph = self.graph.supergraph();
         let mut latest = None;
-        for member in possible {
-            let mut there = Waves::nowhere(waves.0.len());
-            for join in self.resolvers(field) {
-                if let Some(wave) = below.get(join.subgraph)
-                    && self.possible(join).binary_search(member).is_ok()
+        for member in &supergraph.ty(supergraph.field(field).inner).possible {
+            let mut there = Waves::nowhere(level.waves.0.len());
+            for join in self.graph.resolvers(field) {
+                if let Some(wave) = resolved.get(join.subgraph)
+                    && self.graph.possible(join).binary_search(member).is_ok()
                 {
                     there.lower(join.subgraph, wave);
                 }
             }
-            if there.0.iter().all(Option::is_none) {
-                continue;
+            if there.first().is_some() {
+                latest = latest.max(Some(self.below(*member, inner, there)?));
             }
-            self.spread_from(*member, &mut there, trail, depth + 1);
-            let wave = self.set_wave(*member, inner, &there, trail, depth + 1)?;
-            latest = latest.max(Some(wave));
         }
         latest
     }
 
-    fn field_wave(
-        self,
-        ty: TypeId,
-        field: FieldId,
-        subgraph: SubgraphId,
-        waves: &Waves,
-        trail: &mut Trail,
-        depth: usize,
-    ) -> Option<u32> {
-        let join = self.resolves(subgraph, field)?;
-        let Some(requires) = &join.requires else {
-            return waves.get(subgraph);
-        };
-        if trail.contains(&field) || depth > MAX_DEPTH {
+    /// Returns the wave after which a set is known of objects below others.
+    fn below(&mut self, ty: TypeId, set: &'g FieldSet, there: Waves) -> Option<u32> {
+        if self.trail.contains(&(ty, set)) {
+            self.returns += 1;
             return None;
         }
-        trail.push(field);
-        let inputs = self.set_wave(ty, requires, waves, trail, depth + 1);
-        let keys = self.keys(ty, subgraph);
-        let key = keys
-            .filter_map(|key| self.set_wave(ty, &key.fields, waves, trail, depth + 1))
-            .min();
-        trail.pop();
-        Some(inputs?.max(key?) + 1)
+        let key = (ty, set, there);
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
+        let before = self.returns;
+        self.trail.push((ty, set));
+        let level = self.level(ty, key.2.clone(), Some(set));
+        let wave = self.set(&level, set);
+        self.trail.pop();
+        if self.returns == before {
+            self.known.insert(key, wave);
+        }
+        wave
+    }
+}
+
+impl Level<'_> {
+    fn resolved(&self, field: FieldId, subgraph: SubgraphId) -> Option<u32> {
+        let mut known = self.computed.iter().zip(&self.resolved);
+        known.find_map(|((other, by, _), wave)| {
+            (*other == field && *by == subgraph).then_some(*wave)?
+        })
     }
 }

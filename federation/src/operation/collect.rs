@@ -1,52 +1,57 @@
 //! From the selections of an operation to its tree.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
 
-use apollo_compiler::ast::Value;
-use apollo_compiler::executable::{Field, Operation, Selection, SelectionSet};
-use apollo_compiler::response::{JsonMap, JsonValue};
+use apollo_compiler::executable::{Field, Operation, SelectionSet};
+use apollo_compiler::response::JsonMap;
 use apollo_compiler::{ExecutableDocument, Name, Node as AstNode, ast};
 use graphql_service::GraphqlError;
 use graphql_service::limits::exceeded;
 use indexmap::IndexMap;
 
-use super::slots::{Asked, Slots};
+use super::selections::{Collected, Reader, Selections};
+use super::slots::{Asked, SlotId, Slots};
 use super::tree::{Class, ClassId, Node, NodeId, Output, Tree};
 use crate::code;
 use crate::graph::Graph;
 use crate::supergraph::{FieldId, FieldSet, Selected, Supergraph, TypeId};
 
-/// The fields that are selected of an object, by response key.
-type Collected<'d> = IndexMap<&'d Name, Vec<&'d Field>>;
-
-/// Types that are treated alike have the same of it: what is selected, and what is said of it.
-type Signature = (Vec<usize>, Vec<u32>);
+/// How many selections and types can be looked at for the cost of an object or field.
+const LOOKS: usize = 8;
 
 impl Tree {
     /// Makes the tree of an operation. Variables are those of conditions, coerced.
     ///
     /// # Errors
     /// When it would have more than `limit` objects and fields.
-    pub fn new(
-        graph: Graph<'_>,
-        document: &ExecutableDocument,
-        operation: &Operation,
-        variables: &JsonMap,
+    pub fn new<'d>(
+        graph: Graph<'d>,
+        document: &'d ExecutableDocument,
+        operation: &'d Operation,
+        variables: &'d JsonMap,
         limit: usize,
     ) -> Result<Tree, GraphqlError> {
         let mut tree = Tree {
             classes: Vec::new(),
             nodes: Vec::new(),
             slots: Slots::new(),
+            leaves: HashMap::new(),
             room: limit,
+            looks: 0,
         };
         let root = graph.supergraph().type_id(operation.object_type());
         let root = root.expect("validation has checked the root type");
         let mut collector = Collector {
-            graph,
-            document,
-            variables,
+            reader: Reader {
+                graph,
+                document,
+                variables,
+            },
             tree: &mut tree,
+            repetitions: HashMap::new(),
+            said: Said::default(),
         };
         let sets = [&operation.selection_set];
         let built = collector.classes(None, &[root], &sets);
@@ -62,15 +67,17 @@ impl Tree {
         name: &Name,
         arguments: &[AstNode<ast::Argument>],
     ) -> Result<NodeId, Full> {
-        let mut known = self.class(class).nodes.iter().copied();
-        let found = known.find(|id| {
-            let node = self.node(*id);
-            node.name == *name && node.arguments == arguments
-        });
-        match found {
-            Some(found) => Ok(found),
-            None => self.add_node(supergraph, class, name, arguments),
+        let ty = self.class(class).ty();
+        let field = supergraph.field_id(ty, name);
+        let field = field.expect("validation has checked the field");
+        let (key, slot) = self.slot(supergraph, class, (field, name, arguments), 0);
+        if let Some(known) = self.leaves.get(&(class, slot)) {
+            return Ok(*known);
         }
+        self.take(1)?;
+        let id = self.push_node(supergraph, class, (field, name, arguments), (key, slot));
+        self.leaves.insert((class, slot), id);
+        Ok(id)
     }
 
     /// Returns the field of a class of which the gateway needs what `inner` says, and adds it where it is
@@ -91,7 +98,12 @@ impl Tree {
         if let Some(found) = found {
             return Ok(found);
         }
-        let id = self.add_node(supergraph, class, name, arguments)?;
+        self.take(1)?;
+        let field = supergraph.field_id(self.class(class).ty(), name);
+        let field = field.expect("validation has checked the field");
+        let asked = (field, name, arguments);
+        let slot = self.slot(supergraph, class, asked, 0);
+        let id = self.push_node(supergraph, class, asked, slot);
         self.nodes[id.index()].inner = Some(inner.clone());
         let field = supergraph.field(self.node(id).field);
         let mut groups: IndexMap<(Vec<Selected>, Vec<u32>), Vec<TypeId>> = IndexMap::new();
@@ -112,6 +124,13 @@ impl Tree {
         Ok(())
     }
 
+    /// Counts selections and types that are looked at.
+    pub(super) fn look(&mut self, count: usize) -> Result<(), Full> {
+        let looks = self.looks + count;
+        self.looks = looks % LOOKS;
+        self.take(looks / LOOKS)
+    }
+
     fn add_class(&mut self, position: Option<NodeId>, types: Vec<TypeId>) -> Result<ClassId, Full> {
         self.take(1)?;
         let id = ClassId::new(self.classes.len());
@@ -128,18 +147,21 @@ impl Tree {
         Ok(id)
     }
 
-    fn add_node(
+    /// Returns the key and the slot of a field.
+    fn slot(
         &mut self,
         supergraph: &Supergraph,
         class: ClassId,
-        name: &Name,
-        arguments: &[AstNode<ast::Argument>],
-    ) -> Result<NodeId, Full> {
-        self.take(1)?;
-        let ty = self.class(class).ty();
-        let field = supergraph.field_id(ty, name);
-        let field = field.expect("validation has checked the field");
-        self.push_node(supergraph, class, (field, name, arguments), 0)
+        (field, name, arguments): (FieldId, &Name, &[AstNode<ast::Argument>]),
+        repetition: usize,
+    ) -> (Arc<str>, SlotId) {
+        let asked = Asked {
+            name: name.to_string(),
+            arguments: text_of(arguments),
+            shape: shape(supergraph, field),
+            repetition,
+        };
+        self.slots.get(self.classes[class.index()].slot, asked)
     }
 
     fn push_node(
@@ -147,16 +169,9 @@ impl Tree {
         supergraph: &Supergraph,
         class: ClassId,
         (field, name, arguments): (FieldId, &Name, &[AstNode<ast::Argument>]),
-        repetition: usize,
-    ) -> Result<NodeId, Full> {
+        (key, slot): (Arc<str>, SlotId),
+    ) -> NodeId {
         let id = NodeId::new(self.nodes.len());
-        let asked = Asked {
-            name: name.to_string(),
-            arguments: text_of(arguments),
-            shape: shape(supergraph, field),
-            repetition,
-        };
-        let (key, slot) = self.slots.get(self.classes[class.index()].slot, asked);
         self.nodes.push(Node {
             class,
             field,
@@ -170,7 +185,7 @@ impl Tree {
             slot,
         });
         self.classes[class.index()].nodes.push(id);
-        Ok(id)
+        id
     }
 }
 
@@ -188,10 +203,19 @@ pub(crate) fn too_large(limit: usize) -> GraphqlError {
 }
 
 struct Collector<'c, 'd> {
-    graph: Graph<'c>,
-    document: &'d ExecutableDocument,
-    variables: &'c JsonMap,
+    reader: Reader<'d>,
     tree: &'c mut Tree,
+    /// How often the client asked the same of the objects of a class, by the slot of the first.
+    repetitions: HashMap<(ClassId, SlotId), usize>,
+    said: Said,
+}
+
+/// What is said of types, numbered.
+#[derive(Default)]
+struct Said {
+    /// By the field whose values they are, and what is selected of them.
+    of: HashMap<(FieldId, Vec<Name>), HashMap<TypeId, usize>>,
+    numbers: HashMap<Vec<u32>, usize>,
 }
 
 impl<'d> Collector<'_, 'd> {
@@ -202,38 +226,53 @@ impl<'d> Collector<'_, 'd> {
         types: &[TypeId],
         sets: &[&'d SelectionSet],
     ) -> Result<(), Full> {
-        let mut groups: IndexMap<Signature, (Vec<TypeId>, Collected<'d>)> = IndexMap::new();
-        for ty in types {
-            let mut collected = Collected::new();
-            for set in sets {
-                self.collect(*ty, &set.selections, &mut BTreeSet::new(), &mut collected)?;
-            }
-            let asked = collected.values().flat_map(|fields| {
-                fields
-                    .iter()
-                    .map(|field| std::ptr::from_ref::<Field>(field).addr())
-                    .chain([0])
-            });
-            let names: Vec<Name> = collected
-                .values()
-                .map(|fields| fields[0].name.clone())
-                .collect();
-            let said = match position {
-                Some(node) => said_of(self.graph, *ty, &names, self.tree.node(node).field),
-                None => Vec::new(),
-            };
-            let signature = (asked.collect(), said);
-            groups
-                .entry(signature)
-                .or_insert_with(|| (Vec::new(), collected))
-                .0
-                .push(*ty);
+        let mut selections = Selections::new(self.reader, types);
+        for set in sets {
+            selections.add(&set.selections, self.tree)?;
         }
-        for (types, collected) in groups.into_values() {
+        let mut classes: Vec<(Vec<TypeId>, Rc<Collected<'d>>)> = Vec::new();
+        for (types, collected) in selections.by_types(self.tree)? {
+            let collected = Rc::new(collected);
+            let divided = match position {
+                Some(node) => self.divided(self.tree.node(node).field, types, &collected)?,
+                None => vec![types],
+            };
+            let divided = divided.into_iter();
+            classes.extend(divided.map(|types| (types, Rc::clone(&collected))));
+        }
+        classes.sort_by_key(|(types, _)| types[0]);
+        for (types, collected) in classes {
             let class = self.tree.add_class(position, types)?;
             self.fields(class, &collected)?;
         }
         Ok(())
+    }
+
+    /// Divides types by what is said of them, as far as it matters for what is selected.
+    fn divided(
+        &mut self,
+        position: FieldId,
+        types: Vec<TypeId>,
+        collected: &Collected<'d>,
+    ) -> Result<Vec<Vec<TypeId>>, Full> {
+        if types.len() == 1 {
+            return Ok(vec![types]);
+        }
+        self.tree.look(types.len())?;
+        let names = collected.values().map(|fields| fields[0].name.clone());
+        let names: Vec<Name> = names.collect();
+        let said = &mut self.said;
+        let known = said.of.entry((position, names.clone())).or_default();
+        let mut divided: IndexMap<usize, Vec<TypeId>> = IndexMap::new();
+        for ty in types {
+            let number = known.entry(ty).or_insert_with(|| {
+                let next = said.numbers.len();
+                let text = said_of(self.reader.graph, ty, &names, position);
+                *said.numbers.entry(text).or_insert(next)
+            });
+            divided.entry(*number).or_default().push(ty);
+        }
+        Ok(divided.into_values().collect())
     }
 
     fn fields(&mut self, class: ClassId, collected: &Collected<'d>) -> Result<(), Full> {
@@ -263,14 +302,14 @@ impl<'d> Collector<'_, 'd> {
 
     /// Returns the field if the request may not see it.
     fn denied(&self, class: ClassId, name: &str, fields: &[&Field]) -> Option<FieldId> {
-        let supergraph = self.graph.supergraph();
+        let supergraph = self.reader.graph.supergraph();
         let field = supergraph.field_id(self.tree.class(class).ty(), name)?;
-        let denied = self.graph.denied()?;
+        let denied = self.reader.graph.denied()?;
         denied.is(supergraph, field, fields).then_some(field)
     }
 
     fn field(&mut self, class: ClassId, key: &Name, fields: &[&'d Field]) -> Result<NodeId, Full> {
-        let supergraph = self.graph.supergraph();
+        let supergraph = self.reader.graph.supergraph();
         let (name, arguments) = (&fields[0].name, &fields[0].arguments);
         let ty = self.tree.class(class).ty();
         let field = supergraph
@@ -280,87 +319,20 @@ impl<'d> Collector<'_, 'd> {
         if !inner.is_composite() {
             return self.tree.leaf(supergraph, class, name, arguments);
         }
-        let same = self
-            .tree
-            .class(class)
-            .nodes
-            .iter()
-            .map(|id| self.tree.node(*id));
-        let same = same.filter(|node| node.name == *name && node.arguments == *arguments);
-        let repetition = same.count();
         self.tree.take(1)?;
         let asked = (field, name, arguments.as_slice());
-        let id = self.tree.push_node(supergraph, class, asked, repetition)?;
+        let (_, first) = self.tree.slot(supergraph, class, asked, 0);
+        let repetitions = self.repetitions.entry((class, first)).or_default();
+        let repetition = *repetitions;
+        *repetitions += 1;
+        let slot = self.tree.slot(supergraph, class, asked, repetition);
+        let id = self.tree.push_node(supergraph, class, asked, slot);
         self.tree.nodes[id.index()].response_key = Some(key.clone());
         let accessible = inner.possible.iter().copied();
         let accessible = accessible.filter(|ty| supergraph.ty(*ty).is_accessible);
         let sets: Vec<&SelectionSet> = fields.iter().map(|field| &field.selection_set).collect();
         self.classes(Some(id), &accessible.collect::<Vec<_>>(), &sets)?;
         Ok(id)
-    }
-
-    /// Groups the fields that apply to an object type by response key, as CollectFields of the
-    /// specification does.
-    fn collect(
-        &mut self,
-        ty: TypeId,
-        selections: &'d [Selection],
-        seen: &mut BTreeSet<&'d Name>,
-        collected: &mut Collected<'d>,
-    ) -> Result<(), Full> {
-        for selection in selections {
-            self.tree.take(1)?;
-            if self.is_left_out(selection) {
-                continue;
-            }
-            match selection {
-                Selection::Field(field) => {
-                    collected
-                        .entry(field.response_key())
-                        .or_default()
-                        .push(field);
-                }
-                Selection::InlineFragment(inline) => {
-                    let condition = inline.type_condition.as_ref();
-                    if condition.is_none_or(|condition| self.applies(condition, ty)) {
-                        let inner = &inline.selection_set.selections;
-                        self.collect(ty, inner, seen, collected)?;
-                    }
-                }
-                Selection::FragmentSpread(spread) => {
-                    if let Some(fragment) = self.document.fragments.get(&spread.fragment_name)
-                        && self.applies(fragment.type_condition(), ty)
-                        && seen.insert(&spread.fragment_name)
-                    {
-                        let inner = &fragment.selection_set.selections;
-                        self.collect(ty, inner, seen, collected)?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn applies(&self, condition: &Name, ty: TypeId) -> bool {
-        let supergraph = self.graph.supergraph();
-        let condition = supergraph.type_id(condition);
-        condition.is_some_and(|id| supergraph.ty(id).possible.binary_search(&ty).is_ok())
-    }
-
-    fn is_left_out(&self, selection: &Selection) -> bool {
-        let directives = selection.directives();
-        let holds = |name: &str| {
-            let condition = directives.get(name)?.specified_argument_by_name("if")?;
-            match condition.as_ref() {
-                Value::Boolean(value) => Some(*value),
-                Value::Variable(name) => self
-                    .variables
-                    .get(name.as_str())
-                    .and_then(JsonValue::as_bool),
-                _ => None,
-            }
-        };
-        holds("skip").unwrap_or(false) || !holds("include").unwrap_or(true)
     }
 }
 

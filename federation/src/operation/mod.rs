@@ -6,6 +6,7 @@
 //! that is skipped.
 
 mod collect;
+mod selections;
 mod slots;
 mod tree;
 

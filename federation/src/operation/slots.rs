@@ -27,6 +27,8 @@ pub(super) struct Asked {
 struct Slot {
     below: HashMap<Asked, (Arc<str>, SlotId)>,
     taken: HashSet<Arc<str>>,
+    /// The numbers that names were given last.
+    numbers: HashMap<String, usize>,
 }
 
 /// The slots of an operation.
@@ -49,9 +51,9 @@ impl Slots {
         self.0.push(Slot::default());
         let parent = &mut self.0[under.0];
         let mut key = asked.name.clone();
-        let mut number = 0;
+        let number = parent.numbers.entry(asked.name.clone()).or_default();
         while parent.taken.contains(key.as_str()) {
-            number += 1;
+            *number += 1;
             key = format!("{}_{number}", asked.name);
         }
         let key: Arc<str> = key.into();

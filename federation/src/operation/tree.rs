@@ -1,5 +1,6 @@
 //! The tree of an operation: classes of objects, and the fields that are needed of them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use apollo_compiler::{Name, Node as AstNode, ast};
@@ -23,8 +24,12 @@ pub struct Tree {
     pub(super) classes: Vec<Class>,
     pub(super) nodes: Vec<Node>,
     pub(super) slots: Slots,
+    /// The leaves of each class by their slots.
+    pub(super) leaves: HashMap<(ClassId, SlotId), NodeId>,
     /// Objects and fields that may still be added.
     pub(super) room: usize,
+    /// Selections that were looked at since the last one that counted as an object or field.
+    pub(super) looks: usize,
 }
 
 /// Objects on one path whose types are treated alike.
@@ -70,6 +75,28 @@ pub enum Output {
         /// The response key.
         key: Name,
     },
+}
+
+impl Output {
+    /// Returns the response key.
+    #[must_use]
+    pub fn key(&self) -> &Name {
+        match self {
+            Output::Field { key, .. }
+            | Output::Denied { key, .. }
+            | Output::Typename { key }
+            | Output::Introspection { key } => key,
+        }
+    }
+
+    /// Returns the field.
+    #[must_use]
+    pub fn node(&self) -> Option<NodeId> {
+        match self {
+            Output::Field { node, .. } => Some(*node),
+            _ => None,
+        }
+    }
 }
 
 /// A field that is needed of the objects of a class.

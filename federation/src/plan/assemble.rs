@@ -10,6 +10,7 @@ use super::group::{Entry as GroupEntry, Group, GroupId};
 use super::search::Found;
 use super::{Entry, Plan, Request, Shape, Step};
 use crate::operation::{ClassId, Full, NodeId, Tree};
+use crate::supergraph::{Supergraph, TypeJoin};
 
 /// Makes the plan of the groups that were found.
 ///
@@ -47,7 +48,7 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full
             .iter()
             .zip(names)
             .map(|(group, (key, variable))| Step {
-                entry: entry(group, key, variable),
+                entry: entry(builder.graph.supergraph(), group, key, variable),
                 shape: shape(&builder.tree, &group.nodes, &begins_at(group)),
             });
         Ok(Request {
@@ -70,15 +71,28 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full
 }
 
 fn begins_at(group: &Group) -> Vec<ClassId> {
-    vec![group.entry.class().unwrap_or(Tree::ROOT)]
+    match &group.entry {
+        GroupEntry::Root => vec![Tree::ROOT],
+        entry => entry.classes().to_vec(),
+    }
 }
 
-fn entry(group: &Group, key: String, variable: String) -> Entry {
+fn entry(supergraph: &Supergraph, group: &Group, key: String, variable: String) -> Entry {
+    let is_object = |subgraph, interface| {
+        let join = supergraph.ty(interface).join(subgraph);
+        join.is_some_and(|join: &TypeJoin| join.is_interface_object)
+    };
     match &group.entry {
         GroupEntry::Root => Entry::Root,
         GroupEntry::Reentry(class) => Entry::Reentry(*class),
-        GroupEntry::Entities { class, inputs } => Entry::Entities {
-            class: *class,
+        GroupEntry::Entities {
+            classes,
+            interface,
+            inputs,
+        } => Entry::Entities {
+            class: classes[0],
+            interface: *interface,
+            is_whole: interface.is_some_and(|interface| !is_object(group.subgraph, interface)),
             key,
             variable,
             inputs: inputs.clone(),

@@ -49,8 +49,12 @@ pub(super) struct Builder<'s> {
     pub(super) choices: Choices,
     /// The groups that fetch a field.
     pub(super) fetched: HashMap<NodeId, Vec<GroupId>>,
+    /// The groups that begin at the root.
+    roots: Vec<GroupId>,
     /// The groups that begin at a class.
     pub(super) entered: HashMap<ClassId, Vec<GroupId>>,
+    /// The groups that tell the types of the values of a field.
+    pub(super) typed: HashMap<NodeId, GroupId>,
     /// What everything waits for that begins now, in a mutation.
     barrier: BTreeSet<GroupId>,
     /// What is known of classes, for as long as no group has changed.
@@ -75,7 +79,9 @@ impl<'s> Builder<'s> {
             groups: Vec::new(),
             choices,
             fetched: HashMap::new(),
+            roots: Vec::new(),
             entered: HashMap::new(),
+            typed: HashMap::new(),
             barrier: BTreeSet::new(),
             reached: HashMap::new(),
             best,
@@ -170,6 +176,9 @@ impl<'s> Builder<'s> {
     }
 
     fn below(&mut self, node: NodeId) -> Result<(), Fail> {
+        if self.needs_types(node) {
+            self.tell_types(node)?;
+        }
         for class in self.tree.node(node).classes.clone() {
             if !self.presences(class).is_empty() {
                 self.class(class)?;
@@ -196,13 +205,10 @@ impl<'s> Builder<'s> {
         let Some(position) = position else {
             // A mutation is carried out field by field: only the last group may still grow, and only as
             // long as nothing follows it.
-            let is_open = |id: usize| {
+            let is_open = |id: &GroupId| {
                 self.operation != OperationType::Mutation || id + 1 == self.groups.len()
             };
-            let roots = self.groups.iter().enumerate();
-            let roots =
-                roots.filter(|(id, group)| matches!(group.entry, Entry::Root) && is_open(*id));
-            return roots.map(|(id, _)| id).collect();
+            return self.roots.iter().copied().filter(is_open).collect();
         };
         let field = self
             .graph
@@ -222,6 +228,9 @@ impl<'s> Builder<'s> {
     pub(super) fn is_inline(&self, group: GroupId, node: NodeId) -> bool {
         let subgraph = self.groups[group].subgraph;
         let field = self.tree.node(node).field;
+        if !self.is_alike(group, node) {
+            return false;
+        }
         match self.graph.resolves(subgraph, field) {
             Some(join) => join.requires.is_none() || self.groups[group].nodes.contains(&node),
             None => self.is_provided(group, node),
@@ -245,7 +254,7 @@ impl<'s> Builder<'s> {
             let Some(above) = self.tree.class(class).position else {
                 return false;
             };
-            if self.groups[group].entry.class() == Some(class)
+            if self.groups[group].entry.classes().contains(&class)
                 || !self.groups[group].nodes.contains(&above)
             {
                 return false;
@@ -378,8 +387,11 @@ impl<'s> Builder<'s> {
         after: BTreeSet<GroupId>,
     ) -> GroupId {
         let id = self.groups.len();
-        if let Some(class) = entry.class() {
-            self.entered.entry(class).or_default().push(id);
+        for class in entry.classes() {
+            self.entered.entry(*class).or_default().push(id);
+        }
+        if matches!(entry, Entry::Root) {
+            self.roots.push(id);
         }
         let after: BTreeSet<GroupId> = after.union(&self.barrier).copied().collect();
         let wave = after
@@ -431,11 +443,18 @@ impl<'s> Builder<'s> {
 
     /// Returns whether a group waits for another one, directly or not, or is it.
     pub(super) fn waits_for(&self, group: GroupId, other: GroupId) -> bool {
-        group == other
-            || self.groups[group]
-                .after
-                .iter()
-                .any(|before| self.waits_for(*before, other))
+        let mut seen = BTreeSet::from([group]);
+        let mut open = vec![group];
+        while let Some(group) = open.pop() {
+            if group == other {
+                return true;
+            }
+            let after = self.groups[group].after.iter().copied();
+            // What waits for another group is in a later wave.
+            let after = after.filter(|before| self.groups[*before].wave >= self.groups[other].wave);
+            open.extend(after.filter(|before| seen.insert(*before)));
+        }
+        false
     }
 }
 

@@ -1,6 +1,6 @@
 //! The operations that subgraphs are sent.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
 use apollo_compiler::ast::Value;
@@ -32,7 +32,18 @@ pub(super) struct Printer<'p> {
     used: BTreeSet<Name>,
     /// Types that were looked at.
     types: usize,
+    /// Numbers of fields of the group; equal ones are printed alike.
+    alike: HashMap<NodeId, usize>,
+    numbers: HashMap<Printing<'p>, usize>,
 }
+
+/// What is printed of a field: its key, name and arguments, and what is selected of which types.
+type Printing<'p> = (
+    &'p str,
+    &'p str,
+    &'p [Node<ast::Argument>],
+    BTreeMap<Vec<usize>, Vec<TypeId>>,
+);
 
 /// The text, the client's variables in it, and for each group the key of its entities and the variable of
 /// their representations.
@@ -56,6 +67,8 @@ impl<'p> Printer<'p> {
             out: String::new(),
             used: BTreeSet::new(),
             types: 0,
+            alike: HashMap::new(),
+            numbers: HashMap::new(),
         }
     }
 
@@ -64,19 +77,25 @@ impl<'p> Printer<'p> {
         let mut of_representations = Vec::new();
         for (position, group) in groups.iter().enumerate() {
             self.fetched = &group.nodes;
+            self.alike.clear();
             if position > 0 {
                 self.out.push(' ');
             }
             match &group.entry {
                 Entry::Root => self.class(Tree::ROOT),
                 Entry::Reentry(class) => self.class(*class),
-                Entry::Entities { class, .. } => {
+                Entry::Entities {
+                    classes, interface, ..
+                } => {
                     let (key, variable) = self.names(position, groups.len());
                     if key != "_entities" {
                         let _ = write!(self.out, "{key}: ");
                     }
                     let _ = write!(self.out, "_entities(representations: ${variable}) {{ ");
-                    self.entities(*class);
+                    match interface {
+                        Some(interface) => self.as_interface(*interface, classes),
+                        None => self.entities(classes[0]),
+                    }
                     self.out.push_str(" }");
                     of_representations.push(variable.clone());
                     names.push((key, variable));
@@ -229,34 +248,53 @@ impl<'p> Printer<'p> {
             .expect("the field is fetched there");
         let inner = supergraph.type_id(join.ty.inner_named_type());
         let inner = inner.expect("reading has checked the types of fields");
-        let mut parts: IndexMap<Vec<NodeId>, Vec<TypeId>> = IndexMap::new();
-        self.types += self.graph.possible(join).len();
-        for ty in self.graph.possible(join) {
-            let classes = nodes
-                .iter()
-                .filter_map(|node| self.tree.class_of(&self.tree.node(*node).classes, *ty));
-            let members = classes.flat_map(|class| self.nodes_of(class)).collect();
-            parts.entry(members).or_default().push(*ty);
-        }
+        let classes = nodes.iter().flat_map(|node| &self.tree.node(*node).classes);
+        let classes: Vec<ClassId> = classes.copied().collect();
         let is_abstract = supergraph.ty(field.inner).is_abstract();
-        let is_one = parts.len() == 1;
+        self.objects(inner, is_abstract, &classes);
+    }
+
+    /// Prints what is selected of objects that are asked for as those of an interface.
+    fn as_interface(&mut self, interface: TypeId, classes: &[ClassId]) {
+        let name = &self.graph.supergraph().ty(interface).name;
+        let _ = write!(self.out, "... on {name} {{ ");
+        self.objects(interface, true, classes);
+        self.out.push_str(" }");
+    }
+
+    /// Prints what is selected of objects of a type of the subgraph.
+    fn objects(&mut self, inner: TypeId, is_abstract: bool, classes: &[ClassId]) {
+        let supergraph = self.graph.supergraph();
+        let join = supergraph.ty(inner).join(self.subgraph);
+        let is_object = join.is_none_or(|join| join.is_interface_object);
+        let mut parts = self.parts(join.map_or(&[], |join| &join.possible), classes);
+        let is_abstract = is_abstract && !is_object;
         let mut is_empty = true;
         if is_abstract {
             self.out.push_str("__typename");
             is_empty = false;
         }
-        for (members, types) in parts {
-            if members.is_empty() {
-                continue;
-            }
-            if !is_empty {
-                self.out.push(' ');
-            }
-            is_empty = false;
-            if !supergraph.ty(inner).is_abstract() || (is_one && self.has(inner, &members)) {
-                self.members(&members);
-            } else {
-                self.fragments(types, &members);
+        if is_object || !supergraph.ty(inner).is_abstract() {
+            let members: Vec<NodeId> = parts.into_iter().flat_map(|(members, _)| members).collect();
+            self.spaced(
+                &mut is_empty,
+                |printer| printer.members(&members),
+                members.is_empty(),
+            );
+        } else {
+            let common = self.common(inner, &mut parts);
+            self.spaced(
+                &mut is_empty,
+                |printer| printer.members(&common),
+                common.is_empty(),
+            );
+            for (members, types) in parts {
+                let is_nothing = members.is_empty();
+                self.spaced(
+                    &mut is_empty,
+                    |printer| printer.fragments(types, &members),
+                    is_nothing,
+                );
             }
         }
         if is_empty {
@@ -264,19 +302,122 @@ impl<'p> Printer<'p> {
         }
     }
 
-    /// Returns whether an interface has fields as its objects have them in this subgraph.
-    fn has(&self, interface: TypeId, nodes: &[NodeId]) -> bool {
-        let supergraph = self.graph.supergraph();
-        nodes.iter().all(|node| {
-            let node = self.tree.node(*node);
-            let general = supergraph.field_id(interface, &node.name);
-            let general = general.and_then(|field| supergraph.field(field).join(self.subgraph));
-            let own = supergraph.field(node.field).join(self.subgraph);
-            match (general, own) {
-                (Some(general), Some(own)) => general.ty == own.ty,
-                _ => false,
+    /// Prints something after what is there already, if it is anything.
+    fn spaced(&mut self, is_first: &mut bool, print: impl FnOnce(&mut Self), is_nothing: bool) {
+        if is_nothing {
+            return;
+        }
+        if !*is_first {
+            self.out.push(' ');
+        }
+        *is_first = false;
+        print(self);
+    }
+
+    /// Returns what is selected of the objects of classes, and of which types.
+    fn parts(
+        &mut self,
+        possible: &[TypeId],
+        classes: &[ClassId],
+    ) -> Vec<(Vec<NodeId>, Vec<TypeId>)> {
+        self.types += possible.len();
+        let mut members: HashMap<TypeId, Vec<NodeId>> = HashMap::new();
+        for class in classes {
+            let fetched = self.nodes_of(*class);
+            for ty in &self.tree.class(*class).types {
+                members.entry(*ty).or_default().extend(&fetched);
             }
-        })
+        }
+        let mut parts: IndexMap<Vec<NodeId>, Vec<TypeId>> = IndexMap::new();
+        for ty in possible {
+            let members = members.remove(ty).unwrap_or_default();
+            parts.entry(members).or_default().push(*ty);
+        }
+        parts.into_iter().collect()
+    }
+
+    /// Takes out of all parts what can be asked of the interface itself.
+    fn common(
+        &mut self,
+        interface: TypeId,
+        parts: &mut [(Vec<NodeId>, Vec<TypeId>)],
+    ) -> Vec<NodeId> {
+        let Some(((first, _), rest)) = parts.split_first() else {
+            return Vec::new();
+        };
+        let mut common = BTreeSet::new();
+        for node in first {
+            if self.has(interface, *node) {
+                common.insert(self.number(*node));
+            }
+        }
+        for (members, _) in rest {
+            if common.is_empty() {
+                return Vec::new();
+            }
+            let there: BTreeSet<usize> = members
+                .iter()
+                .filter(|node| self.has(interface, **node))
+                .copied()
+                .collect::<Vec<_>>()
+                .into_iter()
+                .map(|node| self.number(node))
+                .collect();
+            common.retain(|number| there.contains(number));
+        }
+        let mut taken = Vec::new();
+        for (position, (members, _)) in parts.iter_mut().enumerate() {
+            members.retain(|node| {
+                let is_common = common.contains(&self.number(*node));
+                if is_common && position == 0 {
+                    taken.push(*node);
+                }
+                !is_common
+            });
+        }
+        taken
+    }
+
+    /// Returns the number of a field; those that are printed alike have the same.
+    fn number(&mut self, id: NodeId) -> usize {
+        if let Some(known) = self.alike.get(&id) {
+            return *known;
+        }
+        let tree = self.tree;
+        let node = tree.node(id);
+        let mut below: BTreeMap<Vec<usize>, Vec<TypeId>> = BTreeMap::new();
+        for class in &node.classes {
+            let fetched = self.nodes_of(*class);
+            let mut members: Vec<usize> = fetched.iter().map(|node| self.number(*node)).collect();
+            members.sort_unstable();
+            let types = &tree.class(*class).types;
+            self.types += types.len();
+            below.entry(members).or_default().extend(types);
+        }
+        below.values_mut().for_each(|types| types.sort_unstable());
+        let printing = (
+            &*node.key,
+            node.name.as_str(),
+            node.arguments.as_slice(),
+            below,
+        );
+        let next = self.numbers.len();
+        let number = *self.numbers.entry(printing).or_insert(next);
+        self.alike.insert(id, number);
+        number
+    }
+
+    /// Returns whether an interface has a field as its objects have it in this subgraph.
+    fn has(&self, interface: TypeId, node: NodeId) -> bool {
+        let supergraph = self.graph.supergraph();
+        let node = self.tree.node(node);
+        let general = supergraph.field_id(interface, &node.name);
+        let general = general.and_then(|field| supergraph.field(field).join(self.subgraph));
+        let own = supergraph.field(node.field).join(self.subgraph);
+        match (general, own) {
+            (Some(general), Some(own)) => general.ty == own.ty,
+            _ => false,
+        }
     }
 }
 

@@ -31,7 +31,10 @@ pub(super) enum Entry {
     Reentry(ClassId),
     /// At entities.
     Entities {
-        class: ClassId,
+        /// Several where types of objects are not known before.
+        classes: Vec<ClassId>,
+        /// The interface that they are asked for as.
+        interface: Option<TypeId>,
         /// The fields of the key, and what fields require.
         inputs: Vec<Input>,
     },
@@ -64,11 +67,12 @@ pub struct Part {
 }
 
 impl Entry {
-    /// Returns the class that the group begins at, the root aside.
-    pub(super) fn class(&self) -> Option<ClassId> {
+    /// Returns the classes that the group begins at, the root aside.
+    pub(super) fn classes(&self) -> &[ClassId] {
         match self {
-            Entry::Root => None,
-            Entry::Reentry(class) | Entry::Entities { class, .. } => Some(*class),
+            Entry::Root => &[],
+            Entry::Reentry(class) => std::slice::from_ref(class),
+            Entry::Entities { classes, .. } => classes,
         }
     }
 }

@@ -12,6 +12,7 @@ mod group;
 mod place;
 mod search;
 mod text;
+mod types;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use crate::code;
 use crate::graph::{ActiveLabels, Graph};
 use crate::limits::GatewayLimits;
 use crate::operation::{ClassId, Full, Tree, too_large};
-use crate::supergraph::{SubgraphId, Supergraph};
+use crate::supergraph::{SubgraphId, Supergraph, TypeId};
 
 pub use builder::Cost;
 pub use group::{Input, Part};
@@ -43,7 +44,8 @@ pub struct Plan {
     pub requests: Vec<Request>,
     /// What it costs.
     pub cost: Cost,
-    /// Whether all candidates were tried; otherwise there may be a better plan.
+    /// Whether all candidates of the search were tried. Few plans are none of its candidates, so there may
+    /// still be a better one.
     pub is_optimal: bool,
 }
 
@@ -88,6 +90,11 @@ pub enum Entry {
     Entities {
         /// The class.
         class: ClassId,
+        /// The interface that they are asked for as.
+        interface: Option<TypeId>,
+        /// Whether it is about all objects at the place of the class, of whatever type: what is answered
+        /// tells it.
+        is_whole: bool,
         /// The key of their list in the answer.
         key: String,
         /// The variable of their representations.

@@ -32,7 +32,7 @@ enum Way<'s> {
 }
 
 /// What is put into representations, and the groups that must be complete before.
-type Inputs = (Vec<Input>, BTreeSet<GroupId>);
+pub(super) type Inputs = (Vec<Input>, BTreeSet<GroupId>);
 
 impl<'s> Builder<'s> {
     /// Finds a place for a field, if it has none. Only ways that are complete before the wave `limit` are
@@ -53,7 +53,7 @@ impl<'s> Builder<'s> {
             Source::Inline(group) => group,
             Source::Enter(subgraph) => {
                 let class = self.tree.node(node).class;
-                let group = self.enter(class, subgraph, limit)?;
+                let group = self.enter(class, node, subgraph, limit)?;
                 group.ok_or_else(|| self.impossible(node))?
             }
             Source::Given(subgraph) => self.given(node, subgraph, limit)?,
@@ -101,6 +101,9 @@ impl<'s> Builder<'s> {
             };
             sources.push((wave, subgraph, source));
         }
+        if let [(_, _, only)] = sources.as_slice() {
+            return vec![*only];
+        }
         sources.sort_by_cached_key(|(wave, subgraph, source)| {
             let covered = self.covered(class, node, *subgraph);
             let below = self.missing(node, *subgraph);
@@ -143,19 +146,25 @@ impl<'s> Builder<'s> {
             .sum()
     }
 
-    /// Makes the objects of a class present in a subgraph; `None` where no way leads there in time.
+    /// Makes the objects of a class present in a subgraph, to fetch a field there; `None` where no way leads
+    /// there in time.
     fn enter(
         &mut self,
         class: ClassId,
+        node: NodeId,
         subgraph: SubgraphId,
         limit: u32,
     ) -> Result<Option<GroupId>, Fail> {
         let here = self.presences(class).into_iter();
-        let here = here.filter(|group| self.groups[*group].subgraph == subgraph);
+        let here = here.filter(|group| {
+            self.groups[*group].subgraph == subgraph && self.is_alike(*group, node)
+        });
         if let Some(known) = here.min_by_key(|group| (self.groups[*group].wave, *group)) {
             return Ok(Some(known));
         }
-        let ways = self.ways(class, subgraph, limit);
+        let mut ways = self.ways(class, subgraph, limit);
+        let is_alike = self.is_alike_in(subgraph, node);
+        ways.retain(|(_, way)| is_alike || !matches!(way, Way::Above(_)));
         if ways.is_empty() {
             return Ok(None);
         }
@@ -164,12 +173,13 @@ impl<'s> Builder<'s> {
         let group = match way {
             Way::Root => self.begin(subgraph, Entry::Root, BTreeSet::new()),
             Way::Reentry => {
-                let before = self.presences(class).into_iter().collect();
+                let mut before: BTreeSet<GroupId> = self.presences(class).into_iter().collect();
+                before.extend(self.types_of(class));
                 self.begin(subgraph, Entry::Reentry(class), before)
             }
             Way::Above(position) => {
                 let above = self.tree.node(position).class;
-                let Some(group) = self.enter(above, subgraph, wave + 1)? else {
+                let Some(group) = self.enter(above, position, subgraph, wave + 1)? else {
                     return Ok(None);
                 };
                 self.add(group, position);
@@ -178,27 +188,6 @@ impl<'s> Builder<'s> {
             Way::Key(key) => self.by_key(class, subgraph, key, wave)?,
         };
         Ok(Some(group))
-    }
-
-    fn by_key(
-        &mut self,
-        class: ClassId,
-        subgraph: SubgraphId,
-        key: &Key,
-        wave: u32,
-    ) -> Result<GroupId, Fail> {
-        let (inputs, before) = self.inputs(class, &key.fields, wave)?;
-        let before = if before.is_empty() {
-            // A key of nothing but `__typename`: known wherever the object is.
-            let first = self.presences(class).into_iter();
-            first
-                .min_by_key(|group| (self.groups[*group].wave, *group))
-                .into_iter()
-                .collect()
-        } else {
-            before
-        };
-        Ok(self.begin(subgraph, Entry::Entities { class, inputs }, before))
     }
 
     /// Returns the ways to make a class present in a subgraph with the waves after which it is, the
@@ -319,7 +308,12 @@ impl<'s> Builder<'s> {
     }
 
     /// Finds places for the fields of a set, as input of something that comes later.
-    fn inputs(&mut self, class: ClassId, set: &FieldSet, limit: u32) -> Result<Inputs, Fail> {
+    pub(super) fn inputs(
+        &mut self,
+        class: ClassId,
+        set: &FieldSet,
+        limit: u32,
+    ) -> Result<Inputs, Fail> {
         let (mut inputs, mut before) = (Vec::new(), BTreeSet::new());
         let supergraph = self.graph.supergraph();
         for selected in set.of(supergraph, self.tree.class(class).ty()) {
@@ -338,6 +332,11 @@ impl<'s> Builder<'s> {
                     .branch(self.graph, class, (name, arguments), inner)?
             };
             before.insert(self.place(node, limit)?);
+            if !inner.is_empty() {
+                // Objects of abstract types say their types in representations.
+                self.tell_types(node)?;
+                before.extend(self.typed.get(&node));
+            }
             let mut parts = Vec::new();
             for below in self.tree.node(node).classes.clone() {
                 if inner.is_empty() || self.presences(below).is_empty() {

@@ -46,11 +46,15 @@ impl Plan {
             }
             Entry::Entities {
                 class,
+                interface,
                 variable,
                 inputs,
                 ..
             } => {
-                let types = names(supergraph, &self.tree.class(*class).types);
+                let types = match interface {
+                    Some(interface) => supergraph.ty(*interface).name.to_string(),
+                    None => names(supergraph, &self.tree.class(*class).types),
+                };
                 let path = self.path(*class);
                 let _ = writeln!(
                     out,

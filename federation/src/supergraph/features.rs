@@ -74,14 +74,6 @@ fn check_type(schema: &Schema, ty: &ExtendedType, errors: &mut Vec<SupergraphErr
         errors.push(error.at(span, schema));
     };
     let name = ty.name();
-    for directive in ty.directives().iter() {
-        if directive.name == "join__type" && join::is_set(directive, "isInterfaceObject") {
-            refuse(
-                format!("`@interfaceObject` on `{name}` is not supported"),
-                directive.location(),
-            );
-        }
-    }
     let fields = match ty {
         ExtendedType::Object(object) => &object.fields,
         ExtendedType::Interface(interface) => &interface.fields,

@@ -62,12 +62,7 @@ impl FieldSet {
         for selected in &self.selections {
             match selected {
                 Selected::Fragment { condition, inner } => {
-                    if supergraph
-                        .ty(*condition)
-                        .possible
-                        .binary_search(&ty)
-                        .is_ok()
-                    {
+                    if supergraph.is_possible(*condition, ty) {
                         all.extend(inner.of(supergraph, ty));
                     }
                 }

@@ -7,6 +7,7 @@ mod authorization;
 mod error;
 mod features;
 mod field_set;
+mod interface_objects;
 mod join;
 mod model;
 mod read;

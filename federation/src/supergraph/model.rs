@@ -96,6 +96,10 @@ pub struct TypeJoin {
     pub keys: Vec<Key>,
     /// The object types that a value of it can have in this subgraph, ascending.
     pub possible: Vec<TypeId>,
+    /// Whether the type is an interface that this subgraph has as an object type.
+    pub is_interface_object: bool,
+    /// The interface that stands for the type in this subgraph, which does not know the type itself.
+    pub interface: Option<TypeId>,
 }
 
 /// A key of an entity in one subgraph.
@@ -251,6 +255,12 @@ impl Supergraph {
     #[must_use]
     pub fn root(&self, operation: OperationType) -> Option<TypeId> {
         self.type_id(self.schema.root_operation(operation)?)
+    }
+
+    /// Returns whether a value of a type can be an object of another one.
+    #[must_use]
+    pub fn is_possible(&self, declared: TypeId, object: TypeId) -> bool {
+        self.ty(declared).possible.binary_search(&object).is_ok()
     }
 
     /// Returns the types in the order of their ids.

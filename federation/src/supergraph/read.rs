@@ -41,6 +41,7 @@ impl Supergraph {
         reader.fields();
         reader.overrides();
         reader.requirements();
+        reader.interface_objects();
         reader.shapes();
         let Reader {
             errors,
@@ -70,13 +71,13 @@ impl Supergraph {
     }
 }
 
-struct Reader<'s> {
-    schema: &'s Valid<Schema>,
+pub(super) struct Reader<'s> {
+    pub(super) schema: &'s Valid<Schema>,
     errors: Vec<SupergraphError>,
-    subgraphs: Vec<Subgraph>,
+    pub(super) subgraphs: Vec<Subgraph>,
     graphs: HashMap<&'s Name, SubgraphId>,
-    types: Vec<Type>,
-    fields: Vec<Field>,
+    pub(super) types: Vec<Type>,
+    pub(super) fields: Vec<Field>,
     by_name: HashMap<Name, TypeId>,
     labels: Vec<String>,
     requirements: Requirements,
@@ -100,7 +101,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn wrong(&mut self, message: impl Into<String>, span: Option<SourceSpan>) {
+    pub(super) fn wrong(&mut self, message: impl Into<String>, span: Option<SourceSpan>) {
         let error = SupergraphError::new(code::INVALID_FEDERATION_SUPERGRAPH, message);
         self.errors.push(error.at(span, self.schema));
     }
@@ -187,10 +188,13 @@ impl<'s> Reader<'s> {
                         subgraph,
                         keys: Vec::new(),
                         possible: Vec::new(),
+                        is_interface_object: false,
+                        interface: None,
                     });
                     joins.len() - 1
                 }
             };
+            joins[position].is_interface_object |= join::is_set(directive, "isInterfaceObject");
             if let Some(text) = join::text(directive, "key")
                 && let Some(fields) = self.field_set(&name, text, span)
             {
@@ -454,7 +458,7 @@ impl<'s> Reader<'s> {
             let said = ty
                 .joins
                 .iter()
-                .map(|join| (join.subgraph, join.keys.clone()));
+                .map(|join| (join.subgraph, join.keys.clone(), join.interface));
             ty.shape = number(&mut known, said.collect::<Vec<_>>());
         }
         let mut known = HashMap::new();

@@ -236,7 +236,42 @@ fn features_that_cannot_be_ignored_are_refused() {
     assert!(refused(newer, &types).contains("v0.2"));
     let renamed = r#"@link(url: "https://specs.apollo.dev/authenticated/v0.1", import: [{ name: "@authenticated", as: "@known" }], for: SECURITY)"#;
     assert!(refused(renamed, &types).contains("another name"));
-    let interface_object =
+}
+
+#[test]
+fn an_interface_object_lends_its_fields_to_all_implementing_types() {
+    let types = r#"interface I @join__type(graph: A, key: "id") @join__type(graph: B, key: "id", isInterfaceObject: true) {
+        id: ID! x: Int @join__field(graph: B) }
+    type T implements I @join__implements(graph: A, interface: "I") @join__type(graph: A, key: "id") {
+        id: ID! x: Int @join__field own: Int }"#;
+    let supergraph = read(&format!("{QUERY}{types}")).unwrap();
+    let b = supergraph.subgraph_id("b").unwrap();
+    let (interface, ty) = (
+        supergraph.type_id("I").unwrap(),
+        supergraph.type_id("T").unwrap(),
+    );
+    let join = supergraph.ty(ty).join(b).unwrap();
+    assert_eq!((join.interface, join.keys.len()), (Some(interface), 1));
+    assert_eq!(supergraph.ty(interface).join(b).unwrap().possible, [ty]);
+    let has = |name: &str| {
+        let field = supergraph.field_id(ty, name).unwrap();
+        supergraph.field(field).join(b).is_some()
+    };
+    assert_eq!(["id", "x", "own"].map(has), [true, true, false]);
+}
+
+#[test]
+fn an_interface_object_beside_its_implementing_types_is_refused() {
+    let types = r#"interface I @join__type(graph: A, key: "id", isInterfaceObject: true) { id: ID! }
+    type T implements I @join__implements(graph: A, interface: "I") @join__type(graph: A, key: "id") { id: ID! }"#;
+    let errors = read(&format!("{QUERY}{types}")).unwrap_err();
+    assert!(
+        errors[0].message.contains("knows `T` beside it"),
+        "{}",
+        errors[0]
+    );
+    let no_interface =
         r#"type T @join__type(graph: A, key: "x", isInterfaceObject: true) { x: Int }"#;
-    assert!(refused("", &format!("{QUERY}{interface_object}")).contains("@interfaceObject"));
+    let errors = read(&format!("{QUERY}{no_interface}")).unwrap_err();
+    assert!(errors[0].message.contains("no interface"), "{}", errors[0]);
 }

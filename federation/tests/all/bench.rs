@@ -35,6 +35,8 @@ pub(crate) struct Outcome {
     /// Paths and messages of the errors, sorted.
     pub(crate) listed: BTreeSet<(String, String)>,
     pub(crate) null_entities: usize,
+    /// Answers of subgraphs with errors.
+    pub(crate) failures: usize,
 }
 
 impl Case<'_> {
@@ -75,7 +77,9 @@ impl Case<'_> {
         let operation = document.operations.get(None).unwrap();
         let coerced = coerce_variable_values(api, operation, &given).unwrap();
         let variables = serde_json::from_str(&serde_json::to_string(&*coerced).unwrap()).unwrap();
-        let (expected, errors) = monolith::execute(&world, &document, &variables);
+        let (expected, errors) = monolith::execute(&world, &document, &variables, false);
+        let whole = World::new(&supergraph, self.seed, self.rates);
+        let (_, allowed) = monolith::execute(&whole, &document, &variables, true);
         let mistakes = strict.log.lock().unwrap().mistakes.join("\n");
         if !mistakes.is_empty() {
             return Err(format!(
@@ -83,10 +87,8 @@ impl Case<'_> {
                 self.operation
             ));
         }
-        let expected_errors: BTreeSet<(String, String)> = errors
-            .into_iter()
-            .map(|(path, message)| (Json::Array(path).to_string(), message))
-            .collect();
+        let expected_errors = as_text(errors);
+        let allowed = as_text(allowed);
         let listed = response
             .get("errors")
             .and_then(Json::as_array)
@@ -96,12 +98,11 @@ impl Case<'_> {
         let errors: BTreeSet<(String, String)> = listed.iter().cloned().collect();
         let inputs = world.input_errors.take();
         // A field that only the gateway reads has no place of its own in the answer.
-        let is_explained = |error: &&(String, String)| !inputs.contains(&error.1);
+        let all_inputs = whole.input_errors.take();
+        let is_unexplained = |error: &&(String, String)| !all_inputs.contains(&error.1);
         let missing: Vec<_> = expected_errors.difference(&errors).collect();
-        let surplus: Vec<_> = errors
-            .difference(&expected_errors)
-            .filter(is_explained)
-            .collect();
+        let surplus = errors.difference(&allowed).filter(is_unexplained);
+        let surplus: Vec<_> = surplus.collect();
         let is_silent = |input: &&String| !errors.iter().any(|(_, message)| message == *input);
         let silent: Vec<&String> = inputs.iter().filter(is_silent).collect();
         let is_doubled = listed.len() > errors.len();
@@ -121,15 +122,24 @@ impl Case<'_> {
             let _ = writeln!(out, "doubled {is_doubled}: {listed:?}");
             return Err(out);
         }
+        let log = strict.log.lock().unwrap();
         Ok(Outcome {
             plan,
             plan_text,
             data,
             errors: listed.len(),
             listed: errors,
-            null_entities: strict.log.lock().unwrap().null_entities,
+            null_entities: log.null_entities,
+            failures: log.failures,
         })
     }
+}
+
+fn as_text(errors: Vec<(Vec<Json>, String)>) -> BTreeSet<(String, String)> {
+    let errors = errors.into_iter();
+    errors
+        .map(|(path, message)| (Json::Array(path).to_string(), message))
+        .collect()
 }
 
 fn path_and_message(error: &Json) -> (String, String) {

@@ -38,6 +38,9 @@ pub(crate) struct Executor<'e, R> {
     pub(crate) document: &'e ExecutableDocument,
     pub(crate) variables: &'e Map<String, Json>,
     pub(crate) resolver: &'e R,
+    /// Whether the siblings of a null that propagates are still executed. The specification leaves that
+    /// open: they only add errors below a null.
+    pub(crate) completes_siblings: bool,
     pub(crate) errors: Vec<(Vec<Json>, String)>,
 }
 
@@ -63,6 +66,7 @@ impl<R: Resolver> Executor<'_, R> {
             self.collect(&name, &set.selections, &mut groups);
         }
         let mut members = Map::new();
+        let mut is_null = false;
         for (key, fields) in groups {
             if fields[0].name == "__typename" {
                 members.insert(key, json!(name));
@@ -72,11 +76,18 @@ impl<R: Resolver> Executor<'_, R> {
             path.push(json!(key));
             let resolved = self.resolver.resolve(object, &fields[0], &text, &json);
             let ty = self.field_type(&name, &fields[0].name);
-            let value = self.complete(resolved, &ty, &fields, path)?;
+            match self.complete(resolved, &ty, &fields, path) {
+                Ok(value) => _ = members.insert(key, value),
+                Err(Propagate) if self.completes_siblings => is_null = true,
+                Err(Propagate) => return Err(Propagate),
+            }
             path.pop();
-            members.insert(key, value);
         }
-        Ok(Json::Object(members))
+        if is_null {
+            Err(Propagate)
+        } else {
+            Ok(Json::Object(members))
+        }
     }
 
     fn field_type(&self, ty: &str, field: &Name) -> Type {
@@ -125,12 +136,21 @@ impl<R: Resolver> Executor<'_, R> {
         path: &mut Vec<Json>,
     ) -> Result<Json, Propagate> {
         let mut list = Vec::new();
+        let mut is_null = false;
         for (index, item) in items.into_iter().enumerate() {
             path.push(json!(index));
-            list.push(self.complete(item, ty.item_type(), fields, path)?);
+            match self.complete(item, ty.item_type(), fields, path) {
+                Ok(item) => list.push(item),
+                Err(Propagate) if self.completes_siblings => is_null = true,
+                Err(Propagate) => return Err(Propagate),
+            }
             path.pop();
         }
-        Ok(Json::Array(list))
+        if is_null {
+            Err(Propagate)
+        } else {
+            Ok(Json::Array(list))
+        }
     }
 
     fn collect(

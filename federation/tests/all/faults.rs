@@ -204,6 +204,29 @@ fn a_null_in_a_non_null_place_propagates_with_one_error() {
 }
 
 #[test]
+fn errors_beside_a_null_that_propagates_are_kept() {
+    // `users` is missing, so the whole answer is null; what failed beside it is still said.
+    let text = r#"{"data":{"_entities":[{"inStock":true},{"inStock":null}]},
+        "errors":[{"message":"lost","path":["_entities",1,"inStock"]}]}"#;
+    let query = "{ users { name } topProducts { inStock } }";
+    let answer = answer("inventory", Fault::Answers(text), query);
+    assert_eq!(answer["data"], Json::Null);
+    let errors = answer["errors"].as_array().unwrap().iter();
+    let errors: Vec<(&Json, &Json)> = errors
+        .map(|error| (&error["path"], &error["extensions"]["code"]))
+        .collect();
+    let expected = [
+        (
+            json!(["topProducts", 2, "inStock"]),
+            json!("DOWNSTREAM_SERVICE_ERROR"),
+        ),
+        (json!(["users"]), json!("NON_NULL_VIOLATED")),
+    ];
+    let expected: Vec<(&Json, &Json)> = expected.iter().map(|(path, code)| (path, code)).collect();
+    assert_eq!(errors, expected);
+}
+
+#[test]
 fn an_impossible_or_hidden_type_is_null_with_an_error() {
     let text = r#"{"data":{"search":[{"__typename":"Brand","name":"b"},{"__typename":"Ghost"}]}}"#;
     let query = "{ search { __typename ... on Brand { name } } }";

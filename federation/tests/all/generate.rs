@@ -13,38 +13,50 @@ pub(crate) struct Generated {
     pub(crate) labels: Vec<String>,
 }
 
-struct Entity {
-    name: String,
+pub(crate) struct Entity {
+    pub(crate) name: String,
     /// The subgraphs that know it, ascending.
-    graphs: Vec<usize>,
-    keys: BTreeMap<usize, Vec<&'static str>>,
+    pub(crate) graphs: Vec<usize>,
+    /// One of them that only adds fields: nothing but keys leads to it, so it may not know some objects.
+    pub(crate) satellite: Option<usize>,
+    pub(crate) keys: BTreeMap<usize, Vec<&'static str>>,
     /// Fields by name: the line without directives, and its directives.
-    fields: Vec<FieldText>,
-    interfaces: Vec<(String, Vec<usize>)>,
+    pub(crate) fields: Vec<FieldText>,
+    pub(crate) interfaces: Vec<(String, Vec<usize>)>,
 }
 
-struct FieldText {
-    name: String,
-    signature: String,
-    directives: Vec<String>,
+impl Entity {
+    /// Returns the subgraphs whose fields may lead to it.
+    fn leading(&self) -> Vec<usize> {
+        let graphs = self.graphs.iter().copied();
+        graphs
+            .filter(|index| self.satellite != Some(*index))
+            .collect()
+    }
+}
+
+pub(crate) struct FieldText {
+    pub(crate) name: String,
+    pub(crate) signature: String,
+    pub(crate) directives: Vec<String>,
     /// The only subgraph that resolves it, if it is a plain scalar.
-    owner: Option<usize>,
+    pub(crate) owner: Option<usize>,
     /// The type of its objects and the only subgraph that resolves it.
-    objects: Option<(String, usize)>,
+    pub(crate) objects: Option<(String, usize)>,
 }
 
-struct Generator<'r> {
-    random: &'r mut Random,
-    graphs: usize,
-    features: BTreeSet<&'static str>,
-    entities: Vec<Entity>,
+pub(crate) struct Generator<'r> {
+    pub(crate) random: &'r mut Random,
+    pub(crate) graphs: usize,
+    pub(crate) features: BTreeSet<&'static str>,
+    pub(crate) entities: Vec<Entity>,
     /// Names of interfaces and unions, and the subgraphs that know them.
-    abstracts: Vec<(String, Vec<usize>)>,
-    labels: Vec<String>,
-    query: Vec<String>,
-    mutation: Vec<String>,
-    mutation_graphs: BTreeSet<usize>,
-    rest: String,
+    pub(crate) abstracts: Vec<(String, Vec<usize>)>,
+    pub(crate) labels: Vec<String>,
+    pub(crate) query: Vec<String>,
+    pub(crate) mutation: Vec<String>,
+    pub(crate) mutation_graphs: BTreeSet<usize>,
+    pub(crate) rest: String,
 }
 
 const HEAD: &str = r#"schema
@@ -84,7 +96,11 @@ pub(crate) fn generate(random: &mut Random) -> Generated {
     generator.interface();
     generator.union();
     generator.value_type();
+    let item = generator.implementing_types();
     generator.fields();
+    if let Some(item) = &item {
+        generator.interface_object(item);
+    }
     generator.requires();
     generator.nested_requires();
     generator.provides();
@@ -93,11 +109,11 @@ pub(crate) fn generate(random: &mut Random) -> Generated {
     generator.finish()
 }
 
-fn graph(index: usize) -> String {
+pub(crate) fn graph(index: usize) -> String {
     format!("G{index}")
 }
 
-fn on(index: usize) -> String {
+pub(crate) fn on(index: usize) -> String {
     format!("@join__field(graph: {})", graph(index))
 }
 
@@ -116,10 +132,13 @@ impl Generator<'_> {
         for index in 0..2 + self.random.below(3) {
             let graphs = self.some_graphs();
             let name = format!("E{index}");
-            let (keys, fields) = self.keys(&name, &graphs);
+            let satellite =
+                (graphs.len() > 1 && self.random.percent(40)).then(|| *self.random.pick(&graphs));
+            let (keys, fields) = self.keys(&name, &graphs, satellite.is_some());
             self.entities.push(Entity {
                 name,
                 graphs,
+                satellite,
                 keys,
                 fields,
                 interfaces: Vec::new(),
@@ -132,6 +151,7 @@ impl Generator<'_> {
         &mut self,
         name: &str,
         graphs: &[usize],
+        are_equal: bool,
     ) -> (BTreeMap<usize, Vec<&'static str>>, Vec<FieldText>) {
         let of = |keys: &[&'static str]| graphs.iter().map(|g| (*g, keys.to_vec())).collect();
         let field = |name: &str, ty: &str, graphs: &[usize]| FieldText {
@@ -141,7 +161,7 @@ impl Generator<'_> {
             owner: None,
             objects: None,
         };
-        match self.random.below(5) {
+        match self.random.below(if are_equal { 4 } else { 5 }) {
             0 | 1 => (of(&["id"]), vec![field("id", "ID!", graphs)]),
             2 => {
                 self.features.insert("compound keys");
@@ -197,13 +217,22 @@ impl Generator<'_> {
         }
     }
 
+    /// Chooses members of an abstract type.
+    fn some_entities(&mut self) -> Vec<usize> {
+        let all = 0..self.entities.len();
+        let led_to = all.filter(|index| self.entities[*index].satellite.is_none());
+        let led_to: Vec<usize> = led_to.collect();
+        led_to
+            .into_iter()
+            .filter(|_| self.random.percent(80))
+            .collect()
+    }
+
     fn interface(&mut self) {
-        if !self.random.percent(50) {
+        if !self.random.percent(70) {
             return;
         }
-        let chosen: Vec<usize> = (0..self.entities.len())
-            .filter(|_| self.random.percent(70))
-            .collect();
+        let chosen = self.some_entities();
         let graphs: BTreeSet<usize> = chosen
             .iter()
             .flat_map(|entity| self.entities[*entity].graphs.clone())
@@ -234,12 +263,10 @@ impl Generator<'_> {
     }
 
     fn union(&mut self) {
-        if !self.random.percent(45) {
+        if !self.random.percent(65) {
             return;
         }
-        let members: Vec<usize> = (0..self.entities.len())
-            .filter(|_| self.random.percent(70))
-            .collect();
+        let members = self.some_entities();
         if members.len() < 2 {
             return;
         }
@@ -298,7 +325,7 @@ impl Generator<'_> {
     }
 
     /// Returns a type that a field of these subgraphs can have.
-    fn field_type(&mut self, graphs: &[usize]) -> (String, bool) {
+    pub(crate) fn field_type(&mut self, graphs: &[usize]) -> (String, bool) {
         let leaf = [
             "String", "Int", "Boolean", "Float", "String!", "[String]", "[Int!]!",
         ];
@@ -308,6 +335,10 @@ impl Generator<'_> {
             self.entities
                 .iter()
                 .filter(|e| known(&e.graphs))
+                .filter(|e| {
+                    e.satellite
+                        .is_none_or(|satellite| !graphs.contains(&satellite))
+                })
                 .map(|e| e.name.clone()),
         );
         // Subgraphs know different members of abstract types, so only one resolves such a field.
@@ -343,7 +374,11 @@ impl Generator<'_> {
                         .iter()
                         .copied()
                         .filter(|g| *g == owner || self.random.percent(60))
+                        .filter(|g| owner == *g || self.entities[index].satellite != Some(*g))
                         .collect();
+                    if self.entities[index].satellite == Some(owner) {
+                        graphs = vec![owner];
+                    }
                 }
                 let (ty, is_leaf) = self.field_type(&graphs);
                 let has_arguments = self.random.percent(25);
@@ -413,12 +448,23 @@ impl Generator<'_> {
                     }
                     false => input.clone(),
                 };
-                if entity.fields[place]
-                    .directives
-                    .iter()
-                    .any(|d| d.contains("requires"))
-                {
+                let computed = entity.fields[place].directives.iter();
+                let mut computed = computed.filter(|d| d.contains("requires"));
+                if let Some(requires) = computed.next() {
                     self.features.insert("chained requires");
+                    let external = format!("@join__field(graph: {}, ", graph(by));
+                    let inputs = entity.fields.iter().filter(|field| {
+                        requires.contains(&format!("\"{}", field.name))
+                            && field.directives.contains(&on(by))
+                    });
+                    if inputs.count() > 0 || requires.contains(&external) {
+                        self.features.insert("circular requires");
+                    }
+                }
+                let is_mixed = entity.fields[place].directives.len() > 1;
+                if is_mixed {
+                    self.features
+                        .insert("fields that are external in some subgraphs");
                 }
                 self.features.insert("requires");
                 let external = format!("@join__field(graph: {}, external: true)", graph(by));
@@ -529,6 +575,9 @@ impl Generator<'_> {
         for index in 0..self.entities.len() {
             let is_plain =
                 |field: &FieldText| !field.directives.iter().any(|d| d.contains("requires"));
+            if self.entities[index].satellite.is_some() {
+                continue;
+            }
             let Some((place, input, by)) = self.lent(index, 40, is_plain) else {
                 continue;
             };
@@ -558,7 +607,7 @@ impl Generator<'_> {
     fn overrides(&mut self) {
         for index in 0..self.entities.len() {
             let entity = &self.entities[index];
-            if entity.graphs.len() < 2 || !self.random.percent(30) {
+            if entity.graphs.len() < 2 || entity.satellite.is_some() || !self.random.percent(40) {
                 continue;
             }
             let (from, to) = (entity.graphs[0], entity.graphs[1]);
@@ -593,7 +642,7 @@ impl Generator<'_> {
         }
         // Each entity can be reached.
         for index in 0..self.entities.len() {
-            let known = self.entities[index].graphs.clone();
+            let known = self.entities[index].leading();
             let by = *self.random.pick(&known);
             let name = &self.entities[index].name;
             self.query.push(format!("all{index}: [{name}] {}", on(by)));
@@ -601,7 +650,7 @@ impl Generator<'_> {
         if self.random.percent(30) {
             self.features.insert("mutations");
             for index in 0..self.entities.len() {
-                let known = self.entities[index].graphs.clone();
+                let known = self.entities[index].leading();
                 let by = *self.random.pick(&known);
                 let name = &self.entities[index].name;
                 self.mutation_graphs.insert(by);

@@ -2,7 +2,6 @@
 //! one executor over the union of the data that says what the answer must be.
 
 #![expect(
-    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "helpers of tests fail and print as tests do; clippy sees only test functions as such"
 )]
@@ -10,16 +9,19 @@
 mod authorization;
 mod bench;
 mod bounds;
+mod brute_force;
 mod cases;
 mod executor;
 mod fault_table;
 mod faults;
 mod fuzz_seeds;
 mod generate;
-mod hostile;
+mod generate_interface_objects;
 mod http;
+mod interface_objects;
 mod monolith;
 mod operations;
+mod optimality;
 mod random;
 mod random_numbers;
 mod sockets;

@@ -18,6 +18,7 @@ pub(crate) fn execute(
     world: &World<'_>,
     document: &Valid<ExecutableDocument>,
     variables: &Map<String, Json>,
+    completes_siblings: bool,
 ) -> (Json, Vec<(Vec<Json>, String)>) {
     let operation = document.operations.get(None).unwrap();
     let monolith = Monolith { world };
@@ -26,6 +27,7 @@ pub(crate) fn execute(
         document,
         variables,
         resolver: &monolith,
+        completes_siblings,
         errors: Vec::new(),
     };
     let root = world.supergraph.root(operation.operation_type).unwrap();

@@ -37,6 +37,8 @@ pub(crate) struct Log {
     pub(crate) requests: usize,
     pub(crate) representations: usize,
     pub(crate) null_entities: usize,
+    /// Answers with errors.
+    pub(crate) failures: usize,
     pub(crate) mutations: u64,
 }
 
@@ -124,6 +126,7 @@ impl Strict {
             document: &document,
             variables: &variables,
             resolver: &answering,
+            completes_siblings: false,
             errors: Vec::new(),
         };
         let root = self.supergraph.root(operation.operation_type).unwrap();
@@ -135,7 +138,11 @@ impl Strict {
             .map(|(path, message)| json!({ "message": message, "path": path }))
             .collect();
         let mistakes = answering.mistakes.into_inner().unwrap();
-        self.log.lock().unwrap().mutations = world.mutations.get();
+        {
+            let mut log = self.log.lock().unwrap();
+            log.mutations = world.mutations.get();
+            log.failures += usize::from(!errors.is_empty());
+        }
         if !mistakes.is_empty() {
             return Err(format!(
                 "{}: {text}\n{}",
@@ -212,7 +219,8 @@ impl Answering<'_> {
         let Some(ty) = supergraph.type_id(name) else {
             return self.mistake(format!("no type in {representation}"));
         };
-        let Some(join) = supergraph.ty(ty).join(self.subgraph) else {
+        let join = supergraph.ty(ty).join(self.subgraph);
+        let Some(join) = join.filter(|join| join.interface.is_none()) else {
             return self.mistake(format!("{name} is not known here"));
         };
         let keys = join.keys.iter().filter(|key| key.is_resolvable);
@@ -222,7 +230,8 @@ impl Answering<'_> {
         let Some(key) = key else {
             return self.mistake(format!("no key in {representation}"));
         };
-        match self.world.find(ty, &key.fields, representation) {
+        let mut types = supergraph.ty(ty).possible.iter();
+        match types.find_map(|ty| self.world.find(*ty, &key.fields, representation)) {
             Some(object) if self.world.is_unknown(self.subgraph, &object) => {
                 self.strict.log.lock().unwrap().null_entities += 1;
                 Resolved::Leaf(Json::Null)
@@ -342,7 +351,11 @@ impl Resolver for Answering<'_> {
     type Object = Known;
 
     fn type_name(&self, known: &Known) -> String {
-        self.world.supergraph.ty(known.object.ty).name.to_string()
+        let supergraph = self.world.supergraph;
+        let join = supergraph.ty(known.object.ty).join(self.subgraph);
+        let interface = join.and_then(|join| join.interface);
+        let ty = interface.unwrap_or(known.object.ty);
+        supergraph.ty(ty).name.to_string()
     }
 
     fn resolve(

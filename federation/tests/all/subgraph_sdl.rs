@@ -26,7 +26,12 @@ pub(crate) fn sdl(supergraph: &Supergraph, subgraph: SubgraphId) -> String {
         let Some(join) = ty.join(subgraph) else {
             continue;
         };
-        if ty.kind == TypeKind::Object && join.keys.iter().any(|key| key.is_resolvable) {
+        if join.interface.is_some() {
+            // The subgraph knows the interface alone, as an object type.
+            continue;
+        }
+        let is_object = ty.kind == TypeKind::Object || join.is_interface_object;
+        if is_object && join.keys.iter().any(|key| key.is_resolvable) {
             entities.push(ty.name.to_string());
         }
         write_type(supergraph, subgraph, id, &mut out);
@@ -87,6 +92,9 @@ fn write_type(supergraph: &Supergraph, subgraph: SubgraphId, id: TypeId, out: &m
                 "type {name}{implements} {}",
                 fields(supergraph, subgraph, id)
             );
+        }
+        ExtendedType::Interface(_) if ty.join(subgraph).unwrap().is_interface_object => {
+            let _ = writeln!(out, "type {name} {}", fields(supergraph, subgraph, id));
         }
         ExtendedType::Interface(_) => {
             let _ = writeln!(out, "interface {name} {}", fields(supergraph, subgraph, id));

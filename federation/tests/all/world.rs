@@ -98,6 +98,8 @@ impl<'s> World<'s> {
         };
         let chance = self.hash(object, &["unknown", &subgraph.index().to_string()]) % 100;
         chance < self.rates.unknown
+            // Who tells the types of an interface knows all of its objects.
+            && (join.interface.is_some() || ty.joins.iter().all(|join| join.interface.is_none()))
             && ty.joins.iter().all(|other| other.keys == join.keys)
             && !join.keys.is_empty()
             && !self.leads_to(subgraph, object.ty)

@@ -1,0 +1,228 @@
+//! Types of objects that a subgraph answers as objects of an interface: who tells them, and until when they
+//! do not matter.
+
+use std::collections::BTreeSet;
+
+use super::builder::{Builder, Fail};
+use super::group::{Entry, GroupId};
+use crate::operation::{Class, ClassId, NodeId, Output, Tree};
+use crate::supergraph::{Key, Selected, SubgraphId, TypeId};
+
+impl<'s> Builder<'s> {
+    /// Returns the interface that the objects of a class are known by, where nobody tells their types.
+    pub(super) fn untyped(&self, class: ClassId) -> Option<TypeId> {
+        let position = self.tree.class(class).position?;
+        if self.typed.contains_key(&position) {
+            return None;
+        }
+        let field = self
+            .graph
+            .supergraph()
+            .field(self.tree.node(position).field);
+        let mut interface = None;
+        for group in self.fetched.get(&position)? {
+            let join = field.join(self.groups[*group].subgraph)?;
+            interface = Some(self.graph.untyped(join)?);
+        }
+        interface
+    }
+
+    /// Returns whether the types of the values of a field have to be known, and are not.
+    pub(super) fn needs_types(&self, node: NodeId) -> bool {
+        let classes = &self.tree.node(node).classes;
+        let asks = |class: &ClassId| {
+            let outputs = &self.tree.class(*class).outputs;
+            outputs
+                .iter()
+                .any(|output| matches!(output, Output::Typename { .. }))
+        };
+        classes
+            .first()
+            .is_some_and(|class| self.untyped(*class).is_some())
+            && (classes.len() > 1 || classes.iter().any(asks))
+    }
+
+    /// Lets a subgraph that knows the interface tell the types of the values of a field.
+    pub(super) fn tell_types(&mut self, node: NodeId) -> Result<(), Fail> {
+        let class = self.tree.node(node).classes[0];
+        let Some(interface) = self.untyped(class) else {
+            return Ok(());
+        };
+        let (waves, ty) = (self.waves(class), self.tree.class(class).ty());
+        let mut ways: Vec<(u32, SubgraphId, &'s Key)> = Vec::new();
+        for (subgraph, key) in self.keys_of(interface) {
+            if let Some(ready) = self.graph.ready(ty, &key.fields, &waves) {
+                ways.push((ready + 1, subgraph, key));
+            }
+        }
+        if ways.is_empty() {
+            return Err(self.impossible(node));
+        }
+        ways.sort_by_key(|(wave, subgraph, _)| (*wave, *subgraph));
+        let (wave, subgraph, key) = ways[self.choices.choose(ways.len())];
+        self.by_interface(node, interface, (subgraph, key), wave)?;
+        Ok(())
+    }
+
+    /// Returns the keys by which subgraphs tell the types of the objects of an interface.
+    fn keys_of(&self, interface: TypeId) -> impl Iterator<Item = (SubgraphId, &'s Key)> + use<'s> {
+        let joins = self.graph.supergraph().ty(interface).joins.iter();
+        let joins = joins.filter(|join| !join.is_interface_object);
+        joins.flat_map(|join| {
+            let keys = join.keys.iter().filter(|key| key.is_resolvable);
+            keys.map(|key| (join.subgraph, key))
+        })
+    }
+
+    /// Asks for all values of a field as objects of an interface.
+    fn by_interface(
+        &mut self,
+        node: NodeId,
+        interface: TypeId,
+        (subgraph, key): (SubgraphId, &Key),
+        wave: u32,
+    ) -> Result<GroupId, Fail> {
+        let classes = self.tree.node(node).classes.clone();
+        let (mut inputs, mut before) = (Vec::new(), BTreeSet::new());
+        for class in &classes {
+            let (more, groups) = self.inputs(*class, &key.fields, wave)?;
+            inputs.extend(more);
+            before.extend(groups);
+        }
+        inputs.dedup();
+        before.extend(self.types_of(classes[0]));
+        let entry = Entry::Entities {
+            classes,
+            interface: Some(interface),
+            inputs,
+        };
+        let group = self.begin(subgraph, entry, before);
+        self.typed.insert(node, group);
+        Ok(group)
+    }
+
+    /// Asks for entities of a class by a key. Where their types are not known, they are asked for as objects
+    /// of their interface, or their types are told first.
+    pub(super) fn by_key(
+        &mut self,
+        class: ClassId,
+        subgraph: SubgraphId,
+        key: &Key,
+        wave: u32,
+    ) -> Result<GroupId, Fail> {
+        let interface = self.graph.interface(self.tree.class(class).ty(), subgraph);
+        let position = self.tree.class(class).position;
+        let is_one = position.is_some_and(|node| self.tree.node(node).classes.len() == 1);
+        if let (Some(untyped), Some(position)) = (self.untyped(class), position)
+            && !(is_one && interface.is_some())
+        {
+            let mut known = self.keys_of(untyped);
+            let known =
+                known.find(|(other, known)| *other == subgraph && known.fields == key.fields);
+            match known.filter(|_| interface.is_none()) {
+                Some(way) => return self.by_interface(position, untyped, way, wave),
+                None => self.tell_types(position)?,
+            }
+        }
+        let (inputs, mut before) = self.inputs(class, &key.fields, wave)?;
+        before.extend(self.types_of(class));
+        if before.is_empty() {
+            // A key of nothing but `__typename`: known wherever the object is.
+            let present = self.presences(class).into_iter();
+            before.extend(present.min_by_key(|group| (self.groups[*group].wave, *group)));
+        }
+        let entry = Entry::Entities {
+            classes: vec![class],
+            interface,
+            inputs,
+        };
+        Ok(self.begin(subgraph, entry, before))
+    }
+
+    /// Returns the groups that tell the types of the objects of a class, and of those above: until then it is
+    /// not known which objects are of the class.
+    pub(super) fn types_of(&self, mut class: ClassId) -> Vec<GroupId> {
+        let mut groups = Vec::new();
+        while let Some(position) = self.tree.class(class).position {
+            groups.extend(self.typed.get(&position));
+            class = self.tree.node(position).class;
+        }
+        groups
+    }
+
+    /// Returns whether a group has the objects of a field, and only those.
+    pub(super) fn is_alike(&self, group: GroupId, node: NodeId) -> bool {
+        let group = &self.groups[group];
+        let class = self.tree.node(node).class;
+        group.entry.classes().contains(&class) || self.is_alike_in(group.subgraph, node)
+    }
+
+    /// Returns whether a subgraph can fetch a field where it is led to the objects: without knowing their
+    /// types it does if all of them have the same of it.
+    pub(super) fn is_alike_in(&self, subgraph: SubgraphId, node: NodeId) -> bool {
+        let class = self.tree.node(node).class;
+        let Some(position) = self.tree.class(class).position else {
+            return true;
+        };
+        let classes = &self.tree.node(position).classes;
+        if classes.len() == 1 {
+            return true;
+        }
+        let field = self
+            .graph
+            .supergraph()
+            .field(self.tree.node(position).field);
+        let join = field.join(subgraph);
+        if join.is_none_or(|join| self.graph.untyped(join).is_none()) {
+            return true;
+        }
+        // Keys are those of the interface, which all types have.
+        !is_asked(&self.tree, node)
+            || self.is_of_key(node, subgraph)
+            || classes.iter().all(|other| {
+                let outputs = self.tree.class(*other).outputs.iter();
+                let mut nodes = outputs.filter_map(Output::node);
+                nodes.any(|other| alike(&self.tree, node, other))
+            })
+    }
+
+    /// Returns whether a leaf belongs to a key by which a subgraph knows objects.
+    fn is_of_key(&self, node: NodeId, subgraph: SubgraphId) -> bool {
+        let node = self.tree.node(node);
+        let ty = self.tree.class(node.class).ty();
+        let mut keys = self.graph.keys(ty, subgraph);
+        let is_named = |selected: &Selected| matches!(selected, Selected::Field { name, .. } if *name == node.name);
+        node.is_leaf && keys.any(|key| key.fields.selections.iter().any(is_named))
+    }
+}
+
+fn is_asked(tree: &Tree, node: NodeId) -> bool {
+    let outputs = tree.class(tree.node(node).class).outputs.iter();
+    outputs.filter_map(Output::node).any(|other| other == node)
+}
+
+/// Returns whether clients ask the same of two fields.
+fn alike(tree: &Tree, one: NodeId, other: NodeId) -> bool {
+    let (a, b) = (tree.node(one), tree.node(other));
+    one == other
+        || (a.key == b.key
+            && a.arguments == b.arguments
+            && a.classes.len() == b.classes.len()
+            && a.classes
+                .iter()
+                .zip(&b.classes)
+                .all(|(a, b)| alike_classes(tree, tree.class(*a), tree.class(*b))))
+}
+
+fn alike_classes(tree: &Tree, one: &Class, other: &Class) -> bool {
+    one.types == other.types
+        && one.outputs.len() == other.outputs.len()
+        && one.outputs.iter().zip(&other.outputs).all(|(a, b)| {
+            a.key() == b.key()
+                && match (a.node(), b.node()) {
+                    (Some(a), Some(b)) => alike(tree, a, b),
+                    (None, None) => a == b,
+                    _ => false,
+                }
+        })
+}

@@ -1,0 +1,126 @@
+//! Adds an interface that some subgraphs have as an object type, which lends fields to all implementing types.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::generate::{Entity, FieldText, Generator, graph, on};
+
+/// An interface with its subgraphs.
+pub(crate) struct InterfaceObject {
+    /// The subgraphs that know the implementing types.
+    known: Vec<usize>,
+    /// The subgraphs that have the interface as an object type.
+    objects: Vec<usize>,
+    /// The places of the implementing types among the entities.
+    types: Vec<usize>,
+}
+
+const NAME: &str = "Item";
+
+impl Generator<'_> {
+    /// Chooses the subgraphs, and adds the implementing types.
+    pub(crate) fn implementing_types(&mut self) -> Option<InterfaceObject> {
+        if !self.random.percent(35) {
+            return None;
+        }
+        self.features.insert("interface objects");
+        let (mut known, mut objects) = (vec![0], vec![1]);
+        for index in 2..self.graphs {
+            match self.random.below(3) {
+                0 => known.push(index),
+                1 => objects.push(index),
+                _ => {}
+            }
+        }
+        let field = |name: &str, ty: &str, graphs: &[usize]| FieldText {
+            name: name.to_owned(),
+            signature: format!("{name}: {ty}"),
+            directives: graphs.iter().map(|index| on(*index)).collect(),
+            owner: None,
+            objects: None,
+        };
+        let mut types = Vec::new();
+        for number in 0..2 {
+            types.push(self.entities.len());
+            let keys: BTreeMap<usize, Vec<&'static str>> =
+                known.iter().map(|index| (*index, vec!["id"])).collect();
+            self.entities.push(Entity {
+                name: format!("{NAME}{number}"),
+                graphs: known.clone(),
+                satellite: None,
+                keys,
+                fields: vec![field("id", "ID!", &known), field("title", "String", &known)],
+                interfaces: vec![(NAME.to_owned(), known.clone())],
+            });
+        }
+        let mut all: Vec<usize> = known.iter().chain(&objects).copied().collect();
+        all.sort_unstable();
+        self.abstracts.push((NAME.to_owned(), all));
+        Some(InterfaceObject {
+            known,
+            objects,
+            types,
+        })
+    }
+
+    /// Adds the interface, what is lent, and fields that lead to its objects.
+    pub(crate) fn interface_object(&mut self, item: &InterfaceObject) {
+        let mut joins = String::new();
+        for index in &item.known {
+            let _ = write!(joins, " @join__type(graph: {}, key: \"id\")", graph(*index));
+        }
+        for index in &item.objects {
+            let object = "isInterfaceObject: true";
+            let _ = write!(
+                joins,
+                " @join__type(graph: {}, key: \"id\", {object})",
+                graph(*index)
+            );
+        }
+        let mut title: Vec<String> = item.known.iter().map(|index| on(*index)).collect();
+        let mut fields = String::from("  id: ID!\n");
+        for index in &item.objects {
+            for number in 0..1 + self.random.below(3) {
+                let (ty, _) = self.field_type(&[*index]);
+                let name = format!("lent{index}x{number}");
+                let signature = match self.random.percent(25) {
+                    true => format!("{name}(x: Int, y: String = \"d\"): {ty}"),
+                    false => format!("{name}: {ty}"),
+                };
+                let _ = writeln!(fields, "  {signature} {}", on(*index));
+                self.lend(item, &name, signature);
+            }
+            if self.random.percent(40) {
+                self.features.insert("interface objects that require");
+                let (name, place) = (format!("made{index}"), graph(*index));
+                let signature = format!("{name}: String");
+                let requires = "requires: \"title\"";
+                let _ = writeln!(
+                    fields,
+                    "  {signature} @join__field(graph: {place}, {requires})"
+                );
+                title.push(format!("@join__field(graph: {place}, external: true)"));
+                self.lend(item, &name, signature);
+            }
+            if self.random.percent(70) {
+                let ty = *self.random.pick(&["Item", "[Item]", "[Item!]!"]);
+                self.query
+                    .push(format!("items{index}: {ty} {}", on(*index)));
+            }
+        }
+        let _ = writeln!(fields, "  title: String {}", title.join(" "));
+        let _ = writeln!(self.rest, "interface {NAME}{joins} {{\n{fields}}}");
+    }
+
+    fn lend(&mut self, item: &InterfaceObject, name: &str, signature: String) {
+        for place in &item.types {
+            self.entities[*place].fields.push(FieldText {
+                name: name.to_owned(),
+                signature: signature.clone(),
+                directives: vec!["@join__field".to_owned()],
+                owner: None,
+                objects: None,
+            });
+        }
+    }
+}
