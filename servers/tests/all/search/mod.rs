@@ -4,6 +4,7 @@ mod binding;
 mod callers;
 mod demo;
 mod engine_away;
+mod federation;
 mod health;
 mod kept;
 mod routes;
