@@ -7,10 +7,11 @@ graphql_service::error_codes! {
     OPTION_INVALID 400 public "An option of a search has an invalid value.";
     LANGUAGE_NOT_INDEXED 400 public "A search names a language that the schema does not list under `analysis.lang`.";
     REPRESENTATION_INVALID 400 public "A representation of an object names no type of the subgraph, or has no `id`.";
-    TYPE_UNKNOWN 200 public "A stored object has no type of the schema; the field is null.";
+    HIT_TYPE_UNKNOWN 200 public "An object that was found is of no concrete type of the schema; the field is null.";
     SEARCH_AFTER_INVALID 400 public "The values of `search_after` do not fit the sort keys.";
     INDEX_BUILDING 503 public "The index of an object is being built for the first time.";
     INDEX_MISSING 503 public "The index of an object is not there: the schema is to be bound again.";
+    INDEX_NOT_OURS 409 public "There is an index of the name already that this application does not own; nothing was written to it.";
     INDEX_BROKEN 500 public "An index holds a document of another form than the schema gives it: the schema is to be bound again.";
     ENGINE_UNAVAILABLE 503 internal "The search engine cannot be reached, or does not answer in time.";
     ENGINE_OVERLOADED 503 internal "The search engine has too much to do.";

@@ -158,7 +158,7 @@ impl<'a> Writer<'_, 'a> {
         let Some(ty) = shown.types.resolve(has_class) else {
             let message = format!("{id} has no concrete type of the schema");
             self.answer
-                .error(code::TYPE_UNKNOWN, &message, self.location);
+                .error(code::HIT_TYPE_UNKNOWN, &message, self.location);
             self.answer.null();
             return Ok(());
         };

@@ -154,7 +154,10 @@ async fn a_hit_without_a_concrete_type_is_null_and_the_others_stay() {
     let query = "{ being_search { hits { being { __typename } } } }";
     let answer = ask(&service, Request::new(query)).await;
     let error = &answer["errors"][0];
-    assert_eq!(error["extensions"]["code"], "TYPE_UNKNOWN", "{answer:#}");
+    assert_eq!(
+        error["extensions"]["code"], "HIT_TYPE_UNKNOWN",
+        "{answer:#}"
+    );
     assert_eq!(error["path"], json!(["being_search", "hits", 0, "being"]));
     let hits = json!([{"being": null}, {"being": {"__typename": "Droid"}}]);
     assert_eq!(answer["data"]["being_search"]["hits"], hits);
