@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Lets two other implementations of GraphQL federation accept the subgraph schemas of every published
-# document that the tests have, and of one that extends a type of another service.
+# document that the tests have, and of one that extends a type of another service; each is also composed
+# with the subgraph schema of searches over it.
 # Needs Node 20 or later and npm; what it installs goes below the target folder.
 set -euo pipefail
 
@@ -37,4 +38,5 @@ for document in soml-core/tests/data/*/*.yaml servers/demo/*/schema.yaml; do
   esac
 done
 cargo run --quiet -p graphql-gen --example federation_sdl -- "$work/sdl" "${documents[@]}"
+cargo run --quiet -p search-index --example search_sdl -- "$work/sdl" "${documents[@]}"
 node "$work/check.mjs" "$work/sdl" scripts/federation/owners

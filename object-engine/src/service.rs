@@ -144,12 +144,6 @@ fn report_unenforced(schema: &soml_core::schema::Schema, options: &ServiceOption
             !schema.rbac.roles.is_empty() && !options.roles_enforced,
         ),
         (
-            "search",
-            schema.config.search.as_ref().is_some_and(|s| s.index)
-                || any_object(|o| o.search.as_ref().is_some_and(|s| s.index))
-                || any_property(|p| p.search.as_ref().is_some_and(|s| s.index)),
-        ),
-        (
             "sparqlFederatedService",
             any_object(|o| o.sparql_federated_service.is_some())
                 || any_property(|p| p.sparql_federated_service.is_some()),

@@ -2,6 +2,7 @@
 //
 // `node check.mjs FOLDER OWNERS`: FOLDER holds `<name>.v1.graphql` and `<name>.v2.graphql`; a file of
 // OWNERS with the same name is a second subgraph, which owns the types that the first one extends.
+// `<name>.search.graphql` is the subgraph of searches over the objects of both.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildSubgraphSchema } from '@apollo/subgraph'
@@ -9,13 +10,14 @@ import { composeServices, compositionHasErrors } from '@theguild/federation-comp
 import { parse } from 'graphql'
 
 const [folder, owners] = process.argv.slice(2)
-const files = readdirSync(folder).filter(file => file.endsWith('.graphql')).sort()
+const files = readdirSync(folder).filter(file => /\.v[12]\.graphql$/.test(file)).sort()
 if (files.length === 0) {
   console.error(`no schemas in ${folder}`)
   process.exit(1)
 }
 
 let failures = 0
+let searched = 0
 function check(what, action) {
   try {
     action()
@@ -37,6 +39,11 @@ for (const file of files) {
   if (existsSync(owner)) {
     subgraphs.push({ name: 'owner', typeDefs: read(owner), url: 'http://localhost/owner' })
   }
+  const search = join(folder, file.replace(/\.v[12]\.graphql$/, '.search.graphql'))
+  if (existsSync(search)) {
+    searched += 1
+    subgraphs.push({ name: 'search', typeDefs: read(search), url: 'http://localhost/search' })
+  }
   for (const { name, typeDefs } of subgraphs) {
     check(`${file}: buildSubgraphSchema of ${name}`, () => {
       const query = buildSubgraphSchema(typeDefs).getQueryType().getFields()
@@ -55,5 +62,5 @@ for (const file of files) {
   })
 }
 
-console.log(`${files.length} subgraph schemas, ${failures} failures`)
-process.exit(failures === 0 ? 0 : 1)
+console.log(`${files.length} subgraph schemas, ${searched} of them with searches, ${failures} failures`)
+process.exit(failures === 0 && searched > 0 ? 0 : 1)

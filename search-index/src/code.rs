@@ -6,9 +6,12 @@ graphql_service::error_codes! {
     DATE_FORMAT 400 public "A date in a search is not written as `YYYY-MM-DDThh:mm:ssZ`.";
     OPTION_INVALID 400 public "An option of a search has an invalid value.";
     LANGUAGE_NOT_INDEXED 400 public "A search names a language that the schema does not list under `analysis.lang`.";
+    REPRESENTATION_INVALID 400 public "A representation of an object names no type of the subgraph, or has no `id`.";
+    HIT_TYPE_UNKNOWN 200 public "An object that was found is of no concrete type of the schema; the field is null.";
     SEARCH_AFTER_INVALID 400 public "The values of `search_after` do not fit the sort keys.";
     INDEX_BUILDING 503 public "The index of an object is being built for the first time.";
     INDEX_MISSING 503 public "The index of an object is not there: the schema is to be bound again.";
+    INDEX_NOT_OURS 409 public "There is an index of the name already that this application does not own; nothing was written to it.";
     INDEX_BROKEN 500 public "An index holds a document of another form than the schema gives it: the schema is to be bound again.";
     ENGINE_UNAVAILABLE 503 internal "The search engine cannot be reached, or does not answer in time.";
     ENGINE_OVERLOADED 503 internal "The search engine has too much to do.";
@@ -26,5 +29,6 @@ graphql_service::error_codes! {
     LIMIT_EXPANSIONS 400 public "A clause asks for more similar terms than `search.limits.expansions`.";
     LIMIT_SORT_KEYS 400 public "A search has more sort keys than `search.limits.sortKeys`.";
     LIMIT_AGGREGATIONS 400 public "A search has more aggregations than `search.limits.aggregations`.";
+    LIMIT_REPRESENTATIONS 400 public "A request has more representations of objects than `search.limits.representations`.";
     LIMIT_BUCKETS 400 public "The aggregations of a search ask for more buckets than `search.limits.buckets`.";
 }

@@ -25,6 +25,8 @@ graphql_service::limits! {
             "Maximum number of sort keys of a search.";
         aggregations: usize = 50, "search.limits.aggregations", code::LIMIT_AGGREGATIONS,
             "Maximum number of aggregations of a search.";
+        representations: usize = 10_000, "search.limits.representations", code::LIMIT_REPRESENTATIONS,
+            "Maximum number of representations in a request of a federation gateway.";
         buckets: usize = 10_000, "search.limits.buckets", code::LIMIT_BUCKETS,
             "Maximum number of buckets that the aggregations of a search may have together.";
     }

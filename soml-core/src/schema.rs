@@ -5,6 +5,7 @@
 //! cheap to traverse and needs no reference counting. This module is independent of YAML, GraphQL
 //! servers and SPARQL.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Index;
 
@@ -455,6 +456,29 @@ impl Schema {
             .filter(|(id, o)| o.kind == ObjectKind::Concrete && self.is_a(*id, object))
             .map(|(id, _)| id)
             .collect()
+    }
+
+    /// Returns the name of the GraphQL interface of each object that has one, in document order: an
+    /// abstract object is an interface, and a concrete one with subclasses has one beside its type.
+    #[must_use]
+    pub fn interface_names(&self) -> Vec<Option<String>> {
+        let names = self
+            .objects
+            .iter()
+            .map(|object| object.name.graphql.as_str());
+        let taken: HashSet<&str> = names.collect();
+        let interface = |object: &Object| {
+            let ty = &object.name.graphql;
+            if object.kind == ObjectKind::Abstract {
+                return Some(ty.clone());
+            }
+            let beside = format!("{ty}Interface");
+            (!object.subclasses.is_empty()).then(|| match taken.contains(beside.as_str()) {
+                true => format!("{ty}_Interface"),
+                false => beside,
+            })
+        };
+        self.objects.iter().map(interface).collect()
     }
 
     /// Tells whether `object` or an ancestor has a name, so that it is GraphQL `Nameable`.

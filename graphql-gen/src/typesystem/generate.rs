@@ -140,7 +140,7 @@ impl<'a> Generator<'a> {
         let hierarchy = Hierarchy::new(soml);
         problems.extend(reserved::check_objects(soml, parts.mutations));
         let describe = options.argument_descriptions;
-        let targets = Targets::new(soml, &hierarchy, describe, problems);
+        let targets = Targets::new(soml, describe, problems);
         let name_language = soml.config.lang.default_name_fetch.to_string();
         let common = CommonFields::new(&targets, &name_language);
         let mut builder = ShapeBuilder {

@@ -1,6 +1,5 @@
 //! What a field that points at a range needs: names of the range's types, and shared arguments.
 
-use apollo_compiler::collections::HashSet;
 use apollo_compiler::schema::Type;
 use apollo_compiler::{Name, Node, name};
 use soml_core::datatype::Scalar;
@@ -8,7 +7,7 @@ use soml_core::schema::{LiteralRange, ObjectId, ObjectKind, Range, Schema};
 
 use super::arguments::{Arguments, described};
 use super::error::{Problem, ProblemKind};
-use super::hierarchy::{Hierarchy, index};
+use super::hierarchy::index;
 use super::nodes::{Argument, input, named};
 
 /// A range, or anything else that lists and filters are made of.
@@ -72,12 +71,7 @@ impl Targets {
     /// Names everything; names that are no GraphQL names are added to `problems`.
     ///
     /// `describe` gives all arguments a description.
-    pub(super) fn new(
-        soml: &Schema,
-        hierarchy: &Hierarchy,
-        describe: bool,
-        problems: &mut Vec<Problem>,
-    ) -> Self {
+    pub(super) fn new(soml: &Schema, describe: bool, problems: &mut Vec<Problem>) -> Self {
         let args = Arguments::new(describe);
         let mut namer = Namer { problems };
         let leaf = |ty: Name| Target::leaf(ty, &args);
@@ -90,15 +84,11 @@ impl Targets {
             .iter()
             .map(|e| leaf(namer.name(&e.name.graphql, &e.name.written, e.span)))
             .collect();
-        let taken: HashSet<&str> = soml
+        let objects = soml
             .objects
             .iter()
-            .map(|o| o.name.graphql.as_str())
-            .collect();
-        let objects = (0u32..)
-            .map(ObjectId)
-            .zip(&soml.objects)
-            .map(|(id, object)| {
+            .zip(soml.interface_names())
+            .map(|(object, interface)| {
                 let ty = namer.name(&object.name.graphql, &object.name.written, object.span);
                 if object.kind == ObjectKind::Abstract {
                     let interface = Some(Target::object(ty, &args));
@@ -107,12 +97,10 @@ impl Targets {
                         interface,
                     };
                 }
-                let interface = hierarchy
-                    .is_dual(id)
-                    .then(|| Target::object(Name::new_unchecked(&dual_name(&ty, &taken)), &args));
+                let interface = interface.map(|name| Name::new_unchecked(&name));
                 ObjectTargets {
                     concrete: Some(Target::object(ty, &args)),
-                    interface,
+                    interface: interface.map(|name| Target::object(name, &args)),
                 }
             })
             .collect();
@@ -168,16 +156,6 @@ impl Targets {
             Range::Literal(_) => &self.literal,
             Range::Object(id) => self.object_range(id),
         }
-    }
-}
-
-/// `XInterface`, or `X_Interface` when the document has an `XInterface` of its own.
-fn dual_name(ty: &Name, taken: &HashSet<&str>) -> String {
-    let name = format!("{ty}Interface");
-    if taken.contains(name.as_str()) {
-        format!("{ty}_Interface")
-    } else {
-        name
     }
 }
 

@@ -49,6 +49,14 @@ pub(super) fn before_apostrophe(word: &str) -> &str {
     word.split(['\'', '\u{2019}']).next().unwrap_or(word)
 }
 
+/// Cuts off one of some articles with the apostrophe behind it.
+pub(super) fn without_article<'w>(word: &'w str, articles: &[&str]) -> &'w str {
+    match word.split_once(['\'', '\u{2019}']) {
+        Some((article, rest)) if articles.contains(&lower_case(article).as_str()) => rest,
+        _ => word,
+    }
+}
+
 /// Cuts off the `'s` of an English word.
 pub(super) fn without_possessive(word: &str) -> &str {
     let stem = word.strip_suffix(['s', 'S']);
@@ -58,7 +66,9 @@ pub(super) fn without_possessive(word: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{before_apostrophe, lower_case, turkish_lower_case, without_possessive};
+    use super::{
+        before_apostrophe, lower_case, turkish_lower_case, without_article, without_possessive,
+    };
 
     #[test]
     fn letters_have_their_simple_lower_case() {
@@ -80,5 +90,10 @@ mod tests {
         assert_eq!(without_possessive("dog\u{2019}s"), "dog");
         assert_eq!(without_possessive("DOG'S"), "DOG");
         assert_eq!(without_possessive("dogs'"), "dogs'");
+        let articles = ["l", "qu"];
+        assert_eq!(without_article("L\u{2019}avion", &articles), "avion");
+        assert_eq!(without_article("qu'il", &articles), "il");
+        assert_eq!(without_article("d'un", &articles), "d'un");
+        assert_eq!(without_article("lui", &articles), "lui");
     }
 }

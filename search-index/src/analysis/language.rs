@@ -2,7 +2,10 @@
 
 use frostem::{Algorithm, Stemmer};
 
-use super::filters::{before_apostrophe, lower_case, turkish_lower_case, without_possessive};
+use super::filters::{
+    before_apostrophe, lower_case, turkish_lower_case, without_article, without_possessive,
+};
+use super::light::Light;
 use super::nordic::Nordic;
 use super::stop_words::{self, StopWords};
 
@@ -19,7 +22,31 @@ pub(super) enum Language {
     Hungarian,
     Turkish,
     Dutch,
+    French,
+    German,
+    Spanish,
+    Italian,
+    Portuguese,
 }
+
+/// What makes the stems of a language.
+enum Stems {
+    None,
+    Snowball(Algorithm),
+    Nordic(Nordic),
+    Light(Light),
+}
+
+/// Articles and other words that French words are written together with.
+const FRENCH_ARTICLES: &[&str] = &[
+    "l", "m", "t", "qu", "n", "s", "j", "d", "c", "jusqu", "quoiqu", "lorsqu", "puisqu",
+];
+
+/// Articles and other words that Italian words are written together with.
+const ITALIAN_ARTICLES: &[&str] = &[
+    "c", "l", "all", "dall", "dell", "nell", "sull", "coll", "pell", "gl", "agl", "dagl", "degl",
+    "negl", "sugl", "un", "m", "t", "s", "v", "d",
+];
 
 /// Dutch words that stand for themselves, and their terms.
 const DUTCH_STEMS: &[(&str, &str)] = &[
@@ -35,6 +62,8 @@ impl Language {
         let word = match self {
             Language::Turkish => turkish_lower_case(before_apostrophe(word)),
             Language::English => lower_case(without_possessive(word)),
+            Language::French => lower_case(without_article(word, FRENCH_ARTICLES)),
+            Language::Italian => lower_case(without_article(word, ITALIAN_ARTICLES)),
             _ => lower_case(word),
         };
         let (stop_words, stems) = self.tables();
@@ -54,24 +83,30 @@ impl Language {
             _ => word,
         };
         Some(match stems {
-            _ if self == Language::Danish => Nordic::Danish.stem(word),
-            _ if self == Language::Norwegian => Nordic::Norwegian.stem(word),
-            Some(algorithm) => Stemmer::new(algorithm).stem(&word).into_owned(),
-            None => word,
+            Stems::Nordic(nordic) => nordic.stem(word),
+            Stems::Light(light) => light.stem(&word),
+            Stems::Snowball(algorithm) => Stemmer::new(algorithm).stem(&word).into_owned(),
+            Stems::None => word,
         })
     }
 
-    fn tables(self) -> (&'static StopWords, Option<Algorithm>) {
+    fn tables(self) -> (&'static StopWords, Stems) {
+        use Stems::Snowball;
         match self {
-            Language::StopWords => (&stop_words::ENGLISH, None),
-            Language::English => (&stop_words::ENGLISH, Some(Algorithm::Porter)),
-            Language::Russian => (&stop_words::RUSSIAN, Some(Algorithm::Russian)),
-            Language::Danish => (&stop_words::DANISH, None),
-            Language::Norwegian => (&stop_words::NORWEGIAN, None),
-            Language::Romanian => (&stop_words::ROMANIAN, Some(Algorithm::Romanian)),
-            Language::Hungarian => (&stop_words::HUNGARIAN, Some(Algorithm::Hungarian)),
-            Language::Turkish => (&stop_words::TURKISH, Some(Algorithm::Turkish)),
-            Language::Dutch => (&stop_words::DUTCH, Some(Algorithm::DutchPorter)),
+            Language::StopWords => (&stop_words::ENGLISH, Stems::None),
+            Language::English => (&stop_words::ENGLISH, Snowball(Algorithm::Porter)),
+            Language::Russian => (&stop_words::RUSSIAN, Snowball(Algorithm::Russian)),
+            Language::Danish => (&stop_words::DANISH, Stems::Nordic(Nordic::Danish)),
+            Language::Norwegian => (&stop_words::NORWEGIAN, Stems::Nordic(Nordic::Norwegian)),
+            Language::Romanian => (&stop_words::ROMANIAN, Snowball(Algorithm::Romanian)),
+            Language::Hungarian => (&stop_words::HUNGARIAN, Snowball(Algorithm::Hungarian)),
+            Language::Turkish => (&stop_words::TURKISH, Snowball(Algorithm::Turkish)),
+            Language::Dutch => (&stop_words::DUTCH, Snowball(Algorithm::DutchPorter)),
+            Language::French => (&stop_words::FRENCH, Stems::Light(Light::French)),
+            Language::German => (&stop_words::GERMAN, Stems::Light(Light::German)),
+            Language::Spanish => (&stop_words::SPANISH, Stems::Light(Light::Spanish)),
+            Language::Italian => (&stop_words::ITALIAN, Stems::Light(Light::Italian)),
+            Language::Portuguese => (&stop_words::PORTUGUESE, Stems::Light(Light::Portuguese)),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Analyzers: how the embedded engine makes terms of text, as those of Lucene do that have the same names.
 //!
 //! `standard`, `simple`, `whitespace`, `keyword` and `stop`, and those of languages whose stemmers are the
-//! same: `english`, `russian`, `danish`, `norwegian`, `romanian`, `hungarian`, `turkish` and `dutch`. There is
-//! no other, and no settings that define one.
+//! same: `english`, `russian`, `danish`, `norwegian`, `romanian`, `hungarian`, `turkish`, `dutch`, `french`,
+//! `german`, `spanish`, `italian` and `portuguese`. There is no other, and no settings that define one.
 
 mod filters;
 mod language;
+mod light;
 mod nordic;
 mod standard;
 mod stop_words;
@@ -75,6 +76,11 @@ const ANALYZERS: &[(&str, Analyzer)] = &[
     ("hungarian", of(Language::Hungarian)),
     ("turkish", of(Language::Turkish)),
     ("dutch", of(Language::Dutch)),
+    ("french", of(Language::French)),
+    ("german", of(Language::German)),
+    ("spanish", of(Language::Spanish)),
+    ("italian", of(Language::Italian)),
+    ("portuguese", of(Language::Portuguese)),
 ];
 
 const fn plain(tokenizer: Tokenizer, lower_case: bool) -> Analyzer {

@@ -27,6 +27,11 @@ lists! {
     HUNGARIAN "hungarian";
     TURKISH "turkish";
     DUTCH "dutch";
+    FRENCH "french";
+    GERMAN "german";
+    SPANISH "spanish";
+    ITALIAN "italian";
+    PORTUGUESE "portuguese";
 }
 
 /// Reads a list of one word a line; a `#` begins a comment.

@@ -2,6 +2,8 @@
 //! of the selection.
 
 mod document;
+mod federation;
 mod write;
 
+pub(crate) use federation::{write_entities, write_service};
 pub(crate) use write::AnswerToSearch;

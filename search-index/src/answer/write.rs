@@ -6,12 +6,13 @@ use serde_json::value::RawValue;
 use soml_core::datatype::Scalar;
 
 use super::document::Members;
+use super::federation::write_reference;
 use crate::code;
 use crate::dsl;
 use crate::engine::{AggregationAnswer, AggregationContent, Answer, Bucket, Hit, Total};
 use crate::sdl::{
     AggregationField, BucketField, Fields, HitField, KeyForm, LiteralField, ObjectField,
-    ResultField, RootSearch, TotalField, Value, ValueContent,
+    References, ResultField, RootSearch, TotalField, Value, ValueContent,
 };
 use crate::value::{ExactKey, text_of_millis};
 
@@ -140,9 +141,30 @@ impl<'a> Writer<'_, 'a> {
                     Ok(())
                 })?,
                 HitField::Object(fields) => to.document(fields, &source)?,
+                HitField::Reference(references) => to.reference(references, &source)?,
             }
             Ok(())
         })
+    }
+
+    /// Writes a referenced object; null, with an error, if it is of no known type.
+    fn reference(&mut self, shown: &'a References, source: &Members<'a>) -> WriteResult {
+        let id = source.get("id").ok_or_else(|| self.broken())?;
+        let classes: Vec<String> = match source.get("type") {
+            Some(classes) => serde_json::from_str(classes.get()).map_err(|_| self.broken())?,
+            None => Vec::new(),
+        };
+        let has_class = |class: &str| classes.iter().any(|of| of == class);
+        let Some(ty) = shown.types.resolve(has_class) else {
+            let message = format!("{id} has no concrete type of the schema");
+            self.answer
+                .error(code::HIT_TYPE_UNKNOWN, &message, self.location);
+            self.answer.null();
+            return Ok(());
+        };
+        let write_id =
+            |writer: &mut AnswerWriter<'a>| writer.out.extend_from_slice(id.get().as_bytes());
+        write_reference(shown, ty, write_id, self.answer)
     }
 
     fn document(&mut self, fields: &'a Fields<ObjectField>, members: &Members<'a>) -> WriteResult {

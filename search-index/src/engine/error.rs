@@ -1,6 +1,9 @@
 //! Errors of engines.
 
 use graph_store::StoreError;
+use graphql_service::ErrorCode;
+
+use crate::code;
 
 /// An error of an engine. Its sources may contain addresses and never leave the process.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +48,21 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    /// Returns the code of the error, for whoever builds or binds indexes.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            EngineError::Unavailable(_) | EngineError::Call(_) => code::ENGINE_UNAVAILABLE,
+            EngineError::Overloaded(_) => code::ENGINE_OVERLOADED,
+            EngineError::Denied(_) => code::ENGINE_DENIED,
+            EngineError::NotFound { .. } => code::INDEX_MISSING,
+            EngineError::NotOurs { .. } => code::INDEX_NOT_OURS,
+            EngineError::Unsupported(_) => code::ENGINE_UNSUPPORTED,
+            EngineError::AnswerTooLarge { .. } => code::LIMIT_ENGINE_ANSWER,
+            EngineError::Failed(_) => code::ENGINE_FAILED,
+        }
+    }
+
     /// Tells whether the same request may succeed later.
     #[must_use]
     pub fn is_transient(&self) -> bool {

@@ -15,7 +15,7 @@ use super::definition::{
 use super::finding::{Finding, FindingKind, MappingError};
 use super::options::MappingOptions;
 use super::scalar::{ScalarIndex, index_of};
-use super::{json, limits};
+use super::{json, limits, nesting};
 
 /// Longest name of an object: that of an index has 255 bytes, prefix and number included.
 const MAX_NAME: usize = 220;
@@ -28,7 +28,7 @@ pub(super) fn indexes(schema: &Schema, options: &MappingOptions) -> Result<Index
     let mut builder = Builder {
         schema,
         options,
-        findings: Vec::new(),
+        findings: nesting::check(schema, options.max_nesting_level),
         reported: HashSet::new(),
         fields: 0,
         path: Vec::new(),
@@ -244,9 +244,6 @@ impl Builder<'_> {
         level: Option<u32>,
     ) -> Embedded {
         let own = search.nesting_level;
-        if own.is_some_and(|own| own > self.options.max_nesting_level) {
-            self.level_too_high(id, own.unwrap_or_default());
-        }
         let wanted = match (level, own) {
             (None, own) => own.unwrap_or(1),
             (Some(level), own) => own.map_or(level, |own| own.min(level)),
@@ -330,14 +327,6 @@ impl Builder<'_> {
             let help = format!("the types are {}", TYPES.join(", "));
             self.report(FindingKind::TypeUnsupported, id, message, &help);
         }
-    }
-
-    fn level_too_high(&mut self, id: PropertyId, level: u32) {
-        let max = self.options.max_nesting_level;
-        let name = &self.schema[id].name;
-        let message = format!("nesting level {level} of property `{name}` is above {max}");
-        let help = "lower it, or raise `search.maxNestingLevel`";
-        self.report(FindingKind::NestingLevel, id, message, help);
     }
 
     fn name_taken(&mut self, id: PropertyId) {

@@ -22,6 +22,7 @@ mod definition;
 mod finding;
 mod json;
 mod limits;
+mod nesting;
 mod options;
 mod scalar;
 mod settings;

@@ -1,7 +1,7 @@
 //! The search API of a schema, and operations of it as searches.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use apollo_compiler::executable;
 use apollo_compiler::response::JsonMap;
@@ -14,10 +14,12 @@ use soml_core::schema;
 
 use super::arguments::{Place, choice, flag};
 use super::clause::{Clauses, missing};
+use super::federation::{self, Entities};
 use super::input::Input;
 use super::nodes::Types;
+use super::root::{RootField, RootSearch};
 use super::selection::Operation;
-use super::shape::{KeyForm, Shape, Shapes, key_form};
+use super::shape::{KeyForm, Shapes, key_form};
 use super::shared;
 use super::sort;
 use super::target::{Member, follow, members, ways};
@@ -39,6 +41,16 @@ pub struct SearchApi {
     indexes: Indexes,
     /// Positions of indexes by root field, in the order of the indexes.
     roots: IndexMap<String, Root>,
+    /// What makes the API a subgraph, if it is one.
+    subgraph: Option<Subgraph>,
+}
+
+/// What a subgraph has beside its searches.
+#[derive(Debug)]
+struct Subgraph {
+    entities: Entities,
+    /// The schema as a gateway reads it, once somebody has.
+    sdl: OnceLock<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -46,47 +58,6 @@ struct Root {
     index: usize,
     /// The field of a hit that holds the object.
     object: String,
-}
-
-/// A root field of an operation.
-#[derive(Clone, Debug, PartialEq)]
-pub enum RootField {
-    /// A search.
-    Search(Box<RootSearch>),
-    /// What every GraphQL service has: `__typename`, `__schema` or `__type`.
-    Introspection {
-        /// The key of the field in the response.
-        key: String,
-    },
-}
-
-impl RootField {
-    /// Returns the key of the field in the response.
-    #[must_use]
-    pub fn key(&self) -> &str {
-        match self {
-            RootField::Search(search) => &search.key,
-            RootField::Introspection { key } => key,
-        }
-    }
-}
-
-/// A root field of an operation, as a search.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct RootSearch {
-    /// The key of the field in the response.
-    pub key: String,
-    /// The position of the index in [`Indexes::indexes`].
-    pub index: usize,
-    /// The search.
-    pub search: Search,
-    /// What the answer shows.
-    pub shape: Shape,
-    /// Where the field stands in the document.
-    pub location: Option<Location>,
-    /// How the keys of the buckets of each aggregation look.
-    pub(crate) key_forms: Vec<KeyForm>,
 }
 
 impl SearchApi {
@@ -98,8 +69,29 @@ impl SearchApi {
         soml: Arc<soml_core::Valid<schema::Schema>>,
         indexes: Indexes,
     ) -> Result<SearchApi, MappingError> {
+        SearchApi::generate(soml, indexes, false)
+    }
+
+    /// Generates the API as a subgraph of Federation 1, with `_service` and `_entities`: hits have
+    /// references to objects, which the gateway completes from the service that owns them.
+    ///
+    /// # Errors
+    /// Those of [`SearchApi::new`].
+    pub fn subgraph(
+        soml: Arc<soml_core::Valid<schema::Schema>>,
+        indexes: Indexes,
+    ) -> Result<SearchApi, MappingError> {
+        SearchApi::generate(soml, indexes, true)
+    }
+
+    fn generate(
+        soml: Arc<soml_core::Valid<schema::Schema>>,
+        indexes: Indexes,
+        is_subgraph: bool,
+    ) -> Result<SearchApi, MappingError> {
         let mut types = Types::new();
         shared::add(&mut types);
+        let mut references = is_subgraph.then(|| federation::Builder::new(&soml));
         let mut findings = Vec::new();
         let mut roots = IndexMap::new();
         let mut fields = Vec::new();
@@ -113,7 +105,7 @@ impl SearchApi {
                 );
                 findings.push(taken(&soml, index, message));
             }
-            let field = types::add_index(&mut types, &soml, index, &object);
+            let field = types::add_index(&mut types, &soml, index, &object, references.as_mut());
             let root = Root {
                 index: position,
                 object,
@@ -124,6 +116,10 @@ impl SearchApi {
             }
             fields.push(field);
         }
+        let subgraph = references.map(|references| Subgraph {
+            entities: references.finish(&mut types, &mut fields),
+            sdl: OnceLock::new(),
+        });
         types.object("Query", "Root searches", fields);
         for name in std::mem::take(&mut types.taken) {
             let message = format!("two types of the search API would be called `{name}`");
@@ -146,6 +142,7 @@ impl SearchApi {
             schema,
             indexes,
             roots,
+            subgraph,
         })
     }
 
@@ -181,6 +178,20 @@ impl SearchApi {
         self.schema.to_string()
     }
 
+    /// Tells whether the API is a subgraph: whether objects of hits are references.
+    #[must_use]
+    pub fn is_subgraph(&self) -> bool {
+        self.subgraph.is_some()
+    }
+
+    /// Returns the schema as a gateway reads it from `_service { sdl }`; `None` if the API is no subgraph.
+    #[must_use]
+    pub fn service_sdl(&self) -> Option<&str> {
+        let subgraph = self.subgraph.as_ref()?;
+        let print = || federation::print(&self.schema, &subgraph.entities);
+        Some(subgraph.sdl.get_or_init(print))
+    }
+
     /// Returns the searches that an operation asks for, one for each root field that is one, in the
     /// order of the response.
     ///
@@ -196,7 +207,7 @@ impl SearchApi {
         let roots = self.roots(document, operation, variables, limits)?;
         let searches = roots.into_iter().filter_map(|root| match root {
             RootField::Search(search) => Some(*search),
-            RootField::Introspection { .. } => None,
+            _ => None,
         });
         Ok(searches.collect())
     }
@@ -231,14 +242,10 @@ impl SearchApi {
             )]);
         }
         let (mut roots, mut errors) = (Vec::new(), Vec::new());
+        let mut representations = limits.representations;
         for (key, fields) in by_key {
-            let Some(root) = self.roots.get(fields[0].name.as_str()) else {
-                let key = key.to_owned();
-                roots.push(RootField::Introspection { key });
-                continue;
-            };
-            match self.search(of, (key, root), &fields, limits) {
-                Ok(search) => roots.push(RootField::Search(Box::new(search))),
+            match self.root(of, (key, &fields), limits, &mut representations) {
+                Ok(root) => roots.push(root),
                 Err(error) => {
                     let key = graphql_service::PathSegment::Key(key.to_owned());
                     errors.push(error.on(vec![key]));
@@ -248,6 +255,47 @@ impl SearchApi {
         match errors.is_empty() {
             true => Ok(roots),
             false => Err(errors),
+        }
+    }
+
+    /// Reads a root field; `representations` is how many of objects the request may still have.
+    fn root<'d>(
+        &self,
+        of: Operation<'d>,
+        (key, fields): (&str, &[&'d Node<executable::Field>]),
+        limits: &SearchLimits,
+        representations: &mut usize,
+    ) -> Result<RootField, GraphqlError> {
+        let name = fields[0].name.as_str();
+        if let Some(root) = self.roots.get(name) {
+            let search = self.search(of, (key, root), fields, limits)?;
+            return Ok(RootField::Search(Box::new(search)));
+        }
+        Ok(match (name, &self.subgraph) {
+            (federation::SERVICE, Some(_)) => {
+                RootField::Service(self.shapes(of, None).service(key, fields))
+            }
+            (federation::ENTITIES, Some(subgraph)) => {
+                let types = &subgraph.entities.all;
+                let shapes = self.shapes(of, Some(types));
+                let entities = shapes.entities(key, fields, (limits, representations))?;
+                RootField::Entities(Box::new(entities))
+            }
+            _ => RootField::Introspection {
+                key: key.to_owned(),
+            },
+        })
+    }
+
+    fn shapes<'d, 's>(
+        &'s self,
+        of: Operation<'d>,
+        references: Option<&'s Arc<federation::EntityTypes>>,
+    ) -> Shapes<'d, 's> {
+        Shapes {
+            of,
+            soml: &self.soml,
+            references: references.map(|types| (&*self.schema, types)),
         }
     }
 
@@ -280,10 +328,12 @@ impl SearchApi {
         let after = after
             .map(|after| sort::after(&keys, after, place))
             .transpose()?;
-        let soml = &self.soml;
-        let shape = Shapes { of, soml }.result(object, &root.object, fields);
+        let references = self.subgraph.as_ref();
+        let references = references.map(|subgraph| &subgraph.entities.by_index[root.index]);
+        let shapes = self.shapes(of, references);
+        let shape = shapes.result(object, &root.object, fields);
         let (aggregations, key_forms) =
-            aggregations(soml, object, given.get("aggregations"), place)?
+            aggregations(&self.soml, object, given.get("aggregations"), place)?
                 .into_iter()
                 .unzip();
         let search = Search {

@@ -20,15 +20,21 @@
 //!   one is an error: values of other languages share a field. Without `lang` the best language counts.
 //! - `range` on analysed text is not offered; `<property>_keyword` has it.
 //! - Exact numbers and times of day match with the score of numbers, which is the boost.
+//! - In the form for a federation gateway ([`SearchApi::subgraph`]), the object of a hit is a reference: its
+//!   `id` and its type, which is that of the object service. It is null, with an error, for an object
+//!   of an abstract class that is an instance of no concrete one.
 //! - `id` is the last sort key of every search, so `sort` of a hit has one value more than `sort` of
 //!   the search. `search_after` takes these values, null among them where `sort` shows null.
 
 mod api;
 mod arguments;
 mod clause;
+mod federation;
 mod input;
 mod nodes;
 mod operand;
+mod reference;
+mod root;
 mod selection;
 mod shape;
 mod shared;
@@ -36,7 +42,10 @@ mod sort;
 mod target;
 mod types;
 
-pub use api::{RootField, RootSearch, SearchApi};
+pub use api::SearchApi;
+pub(crate) use reference::{ReferencePart, References};
+pub(crate) use root::ServicePart;
+pub use root::{RootEntities, RootField, RootSearch, RootService};
 pub use shape::Shape;
 pub(crate) use shape::{
     AggregationField, BucketField, Fields, HitField, KeyForm, LiteralField, ObjectField,

@@ -152,7 +152,8 @@ impl Types {
         })));
     }
 
-    fn add(&mut self, definition: ExtendedType) {
+    /// Adds a type, unless it is there; another one of the same name is taken.
+    pub(super) fn add(&mut self, definition: ExtendedType) {
         let name = definition.name().clone();
         match self.schema.types.get(&name) {
             // Shared by several ways to the same object.

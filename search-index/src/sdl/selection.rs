@@ -44,7 +44,7 @@ impl<'d> Operation<'d> {
         by_key
     }
 
-    /// All types are object types, so every fragment that is valid applies.
+    /// All types here are object types, so every fragment that is valid applies.
     fn gather(
         self,
         set: &'d SelectionSet,
@@ -72,7 +72,7 @@ impl<'d> Operation<'d> {
         }
     }
 
-    fn is_included(self, directives: &DirectiveList) -> bool {
+    pub(super) fn is_included(self, directives: &DirectiveList) -> bool {
         let condition = |name: &str| {
             let argument = directives.get(name)?.specified_argument_by_name("if")?;
             Input::new(argument, self.variables)

@@ -1,11 +1,15 @@
 //! What the answer to a search shows, in the order of the operation.
 
-use apollo_compiler::Node;
+use std::sync::Arc;
+
 use apollo_compiler::executable::{Field, SelectionSet};
+use apollo_compiler::{Node, Schema as GraphqlSchema};
 
 use soml_core::datatype::Scalar;
 use soml_core::schema::{Range, Schema};
 
+use super::federation::EntityTypes;
+use super::reference::References;
 use super::selection::Operation;
 use super::target::Target;
 use crate::mapping::{Content, Field as Indexed, Leaf, ObjectFields, Reads, ScalarIndex};
@@ -53,6 +57,12 @@ impl Shape {
                 match &shown.what {
                     HitField::Id => has_id = true,
                     HitField::Object(object) => object.add_source("", &mut source),
+                    HitField::Reference(references) => {
+                        has_id = true;
+                        if !references.types.is_certain {
+                            put(&mut source, "type".to_owned());
+                        }
+                    }
                     HitField::TypeName | HitField::Score | HitField::Sort => {}
                 }
             }
@@ -113,6 +123,7 @@ pub(crate) enum HitField {
     Score,
     Sort,
     Object(Fields<ObjectField>),
+    Reference(References),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,6 +218,8 @@ pub(super) fn key_form(soml: &Schema, target: Target<'_>) -> KeyForm {
 pub(super) struct Shapes<'d, 's> {
     pub(super) of: Operation<'d>,
     pub(super) soml: &'s Schema,
+    /// The types of the objects of hits where those are references.
+    pub(super) references: Option<(&'s GraphqlSchema, &'s Arc<EntityTypes>)>,
 }
 
 impl<'d> Shapes<'d, '_> {
@@ -230,7 +243,12 @@ impl<'d> Shapes<'d, '_> {
                 "id" => HitField::Id,
                 "score" => HitField::Score,
                 "sort" => HitField::Sort,
-                name if name == object_field => HitField::Object(self.object(object, inner)),
+                name if name == object_field => match self.references {
+                    Some((schema, types)) => {
+                        HitField::Reference(References::of(self.of, schema, types, inner))
+                    }
+                    None => HitField::Object(self.object(object, inner)),
+                },
                 _ => HitField::TypeName,
             })),
             "aggregations" => ResultField::Aggregations(self.aggregations(inner)),
@@ -297,7 +315,7 @@ impl<'d> Shapes<'d, '_> {
     }
 
     /// Reads selection sets of one type; those of fields with the same key are taken together.
-    fn fields<T>(
+    pub(super) fn fields<T>(
         self,
         sets: impl IntoIterator<Item = &'d SelectionSet>,
         what: impl Fn(&str, Vec<&'d SelectionSet>) -> T,

@@ -4,21 +4,29 @@ use apollo_compiler::ast::{FieldDefinition, IntValue, Value};
 use soml_core::datatype::Scalar;
 use soml_core::schema::{Range, Schema};
 
+use super::federation;
 use super::nodes::{Input, Types, field, input, input_or, inputs};
 use super::shared::{BOOST, MINIMUM, Row};
 use super::target::{Kind, Member, members, ways};
 use crate::mapping::{Content, Embedded, Field, IndexDefinition, ObjectFields, Reads, ScalarIndex};
 
-/// Adds the types of one index, and returns its root field.
+/// Adds the types of one index, and returns its root field. In a subgraph, objects of hits are references.
 pub(super) fn add_index(
     types: &mut Types,
     soml: &Schema,
     index: &IndexDefinition,
     field_name: &str,
+    references: Option<&mut federation::Builder<'_>>,
 ) -> FieldDefinition {
     let name = index.name.as_str();
     let mut adder = Adder { types, soml };
-    adder.object(name, &index.fields);
+    let object = match references {
+        Some(references) => references.reference(adder.types, index.object),
+        None => {
+            adder.object(name, &index.fields);
+            format!("{name}!")
+        }
+    };
     adder.clauses(name, &index.fields);
     adder.sort(name, &index.fields, true);
     let terms = vec![
@@ -53,20 +61,20 @@ pub(super) fn add_index(
         "An aggregation",
         aggregation,
     );
-    add_result(types, name, field_name);
+    add_result(types, name, (field_name, &object));
     root(
         name,
         &format!("{}{field_name}_search", soml.config.query_pfx),
     )
 }
 
-/// Adds the types of the answer to a search.
-fn add_result(types: &mut Types, name: &str, field_name: &str) {
+/// Adds the types of the answer to a search; hits have the object in a field of some name and type.
+fn add_result(types: &mut Types, name: &str, (field_name, object): (&str, &str)) {
     let hit = vec![
         field("id", "ID!", "The IRI of the object"),
         field("score", "Float", "How well it matches"),
         field("sort", "[String]", "Its sort keys, for `search_after`"),
-        field(field_name, &format!("{name}!"), "The object"),
+        field(field_name, object, "The object"),
     ];
     types.object(&format!("{name}_Search_Hit"), "An object that matches", hit);
     let result = vec![

@@ -21,7 +21,7 @@ use graphql_service::{
 use super::failure::{Failure, failure};
 use super::options::SearchServiceOptions;
 use super::target::Target;
-use crate::answer::AnswerToSearch;
+use crate::answer::{AnswerToSearch, write_entities, write_service};
 use crate::engine::{Answer, Binding, SearchEngine};
 use crate::sdl::{RootField, RootSearch, SearchApi};
 
@@ -30,6 +30,9 @@ const SHORT_TEXT: usize = 1_024;
 
 /// Bytes of hits that are written on an async worker.
 const SHORT_ANSWER: usize = 64 << 10;
+
+/// Referenced objects that are written on an async worker.
+const SHORT_ENTITIES: usize = 500;
 
 /// Searches of one request that run at the same time.
 const AT_ONCE: usize = 4;
@@ -205,7 +208,7 @@ impl SearchService {
         let answers = searched.iter().flatten().flatten();
         let hits = answers.flat_map(|answer| &answer.hits);
         let bytes: usize = hits.map(|hit| hit.source.len()).sum();
-        let is_short = bytes <= SHORT_ANSWER && self.shared.has_introspected(&ready);
+        let is_short = bytes <= SHORT_ANSWER && self.shared.is_quick(&ready);
         if is_short {
             return self
                 .shared
@@ -236,13 +239,16 @@ impl Shared {
         Ok(Ready { prepared, roots })
     }
 
-    /// Tells whether what the request asks of the schema takes no time to write.
-    fn has_introspected(&self, ready: &Ready) -> bool {
+    /// Tells whether what the request asks for beside searches takes no time to write.
+    fn is_quick(&self, ready: &Ready) -> bool {
         ready.roots.iter().all(|root| match root {
-            RootField::Search(_) => true,
             RootField::Introspection { key } => {
                 self.documents.has_introspected(&ready.prepared, key)
             }
+            // Printed once, and read once by each gateway.
+            RootField::Service(_) => false,
+            RootField::Entities(entities) => entities.objects.len() <= SHORT_ENTITIES,
+            RootField::Search(_) => true,
         })
     }
 
@@ -278,7 +284,11 @@ impl Shared {
                 (RootField::Search(search), Some(searched)) => {
                     write_search(search, searched, writer)?;
                 }
-                _ => {
+                (RootField::Service(service), _) => {
+                    write_service(service, self.api.service_sdl(), writer)?;
+                }
+                (RootField::Entities(entities), _) => write_entities(entities, writer)?,
+                (RootField::Search(_) | RootField::Introspection { .. }, _) => {
                     let schema = self.api.schema();
                     self.documents
                         .introspect(schema, &ready.prepared, key, writer)?;

@@ -61,6 +61,15 @@ fn each_analyzer_makes_the_terms_of_its_namesake() {
             "De fietsen en kind fiets",
             "_ fiets _ kinder fiets",
         ),
+        ("french", "L'avion et les créatrices", "avion _ _ crer"),
+        ("german", "Die Häuser und Straßen", "_ haus _ strass"),
+        ("spanish", "Los niños y las luces", "_ niñ _ _ luz"),
+        ("italian", "L'amica e i pianeti", "amica _ _ pianet"),
+        (
+            "portuguese",
+            "Os animais e a francesa",
+            "_ animal _ _ frances",
+        ),
     ];
     for (analyzer, text, expected) in cases {
         assert_eq!(terms(analyzer, text), expected, "{analyzer}: {text}");
@@ -90,8 +99,8 @@ fn words_that_are_too_long_are_cut() {
 
 #[test]
 fn other_names_are_unknown() {
-    for name in ["polish", "French", "", "pattern"] {
+    for name in ["polish", "French", "swedish", "", "pattern"] {
         assert_eq!(Analyzer::named(name), None, "{name}");
     }
-    assert_eq!(Analyzer::names().names().count(), 13);
+    assert_eq!(Analyzer::names().names().count(), 18);
 }

@@ -8,6 +8,7 @@ mod document;
 mod embedded;
 #[cfg(feature = "embedded")]
 mod engine_cases;
+mod federation;
 #[cfg(feature = "embedded")]
 mod fuzz_seeds;
 mod indexer;

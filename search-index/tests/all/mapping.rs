@@ -1,5 +1,7 @@
 //! Definitions of indexes, as OpenSearch gets them.
 
+use std::path::Path;
+
 use search_index::mapping::{
     Analyzers, Dialect, FindingKind, IndexDefinition, Indexes, MappingOptions, Owner,
 };
@@ -278,6 +280,26 @@ fn settings_and_the_mark_of_the_owner_are_in_the_body() {
     );
 }
 
+/// Set `UPDATE_EXPECT` to rewrite the file.
+#[test]
+fn each_setting_has_the_definition_that_it_had() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let text = std::fs::read_to_string(folder.join("settings.yaml")).expect("the schema");
+    let indexes = indexes(&text).expect("the schema can be searched");
+    assert_eq!(indexes.findings, []);
+    let mut found = serde_json::Map::new();
+    for index in &indexes.indexes {
+        found.insert(index.name.clone(), properties(index));
+    }
+    let found = serde_json::to_string_pretty(&found).expect("JSON") + "\n";
+    let path = folder.join("settings.json");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, &found).expect("the file is written");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "differs from {}", path.display());
+}
+
 #[test]
 fn the_fingerprint_changes_with_all_that_documents_are_made_of() {
     let text = "id: /soml/f\nobjects:\n  Film: {search: yes, props: {title: {}, of: {range: Note}}}\n  Note: {props: {text: {search: yes}}}\n";
@@ -295,6 +317,10 @@ fn the_fingerprint_changes_with_all_that_documents_are_made_of() {
         first,
         fingerprint(&text.replace("title: {}", "title: {label: Name of it, min: 1}"))
     );
+    let settings = r#"{"number_of_shards": 2}"#.parse().expect("settings");
+    let options = MappingOptions::default().with_settings(settings);
+    let with_settings = Indexes::new(&schema(text), &options).expect("searchable");
+    assert_ne!(first, with_settings.indexes[0].fingerprint);
     for (from, to) in [
         ("title: {}", "title: {max: inf, range: int}"),
         ("title: {}", "title: {rdfProp: 'rdfs:label'}"),
@@ -354,6 +380,30 @@ fn what_cannot_be_searched_is_a_finding() {
         )),
         []
     );
+}
+
+#[test]
+fn a_nesting_level_above_the_maximum_is_reported_where_it_is_written() {
+    let found = |config: &str, note: &str, film: &str, title: &str| {
+        let text = format!(
+            "id: /soml/f\nconfig: {{search: {{index: yes{config}}}}}\nobjects:\n  \
+             Note: {{search: {{index: yes{note}}}, props: {{text: {{}}}}}}\n  \
+             Film: {{inherits: Note, search: {{index: yes{film}}}, \
+             props: {{title: {{search: {{index: yes{title}}}}}}}}}\n"
+        );
+        let error = indexes(&text).err();
+        let findings = error.into_iter().flat_map(|error| error.findings);
+        findings.map(|finding| finding.message).collect::<Vec<_>>()
+    };
+    let (fits, high) = (", type: {nestingLevel: 5}", ", type: {nestingLevel: 6}");
+    let says = |of: &str| vec![format!("nesting level 6 of {of} is above 5")];
+    assert_eq!(found(fits, fits, fits, fits), Vec::<String>::new());
+    assert_eq!(found(high, "", "", ""), says("`config`"));
+    assert_eq!(found("", high, "", ""), says("object `Note`"));
+    assert_eq!(found("", "", high, ""), says("object `Film`"));
+    assert_eq!(found("", "", "", high), says("property `title`"));
+    let two = found("", high, "", ", type: {nestingLevel: 7}");
+    assert_eq!(two.len(), 2, "{two:?}");
 }
 
 #[test]

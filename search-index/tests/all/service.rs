@@ -23,10 +23,21 @@ use crate::{indexes, schema};
 type Answering = dyn Fn(&str, &Search) -> Result<Answer, EngineError> + Send + Sync;
 
 /// An engine that only searches.
-struct Scripted {
+pub(crate) struct Scripted {
     answer: Box<Answering>,
     /// The indexes that were searched.
     asked: Mutex<Vec<String>>,
+}
+
+impl Scripted {
+    pub(crate) fn new(
+        answer: impl Fn(&str, &Search) -> Result<Answer, EngineError> + Send + Sync + 'static,
+    ) -> Self {
+        Scripted {
+            answer: Box::new(answer),
+            asked: Mutex::default(),
+        }
+    }
 }
 
 fn only_searches<T>() -> Result<T, EngineError> {
@@ -123,10 +134,7 @@ fn serve_with(
         .map(|index| Target::Ready(PhysicalName::new(index, 7)))
         .collect();
     let api = SearchApi::new(Arc::new(schema(SKY)), indexes).expect("the API is valid");
-    let engine = Arc::new(Scripted {
-        answer: Box::new(answer),
-        asked: Mutex::default(),
-    });
+    let engine = Arc::new(Scripted::new(answer));
     Bound {
         service: SearchService::new(api, engine.clone(), targets, options),
         engine,

@@ -29,6 +29,7 @@ specialPrefixes:
   vocab_prefix: voc
 objects:
   Planet:
+    name: rdfs:label
     search: {index: yes, analysis: {lang: {en: {analyzer: english}}}}
     props:
       rdfs:label: {range: stringOrLangString, max: inf}
@@ -159,6 +160,27 @@ async fn behaves_as_the_references_show(service: &SearchService) {
     let score = |of: &str| typo[of]["hits"][0]["score"].as_f64().expect("a score");
     let ratio = score("boosted") / score("fuzzy");
     assert!((ratio - 4.0).abs() < 1e-3, "{ratio}");
+
+    let examples = ask(r#"{
+        first: planet_search { max_score hits { score planet { id name } } }
+        second: planet_search(query: {bool: {must: {match: {name: {query: "Tatoine", fuzziness: "2"}}},
+                              filter: [{range: {diameter: {gte: "1000"}}}]}}, from: 0, size: 5)
+        { hits { score planet { id name rdfs_label { value lang } } } }
+    }"#).await;
+    assert_eq!(examples["first"]["max_score"], 1.0);
+    let planet = &examples["second"]["hits"][0]["planet"];
+    assert_eq!(
+        (&planet["id"], &planet["name"]),
+        (
+            &json!("https://swapi.co/resource/planet/1"),
+            &json!("Tatooine")
+        ),
+        "{examples:#}"
+    );
+    assert_eq!(
+        planet["rdfs_label"],
+        json!([{"value": "Tatooine", "lang": null}])
+    );
 
     let languages = ask(
         r#"{ film_search(query: {match: {rdfs_label: {query: "империя", lang: "ru"}}})

@@ -1,28 +1,15 @@
 //! `soml changes`: what mutations have changed, asked of a running service.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use graph_store::remote::http::Secret;
-use graph_store::remote::http::outgoing::{self, causes};
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
-use reqwest::{Client, RequestBuilder, StatusCode, Url};
-use serde_json::Value;
 
+use super::remote::{RemoteService, TokenArgs};
 use super::{CliError, Console, Exit};
 use crate::change_records::{Change, ChangePage, MAX_LIMIT};
-use crate::load::read_text;
-
-/// The variable that holds the token.
-const TOKEN: &str = "SOML_TOKEN";
 
 /// Time between two questions for what is new.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Maximum time of a request as a whole.
-const TIMEOUT: Duration = Duration::from_secs(90);
-/// Maximum size of a page.
-const MAX_BYTES: usize = 256 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct Changes {
@@ -38,9 +25,8 @@ pub(super) struct Changes {
     /// Output format.
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// File that holds the token [default: the variable SOML_TOKEN].
-    #[arg(long, value_name = "FILE", env = "SOML_TOKEN_FILE")]
-    token_file: Option<PathBuf>,
+    #[command(flatten)]
+    token: TokenArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -54,7 +40,7 @@ enum Format {
 impl Changes {
     /// Prints the records page by page.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        let service = ChangeService::new(&self.url, self.token()?)?;
+        let service = RemoteService::new(&self.url, &self.token)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -63,26 +49,14 @@ impl Changes {
         Ok(Exit::Success)
     }
 
-    fn token(&self) -> Result<Option<Secret>, CliError> {
-        let text = match &self.token_file {
-            Some(path) => Some(read_text(path).map_err(|source| CliError::Read {
-                name: path.display().to_string(),
-                source,
-            })?),
-            None => std::env::var(TOKEN).ok(),
-        };
-        let token = text.map(|text| text.trim().to_owned());
-        Ok(token.filter(|token| !token.is_empty()).map(Secret::new))
-    }
-
     async fn print(
         &self,
-        service: &ChangeService,
+        service: &RemoteService,
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
         let mut after = self.after;
         loop {
-            let page = service.page(after).await?;
+            let page = page(service, after).await?;
             for change in &page.changes {
                 match self.format {
                     Format::Text => print_text(change, console)?,
@@ -122,78 +96,13 @@ fn print_text(change: &Change, console: &mut Console<'_>) -> Result<(), CliError
     Ok(())
 }
 
-/// A service that is asked for records.
-struct ChangeService {
-    client: Client,
-    url: Url,
-    token: Option<HeaderValue>,
-}
-
-impl ChangeService {
-    fn new(address: &str, token: Option<Secret>) -> Result<Self, CliError> {
-        let is_service = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
-        let url = Url::parse(address).ok().filter(is_service);
-        let mut url = url.ok_or_else(|| {
-            CliError::Usage(format!(
-                "--url {address} is no address such as http://localhost:9995"
-            ))
-        })?;
-        let path = format!("{}/changes", url.path().trim_end_matches('/'));
-        url.set_path(&path);
-        let token = token.map(|token| {
-            let mut value = HeaderValue::from_str(&format!("Bearer {}", token.reveal()))
-                .map_err(|_| CliError::Usage("the token is malformed".to_owned()))?;
-            value.set_sensitive(true);
-            Ok::<_, CliError>(value)
-        });
-        let failed = |text: String| CliError::Service(text);
-        let tls = outgoing::tls([&url]).map_err(|error| failed(error.to_string()))?;
-        let client = outgoing::client(tls).timeout(TIMEOUT).build();
-        Ok(ChangeService {
-            client: client.map_err(|error| failed(causes(error)))?,
-            url,
-            token: token.transpose()?,
-        })
-    }
-
-    fn request(&self, after: u64) -> RequestBuilder {
-        let mut url = self.url.clone();
-        url.query_pairs_mut()
-            .append_pair("after", &after.to_string())
-            .append_pair("limit", &MAX_LIMIT.to_string());
-        let request = self.client.get(url).header(ACCEPT, "application/json");
-        match &self.token {
-            Some(token) => request.header(AUTHORIZATION, token.clone()),
-            None => request,
-        }
-    }
-
-    async fn page(&self, after: u64) -> Result<ChangePage, CliError> {
-        let failed = |error| CliError::Service(causes(error));
-        let mut response = self.request(after).send().await.map_err(failed)?;
-        let mut bytes = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(failed)? {
-            if bytes.len() + piece.len() > MAX_BYTES {
-                return Err(CliError::Service("the answer is too large".to_owned()));
-            }
-            bytes.extend_from_slice(&piece);
-        }
-        if response.status() != StatusCode::OK {
-            return Err(refused(response.status(), &bytes));
-        }
-        serde_json::from_slice(&bytes)
-            .map_err(|_| CliError::Service("the answer is no page of change records".to_owned()))
-    }
-}
-
-/// Returns the error that an answer says.
-fn refused(status: StatusCode, body: &[u8]) -> CliError {
-    let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    let error = &body["errors"][0];
-    let code = error["extensions"]["code"].as_str();
-    let message = error["message"].as_str();
-    CliError::Service(match (code, message) {
-        (Some(code), Some(message)) => format!("{status}: {message} ({code})"),
-        _ => format!("it answered {status}"),
-    })
+/// Returns the records after a sequence, as many as a page has.
+async fn page(service: &RemoteService, after: u64) -> Result<ChangePage, CliError> {
+    let parameters = [
+        ("after", after.to_string()),
+        ("limit", MAX_LIMIT.to_string()),
+    ];
+    let page = service.get("/changes", &parameters, "application/json");
+    serde_json::from_slice(&page.await?)
+        .map_err(|_| CliError::Service("the answer is no page of change records".to_owned()))
 }

@@ -23,6 +23,7 @@ mod plan;
 mod progress;
 mod provision;
 mod query;
+mod remote;
 mod sdl;
 mod search;
 mod search_service;

@@ -2,6 +2,8 @@
 
 use clap::Args;
 use graphql_service::{Request, Service};
+use search_index::apollo_compiler::Schema;
+use search_index::apollo_compiler::ast::FieldDefinition;
 use search_index::service::{SearchService, Target};
 use serde_json::{Value, json};
 
@@ -9,10 +11,22 @@ use super::config_args::ConfigArgs;
 use super::format::Format;
 use super::indexing::Searchable;
 use super::input::Input;
+use super::remote::{RemoteService, TokenArgs};
 use super::store::{Opened, StoreArgs, context, over_served, runtime};
 use super::{CliError, Console, Exit};
-use crate::config::Settings;
 use crate::search::{Engines, Storage, indexer_options, service_options};
+
+/// Flags about a schema and data, which a running service has of its own.
+const NO_DATA: [&str; 8] = [
+    "demo",
+    "schema",
+    "data",
+    "base",
+    "data_format",
+    "strict",
+    "config",
+    "set",
+];
 
 #[derive(Debug, Args)]
 pub(super) struct Search {
@@ -28,6 +42,11 @@ pub(super) struct Search {
     /// Output format.
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// Address of a running search service, which is asked in place of a schema and data.
+    #[arg(long, value_name = "URL", conflicts_with_all = NO_DATA)]
+    url: Option<String>,
+    #[command(flatten)]
+    token: TokenArgs,
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
@@ -48,6 +67,31 @@ struct Subject {
 impl Search {
     /// Prints the hits; none are a success too.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        match &self.url {
+            Some(url) => runtime()?.block_on(self.ask(url, console)),
+            None => self.find(console),
+        }
+    }
+
+    /// Asks a running service.
+    async fn ask(&self, url: &str, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let service = RemoteService::new(url, &self.token)?;
+        let sdl = service.get("/schema.graphql", &[], "text/plain").await?;
+        let sdl = String::from_utf8_lossy(&sdl);
+        let schema = Schema::parse_and_validate(sdl, "schema.graphql");
+        let schema = schema.map_err(|_| {
+            let message = "its schema cannot be read; is this the address of a search service?";
+            CliError::Service(message.to_owned())
+        })?;
+        let subject = self.subject(&schema)?;
+        let variables = json!({ "text": self.text });
+        let request = json!({ "query": subject.query(self.size), "variables": variables });
+        let body = service.query(&request).await?;
+        self.show(&subject, &body, console)
+    }
+
+    /// Indexes the data, and searches them.
+    fn find(&self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let settings = self.config.told(console)?;
         self.input.check_against(&settings)?;
         let (schema, Opened { store, .. }) =
@@ -66,67 +110,106 @@ impl Search {
                 targets.collect(),
                 service_options(&settings),
             );
-            self.search(&service, &settings, console).await
+            let subject = self.subject(service.api().schema())?;
+            let mut request = Request::new(subject.query(self.size));
+            let variables = json!({ "text": self.text });
+            request.variables = serde_json::from_value(variables).ok();
+            let response = service.respond(request, context(&settings)).await;
+            self.show(&subject, &response.body.to_bytes(), console)
         })
     }
 
-    async fn search(
+    fn show(
         &self,
-        service: &SearchService,
-        settings: &Settings,
+        subject: &Subject,
+        body: &[u8],
         console: &mut Console<'_>,
     ) -> Result<Exit, CliError> {
-        let subject = self.subject(service)?;
-        let mut request = Request::new(subject.query(self.size));
-        let variables = json!({ "text": self.text });
-        request.variables = serde_json::from_value(variables).ok();
-        let response = service.respond(request, context(settings)).await;
-        let body = response.body.to_bytes();
         match self.format {
             Format::Json => {
-                console.out.write_all(&body)?;
+                console.out.write_all(body)?;
                 writeln!(console.out)?;
             }
-            Format::Text => print(&subject, &body, console)?,
+            Format::Text => print(subject, body, console)?,
         }
-        super::query::exit_of(&body)
+        super::query::exit_of(body)
     }
 
     /// Finds what is searched in the API.
-    fn subject(&self, service: &SearchService) -> Result<Subject, CliError> {
-        let api = service.api();
-        let indexes = &api.indexes().indexes;
-        let names: Vec<_> = indexes.iter().map(|index| index.name.as_str()).collect();
-        let found = match &self.object {
-            Some(name) => names.iter().position(|one| one.eq_ignore_ascii_case(name)),
-            None if names.len() == 1 => Some(0),
-            None => None,
+    fn subject(&self, schema: &Schema) -> Result<Subject, CliError> {
+        let subjects: Vec<_> = subjects(schema).collect();
+        let found = match (&self.object, subjects.as_slice()) {
+            (Some(name), all) => all.iter().find(|(one, _)| one.eq_ignore_ascii_case(name)),
+            (None, [one]) => Some(one),
+            (None, _) => None,
         };
-        let found = found.and_then(|at| Some((&indexes[at], api.field_names(at)?)));
-        let (index, (root, object)) = found.ok_or_else(|| {
-            let names = names.join(", ");
-            CliError::Usage(format!("name what to search by --object: one of {names}"))
-        })?;
-        let leaves = index.fields.fields.iter();
-        let leaves = leaves.filter_map(|(name, field)| Some((name, field.leaf()?)));
-        let texts: Vec<_> = leaves.filter(|(_, leaf)| leaf.is_text()).collect();
-        let label = texts
-            .iter()
-            .find(|(name, _)| *name == "name")
-            .or_else(|| texts.first());
-        Ok(Subject {
-            root: root.to_owned(),
-            object: object.to_owned(),
-            label: label.map(|(name, leaf)| {
-                let is_language = matches!(leaf, search_index::mapping::Leaf::Language { .. });
-                ((*name).clone(), is_language)
-            }),
-            texts: texts.iter().map(|(name, _)| (*name).clone()).collect(),
-        })
+        if let Some((_, root)) = found {
+            return Ok(Subject::new(schema, root));
+        }
+        if subjects.is_empty() {
+            let message = "its schema has no searches; is this the address of a search service?";
+            return Err(CliError::Service(message.to_owned()));
+        }
+        let names: Vec<_> = subjects.iter().map(|(name, _)| *name).collect();
+        let names = names.join(", ");
+        Err(CliError::Usage(format!(
+            "name what to search by --object: one of {names}"
+        )))
     }
 }
 
+/// Returns the objects that an API searches, each with its root field.
+fn subjects(schema: &Schema) -> impl Iterator<Item = (&str, &FieldDefinition)> {
+    let query = schema.get_object("Query").into_iter();
+    query
+        .flat_map(|query| query.fields.values())
+        .filter_map(|root| {
+            let ty = root.ty.inner_named_type().as_str();
+            Some((ty.strip_suffix("_Search_Result")?, &***root))
+        })
+}
+
 impl Subject {
+    fn new(schema: &Schema, root: &FieldDefinition) -> Self {
+        let result = root.ty.inner_named_type().as_str();
+        let name = result.trim_end_matches("_Search_Result");
+        let hit = schema.get_object(&format!("{name}_Search_Hit"));
+        let fields = hit.into_iter().flat_map(|hit| &hit.fields);
+        let own = ["id", "score", "sort"];
+        let object = fields.filter(|(field, _)| !own.contains(&field.as_str()));
+        let object = object.map(|(field, of)| (field.as_str(), of.ty.inner_named_type()));
+        let (object, ty) = object.last().unzip();
+        let clause = schema.get_input_object(&format!("{name}_Search_Match"));
+        // Text has its whole values beside it, or languages.
+        let keys = clause.into_iter().flat_map(|clause| {
+            let texts = clause.fields.iter().filter(|(key, field)| {
+                let has_whole = clause
+                    .fields
+                    .contains_key(format!("{key}_keyword").as_str());
+                has_whole || field.ty.inner_named_type() == "Search_LanguageMatch"
+            });
+            texts.map(|(key, _)| key.to_string())
+        });
+        let texts: Vec<_> = keys.collect();
+        // References have no properties.
+        let shown = ty.and_then(|ty| schema.get_object(ty));
+        let label = shown.and_then(|shown| {
+            let first = texts
+                .iter()
+                .find(|key| *key == "name")
+                .or_else(|| texts.first());
+            let field = shown.fields.get(first?.as_str())?;
+            let is_language = field.ty.inner_named_type() == "Literal";
+            Some((field.name.to_string(), is_language))
+        });
+        Subject {
+            root: root.name.to_string(),
+            object: object.unwrap_or_default().to_owned(),
+            texts,
+            label,
+        }
+    }
+
     /// Returns a search of the text in all properties; objects that have it in several are better.
     fn query(&self, size: usize) -> String {
         let Subject { root, object, .. } = self;

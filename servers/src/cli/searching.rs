@@ -47,6 +47,9 @@ pub(super) async fn beside(
         Switch::Automatic => is_searched(app),
     };
     if !is_on {
+        if is_searched(app) {
+            tracing::info!("the schema says what is searched, and `search.enabled` is `false`");
+        }
         return Ok(None);
     }
     let mut settings = app.settings.clone();

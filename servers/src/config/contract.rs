@@ -188,7 +188,7 @@ planned! {
         "logging.level.*" "license.filepath"
         "graphql.enableOutputValidations"
         "graphql.response.json.deduplication" "graphql.response.json.nullArrays"
-        "graphql.introspectionQueryCache.*" "graphdql.federation.enabled"
+        "graphql.introspectionQueryCache.*"
         "validation.shacl.enabled" "sparql.optimizations.*"
         "sparql.endpoint.cluster.forceConnection"
         "sparql.endpoint.cluster.unavailableWriteTimeout"

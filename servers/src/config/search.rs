@@ -22,6 +22,8 @@ pub struct SearchSettings {
     pub location: String,
     /// Maximum of `nestingLevel` in a schema (`search.maxNestingLevel`).
     pub max_nesting_level: Positive,
+    /// Whether the API is a federation subgraph (`graphdql.federation.enabled`).
+    pub federation: bool,
     /// The object service that schemas are read from (`search.soml.address`).
     pub object_service: Option<ServiceAddress>,
     /// Token for that service (`search.soml.token`).
@@ -128,6 +130,7 @@ impl Default for SearchSettings {
             port: SearchPort(None),
             location: "data".to_owned(),
             max_nesting_level: Positive(5),
+            federation: false,
             object_service: None,
             object_service_token: None,
             severities: Severities::default(),

@@ -257,6 +257,7 @@ properties! {
     "search.port" => search.port, "Port of the search service; 0 takes any free port. `auto` is 9980, or any free port if `application.port` is 0. `search-service` listens on `application.port`.";
     "search.storage.location" => search.location, "Folder in which the search service keeps what is bound to it, and the embedded engine its indexes, each below the name of the application. Not used while the data are in memory only.";
     "search.maxNestingLevel" => search.max_nesting_level, "Maximum of `nestingLevel` in the `search` settings of a schema.";
+    "graphdql.federation.enabled" => search.federation, "Makes the search API a Federation 1 subgraph: adds `_entities`, serves `_service { sdl }`, and shows of objects in hits the `id` alone.";
     "search.soml.address" => search.object_service, "Address of an object service from which `search-service` reads schemas, at `GET /soml/{id}`; with `none`, they are its own.";
     "search.soml.token" => search.object_service_token, secret "Bearer token for the object service.";
     "search.healthcheck.somlSeverity" => search.severities.soml, "Severity of check 2100 while no schema is bound. Here and below, `LOW` and `MEDIUM` are the status `WARNING`, and `HIGH` is `ERROR`.";

@@ -9,7 +9,6 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use graphql_service::GraphqlError;
-use search_index::code as engine;
 use search_index::engine::EngineError;
 use search_index::indexer::MalformedValues;
 use serde_json::json;
@@ -133,13 +132,7 @@ fn engine_error(error: &EngineError) -> HttpError {
         error = error as &dyn std::error::Error,
         "the search engine failed"
     );
-    let code = match error {
-        EngineError::Unavailable(_) | EngineError::Call(_) => engine::ENGINE_UNAVAILABLE,
-        EngineError::Overloaded(_) => engine::ENGINE_OVERLOADED,
-        EngineError::Denied(_) => engine::ENGINE_DENIED,
-        _ => engine::ENGINE_FAILED,
-    };
-    HttpError::new(code, error.to_string())
+    HttpError::new(error.code(), error.to_string())
 }
 
 /// The answer when values do not fit: one error for each that is listed.

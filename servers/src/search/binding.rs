@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use graph_store::CallContext;
+use search_index::apollo_compiler::ExecutableDocument;
 use search_index::engine::{EngineError, PhysicalName};
 use search_index::indexer::Indexer;
 use search_index::service::{SearchService, Target};
@@ -125,8 +126,9 @@ impl SearchApp {
         let context = CallContext::new().with_timeout(ENGINE_TIME);
         let info = self.engines.written.info(&context).await?;
         let options = mapping_options(&self.settings, info.analyzers);
-        let text = Arc::clone(text);
-        Ok(self.in_slot(move || then(check(&text, &options))).await?)
+        let (text, federation) = (Arc::clone(text), self.settings.search.federation);
+        let work = move || then(check(&text, &options, federation));
+        Ok(self.in_slot(work).await?)
     }
 
     /// Returns the indexes that the engine has of a schema as it is, in the order of its definitions.
@@ -186,7 +188,11 @@ impl SearchApp {
         let make = move || {
             let Searchable { soml, indexes, api } = searchable;
             let mut examples = example_queries(&api);
-            if let Some(query) = query {
+            // In a subgraph, objects of hits have less than it may ask for.
+            let is_valid = |query: &String| {
+                ExecutableDocument::parse_and_validate(api.schema(), query, "query.graphql").is_ok()
+            };
+            if let Some(query) = query.filter(is_valid) {
                 let title = "Start";
                 examples.insert(0, Example { title, query });
             }

@@ -26,8 +26,8 @@ pub(super) struct Searchable {
     pub(super) api: SearchApi,
 }
 
-/// Checks a document, and generates the search API.
-pub(crate) fn check(text: &str, options: &MappingOptions) -> SearchChecked {
+/// Checks a document, and generates the search API: as a subgraph for a federation gateway if asked to.
+pub(crate) fn check(text: &str, options: &MappingOptions, federation: bool) -> SearchChecked {
     let loaded = soml_core::load(text);
     let mut notes: Vec<_> = loaded.diagnostics.into_iter().map(Note::from).collect();
     let declares_id = notes
@@ -36,7 +36,7 @@ pub(crate) fn check(text: &str, options: &MappingOptions) -> SearchChecked {
     let id = loaded.schema.as_ref().filter(|_| declares_id);
     let id = id.map(|soml| path_name(&soml.id));
     let searchable = loaded.schema.and_then(|soml| {
-        let made = searchable(Arc::new(soml), options);
+        let made = searchable(Arc::new(soml), options, federation);
         let (findings, searchable) = match made {
             Ok(made) => (made.indexes.findings.clone(), Some(made)),
             Err(error) => (error.findings, None),
@@ -61,9 +61,13 @@ pub(crate) fn check(text: &str, options: &MappingOptions) -> SearchChecked {
 fn searchable(
     soml: Arc<Valid<soml_core::Schema>>,
     options: &MappingOptions,
+    federation: bool,
 ) -> Result<Searchable, search_index::mapping::MappingError> {
     let indexes = Indexes::new(&soml, options)?;
-    let api = SearchApi::new(Arc::clone(&soml), indexes.clone())?;
+    let api = match federation {
+        true => SearchApi::subgraph(Arc::clone(&soml), indexes.clone())?,
+        false => SearchApi::new(Arc::clone(&soml), indexes.clone())?,
+    };
     Ok(Searchable {
         soml,
         indexes: Arc::new(indexes),

@@ -26,6 +26,8 @@ struct Subject<'a> {
     index: &'a IndexDefinition,
     root: &'a str,
     object: &'a str,
+    /// Objects of hits are references.
+    is_reference: bool,
 }
 
 impl<'a> Subject<'a> {
@@ -35,6 +37,7 @@ impl<'a> Subject<'a> {
             index,
             root,
             object,
+            is_reference: api.is_subgraph(),
         })
     }
 
@@ -49,7 +52,10 @@ impl<'a> Subject<'a> {
             Leaf::Language { .. } => format!("        {name} {{ value lang }}\n"),
             Leaf::Scalar { .. } => format!("        {name}\n"),
         });
-        let shown: String = shown.collect();
+        let shown: String = match self.is_reference {
+            true => String::new(),
+            false => shown.collect(),
+        };
         format!("        id\n{shown}")
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::app::SearchApp;
 use super::bound::Bound;
-use super::job::{Job, JobState};
+use super::job::{Failure, Job, JobState};
 
 impl SearchApp {
     /// Returns what there is to know of the indexes of the bound schema; `None` without one.
@@ -25,6 +25,7 @@ impl SearchApp {
             .as_ref()
             .filter(|job| Arc::ptr_eq(&job.candidate, &bound));
         let next = job.as_ref().filter(|job| is_next(job, &bound));
+        let failure = of_bound.or(next).and_then(|job| failure_of(job));
         let mut indexes = Vec::new();
         for (at, definition) in bound.indexes.indexes.iter().enumerate() {
             indexes.push(self.index(&bound, at, definition, &context).await);
@@ -36,7 +37,8 @@ impl SearchApp {
             "engine": engine.map(|engine| json!({"name": engine.name, "version": engine.version})),
             "indexingEnabled": self.builds_indexes(),
             "state": state_of(&bound, of_bound.map(|job| &**job)),
-            "error": of_bound.or(next).and_then(|job| error_of(job)),
+            "error": failure.as_ref().map(|failure| failure.text.as_str()),
+            "errorCode": failure.as_ref().and_then(|failure| failure.code),
             "next": next.map(|job| next_binding(job)),
             "indexes": indexes,
         }))
@@ -98,7 +100,7 @@ fn state_of(bound: &Bound, job: Option<&Job>) -> &'static str {
     }
 }
 
-fn error_of(job: &Job) -> Option<String> {
+fn failure_of(job: &Job) -> Option<Failure> {
     match &*job.state() {
         JobState::Waiting { error, .. } | JobState::Failed { error } => Some(error.clone()),
         JobState::Running | JobState::Cancelled | JobState::Done => None,

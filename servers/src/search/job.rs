@@ -38,17 +38,39 @@ pub(super) enum JobState {
         /// Number of tries so far.
         tries: u32,
         /// Why it failed.
-        error: String,
+        error: Failure,
     },
     /// It failed for good.
     Failed {
         /// Why.
-        error: String,
+        error: Failure,
     },
     /// It was cancelled.
     Cancelled,
     /// All indexes are there.
     Done,
+}
+
+/// Why a run failed, for operators.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Failure {
+    /// The code, if the engine is the reason.
+    pub(super) code: Option<&'static str>,
+    /// The error with its causes.
+    pub(super) text: String,
+}
+
+impl Failure {
+    fn of(error: &IndexerError) -> Self {
+        let code = match error {
+            IndexerError::Engine(error) => Some(error.code().as_str()),
+            _ => None,
+        };
+        Failure {
+            code,
+            text: described(error),
+        }
+    }
 }
 
 /// Says that a schema is bound, or why it is not.
@@ -146,19 +168,24 @@ impl Run {
                 self.refuse(error);
                 return self.finish(JobState::Cancelled);
             }
-            let text = described(&error);
+            let failure = Failure::of(&error);
             if !error.is_transient() || tries == retry.max_retries || self.accepted.is_some() {
-                tracing::error!(error = text, "the indexes cannot be built");
+                tracing::error!(error = failure.text, "the indexes cannot be built");
                 if self.accepted.is_some() {
                     // Nothing has changed, and whoever asked for it hears why.
                     self.app.job.store(None);
                 }
                 self.refuse(error);
-                return self.finish(JobState::Failed { error: text });
+                return self.finish(JobState::Failed { error: failure });
             }
             tries += 1;
-            tracing::warn!(error = text, tries, "building the indexes is tried again");
-            self.job.set(JobState::Waiting { tries, error: text });
+            let error = failure;
+            tracing::warn!(
+                error = error.text,
+                tries,
+                "building the indexes is tried again"
+            );
+            self.job.set(JobState::Waiting { tries, error });
             self.app.forget_health();
             if !sleep(retry.delay.0, &token).await {
                 return self.finish(JobState::Cancelled);

@@ -152,9 +152,10 @@ fn check_indexes(app: &SearchApp, engine: &EngineState) -> HealthRecord {
         EngineState::Answers => {}
     }
     let failed = app.job.load_full().and_then(|job| match &*job.state() {
-        JobState::Failed { error } => Some(format!("the indexes cannot be built: {error}")),
+        JobState::Failed { error } => Some(format!("the indexes cannot be built: {}", error.text)),
         JobState::Waiting { tries, error } => Some(format!(
-            "building the indexes failed {tries} times: {error}"
+            "building the indexes failed {tries} times: {}",
+            error.text
         )),
         JobState::Running | JobState::Cancelled | JobState::Done => None,
     });

@@ -29,6 +29,9 @@ const CHARACTERS: [RangeInclusive<char>; 2] = ['\0'..='\u{32000}', '\u{e0000}'..
 /// Random texts.
 const RANDOM_TEXTS: usize = 10_000;
 
+/// Random texts of words with endings.
+const RANDOM_WORDS: usize = 5_000;
+
 /// A term, and its position.
 type Token = (String, u64);
 
@@ -196,6 +199,29 @@ fn random_text(random: &mut Random) -> String {
     text
 }
 
+/// Returns some words that end as those of European languages do.
+fn random_words(random: &mut Random) -> String {
+    const LETTERS: &str =
+        "abcdefghijklmnopqrstuvwxyzabcdefghilmnoprstuaeiouaeiouàáâäãåçèéêëìíîïñòóôöõøùúûüßæ'";
+    const ENDINGS: &str = "a ada adas ação ações ais ama ar ateur atrice ation aux bly catrice cateur ces e é ée eaux \
+        eira eis éis ement en er ère erende ern erne es esa eses esse est ète euse eux ficateur ficatrice folle gd \
+        heden heter iaca ica ida idade ie ième ik inage ingen inha ino ions ique is isateur isation isations \
+        issant issement ition iva ive ivement logies molle mente ne nnel nnelle ns o ões ães óis ona ons ora os \
+        osa r s st tés teur teuse trice ualisation ux x y zz";
+    let letters: Vec<char> = LETTERS.chars().collect();
+    let endings: Vec<&str> = ENDINGS.split_whitespace().collect();
+    let mut text = String::new();
+    for _ in 0..=random.below(4) {
+        let stem = (0..random.below(9)).map(|_| letters[random.below(letters.len())]);
+        text.extend(stem);
+        for _ in 0..random.below(3) {
+            text += endings[random.below(endings.len())];
+        }
+        text.push(' ');
+    }
+    text
+}
+
 /// Returns a character alone and between others.
 fn neighbours(letter: char) -> [String; 4] {
     [
@@ -214,6 +240,7 @@ fn embedded_analyzers_make_the_terms_of_a_server() {
     let of_data = texts.len();
     let mut random = Random::new(1);
     texts.extend((0..RANDOM_TEXTS).map(|_| random_text(&mut random)));
+    texts.extend((0..RANDOM_WORDS).map(|_| random_words(&mut random)));
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     println!("{of_data} texts of data, {} in all", texts.len());
     let mut unexplained = 0;

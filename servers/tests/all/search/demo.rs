@@ -3,7 +3,12 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
+use graph_store::CallContext;
+use search_index::engine::{Binding, PhysicalName, SearchEngine};
+use search_index::mapping::{Indexes, MappingOptions, Owner};
+use search_index::opensearch::{OpenSearch, OpenSearchOptions};
 use serde_json::{Value, json};
+use servers::demo::STAR_WARS;
 
 /// A running process, which ends when this is dropped.
 struct Process(Child);
@@ -134,6 +139,50 @@ fn indexing_without_data_is_refused_with_a_hint() {
         said.contains("sparql.endpoint.address") && said.contains("--data"),
         "{said}"
     );
+}
+
+#[test]
+#[ignore = "needs an OpenSearch server named by OPENSEARCH_URL"]
+fn opensearch_takes_the_indexes_of_the_demo_within_its_limits() {
+    let soml = soml_core::load(&STAR_WARS.searched_schema())
+        .schema
+        .unwrap();
+    let indexes = Indexes::new(&soml, &MappingOptions::default()).unwrap();
+    assert_eq!(indexes.findings, []);
+    let names: Vec<_> = indexes
+        .indexes
+        .iter()
+        .map(|index| index.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "Character",
+            "Film",
+            "Planet",
+            "Species",
+            "Starship",
+            "Vehicle"
+        ]
+    );
+    let address = std::env::var("OPENSEARCH_URL").unwrap().parse().unwrap();
+    super::block_on(async {
+        let engine = OpenSearch::new(OpenSearchOptions::new(address, "demo")).unwrap();
+        let context = CallContext::new();
+        for definition in &indexes.indexes {
+            // A number that no other test has.
+            let name = PhysicalName::new(definition, 1_000_002);
+            let index = Binding {
+                definition,
+                name: &name,
+            };
+            engine
+                .create(index, &Owner::new("demo"), &context)
+                .await
+                .unwrap();
+            engine.delete(&name, &context).await.unwrap();
+        }
+    });
 }
 
 #[test]

@@ -3,12 +3,16 @@
 use servers::config::Severity;
 use servers::search::Engines;
 
-use super::stoppable::Stoppable;
-use super::{World, embedded, planets};
+use super::stoppable::{Health, Stoppable};
+use super::{World, embedded, on_both_engines, planets};
 
-#[test]
-fn all_is_well_with_a_bound_schema() {
-    let sky = World::embedded().serve();
+on_both_engines! {
+    all_is_well_with_a_bound_schema
+}
+
+/// On a server of one node, copies have no place, and that is well too.
+fn all_is_well_with_a_bound_schema(world: &World) {
+    let sky = world.serve();
     let record = sky.service.get("/__health").json();
     assert_eq!(record["status"], "OK", "{record:#}");
     for (id, kind) in [("2100", "search"), ("2200", "indexes"), ("2300", "indexer")] {
@@ -20,6 +24,7 @@ fn all_is_well_with_a_bound_schema() {
         );
     }
     assert_eq!(sky.service.get("/__gtg").json()["gtg"], "OK");
+    sky.unbind("sky");
 }
 
 #[test]
@@ -35,6 +40,8 @@ fn each_severity_is_that_of_its_property() {
         severities.soml = severity;
         severities.engine = severity;
         severities.indexing_soml = severity;
+        severities.unavailable = severity;
+        severities.indexing_indexes = severity;
         severities.indexing_unavailable = severity;
         severities.indexer = severity;
         let engine = Stoppable::new(embedded());
@@ -47,7 +54,50 @@ fn each_severity_is_that_of_its_property() {
         for id in ["2100", "2200", "2300"] {
             assert_eq!(sky.check(id)["status"], status, "no engine: {id}");
         }
+        engine.stop(false);
+        engine.set_health(Health::Failed);
+        for id in ["2100", "2200", "2300"] {
+            assert_eq!(sky.check(id)["status"], status, "the check fails: {id}");
+        }
+        engine.set_health(Health::Answered);
+        engine.lose_indexes(usize::MAX);
+        sky.store("sky", &world.soml("title: {}, more: {}"));
+        assert_eq!(sky.bind("sky").status, 200);
+        sky.wait("the run has failed", |sky| sky.info()["state"] == "FAILED");
+        assert_eq!(sky.check("2200")["status"], status, "no index");
+        assert_eq!(sky.check("2100")["status"], "OK");
     }
+}
+
+#[test]
+fn severities_are_those_of_the_interface_where_nothing_is_set() {
+    let severities = servers::config::Settings::default().search.severities;
+    let medium = [
+        severities.soml,
+        severities.engine,
+        severities.indexing_soml,
+        severities.indexing_indexes,
+    ];
+    assert_eq!(medium, [Severity::Medium; 4]);
+    let high = [
+        severities.unavailable,
+        severities.indexing_unavailable,
+        severities.indexer,
+    ];
+    assert_eq!(high, [Severity::High; 3]);
+}
+
+#[test]
+fn an_engine_that_does_not_answer_its_check_in_time_is_away() {
+    let mut world = World::embedded();
+    world.settings.search.health_check_timeout = servers::config::Positive(50);
+    let engine = Stoppable::new(embedded());
+    let sky = world.serve_parts(world.parts_over(planets(1), Engines::of(engine.clone())));
+    engine.set_health(Health::Silent);
+    let message = sky.check("2100")["message"].clone();
+    assert_eq!(message, "the search engine did not respond in time");
+    engine.set_health(Health::Answered);
+    assert_eq!(sky.check("2100")["status"], "OK");
 }
 
 #[test]

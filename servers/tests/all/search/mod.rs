@@ -2,11 +2,15 @@
 
 mod binding;
 mod callers;
+mod command;
 mod demo;
 mod engine_away;
+mod federation;
 mod health;
 mod kept;
+mod refusals;
 mod routes;
+mod settings;
 mod stoppable;
 
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! An engine that a test can stop, and let go on.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,8 +10,8 @@ use graph_store::CallContext;
 use search_index::document::Document;
 use search_index::dsl::Search;
 use search_index::engine::{
-    Answer, Binding, Engine, EngineError, EngineHealth, EngineInfo, IndexState, PhysicalName,
-    Rejected, SearchEngine, Switch,
+    Answer, Binding, Engine, EngineError, EngineHealth, EngineInfo, IndexCondition, IndexState,
+    PhysicalName, Rejected, SearchEngine, Switch,
 };
 use search_index::mapping::Owner;
 
@@ -19,7 +20,30 @@ pub(super) struct Stoppable {
     engine: Engine,
     is_stopped: AtomicBool,
     holds_bulks: AtomicBool,
+    health: Mutex<Health>,
+    /// How many documents are still refused, and which.
+    refuses: Mutex<(usize, Box<Refuses>)>,
+    refused: AtomicUsize,
+    /// How many indexes are still lost, each when it is first written to.
+    loses: AtomicUsize,
+    lost: Mutex<HashSet<String>>,
+    /// How many moves of aliases still fail.
+    failing_switches: AtomicUsize,
 }
+
+/// What becomes of a health check.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Health {
+    /// The engine answers it.
+    Answered,
+    /// The engine fails.
+    Failed,
+    /// The engine never answers.
+    Silent,
+}
+
+/// Refuses a document of a bulk, by its position and source.
+type Refuses = dyn Fn(usize, &[u8]) -> Option<Rejected> + Send;
 
 impl Stoppable {
     pub(super) fn new(engine: Engine) -> Arc<Stoppable> {
@@ -27,6 +51,12 @@ impl Stoppable {
             engine,
             is_stopped: AtomicBool::new(false),
             holds_bulks: AtomicBool::new(false),
+            health: Mutex::new(Health::Answered),
+            refuses: Mutex::new((0, Box::new(|_, _| None))),
+            refused: AtomicUsize::new(0),
+            loses: AtomicUsize::new(0),
+            lost: Mutex::default(),
+            failing_switches: AtomicUsize::new(0),
         })
     }
 
@@ -38,6 +68,66 @@ impl Stoppable {
     /// Takes no documents from now on, or does again.
     pub(super) fn hold_bulks(&self, holds: bool) {
         self.holds_bulks.store(holds, Ordering::SeqCst);
+    }
+
+    /// Decides what becomes of health checks from now on.
+    pub(super) fn set_health(&self, health: Health) {
+        *self.health.lock().unwrap() = health;
+    }
+
+    /// Does not take some documents from now on, until it has refused a number of them.
+    pub(super) fn refuse(
+        &self,
+        number: usize,
+        refuses: impl Fn(usize, &[u8]) -> Option<Rejected> + Send + 'static,
+    ) {
+        *self.refuses.lock().unwrap() = (number, Box::new(refuses));
+    }
+
+    /// Returns how many documents it has refused.
+    pub(super) fn refused(&self) -> usize {
+        self.refused.load(Ordering::SeqCst)
+    }
+
+    /// Loses the next indexes that are written to, as a cluster does whose node goes away, and has all others.
+    pub(super) fn lose_indexes(&self, number: usize) {
+        self.lost.lock().unwrap().clear();
+        self.loses.store(number, Ordering::SeqCst);
+    }
+
+    /// Does not move aliases the next times that it is to.
+    pub(super) fn fail_switches(&self, number: usize) {
+        self.failing_switches.store(number, Ordering::SeqCst);
+    }
+
+    /// Returns how many moves of aliases still fail.
+    pub(super) fn failing_switches(&self) -> usize {
+        self.failing_switches.load(Ordering::SeqCst)
+    }
+
+    fn is_lost(&self, name: &PhysicalName) -> bool {
+        let mut lost = self.lost.lock().unwrap();
+        let left = self.loses.load(Ordering::SeqCst);
+        if left > 0 && lost.insert(name.to_string()) {
+            self.loses.store(left - 1, Ordering::SeqCst);
+        }
+        lost.contains(name.as_str())
+    }
+
+    /// Returns what is refused of some documents, in ascending order of their positions.
+    fn refused_of(&self, documents: &[Document]) -> Vec<Rejected> {
+        let mut refuses = self.refuses.lock().unwrap();
+        let mut refused = Vec::new();
+        for (position, document) in documents.iter().enumerate() {
+            if refuses.0 > 0
+                && let Some(one) = (refuses.1)(position, &document.source)
+            {
+                refuses.0 -= 1;
+                refused.push(one);
+            }
+        }
+        self.refused.fetch_add(refused.len(), Ordering::SeqCst);
+        refused
     }
 
     fn check(&self) -> Result<(), EngineError> {
@@ -57,12 +147,29 @@ impl SearchEngine for Stoppable {
 
     async fn health(&self, context: &CallContext) -> Result<EngineHealth, EngineError> {
         self.check()?;
-        self.engine.health(context).await
+        let health = *self.health.lock().unwrap();
+        match health {
+            Health::Answered => self.engine.health(context).await,
+            Health::Failed => Err(EngineError::Failed("as a test says".into())),
+            Health::Silent => std::future::pending().await,
+        }
     }
 
     async fn indexes(&self, context: &CallContext) -> Result<Vec<IndexState>, EngineError> {
         self.check()?;
         self.engine.indexes(context).await
+    }
+
+    async fn condition(
+        &self,
+        name: &PhysicalName,
+        _: &CallContext,
+    ) -> Result<IndexCondition, EngineError> {
+        self.check()?;
+        match self.lost.lock().unwrap().contains(name.as_str()) {
+            true => Ok(IndexCondition::Lost("its node is gone".to_owned())),
+            false => Ok(IndexCondition::Available),
+        }
     }
 
     async fn create(
@@ -91,7 +198,19 @@ impl SearchEngine for Stoppable {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         self.check()?;
-        self.engine.bulk(index, documents, context).await
+        if self.is_lost(index.name) {
+            return Err(EngineError::Unavailable("its node is gone".into()));
+        }
+        let refused = self.refused_of(documents);
+        let is_refused = |at: &usize| refused.iter().any(|one| one.position == *at);
+        let taken: Vec<usize> = (0..documents.len()).filter(|at| !is_refused(at)).collect();
+        let documents: Vec<_> = taken.iter().map(|at| documents[*at].clone()).collect();
+        let mut rejected = self.engine.bulk(index, &documents, context).await?;
+        for one in &mut rejected {
+            one.position = taken[one.position];
+        }
+        rejected.extend(refused);
+        Ok(rejected)
     }
 
     async fn refresh(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError> {
@@ -101,6 +220,11 @@ impl SearchEngine for Stoppable {
 
     async fn switch(&self, switches: &[Switch], context: &CallContext) -> Result<(), EngineError> {
         self.check()?;
+        let left = self.failing_switches();
+        if left > 0 {
+            self.fail_switches(left - 1);
+            return Err(EngineError::Unavailable("as a test says".into()));
+        }
         self.engine.switch(switches, context).await
     }
 

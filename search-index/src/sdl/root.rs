@@ -1,0 +1,154 @@
+//! Root fields of operations.
+
+use apollo_compiler::Node;
+use apollo_compiler::executable::Field;
+use graphql_service::error::{GraphqlError, Location};
+use graphql_service::limits::exceeded;
+use oxrdf::NamedNode;
+
+use super::arguments::Place;
+use super::federation::EntityTypes;
+use super::input::Input;
+use super::reference::References;
+use super::shape::{Fields, KeyForm, Shape, Shapes};
+use crate::code;
+use crate::dsl::Search;
+use crate::limits::SearchLimits;
+
+/// A root field of an operation.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RootField {
+    /// A search.
+    Search(Box<RootSearch>),
+    /// The schema of a subgraph as text.
+    Service(RootService),
+    /// Objects of a subgraph by their representations.
+    Entities(Box<RootEntities>),
+    /// What every GraphQL service has: `__typename`, `__schema` or `__type`.
+    Introspection {
+        /// The key of the field in the response.
+        key: String,
+    },
+}
+
+impl RootField {
+    /// Returns the key of the field in the response.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        match self {
+            RootField::Search(search) => &search.key,
+            RootField::Service(service) => &service.key,
+            RootField::Entities(entities) => &entities.key,
+            RootField::Introspection { key } => key,
+        }
+    }
+}
+
+/// A root field of an operation, as a search.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RootSearch {
+    /// The key of the field in the response.
+    pub key: String,
+    /// The position of the index in [`Indexes::indexes`].
+    pub index: usize,
+    /// The search.
+    pub search: Search,
+    /// What the answer shows.
+    pub shape: Shape,
+    /// Where the field stands in the document.
+    pub location: Option<Location>,
+    /// How the keys of the buckets of each aggregation look.
+    pub(crate) key_forms: Vec<KeyForm>,
+}
+
+/// The root field `_service` of an operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RootService {
+    pub(super) key: String,
+    /// What the answer shows.
+    pub(crate) fields: Fields<ServicePart>,
+}
+
+/// A field of the type `_Service`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServicePart {
+    TypeName,
+    Sdl,
+}
+
+/// The root field `_entities` of an operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RootEntities {
+    pub(super) key: String,
+    /// The objects, each by the position of its type and its IRI; `None` for one whose id is no IRI.
+    pub(crate) objects: Vec<Option<(usize, String)>>,
+    /// What the answer shows of each.
+    pub(crate) shown: References,
+}
+
+impl<'d> Shapes<'d, '_> {
+    /// Reads the root field `_service`.
+    pub(super) fn service(self, key: &str, fields: &[&'d Node<Field>]) -> RootService {
+        let sets = fields.iter().map(|field| &field.selection_set);
+        RootService {
+            key: key.to_owned(),
+            fields: self.fields(sets, |name, _| match name {
+                "sdl" => ServicePart::Sdl,
+                _ => ServicePart::TypeName,
+            }),
+        }
+    }
+
+    /// Reads the root field `_entities` of a subgraph; what is left of the bound goes down.
+    pub(super) fn entities(
+        self,
+        key: &str,
+        fields: &[&'d Node<Field>],
+        (limits, left): (&SearchLimits, &mut usize),
+    ) -> Result<RootEntities, GraphqlError> {
+        let field = fields[0];
+        let place = Place {
+            location: Location::of(field.name.location(), &self.of.document.sources),
+        };
+        let given = field.specified_argument_by_name("representations");
+        let given = given.and_then(|argument| Input::new(argument, self.of.variables));
+        let given = given.as_ref().map(Input::items).unwrap_or_default();
+        *left = left.checked_sub(given.len()).ok_or_else(|| {
+            let message = "the request has too many representations";
+            let error = exceeded(code::LIMIT_REPRESENTATIONS, message, limits.representations);
+            error.at(place.location)
+        })?;
+        let (schema, types) = self.references.expect("a subgraph has types of entities");
+        let objects = given.iter().map(|given| object(types, given, place));
+        let sets = fields.iter().map(|field| &field.selection_set);
+        Ok(RootEntities {
+            key: key.to_owned(),
+            objects: objects.collect::<Result<_, _>>()?,
+            shown: References::of(self.of, schema, types, sets),
+        })
+    }
+}
+
+/// Reads the representation of an object.
+fn object(
+    types: &EntityTypes,
+    given: &Input,
+    place: Place,
+) -> Result<Option<(usize, String)>, GraphqlError> {
+    let invalid = |message: String| place.error(code::REPRESENTATION_INVALID, message);
+    let text = |member: &str| match given.get(member) {
+        Some(Input::Text(text)) => Ok(text.as_str()),
+        _ => Err(invalid(format!(
+            "a representation must have the text `{member}`"
+        ))),
+    };
+    let (name, id) = (text("__typename")?, text("id")?);
+    let ty = types.types.iter().position(|ty| ty.name == name);
+    let ty = ty.ok_or_else(|| {
+        let shown: String = name.chars().take(80).collect();
+        invalid(format!("`{shown}` is not a type with a key"))
+    })?;
+    Ok(NamedNode::new(id).ok().map(|id| (ty, id.into_string())))
+}

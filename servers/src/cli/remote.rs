@@ -1,0 +1,151 @@
+//! A running service that a command asks.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use graph_store::remote::http::Secret;
+use graph_store::remote::http::outgoing::{self, causes};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
+use serde_json::Value;
+
+use super::CliError;
+use crate::load::read_text;
+
+/// The variable that holds the token.
+const TOKEN: &str = "SOML_TOKEN";
+
+/// Maximum time of a request as a whole.
+const TIMEOUT: Duration = Duration::from_secs(90);
+/// Maximum size of an answer.
+const MAX_BYTES: usize = 256 << 20;
+
+/// Where the token for a service is.
+#[derive(Debug, Args)]
+pub(super) struct TokenArgs {
+    /// File that holds the token [default: the variable SOML_TOKEN].
+    #[arg(long, value_name = "FILE", env = "SOML_TOKEN_FILE")]
+    token_file: Option<PathBuf>,
+}
+
+impl TokenArgs {
+    fn token(&self) -> Result<Option<Secret>, CliError> {
+        let text = match &self.token_file {
+            Some(path) => Some(read_text(path).map_err(|source| CliError::Read {
+                name: path.display().to_string(),
+                source,
+            })?),
+            None => std::env::var(TOKEN).ok(),
+        };
+        let token = text.map(|text| text.trim().to_owned());
+        Ok(token.filter(|token| !token.is_empty()).map(Secret::new))
+    }
+}
+
+/// A service that is asked.
+pub(super) struct RemoteService {
+    client: Client,
+    url: Url,
+    token: Option<HeaderValue>,
+}
+
+impl RemoteService {
+    pub(super) fn new(address: &str, token: &TokenArgs) -> Result<Self, CliError> {
+        let is_service = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+        let url = Url::parse(address).ok().filter(is_service);
+        let url = url.ok_or_else(|| {
+            CliError::Usage(format!(
+                "--url {address} is no address such as http://localhost:9995"
+            ))
+        })?;
+        let token = token.token()?.map(|token| {
+            let mut value = HeaderValue::from_str(&format!("Bearer {}", token.reveal()))
+                .map_err(|_| CliError::Usage("the token is malformed".to_owned()))?;
+            value.set_sensitive(true);
+            Ok::<_, CliError>(value)
+        });
+        let failed = |text: String| CliError::Service(text);
+        let tls = outgoing::tls([&url]).map_err(|error| failed(error.to_string()))?;
+        let client = outgoing::client(tls).timeout(TIMEOUT).build();
+        Ok(RemoteService {
+            client: client.map_err(|error| failed(causes(error)))?,
+            url,
+            token: token.transpose()?,
+        })
+    }
+
+    /// Returns the address of a path of the service.
+    fn at(&self, path: &str) -> Url {
+        let mut url = self.url.clone();
+        url.set_path(&format!("{}{path}", url.path().trim_end_matches('/')));
+        url
+    }
+
+    /// Returns what the service has at a path.
+    pub(super) async fn get(
+        &self,
+        path: &str,
+        parameters: &[(&str, String)],
+        media_type: &'static str,
+    ) -> Result<Vec<u8>, CliError> {
+        let mut url = self.at(path);
+        for (name, value) in parameters {
+            url.query_pairs_mut().append_pair(name, value);
+        }
+        let response = self.send(self.client.get(url).header(ACCEPT, media_type));
+        let (status, body) = read(response.await?).await?;
+        match status {
+            StatusCode::OK => Ok(body),
+            status => Err(refused(status, &body)),
+        }
+    }
+
+    /// Sends a GraphQL request, and returns the response, which may have errors.
+    pub(super) async fn query(&self, request: &Value) -> Result<Vec<u8>, CliError> {
+        let request = self
+            .client
+            .post(self.at("/graphql"))
+            .header(ACCEPT, "application/json")
+            .header(CONTENT_TYPE, "application/json")
+            .body(request.to_string());
+        let (status, body) = read(self.send(request).await?).await?;
+        match status {
+            StatusCode::OK => Ok(body),
+            status => Err(refused(status, &body)),
+        }
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<Response, CliError> {
+        let request = match &self.token {
+            Some(token) => request.header(AUTHORIZATION, token.clone()),
+            None => request,
+        };
+        let response = request.send().await;
+        response.map_err(|error| CliError::Service(causes(error)))
+    }
+}
+
+async fn read(mut response: Response) -> Result<(StatusCode, Vec<u8>), CliError> {
+    let mut bytes = Vec::new();
+    let failed = |error| CliError::Service(causes(error));
+    while let Some(piece) = response.chunk().await.map_err(failed)? {
+        if bytes.len() + piece.len() > MAX_BYTES {
+            return Err(CliError::Service("the answer is too large".to_owned()));
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    Ok((response.status(), bytes))
+}
+
+/// Returns the error that an answer says.
+fn refused(status: StatusCode, body: &[u8]) -> CliError {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let error = &body["errors"][0];
+    let code = error["extensions"]["code"].as_str();
+    let message = error["message"].as_str();
+    CliError::Service(match (code, message) {
+        (Some(code), Some(message)) => format!("{status}: {message} ({code})"),
+        _ => format!("it answered {status}"),
+    })
+}
