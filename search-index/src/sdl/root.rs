@@ -51,7 +51,7 @@ impl RootField {
 pub struct RootSearch {
     /// The key of the field in the response.
     pub key: String,
-    /// The position of the index in [`Indexes::indexes`].
+    /// The position of the index in [`Indexes::indexes`](crate::mapping::Indexes::indexes).
     pub index: usize,
     /// The search.
     pub search: Search,
