@@ -29,6 +29,8 @@ const DETAILS: &[&str] = &["argumentPath", "limit"];
 const OF_THE_SERVICE: &[&str] = &[
     "LIMIT_VARIABLES",
     "OVERLOADED",
+    "UNAUTHENTICATED",
+    "FORBIDDEN",
     "EXPLAIN_DISABLED",
     "REQUEST_UNSUPPORTED",
     "INTROSPECTION_MODE",
