@@ -42,7 +42,8 @@ impl Process {
     fn serve(arguments: &str, streams: &str) -> Command {
         let soml = env!("CARGO_BIN_EXE_soml");
         let mut command = Command::new("sh");
-        let script = format!("exec {soml} serve --port $PORT --set search.port=0 {arguments} {streams}");
+        let script =
+            format!("exec {soml} serve --port $PORT --set search.port=0 {arguments} {streams}");
         command.args(["-c", &script]).stdout(Stdio::null());
         command
     }
