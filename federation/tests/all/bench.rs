@@ -31,9 +31,8 @@ pub(crate) struct Outcome {
     pub(crate) plan: Arc<Plan>,
     pub(crate) plan_text: String,
     pub(crate) data: Json,
-    pub(crate) errors: usize,
     /// Paths and messages of the errors, sorted.
-    pub(crate) listed: BTreeSet<(String, String)>,
+    pub(crate) errors: BTreeSet<(String, String)>,
     pub(crate) null_entities: usize,
     /// Answers of subgraphs with errors.
     pub(crate) failures: usize,
@@ -127,8 +126,7 @@ impl Case<'_> {
             plan,
             plan_text,
             data,
-            errors: listed.len(),
-            listed: errors,
+            errors,
             null_entities: log.null_entities,
             failures: log.failures,
         })

@@ -111,7 +111,7 @@ fn scenario(folder: &Path, update: bool) -> Result<(), String> {
     let outcome = case.run()?;
     let answer = serde_json::to_string_pretty(&outcome.data).unwrap() + "\n";
     let mut errors = String::new();
-    for (path, message) in &outcome.listed {
+    for (path, message) in &outcome.errors {
         errors.push_str(&format!("{path} {message}\n"));
     }
     for (name, actual) in [

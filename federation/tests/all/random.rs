@@ -138,7 +138,7 @@ fn case(seed: u64) -> Result<Vec<&'static str>, String> {
     if outcome.failures > 0 {
         features.push("errors of subgraphs");
     }
-    if outcome.errors > 0 {
+    if !outcome.errors.is_empty() {
         features.push("errors in the answer");
     }
     if outcome.data.to_string().contains("null") {

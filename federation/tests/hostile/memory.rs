@@ -19,7 +19,7 @@ fn held() -> usize {
         .saturating_sub(stats.bytes_deallocated)
 }
 
-/// Looks at the memory of the process every millisecond.
+/// Looks at the memory of the process again and again.
 pub(crate) struct Watch {
     before: usize,
     stopped: Arc<AtomicBool>,
@@ -33,7 +33,7 @@ impl Watch {
         let watcher = std::thread::spawn(move || {
             let mut most = held();
             while !until.load(Ordering::Relaxed) {
-                std::thread::park_timeout(Duration::from_millis(1));
+                std::thread::park_timeout(Duration::from_micros(200));
                 most = most.max(held());
             }
             most
@@ -49,6 +49,7 @@ impl Watch {
     pub(crate) fn stop(self) -> usize {
         self.stopped.store(true, Ordering::Relaxed);
         self.watcher.thread().unpark();
-        self.watcher.join().unwrap().saturating_sub(self.before)
+        let most = self.watcher.join().expect("the watcher does not panic");
+        most.saturating_sub(self.before)
     }
 }

@@ -1,10 +1,7 @@
 //! What hostile answers of subgraphs take in memory, against the budget of the process. A binary of its own, since it
 //! counts all that the process allocates.
 
-use std::alloc::System;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -13,10 +10,11 @@ use federation::{
     Gateway, GatewayOptions, SubgraphRequest, SubgraphTransport, Supergraph, TransportError,
 };
 use graphql_service::{MemoryBudget, Request, RequestContext, Service};
-use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
-#[global_allocator]
-static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+#[path = "../hostile/memory.rs"]
+mod memory;
+
+use memory::Watch;
 
 /// What all requests together may hold.
 const BUDGET: usize = 64 << 20;
@@ -65,30 +63,6 @@ fn text(before: &str, item: &str, after: &str) -> Bytes {
     }
     out.push_str(after);
     out.into()
-}
-
-fn net() -> usize {
-    let stats = ALLOCATOR.stats();
-    stats
-        .bytes_allocated
-        .saturating_sub(stats.bytes_deallocated)
-}
-
-/// Runs something, and returns what it has allocated at most, about.
-fn peak(run: impl FnOnce()) -> usize {
-    let (before, highest) = (net(), AtomicUsize::new(0));
-    let is_done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !is_done.load(Ordering::SeqCst) {
-                highest.fetch_max(net().saturating_sub(before), Ordering::SeqCst);
-                std::thread::sleep(Duration::from_micros(200));
-            }
-        });
-        run();
-        is_done.store(true, Ordering::SeqCst);
-    });
-    highest.into_inner()
 }
 
 const PRODUCTS: &str = "{ topProducts { upc name price brand { id name country } size { width weight } \
@@ -163,19 +137,18 @@ fn hostile_answers_stay_within_the_budget_of_the_process() {
         let gateway = Gateway::new(Arc::clone(&supergraph), Arc::new(transport), options);
         let gateway = gateway.unwrap();
         let budget = MemoryBudget::new(BUDGET);
-        let highest = peak(|| {
-            std::thread::scope(|scope| {
-                for _ in 0..REQUESTS {
-                    scope.spawn(|| {
-                        let context = RequestContext::new().with_memory(Arc::new(budget.account()));
-                        let request = Request::new(query);
-                        let response =
-                            futures::executor::block_on(gateway.respond(request, context));
-                        assert!(!response.body.is_empty());
-                    });
-                }
-            });
+        let watch = Watch::start();
+        std::thread::scope(|scope| {
+            for _ in 0..REQUESTS {
+                scope.spawn(|| {
+                    let context = RequestContext::new().with_memory(Arc::new(budget.account()));
+                    let request = Request::new(query);
+                    let response = futures::executor::block_on(gateway.respond(request, context));
+                    assert!(!response.body.is_empty());
+                });
+            }
         });
+        let highest = watch.stop();
         println!("{name}: {} MB", highest >> 20);
         assert!(highest < PEAK, "{name}: {} MB", highest >> 20);
         assert_eq!(budget.held(), 0, "{name}");
