@@ -143,8 +143,8 @@ impl Search {
             (None, [one]) => Some(one),
             (None, _) => None,
         };
-        if let Some((_, root)) = found {
-            return Ok(Subject::new(schema, root));
+        if let Some((name, root)) = found {
+            return Ok(Subject::new(schema, name, root));
         }
         if subjects.is_empty() {
             let message = "its schema has no searches; is this the address of a search service?";
@@ -170,9 +170,7 @@ fn subjects(schema: &Schema) -> impl Iterator<Item = (&str, &FieldDefinition)> {
 }
 
 impl Subject {
-    fn new(schema: &Schema, root: &FieldDefinition) -> Self {
-        let result = root.ty.inner_named_type().as_str();
-        let name = result.trim_end_matches("_Search_Result");
+    fn new(schema: &Schema, name: &str, root: &FieldDefinition) -> Self {
         let hit = schema.get_object(&format!("{name}_Search_Hit"));
         let fields = hit.into_iter().flat_map(|hit| &hit.fields);
         let own = ["id", "score", "sort"];
