@@ -86,7 +86,7 @@ impl Client {
                 }
                 Err(failure) => failure,
             };
-            match failure.is_outage() {
+            match failure.is_outage() && !failure.is_of_shards() {
                 true => node.set_aside(&failure),
                 false if failure.said().is_some() => node.set_back(),
                 false => {}

@@ -17,6 +17,13 @@ const EXCERPT: usize = 500;
 /// The class of the error of a search whose aggregations have too many buckets.
 pub(super) const TOO_MANY_BUCKETS: &str = "too_many_buckets_exception";
 
+/// What OpenSearch answers when parts of an index are away, whichever node is asked.
+const AWAY_SHARDS: [&str; 3] = [
+    "no_shard_available_action_exception",
+    "search_phase_execution_exception",
+    "unavailable_shards_exception",
+];
+
 /// A failure of one exchange with one node.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
@@ -140,6 +147,12 @@ impl Failure {
             Failure::Status { status, .. } => matches!(status.as_u16(), 502..=504),
             _ => false,
         }
+    }
+
+    /// Tells whether the node answers, and only what it needs of an index is away.
+    pub(super) fn is_of_shards(&self) -> bool {
+        let said = self.said().map(|(_, said)| said);
+        said.is_some_and(|said| AWAY_SHARDS.iter().any(|class| said.is_of(class)))
     }
 
     /// Tells whether the request was certainly not carried out, and may be when it is sent again.

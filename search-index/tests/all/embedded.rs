@@ -35,6 +35,12 @@ fn every_behaviour_of_engines_holds_in_a_folder() {
     block_on(engine_cases::run(move || Arc::clone(&engine)));
 }
 
+#[test]
+fn zero_is_the_least_of_several_unsigned_integers() {
+    let order = block_on(engine_cases::order_with_zero(in_memory()));
+    assert_eq!(order, ["b", "c", "d", "a"]);
+}
+
 const PLANET: &str = "
   Planet: {search: yes, props: {title: {}, people: {range: Person, max: inf}}}
   Person: {search: yes, props: {alias: {}}}

@@ -15,6 +15,8 @@ use crate::load::read_text;
 
 /// The variable that holds the token.
 const TOKEN: &str = "SOML_TOKEN";
+/// The variable that names the file with the token.
+const TOKEN_FILE: &str = "SOML_TOKEN_FILE";
 
 /// Maximum time of a request as a whole.
 const TIMEOUT: Duration = Duration::from_secs(90);
@@ -24,15 +26,17 @@ const MAX_BYTES: usize = 256 << 20;
 /// Where the token for a service is.
 #[derive(Debug, Args)]
 pub(super) struct TokenArgs {
-    /// File that holds the token [default: the variable SOML_TOKEN].
-    #[arg(long, value_name = "FILE", env = "SOML_TOKEN_FILE")]
+    /// File that holds the token [default: that of the variable SOML_TOKEN_FILE, or SOML_TOKEN itself].
+    // A variable may be set for other commands, so it does not ask for `--url`.
+    #[arg(long, value_name = "FILE", requires = "url")]
     token_file: Option<PathBuf>,
 }
 
 impl TokenArgs {
     fn token(&self) -> Result<Option<Secret>, CliError> {
-        let text = match &self.token_file {
-            Some(path) => Some(read_text(path).map_err(|source| CliError::Read {
+        let variable = || std::env::var_os(TOKEN_FILE).map(PathBuf::from);
+        let text = match self.token_file.clone().or_else(variable) {
+            Some(path) => Some(read_text(&path).map_err(|source| CliError::Read {
                 name: path.display().to_string(),
                 source,
             })?),

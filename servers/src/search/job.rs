@@ -207,7 +207,14 @@ impl Run {
         let (app, job, accepted) = (&self.app, &self.job, &mut self.accepted);
         loop {
             tokio::select! {
-                ended = &mut run => return ended,
+                ended = &mut run => {
+                    let has_failed = ended.as_ref().is_err_and(|error| !error.is_cancelled());
+                    if has_failed && are_checked.load(Ordering::Acquire) {
+                        // The values fit; whatever else is wrong is told by the state of the indexes.
+                        accept(app, job, accepted).await;
+                    }
+                    return ended;
+                }
                 _ = tick.tick() => {
                     if accepted.is_some() && are_checked.load(Ordering::Acquire) {
                         accept(app, job, accepted).await;

@@ -88,6 +88,7 @@ fn the_embedded_engine_answers_as_the_naive_judge_does() {
     let pair = Pair {
         engines: [&naive, &embedded],
         fuzzy: 0,
+        with_server: false,
     };
     must_agree(&pair, PLAIN_RUN);
 }
@@ -100,6 +101,7 @@ fn the_embedded_engine_answers_as_opensearch_does() {
     let pair = Pair {
         engines: [&embedded, &server],
         fuzzy: 60,
+        with_server: true,
     };
     must_agree(&pair, FULL_RUN);
 }
@@ -111,6 +113,7 @@ fn opensearch_answers_as_the_naive_judge_does() {
     let pair = Pair {
         engines: [&naive, &server],
         fuzzy: 0,
+        with_server: true,
     };
     must_agree(&pair, FULL_RUN);
 }

@@ -36,6 +36,8 @@ pub(crate) struct Pair<'e> {
     pub(crate) engines: [&'e dyn SearchEngine; 2],
     /// How many of a hundred `match` clauses are fuzzy.
     pub(crate) fuzzy: usize,
+    /// Whether OpenSearch is one of them.
+    pub(crate) with_server: bool,
 }
 
 /// Documents that both engines hold.
@@ -218,7 +220,7 @@ impl Pair<'_> {
         coverage: &mut Coverage,
         (failures, most_failures): (&mut Vec<String>, usize),
     ) {
-        let world = World::new(seed);
+        let world = World::new(seed, self.with_server);
         let judge = NaiveEngine::default();
         let own = Held::new([&judge, &judge], &world.definition, &world.documents);
         let held = Held::new(self.engines, &world.definition, &world.documents);

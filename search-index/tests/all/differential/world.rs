@@ -24,7 +24,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(seed: u64) -> World {
+    pub(crate) fn new(seed: u64, with_server: bool) -> World {
         let mut random = Random::new(seed);
         let soml = generate::schema(&mut random, seed);
         let schema = schema(&soml);
@@ -40,7 +40,7 @@ impl World {
             .expect("it is known")
             .clone();
         let store = Store::new().expect("a store in memory");
-        for quad in generate::data(&mut random, &schema) {
+        for quad in generate::data(&mut random, &schema, with_server) {
             store.insert(&quad).expect("memory");
         }
         let store = OxigraphStore::new(store);

@@ -24,6 +24,7 @@ use futures::future::BoxFuture;
 use search_index::engine::Engine;
 
 pub(crate) use fixture::{Fixture, Objects};
+pub(crate) use sorting::order_with_zero;
 
 /// A behaviour, by name.
 pub(crate) struct Case {

@@ -137,6 +137,24 @@ async fn one_of_several_values_counts(engine: Engine) {
     things.end().await;
 }
 
+/// Objects in the order of the least of several `unsignedLong`, of which one is 0.
+pub(crate) async fn order_with_zero(engine: Engine) -> Vec<String> {
+    let data = json!([
+        {"id": "a", "huge": ["4"]},
+        {"id": "b", "huge": ["0", "5"]},
+        {"id": "c", "huge": ["0", "18446744073709551615"]},
+        {"id": "d", "huge": ["0"]},
+    ]);
+    let things = Fixture::new(engine, THING, data).await;
+    let search = Search {
+        sort: by("huge", false, Some(SortMode::Min), Missing::Last),
+        ..Search::default()
+    };
+    let order = names(&things.search(&search).await);
+    things.end().await;
+    order
+}
+
 async fn several_keys_decide_one_after_the_other(engine: Engine) {
     let things = things(engine).await;
     let keys = |first: &str, second: &str, descending| {

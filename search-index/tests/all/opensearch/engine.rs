@@ -503,13 +503,26 @@ async fn a_node_that_is_killed_and_started_again_answers_again() {
     assert!(planets.engine.info(&planets.context).await.is_ok());
 }
 
+/// The engine of the cases, with the name that their indexes have.
+fn cases_engine() -> Engine {
+    let mut connection = options(&address());
+    connection.application = "cases".to_owned();
+    std::sync::Arc::new(OpenSearch::new(connection).expect("an engine"))
+}
+
 #[cfg(feature = "embedded")]
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs an OpenSearch server named by OPENSEARCH_URL"]
 async fn every_behaviour_of_engines_holds_on_a_server() {
-    let mut connection = options(&address());
-    connection.application = "cases".to_owned();
-    let engine = OpenSearch::new(connection).expect("an engine");
-    let engine: Engine = std::sync::Arc::new(engine);
+    let engine = cases_engine();
     crate::engine_cases::run(move || std::sync::Arc::clone(&engine)).await;
+}
+
+/// The documentation says so; another order means that the server has been mended.
+#[tokio::test]
+#[ignore = "needs an OpenSearch server named by OPENSEARCH_URL"]
+async fn a_server_passes_over_zero_beside_greater_unsigned_integers() {
+    let engine = cases_engine();
+    let order = crate::engine_cases::order_with_zero(engine).await;
+    assert_eq!(order, ["c", "d", "a", "b"]);
 }

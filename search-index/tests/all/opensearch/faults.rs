@@ -369,6 +369,34 @@ async fn the_engine_is_told_to_give_up_before_its_answer_is() {
 }
 
 #[tokio::test]
+async fn a_node_that_answers_is_not_left_out_for_an_index_that_is_away() {
+    let away = r#"{"error":{"type":"search_phase_execution_exception","reason":"all shards failed"},"status":503}"#;
+    let one = Fake::start(
+        move |_, request, stream| match request.contains("svc-x-1") {
+            true => say(stream, 503, away),
+            false => say(stream, 200, COUNT),
+        },
+    );
+    let other = Fake::saying(&[(200, COUNT)]);
+    let mut options = options(&format!("{}, {}", one.address, other.address));
+    options.aside_interval = Duration::from_secs(60);
+    let engine = OpenSearch::new(options).expect("an engine");
+    // The other node may know more of the index.
+    assert_eq!(count(&engine).await.expect("an answer"), 7);
+    let asked = one.requests().len();
+    let present = PhysicalName::from_engine("svc-y-1");
+    for _ in 0..4 {
+        let counted = engine.count(&present, &CallContext::new()).await;
+        assert_eq!(counted.expect("an answer"), 7);
+    }
+    assert_eq!(
+        one.requests().len(),
+        asked + 2,
+        "the nodes are asked in turn"
+    );
+}
+
+#[tokio::test]
 async fn connections_are_bounded() {
     let fake = Fake::start(|_, _, stream| {
         std::thread::sleep(Duration::from_millis(400));

@@ -51,7 +51,7 @@ impl Clauses<'_, '_> {
                 .nested(level, depth)
                 .unwrap_or_else(|| self.leaf(level)),
             55..58 => Query::MatchAll {
-                boost: self.boost(),
+                boost: self.random.maybe(40, |random| *random.pick(BOOSTS)),
             },
             58..60 => Query::MatchNone,
             60..64 if level.is_empty() => self.ids(),

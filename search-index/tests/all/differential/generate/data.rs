@@ -1,13 +1,16 @@
 //! Random objects of a schema.
 
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term};
+use search_index::soml_core::datatype::Scalar;
 use search_index::soml_core::schema::{Object, Path, Range, Schema};
 
 use super::literals::values;
 use crate::differential::random::Random;
 
 /// Makes objects with values, and references between them.
-pub(crate) fn data(random: &mut Random, schema: &Schema) -> Vec<Quad> {
+///
+/// Data for OpenSearch have no `unsignedLong` 0: it passes over one that stands beside greater numbers.
+pub(crate) fn data(random: &mut Random, schema: &Schema, with_server: bool) -> Vec<Quad> {
     let mut quads = Vec::new();
     let kinds = [
         ("A", random.between(6, 36)),
@@ -28,9 +31,24 @@ pub(crate) fn data(random: &mut Random, schema: &Schema) -> Vec<Quad> {
                 class.into(),
             ));
         }
-        add_values(random, schema, object, &iris, &kinds, &mut quads);
+        let parts = Parts {
+            iris: &iris,
+            kinds: &kinds,
+            with_server,
+        };
+        add_values(random, schema, object, &parts, &mut quads);
     }
     quads
+}
+
+fn is_zero(value: &Term) -> bool {
+    let Term::Literal(literal) = value else {
+        return false;
+    };
+    literal
+        .value()
+        .parse::<f64>()
+        .is_ok_and(|number| number == 0.0)
 }
 
 /// Names an object. The IRI of the fifth is too long to be the id of a document.
@@ -48,21 +66,32 @@ fn quad(subject: &NamedNode, predicate: NamedNode, object: Term) -> Quad {
     Quad::new(subject, predicate, object, GraphName::DefaultGraph)
 }
 
+/// What values of objects are made of.
+struct Parts<'p> {
+    iris: &'p [NamedNode],
+    kinds: &'p [(&'p str, usize)],
+    with_server: bool,
+}
+
 fn add_values(
     random: &mut Random,
     schema: &Schema,
     object: &Object,
-    iris: &[NamedNode],
-    kinds: &[(&str, usize)],
+    parts: &Parts<'_>,
     quads: &mut Vec<Quad>,
 ) {
+    let Parts {
+        iris,
+        kinds,
+        with_server,
+    } = *parts;
     for &id in &object.props {
         let property = &schema[id];
         let Path::Forward(predicate) = &property.path else {
             continue;
         };
         let predicate = NamedNode::new_unchecked(predicate);
-        let pool: Vec<Term> = match property.range {
+        let mut pool: Vec<Term> = match property.range {
             Range::Object(target) => {
                 let name = schema[target].name.graphql.as_str();
                 let (_, count) = kinds
@@ -76,6 +105,11 @@ fn add_values(
             }
             range => values(random, range),
         };
+        let is_unsigned = property.range == Range::Scalar(Scalar::UnsignedLong);
+        pool.retain(|value| !(with_server && is_unsigned && is_zero(value)));
+        if pool.is_empty() {
+            continue;
+        }
         let missing = *random.pick(&[0, 10, 30, 60]);
         for iri in iris {
             if random.chance(missing) {
