@@ -52,6 +52,12 @@ pub(super) fn is_instant(index: &IndexDefinition, path: &str) -> bool {
     find(&index.fields, path) == Some(ScalarIndex::Instant)
 }
 
+/// Tells whether a field holds texts, as far as its name says.
+pub(super) fn may_be_text(index: &IndexDefinition, path: &str) -> bool {
+    let is_text = matches!(find(&index.fields, path), Some(ScalarIndex::Text) | None);
+    is_text && !matches!(path, "id" | "type")
+}
+
 /// Finds how a scalar field is indexed by the full name of the field.
 fn find(object: &ObjectFields, path: &str) -> Option<ScalarIndex> {
     let (name, rest) = match path.split_once('.') {

@@ -25,6 +25,7 @@ mod aliases;
 mod analyzers;
 mod answer;
 mod bulk;
+mod clauses;
 mod client;
 mod exchange;
 mod failure;
@@ -32,9 +33,9 @@ mod fields;
 mod health;
 mod ids;
 mod node;
-mod numbers;
 mod options;
 mod server;
+mod totals;
 
 pub use options::{OpenSearchOptions, OptionsError};
 pub use server::OpenSearch;

@@ -18,10 +18,10 @@ use super::exchange::{Repeat, Reply, Request};
 use super::failure::{Failure, TOO_MANY_BUCKETS};
 use super::health::{Allocation, ClusterHealth, ShardsHealth};
 use super::ids;
-use super::numbers;
 use super::options::{OpenSearchOptions, OptionsError, bound};
+use super::{clauses, totals};
 use crate::document::Document;
-use crate::dsl::{FieldSort, Search, Sort, SortMode};
+use crate::dsl::{FieldSort, Search, Sort, SortMode, TotalHits};
 use crate::engine::{
     Answer, Binding, EngineError, EngineHealth, EngineInfo, IndexCondition, IndexState,
     PhysicalName, Rejected, SearchEngine, Switch,
@@ -425,7 +425,9 @@ impl SearchEngine for OpenSearch {
     ) -> Result<Answer, EngineError> {
         check_modes(search)?;
         let form = Form::new(index.definition, search);
-        let search = numbers::answerable(search, index.definition)?;
+        let has_total = search.total_hits != TotalHits::Off;
+        let search = clauses::answerable(search, index.definition)?;
+        let search = totals::counted(search, index.definition);
         let body = match &search.search_after {
             Some(after) if after.contains(&None) => {
                 let mut search = search.as_ref().clone();
@@ -438,7 +440,13 @@ impl SearchEngine for OpenSearch {
         let request = Request::send(Method::POST, &path, body).query(WHOLE);
         let reply = self.run(request, context).await;
         let reply = reply.map_err(|failure| refusal_of_search(failure, index.name))?;
-        self.read(reply, context, move |body| form.read(body)).await
+        let answer = self
+            .read(reply, context, move |body| form.read(body))
+            .await?;
+        Ok(Answer {
+            total: answer.total.filter(|_| has_total),
+            ..answer
+        })
     }
 
     async fn count(&self, name: &PhysicalName, context: &CallContext) -> Result<u64, EngineError> {

@@ -171,6 +171,7 @@ async fn case_may_be_ignored(engine: Engine) {
     let cases = [
         (ignoring_case("title.keyword", "blue SEA"), "2"),
         (ignoring_case("title.keyword", "blue"), ""),
+        (ignoring_case("title.keyword", ""), "3"),
         (ignoring_case("title", "RED"), "1 2"),
         (ignoring_case("link", "HTTP://E/X"), "1 2"),
         (prefix("title.keyword", "BLUE", true), "2"),

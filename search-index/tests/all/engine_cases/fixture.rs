@@ -213,7 +213,11 @@ impl Fixture {
             sort: vec![Sort::field("id")],
             ..Search::default()
         };
-        names(&self.search(&search).await)
+        let answer = self.search(&search).await;
+        let ids = names(&answer);
+        let total = answer.total.map(|total| total.value);
+        assert_eq!(total, Some(ids.len() as u64), "the total of {search:?}");
+        ids
     }
 
     /// Checks what a clause matches, by ids with spaces between them.

@@ -1,6 +1,8 @@
 //! Sort keys.
 
-use search_index::dsl::{FieldSort, Match, Missing, Query, Search, Sort, SortMode, Value};
+use search_index::dsl::{
+    FieldSort, Match, Missing, Query, Search, Sort, SortMode, TotalHits, Value,
+};
 use search_index::engine::Engine;
 use serde_json::json;
 
@@ -11,6 +13,7 @@ super::cases! {
     every_type_sorts_in_both_directions,
     documents_without_a_value_are_first_or_last,
     one_of_several_values_counts,
+    a_first_page_needs_no_total,
     several_keys_decide_one_after_the_other,
     scores_are_a_key_like_others,
     hits_show_their_keys,
@@ -133,6 +136,24 @@ async fn one_of_several_values_counts(engine: Engine) {
         things
             .expect_order(by(field, false, Some(mode), Missing::Last), expected)
             .await;
+    }
+    things.end().await;
+}
+
+async fn a_first_page_needs_no_total(engine: Engine) {
+    let thing = |at: u64| json!({"id": format!("t{at:03}"), "huge": [at + 3, at + 7], "size": [at, at + 1]});
+    let data = (0..200).map(|at| thing(at * 37 % 200)).collect();
+    let things = Fixture::new(engine, THING, data).await;
+    for field in ["huge", "size"] {
+        let search = Search {
+            sort: by(field, false, None, Missing::First),
+            size: 2,
+            total_hits: TotalHits::Off,
+            ..Search::default()
+        };
+        let answer = things.search(&search).await;
+        assert_eq!(names(&answer), ["t000", "t001"], "{field}");
+        assert_eq!(answer.total, None, "{field}");
     }
     things.end().await;
 }

@@ -1,7 +1,9 @@
-//! Clauses about numbers, in a form that the engine answers, and answers rightly.
+//! Clauses in a form that the engine answers, and answers rightly.
 //!
-//! A negative number is an error where the field has no sign; it is less than every value. OpenSearch 3.7 rounds negative numbers of milliseconds in the wrong direction where a bound is rounded
-//! up: in `lte`, in `gt`, and in all that is about one value. `gte` and `lt` are as they should be.
+//! A negative number is an error where the field has no sign; it is less than every value. OpenSearch 3.7 rounds
+//! negative numbers of milliseconds in the wrong direction where a bound is rounded up: in `lte`, in `gt`, and in all
+//! that is about one value. `gte` and `lt` are as they should be. It does not find the empty string where case is
+//! ignored.
 
 use std::borrow::Cow;
 
@@ -48,13 +50,13 @@ fn is_mistaken(query: &Query, index: &IndexDefinition) -> bool {
         Query::Terms(terms) => terms.values.iter().any(is_past) && is_instant(index, &terms.field),
         _ => false,
     };
-    found |= unsigned(query, index).is_some();
+    found |= replacement(query, index).is_some();
     query.for_each_inner(|inner| found = found || is_mistaken(inner, index));
     found
 }
 
 fn rewrite(query: &mut Query, index: &IndexDefinition) -> Result<(), EngineError> {
-    if let Some(other) = unsigned(query, index) {
+    if let Some(other) = replacement(query, index) {
         *query = other;
     }
     if let Query::Range(range) = query
@@ -119,10 +121,20 @@ fn is_past(value: &Value) -> bool {
     matches!(value, Value::Integer(millis) if *millis < 0)
 }
 
-/// Returns what a clause with negative numbers means for a field without a sign; `None` if it has none.
-fn unsigned(query: &Query, index: &IndexDefinition) -> Option<Query> {
+/// Returns what stands for a clause with negative numbers for a field without a sign, or with an empty string whose
+/// case is ignored; `None` for any other.
+fn replacement(query: &Query, index: &IndexDefinition) -> Option<Query> {
     let is_unsigned = |field: &str| Kind::of(index, field) == Kind::Unsigned;
+    let is_empty = |value: &Value| matches!(value, Value::Text(text) if text.is_empty());
     match query {
+        Query::Term(term) if term.case_insensitive && is_empty(&term.value) => {
+            let mut filter = term.clone();
+            (filter.case_insensitive, filter.boost) = (false, None);
+            Some(Query::ConstantScore {
+                filter: Box::new(Query::Term(filter)),
+                boost: term.boost,
+            })
+        }
         Query::Term(term) if is_past(&term.value) && is_unsigned(&term.field) => {
             Some(Query::MatchNone)
         }

@@ -1,0 +1,40 @@
+//! Searches of which the engine looks at every hit.
+//!
+//! OpenSearch 3.7 does not look at the hits of an `exists` on a text to count them, and leaves out those whose text has
+//! no terms, such as `...`. To sort by an `unsignedLong` it tries to skip hits that come too late, and fails. Where all
+//! hits are counted behind a filter, it does neither.
+
+use std::borrow::Cow;
+
+use super::fields::{Kind, may_be_text};
+use crate::dsl::{Query, Search, Sort, TotalHits};
+use crate::mapping::IndexDefinition;
+
+/// Returns a search that is answered rightly; its answer may have a total that nobody asked for.
+pub(super) fn counted<'s>(search: Cow<'s, Search>, index: &IndexDefinition) -> Cow<'s, Search> {
+    let is_guessed = |query: &Query| has_exists_on_text(query, index);
+    let is_counted = search.total_hits != TotalHits::Off;
+    let counts_wrongly = is_counted && search.query.as_ref().is_some_and(is_guessed);
+    let is_unsigned = |sort: &Sort| match sort {
+        Sort::Field(by) => Kind::of(index, &by.field) == Kind::Unsigned,
+        Sort::Score { .. } => false,
+    };
+    if !counts_wrongly && !search.sort.iter().any(is_unsigned) {
+        return search;
+    }
+    let mut search = search.into_owned();
+    search.total_hits = TotalHits::Exact;
+    if search.post_filter.is_none() {
+        search.post_filter = Some(Query::MatchAll { boost: None });
+    }
+    Cow::Owned(search)
+}
+
+fn has_exists_on_text(query: &Query, index: &IndexDefinition) -> bool {
+    if let Query::Exists(exists) = query {
+        return may_be_text(index, &exists.field);
+    }
+    let mut found = false;
+    query.for_each_inner(|inner| found = found || has_exists_on_text(inner, index));
+    found
+}
