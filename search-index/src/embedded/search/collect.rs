@@ -195,7 +195,8 @@ impl<'p> Part<'p> {
         while let Some(root) = self.root(doc, roots, scorer.as_mut()) {
             self.watch.step()?;
             let score = if plan.with_scores {
-                scorer.score()
+                // A sum of no scores is -0, which is less than 0 in an order.
+                scorer.score() + 0.0
             } else {
                 0.0
             };

@@ -320,7 +320,7 @@ fn middle(mode: SortMode, values: &[i64], is_unsigned: bool) -> i64 {
             let (sum, count) = (u128::from(sum as u64), count as u128);
             ((2 * sum + count) / (2 * count)) as i64
         }
-        false => (double / count as f64 + 0.5).floor() as i64,
+        false => rounded(double / count as f64),
     };
     let (count, middle) = (values.len(), values.len() / 2);
     match mode {
@@ -332,6 +332,13 @@ fn middle(mode: SortMode, values: &[i64], is_unsigned: bool) -> i64 {
         SortMode::Median => values[middle],
         _ => wrapping,
     }
+}
+
+/// Rounds a number; halves go up. Adding a half would round those above 2^52 that are whole.
+fn rounded(number: f64) -> i64 {
+    let floor = number.floor();
+    let is_upper_half = number - floor >= 0.5;
+    (floor + f64::from(u8::from(is_upper_half))) as i64
 }
 
 fn middle_of_doubles(mode: SortMode, values: &[u64]) -> f64 {

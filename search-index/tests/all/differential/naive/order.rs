@@ -143,7 +143,15 @@ fn of_integers(mode: SortMode, cells: &[Cell], is_unsigned: bool) -> i64 {
     // Unsigned integers are divided as integers, all others as floating-point numbers; halves go up.
     let mean = |sum: i64, double: f64, count: usize| match is_unsigned {
         true => ((u128::from(sum as u64) * 2 + count as u128) / (2 * count as u128)) as i64,
-        false => (double / count as f64 + 0.5).floor() as i64,
+        false => {
+            let mean = double / count as f64;
+            (mean.floor()
+                + if mean.fract().rem_euclid(1.0) >= 0.5 {
+                    1.0
+                } else {
+                    0.0
+                }) as i64
+        }
     };
     let (sum, count, middle) = (wrapping(&numbers), numbers.len(), numbers.len() / 2);
     match mode {
