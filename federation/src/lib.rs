@@ -2,6 +2,7 @@
 
 pub mod authorization;
 pub mod code;
+pub mod compose;
 pub mod exec;
 pub mod gateway;
 pub mod graph;

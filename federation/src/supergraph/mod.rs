@@ -22,3 +22,4 @@ pub use model::{
     Field, FieldId, FieldJoin, Key, LabelId, Override, RequirementId, Subgraph, SubgraphId,
     Supergraph, Type, TypeId, TypeJoin, TypeKind,
 };
+pub(crate) use write::{JoinVersion, definitions};

@@ -263,6 +263,11 @@ impl Supergraph {
         self.ty(declared).possible.binary_search(&object).is_ok()
     }
 
+    /// Returns the ids of the subgraphs in their order.
+    pub(crate) fn subgraph_ids(&self) -> impl Iterator<Item = SubgraphId> + use<> {
+        (0..self.subgraphs.len()).map(SubgraphId::new)
+    }
+
     /// Returns the types in the order of their ids.
     pub fn type_ids(&self) -> impl Iterator<Item = TypeId> + use<> {
         (0..self.types.len()).map(TypeId::new)

@@ -11,7 +11,7 @@ use super::model::{Supergraph, TypeId};
 
 /// A version of the join specification that is written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Version {
+pub(crate) enum JoinVersion {
     V03,
     /// Labels of overrides, and directives of subgraphs.
     V04,
@@ -40,7 +40,9 @@ impl Supergraph {
             }
         }
         let mut out = schema.to_string();
-        self.definitions(version, &mut out);
+        let subgraphs = self.subgraphs.iter();
+        let subgraphs = subgraphs.map(|it| (&it.graph, it.name.as_str(), it.url.as_str()));
+        definitions(subgraphs, version, &mut out);
         out
     }
 
@@ -123,37 +125,37 @@ impl Supergraph {
         graphs.retain(|graph| other.contains(graph));
         graphs
     }
+}
 
-    /// Writes what the specifications of joins and links define.
-    fn definitions(&self, version: Version, out: &mut String) {
-        out.push_str("\nenum join__Graph {\n");
-        for subgraph in &self.subgraphs {
-            let (name, url) = (
-                Value::from(subgraph.name.as_str()),
-                Value::from(subgraph.url.as_str()),
-            );
-            let (name, url) = (name.serialize().no_indent(), url.serialize().no_indent());
-            let graph = &subgraph.graph;
-            let _ = writeln!(out, "  {graph} @join__graph(name: {name}, url: {url})");
-        }
-        out.push_str("}\n");
-        out.push_str(ALWAYS);
-        if version >= Version::V04 {
-            out.push_str(DIRECTIVE);
-        }
-        if version >= Version::V05 {
-            out.push_str(CONTEXT);
-        }
-        let arguments = match version {
-            Version::V03 => "",
-            Version::V04 => ", overrideLabel: String",
-            Version::V05 => ", overrideLabel: String, contextArguments: [join__ContextArgument!]",
-        };
-        let _ = writeln!(
-            out,
-            "\ndirective @join__field(graph: join__Graph, requires: join__FieldSet, provides: join__FieldSet, type: String, external: Boolean, override: String, usedOverridden: Boolean{arguments}) repeatable on FIELD_DEFINITION | INPUT_FIELD_DEFINITION"
-        );
+/// Writes what the specifications of joins and links define, for subgraphs with their names and addresses.
+pub(crate) fn definitions<'s>(
+    subgraphs: impl IntoIterator<Item = (&'s Name, &'s str, &'s str)>,
+    version: JoinVersion,
+    out: &mut String,
+) {
+    out.push_str("\nenum join__Graph {\n");
+    for (graph, name, url) in subgraphs {
+        let (name, url) = (Value::from(name), Value::from(url));
+        let (name, url) = (name.serialize().no_indent(), url.serialize().no_indent());
+        let _ = writeln!(out, "  {graph} @join__graph(name: {name}, url: {url})");
     }
+    out.push_str("}\n");
+    out.push_str(ALWAYS);
+    if version >= JoinVersion::V04 {
+        out.push_str(DIRECTIVE);
+    }
+    if version >= JoinVersion::V05 {
+        out.push_str(CONTEXT);
+    }
+    let arguments = match version {
+        JoinVersion::V03 => "",
+        JoinVersion::V04 => ", overrideLabel: String",
+        JoinVersion::V05 => ", overrideLabel: String, contextArguments: [join__ContextArgument!]",
+    };
+    let _ = writeln!(
+        out,
+        "\ndirective @join__field(graph: join__Graph, requires: join__FieldSet, provides: join__FieldSet, type: String, external: Boolean, override: String, usedOverridden: Boolean{arguments}) repeatable on FIELD_DEFINITION | INPUT_FIELD_DEFINITION"
+    );
 }
 
 const ALWAYS: &str = "
@@ -196,25 +198,25 @@ input join__ContextArgument {
 }
 ";
 
-impl Version {
-    fn as_str(self) -> &'static str {
+impl JoinVersion {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Version::V03 => "v0.3",
-            Version::V04 => "v0.4",
-            Version::V05 => "v0.5",
+            JoinVersion::V03 => "v0.3",
+            JoinVersion::V04 => "v0.4",
+            JoinVersion::V05 => "v0.5",
         }
     }
 }
 
 /// Returns the lowest version that can say what a supergraph says.
-fn version(schema: &Schema) -> Version {
+fn version(schema: &Schema) -> JoinVersion {
     let of = |directive: &Directive| match directive.name.as_str() {
-        "join__field" if !join::list(directive, "contextArguments").is_empty() => Version::V05,
-        "join__field" if join::text(directive, "overrideLabel").is_some() => Version::V04,
-        "join__directive" => Version::V04,
-        _ => Version::V03,
+        "join__field" if !join::list(directive, "contextArguments").is_empty() => JoinVersion::V05,
+        "join__field" if join::text(directive, "overrideLabel").is_some() => JoinVersion::V04,
+        "join__directive" => JoinVersion::V04,
+        _ => JoinVersion::V03,
     };
-    let mut version = Version::V03;
+    let mut version = JoinVersion::V03;
     let mut look_at = |directive: &Directive| version = version.max(of(directive));
     schema
         .schema_definition
@@ -240,7 +242,7 @@ fn version(schema: &Schema) -> Version {
 }
 
 /// Returns the directives of the schema: the links to what is written here, and whatever else there is.
-fn links(directives: &DirectiveList, version: Version) -> Vec<Component<Directive>> {
+fn links(directives: &DirectiveList, version: JoinVersion) -> Vec<Component<Directive>> {
     let url = |path: &str| ast::Argument {
         name: name!("url"),
         value: Node::new(Value::from(format!("https://specs.apollo.dev/{path}"))),

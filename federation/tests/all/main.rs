@@ -11,6 +11,7 @@ mod bench;
 mod bounds;
 mod brute_force;
 mod cases;
+mod composition;
 mod executor;
 mod fault_table;
 mod faults;

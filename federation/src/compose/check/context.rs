@@ -1,0 +1,160 @@
+//! `@context` and `@fromContext`.
+
+use std::collections::HashMap;
+
+use apollo_compiler::ast::{InputValueDefinition, Type};
+use apollo_compiler::schema::ExtendedType;
+use apollo_compiler::{Name, Node};
+
+use super::Checked;
+use crate::compose::code::CompositionCode;
+use crate::compose::facts::{fields, text};
+use crate::compose::field_set::{Selected, parse};
+
+pub(super) fn check(checked: &mut Checked<'_>) {
+    let subgraph = checked.subgraph;
+    let mut setters: HashMap<&str, Vec<&Name>> = HashMap::new();
+    for ty in subgraph.schema.types.values() {
+        for directive in ty.directives().get_all("federation__context") {
+            let Some(name) = text(directive, "name") else {
+                continue;
+            };
+            if name.contains('_') || Name::new(name).is_err() {
+                let message = format!(
+                    "`{name}` on `{}` cannot be a context: it is a name without underscores",
+                    ty.name()
+                );
+                let code = CompositionCode::CONTEXT_NAME_INVALID;
+                checked.report(code, ty.name().as_str(), directive.location(), message);
+            }
+            setters.entry(name).or_default().push(ty.name());
+        }
+    }
+    for ty in subgraph
+        .schema
+        .types
+        .values()
+        .filter(|ty| !ty.is_built_in())
+    {
+        for (_, field) in fields(ty).into_iter().flatten() {
+            for argument in &field.arguments {
+                check_argument(checked, &setters, (ty, &field.name), argument);
+            }
+        }
+    }
+}
+
+fn check_argument(
+    checked: &mut Checked<'_>,
+    setters: &HashMap<&str, Vec<&Name>>,
+    (ty, field): (&ExtendedType, &Name),
+    argument: &Node<InputValueDefinition>,
+) {
+    let Some(directive) = argument.directives.get("federation__fromContext") else {
+        return;
+    };
+    let span = directive.location();
+    let coordinate = format!("{}.{field}({}:)", ty.name(), argument.name);
+    let Some(value) = text(directive, "field") else {
+        let message = format!("`@fromContext` on `{coordinate}` has no `field`");
+        checked.report(
+            CompositionCode::NO_CONTEXT_IN_SELECTION,
+            &coordinate,
+            span,
+            message,
+        );
+        return;
+    };
+    let Some((context, selection)) = parts(value) else {
+        let message = format!(
+            "`{value}` of `{coordinate}` names no context: it begins with `$` and the name of one, such as `$user {{ id }}`"
+        );
+        checked.report(
+            CompositionCode::NO_CONTEXT_IN_SELECTION,
+            &coordinate,
+            span,
+            message,
+        );
+        return;
+    };
+    let Some(types) = setters.get(context) else {
+        let message = format!(
+            "`{coordinate}` uses the context `{context}`, which no type of the subgraph sets"
+        );
+        checked.report(CompositionCode::CONTEXT_NOT_SET, &coordinate, span, message);
+        return;
+    };
+    for setter in types {
+        if let Err(why) = check_selection(checked, setter, selection, &argument.ty) {
+            let message = format!("`{value}` of `{coordinate}` does not fit `{setter}`: {why}");
+            checked.report(
+                CompositionCode::CONTEXT_INVALID_SELECTION,
+                &coordinate,
+                span,
+                message,
+            );
+        }
+    }
+    let mut keys = checked.facts.keys(ty.name()).iter();
+    if !keys.any(|key| key.is_resolvable) {
+        let message = format!(
+            "`{}` has contextual arguments and no resolvable key in the subgraph",
+            ty.name()
+        );
+        checked.report(
+            CompositionCode::CONTEXT_NO_RESOLVABLE_KEY,
+            &coordinate,
+            span,
+            message,
+        );
+    }
+}
+
+/// Splits `$context { selection }`.
+fn parts(value: &str) -> Option<(&str, &str)> {
+    let rest = value.trim_start().strip_prefix('$')?.trim_start();
+    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let (name, selection) = rest.split_at(end.unwrap_or(rest.len()));
+    (!name.is_empty() && !selection.trim().is_empty()).then_some((name, selection))
+}
+
+/// Checks that a selection leads to one value of the argument's type.
+fn check_selection(
+    checked: &Checked<'_>,
+    setter: &Name,
+    selection: &str,
+    wanted: &Type,
+) -> Result<(), String> {
+    let set = parse(&checked.subgraph.schema, setter, selection)
+        .map_err(|problem| format!("{problem:?}"))?;
+    let mut leaves = Vec::new();
+    collect(&set, &mut leaves)?;
+    let fits = |found: &Type| {
+        let is_same = found.inner_named_type() == wanted.inner_named_type()
+            && found.is_list() == wanted.is_list();
+        is_same && (found.is_non_null() || !wanted.is_non_null())
+    };
+    match leaves.iter().find(|leaf| !fits(leaf)) {
+        None if leaves.is_empty() => Err("nothing is selected".to_owned()),
+        None => Ok(()),
+        Some(leaf) => Err(format!("the value is of the type `{leaf}`, not `{wanted}`")),
+    }
+}
+
+fn collect(set: &[Selected<'_>], leaves: &mut Vec<Type>) -> Result<(), String> {
+    let fields = set
+        .iter()
+        .filter(|selected| !matches!(selected, Selected::Fragment { .. }));
+    if fields.count() > 1 {
+        return Err("more than one field is selected".to_owned());
+    }
+    for selected in set {
+        match selected {
+            Selected::Typename => return Err("`__typename` is no value of a context".to_owned()),
+            Selected::Fragment { inner, .. } => collect(inner, leaves)?,
+            Selected::Field(field) if field.inner.is_empty() => leaves.push(field.field.ty.clone()),
+            Selected::Field(field) => collect(&field.inner, leaves)?,
+        }
+    }
+    Ok(())
+}

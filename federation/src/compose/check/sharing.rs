@@ -1,0 +1,52 @@
+//! `@shareable`.
+
+use super::Checked;
+use crate::compose::code::CompositionCode;
+use crate::compose::facts::fields;
+
+pub(super) fn check(checked: &mut Checked<'_>) {
+    let subgraph = checked.subgraph;
+    for ty in subgraph
+        .schema
+        .types
+        .values()
+        .filter(|ty| !ty.is_built_in())
+    {
+        let code = CompositionCode::INVALID_SHAREABLE_USAGE;
+        for (_, field) in fields(ty).into_iter().flatten() {
+            let coordinate = format!("{}.{}", ty.name(), field.name);
+            let markers: Vec<_> = field.directives.get_all("federation__shareable").collect();
+            let Some(first) = markers.first() else {
+                continue;
+            };
+            let span = first.location();
+            if ty.is_interface() {
+                let message =
+                    format!("`@shareable` on `{coordinate}`: fields of interfaces cannot have it");
+                checked.report(code, &coordinate, span, message);
+            } else if ty.name() == "Subscription" {
+                let message =
+                    format!("`@shareable` on `{coordinate}`: a subscription has one source");
+                checked.report(code, &coordinate, span, message);
+            } else if markers.len() > 1 {
+                let message = format!("`{coordinate}` has `@shareable` twice");
+                checked.report(code, &coordinate, span, message);
+            }
+        }
+        let markers: Vec<_> = ty.directives().get_all("federation__shareable").collect();
+        let repeated = markers.iter().enumerate().any(|(at, marker)| {
+            markers[..at]
+                .iter()
+                .any(|other| other.origin == marker.origin)
+        });
+        if repeated {
+            let message = format!("`{}` has `@shareable` twice in one declaration", ty.name());
+            checked.report(code, ty.name().as_str(), markers[0].location(), message);
+        }
+        let subscription = markers.first().filter(|_| ty.name() == "Subscription");
+        if let Some(marker) = subscription {
+            let message = "`@shareable` on `Subscription`: a subscription has one source";
+            checked.report(code, "Subscription", marker.location(), message);
+        }
+    }
+}

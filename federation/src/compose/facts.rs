@@ -1,0 +1,194 @@
+//! What a subgraph's directives mean together: which fields it resolves, and which it only mentions.
+
+use std::collections::{HashMap, HashSet};
+
+use apollo_compiler::ast::Directive;
+use apollo_compiler::schema::{Component, DirectiveList, ExtendedType, FieldDefinition};
+use apollo_compiler::{Name, Node, Schema};
+
+use super::field_set::{Selected, each_field, parse_loosely, possible};
+use super::read::Subgraph;
+
+/// What the directives of a subgraph mean together.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    /// Fields that it only mentions, by type and name.
+    external: HashSet<(Name, Name)>,
+    /// Fields that a key, a requirement, a provision or an interface needs.
+    used: HashSet<(Name, Name)>,
+    /// Fields of keys.
+    key_fields: HashSet<(Name, Name)>,
+    /// External fields that it resolves on some path.
+    provided: HashSet<(Name, Name)>,
+    keys: HashMap<Name, Vec<Key>>,
+}
+
+/// A `@key`.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    pub(super) fields: String,
+    pub(super) is_resolvable: bool,
+    pub(super) directive: Node<Directive>,
+}
+
+impl Facts {
+    pub(super) fn of(subgraph: &Subgraph) -> Facts {
+        let schema = &subgraph.schema;
+        let mut facts = Facts::default();
+        for ty in schema.types.values() {
+            facts.read_type(subgraph, ty);
+        }
+        for ty in schema.types.values() {
+            for (name, field) in fields(ty).into_iter().flatten() {
+                let is_marked = is_marked_external(ty, field);
+                let is_key_of_extension =
+                    subgraph.extended.contains(ty.name()) && facts.is_key_field(ty.name(), name);
+                if is_marked && !is_key_of_extension {
+                    facts.external.insert((ty.name().clone(), name.clone()));
+                }
+            }
+            facts.read_interfaces(schema, ty);
+        }
+        let Facts {
+            external, provided, ..
+        } = &mut facts;
+        provided.retain(|field| external.contains(field));
+        facts
+    }
+
+    /// Returns whether the subgraph only mentions a field.
+    pub(super) fn is_external(&self, ty: &Name, field: &Name) -> bool {
+        contains(&self.external, ty, field)
+    }
+
+    /// Returns whether something needs a field that may be external.
+    pub(super) fn is_used(&self, ty: &Name, field: &Name) -> bool {
+        contains(&self.used, ty, field)
+    }
+
+    pub(super) fn is_key_field(&self, ty: &Name, field: &Name) -> bool {
+        contains(&self.key_fields, ty, field)
+    }
+
+    /// Returns whether the subgraph resolves an external field on some path.
+    pub(super) fn is_provided(&self, ty: &Name, field: &Name) -> bool {
+        contains(&self.provided, ty, field)
+    }
+
+    pub(super) fn keys(&self, ty: &str) -> &[Key] {
+        self.keys.get(ty).map_or(&[], Vec::as_slice)
+    }
+
+    fn read_type(&mut self, subgraph: &Subgraph, ty: &ExtendedType) {
+        let schema = &subgraph.schema;
+        for directive in ty.directives().get_all("federation__key") {
+            let Some(text) = text(directive, "fields") else {
+                continue;
+            };
+            let resolvable = directive.specified_argument_by_name("resolvable");
+            let key = Key {
+                fields: text.to_owned(),
+                is_resolvable: resolvable.and_then(|value| value.to_bool()) != Some(false),
+                directive: directive.node.clone(),
+            };
+            self.keys.entry(ty.name().clone()).or_default().push(key);
+            if let Some(set) = parse_loosely(schema, ty.name(), text) {
+                self.uses(schema, &set);
+                each_field(&set, &mut |it| {
+                    self.key_fields
+                        .insert((it.parent.clone(), it.field.name.clone()));
+                });
+            }
+        }
+        for field in fields(ty).into_iter().flatten().map(|(_, field)| field) {
+            self.read_field(schema, ty, field);
+        }
+    }
+
+    fn read_field(
+        &mut self,
+        schema: &Schema,
+        ty: &ExtendedType,
+        field: &Component<FieldDefinition>,
+    ) {
+        let of = |name: &str| field.directives.get(name).and_then(|it| text(it, "fields"));
+        if let Some(text) = of("federation__requires")
+            && let Some(set) = parse_loosely(schema, ty.name(), text)
+        {
+            self.uses(schema, &set);
+        }
+        if let Some(text) = of("federation__provides")
+            && let Some(set) = parse_loosely(schema, field.ty.inner_named_type(), text)
+        {
+            self.uses(schema, &set);
+            let provided = &mut self.provided;
+            each_implementation(schema, &set, &mut |ty, field| {
+                provided.insert((ty.clone(), field.clone()));
+            });
+        }
+    }
+
+    fn uses(&mut self, schema: &Schema, set: &[Selected<'_>]) {
+        each_implementation(schema, set, &mut |ty, field| {
+            self.used.insert((ty.clone(), field.clone()));
+        });
+    }
+
+    /// A field may be there for an interface alone.
+    fn read_interfaces(&mut self, schema: &Schema, ty: &ExtendedType) {
+        let ExtendedType::Object(object) = ty else {
+            return;
+        };
+        for interface in &object.implements_interfaces {
+            let fields = schema.get_interface(interface).map(|it| &it.fields);
+            for name in fields.into_iter().flat_map(|fields| fields.keys()) {
+                self.used.insert((object.name.clone(), name.clone()));
+            }
+        }
+    }
+}
+
+fn contains(set: &HashSet<(Name, Name)>, ty: &Name, field: &Name) -> bool {
+    !set.is_empty() && set.contains(&(ty.clone(), field.clone()))
+}
+
+/// Visits the fields of a set, and for those of interfaces also the ones of their implementations.
+fn each_implementation(
+    schema: &Schema,
+    set: &[Selected<'_>],
+    visit: &mut impl FnMut(&Name, &Name),
+) {
+    each_field(set, &mut |it| {
+        visit(it.parent, &it.field.name);
+        if let Some(ty @ ExtendedType::Interface(_)) = schema.types.get(it.parent) {
+            possible(schema, ty)
+                .into_iter()
+                .for_each(|object| visit(object, &it.field.name));
+        }
+    });
+}
+
+/// Returns the fields of objects and interfaces.
+pub(super) fn fields(
+    ty: &ExtendedType,
+) -> Option<&apollo_compiler::collections::IndexMap<Name, Component<FieldDefinition>>> {
+    match ty {
+        ExtendedType::Object(object) => Some(&object.fields),
+        ExtendedType::Interface(interface) => Some(&interface.fields),
+        _ => None,
+    }
+}
+
+/// Returns a string argument of a directive.
+pub(super) fn text<'d>(directive: &'d Directive, name: &str) -> Option<&'d str> {
+    directive.specified_argument_by_name(name)?.as_str()
+}
+
+/// Returns whether a field, or the block of its type that it stands in, has `@external`.
+pub(super) fn is_marked_external(ty: &ExtendedType, field: &Component<FieldDefinition>) -> bool {
+    let of_block = |directives: &DirectiveList| {
+        let mut all = directives.get_all("federation__external");
+        all.any(|directive| directive.origin == field.origin)
+    };
+    field.directives.has("federation__external") || (ty.is_object() && of_block(ty.directives()))
+}

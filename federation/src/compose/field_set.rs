@@ -1,0 +1,283 @@
+//! Field sets of subgraphs: the selections that `@key`, `@requires` and `@provides` name.
+
+use apollo_compiler::ast::{self, Argument};
+use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition};
+use apollo_compiler::{Name, Node, Schema};
+
+/// A selection of a field set.
+#[derive(Clone, Debug)]
+pub(super) enum Selected<'s> {
+    Typename,
+    Field(SelectedField<'s>),
+    Fragment {
+        condition: Option<Name>,
+        inner: Vec<Selected<'s>>,
+    },
+}
+
+/// A field that is selected.
+#[derive(Clone, Debug)]
+pub(super) struct SelectedField<'s> {
+    /// The type whose field it is.
+    pub(super) parent: &'s Name,
+    pub(super) field: &'s Component<FieldDefinition>,
+    pub(super) arguments: Vec<Node<Argument>>,
+    /// Empty for leaves.
+    pub(super) inner: Vec<Selected<'s>>,
+}
+
+/// What is wrong with a field set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Problem {
+    /// It is no selection of the type.
+    Invalid(String),
+    /// It has a directive, which is named.
+    Directive(String),
+}
+
+impl From<String> for Problem {
+    fn from(message: String) -> Self {
+        Problem::Invalid(message)
+    }
+}
+
+/// Reads the text of a field set on a type.
+pub(super) fn parse<'s>(
+    schema: &'s Schema,
+    parent: &str,
+    text: &str,
+) -> Result<Vec<Selected<'s>>, Problem> {
+    let selections = selections(text)?;
+    let Some(parent) = schema.types.get(parent) else {
+        return Err(format!("there is no type `{parent}`").into());
+    };
+    resolve(schema, parent, &selections)
+}
+
+/// Reads what can be read of a field set that has directives.
+pub(super) fn parse_loosely<'s>(
+    schema: &'s Schema,
+    parent: &str,
+    text: &str,
+) -> Option<Vec<Selected<'s>>> {
+    fn strip(selections: &mut [ast::Selection]) {
+        for selection in selections {
+            match selection {
+                ast::Selection::Field(field) => {
+                    let field = field.make_mut();
+                    field.directives.0.clear();
+                    strip(&mut field.selection_set);
+                }
+                ast::Selection::InlineFragment(fragment) => {
+                    let fragment = fragment.make_mut();
+                    fragment.directives.0.clear();
+                    strip(&mut fragment.selection_set);
+                }
+                ast::Selection::FragmentSpread(_) => {}
+            }
+        }
+    }
+    let mut selections = selections(text).ok()?;
+    strip(&mut selections);
+    resolve(schema, schema.types.get(parent)?, &selections).ok()
+}
+
+/// Visits every field of a set, and whether anything is selected below it.
+pub(super) fn each_field<'s>(set: &[Selected<'s>], visit: &mut impl FnMut(&SelectedField<'s>)) {
+    for selected in set {
+        match selected {
+            Selected::Typename => {}
+            Selected::Field(field) => {
+                visit(field);
+                each_field(&field.inner, visit);
+            }
+            Selected::Fragment { inner, .. } => each_field(inner, visit),
+        }
+    }
+}
+
+/// Reads a text as one selection set, with or without its braces.
+fn selections(text: &str) -> Result<Vec<ast::Selection>, Problem> {
+    let document = match text.trim_start().starts_with('{') {
+        true => text.to_owned(),
+        // A comment must not hide the brace.
+        false => format!("{{{text}\n}}"),
+    };
+    let document = ast::Document::parse(document, "fields").map_err(|invalid| {
+        let first = invalid.errors.iter().next();
+        let message = first.map_or_else(String::new, |finding| finding.error.to_string());
+        Problem::Invalid(message)
+    })?;
+    match document.definitions.as_slice() {
+        [ast::Definition::OperationDefinition(only)]
+            if only.name.is_none()
+                && only.variables.is_empty()
+                && !only.selection_set.is_empty() =>
+        {
+            Ok(only.selection_set.clone())
+        }
+        _ => Err(Problem::Invalid("it is no selection of fields".to_owned())),
+    }
+}
+
+fn resolve<'s>(
+    schema: &'s Schema,
+    parent: &'s ExtendedType,
+    selections: &[ast::Selection],
+) -> Result<Vec<Selected<'s>>, Problem> {
+    let resolved = selections.iter().map(|selection| match selection {
+        ast::Selection::Field(field) => resolve_field(schema, parent, field),
+        ast::Selection::InlineFragment(fragment) => resolve_fragment(schema, parent, fragment),
+        ast::Selection::FragmentSpread(spread) => Err(Problem::Invalid(format!(
+            "the fragment `{}` is not known",
+            spread.fragment_name
+        ))),
+    });
+    resolved.collect()
+}
+
+fn resolve_field<'s>(
+    schema: &'s Schema,
+    parent: &'s ExtendedType,
+    selected: &Node<ast::Field>,
+) -> Result<Selected<'s>, Problem> {
+    if let Some(directive) = selected.directives.first() {
+        return Err(Problem::Directive(directive.name.to_string()));
+    }
+    if let Some(alias) = &selected.alias {
+        return Err(format!("`{alias}: {}` has an alias", selected.name).into());
+    }
+    if selected.name == "__typename" {
+        return Ok(Selected::Typename);
+    }
+    let fields = match parent {
+        ExtendedType::Object(object) => &object.fields,
+        ExtendedType::Interface(interface) => &interface.fields,
+        other => {
+            return Err(format!(
+                "the type `{}` has no field `{}`",
+                other.name(),
+                selected.name
+            )
+            .into());
+        }
+    };
+    let Some(field) = fields.get(&selected.name) else {
+        return Err(format!(
+            "the type `{}` has no field `{}`",
+            parent.name(),
+            selected.name
+        )
+        .into());
+    };
+    check_arguments(parent.name(), field, selected)?;
+    let ty = schema.types.get(field.ty.inner_named_type());
+    let is_leaf = ty.is_none_or(|ty| ty.is_scalar() || ty.is_enum());
+    let inner = match (ty, is_leaf, selected.selection_set.is_empty()) {
+        (_, true, true) => Vec::new(),
+        (Some(ty), false, false) => resolve(schema, ty, &selected.selection_set)?,
+        (_, true, false) => {
+            return Err(format!(
+                "`{}.{}` is a leaf and has no fields",
+                parent.name(),
+                field.name
+            )
+            .into());
+        }
+        _ => {
+            return Err(
+                format!("nothing is selected of `{}.{}`", parent.name(), field.name).into(),
+            );
+        }
+    };
+    Ok(Selected::Field(SelectedField {
+        parent: parent.name(),
+        field,
+        arguments: selected.arguments.clone(),
+        inner,
+    }))
+}
+
+fn check_arguments(
+    parent: &Name,
+    field: &FieldDefinition,
+    selected: &ast::Field,
+) -> Result<(), Problem> {
+    let is_known = |argument: &&Node<Argument>| field.argument_by_name(&argument.name).is_none();
+    if let Some(unknown) = selected.arguments.iter().find(is_known) {
+        return Err(format!(
+            "`{parent}.{}` has no argument `{}`",
+            field.name, unknown.name
+        )
+        .into());
+    }
+    let is_given = |name: &Name| {
+        selected
+            .arguments
+            .iter()
+            .any(|argument| argument.name == *name)
+    };
+    let mut required = field
+        .arguments
+        .iter()
+        .filter(|argument| argument.is_required());
+    if let Some(missing) = required.find(|argument| !is_given(&argument.name)) {
+        return Err(format!(
+            "`{parent}.{}` needs the argument `{}`",
+            field.name, missing.name
+        )
+        .into());
+    }
+    Ok(())
+}
+
+fn resolve_fragment<'s>(
+    schema: &'s Schema,
+    parent: &'s ExtendedType,
+    fragment: &ast::InlineFragment,
+) -> Result<Selected<'s>, Problem> {
+    if let Some(directive) = fragment.directives.first() {
+        return Err(Problem::Directive(directive.name.to_string()));
+    }
+    let target = match &fragment.type_condition {
+        None => parent,
+        Some(condition) => {
+            let target = schema.types.get(condition.as_str());
+            target.ok_or_else(|| format!("there is no type `{condition}`"))?
+        }
+    };
+    if !overlaps(schema, parent, target) {
+        let (parent, target) = (parent.name(), target.name());
+        return Err(format!("a `{parent}` is never a `{target}`").into());
+    }
+    Ok(Selected::Fragment {
+        condition: fragment.type_condition.clone(),
+        inner: resolve(schema, target, &fragment.selection_set)?,
+    })
+}
+
+/// Returns whether a value can be of two types at once.
+fn overlaps(schema: &Schema, one: &ExtendedType, other: &ExtendedType) -> bool {
+    one.name() == other.name()
+        || possible(schema, one)
+            .iter()
+            .any(|name| possible(schema, other).contains(name))
+}
+
+/// Returns the object types that a value of a type can have.
+pub(super) fn possible<'s>(schema: &'s Schema, ty: &'s ExtendedType) -> Vec<&'s Name> {
+    match ty {
+        ExtendedType::Object(object) => vec![&object.name],
+        ExtendedType::Union(union) => union.members.iter().map(|member| &member.name).collect(),
+        ExtendedType::Interface(interface) => {
+            let types = schema.types.values().filter_map(ExtendedType::as_object);
+            let implementers = types.filter(|object| {
+                object
+                    .implements_interfaces
+                    .contains(interface.name.as_str())
+            });
+            implementers.map(|object| &object.name).collect()
+        }
+        _ => Vec::new(),
+    }
+}

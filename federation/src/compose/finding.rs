@@ -1,0 +1,78 @@
+//! What composition has to say of subgraphs: errors and hints, with their places.
+
+use graphql_service::Location;
+
+use super::code::{CompositionCode, HintCode};
+
+/// Something that keeps subgraphs from being composed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct CompositionError {
+    /// The code.
+    pub code: CompositionCode,
+    /// What is wrong, for people.
+    pub message: String,
+    /// The element of the schema, such as `Planet.mass` or `Query.planet(id:)`.
+    pub coordinate: Option<String>,
+    /// Where it is, in each subgraph that takes part.
+    pub places: Vec<Place>,
+    /// What helps.
+    pub help: Option<String>,
+}
+
+/// Something that people may want to know of subgraphs that can be composed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompositionHint {
+    /// The code.
+    pub code: HintCode,
+    /// What there is to know, for people.
+    pub message: String,
+    /// The element of the schema.
+    pub coordinate: Option<String>,
+    /// Where it is.
+    pub places: Vec<Place>,
+}
+
+/// A place in a subgraph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Place {
+    /// The name of the subgraph.
+    pub subgraph: String,
+    /// The place in its SDL, where it is known.
+    pub location: Option<Location>,
+}
+
+impl CompositionError {
+    pub(super) fn new(code: CompositionCode, message: impl Into<String>) -> Self {
+        CompositionError {
+            code,
+            message: message.into(),
+            coordinate: None,
+            places: Vec::new(),
+            help: None,
+        }
+    }
+
+    pub(super) fn about(mut self, coordinate: impl Into<String>) -> Self {
+        self.coordinate = Some(coordinate.into());
+        self
+    }
+
+    pub(super) fn at(mut self, place: Place) -> Self {
+        self.places.push(place);
+        self
+    }
+
+    pub(super) fn at_all(mut self, places: impl IntoIterator<Item = Place>) -> Self {
+        self.places.extend(places);
+        self
+    }
+
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}

@@ -1,0 +1,146 @@
+//! Merges enums, by where they are used: those of output have all values, those of input the values that all
+//! subgraphs know, and those of both are equal everywhere.
+
+use apollo_compiler::ast::EnumValueDefinition;
+use apollo_compiler::collections::IndexMap;
+use apollo_compiler::schema::{Component, DirectiveList, EnumType, ExtendedType};
+use apollo_compiler::{Name, Node, name};
+
+use super::join::Join;
+use super::{Merge, Sources};
+use crate::compose::code::{CompositionCode, HintCode};
+
+impl Merge<'_> {
+    pub(super) fn merge_enum(
+        &mut self,
+        name: &Name,
+        sources: &Sources<'_, ExtendedType>,
+        description: Option<Node<str>>,
+        directives: DirectiveList,
+    ) -> Option<ExtendedType> {
+        let enums: Vec<_> = sources
+            .iter()
+            .filter_map(|(at, ty)| Some((*at, ty.as_enum()?)))
+            .collect();
+        let is_input = self.relations.inputs.contains(name);
+        let is_output = self.relations.outputs.contains(name);
+        if !is_input && !is_output {
+            let message = format!("the enum `{name}` is neither input nor output");
+            self.hint(
+                HintCode::UNUSED_ENUM_TYPE,
+                name.as_str(),
+                Vec::new(),
+                message,
+            );
+        }
+        let mut values = IndexMap::default();
+        for value in enums.iter().flat_map(|(_, ty)| ty.values.keys()) {
+            if values.contains_key(value) {
+                continue;
+            }
+            let merged = self.merge_value(name, value, &enums);
+            let lacks = |ty: &EnumType| !ty.values.contains_key(value);
+            let missing: Vec<_> = enums
+                .iter()
+                .filter(|(_, ty)| lacks(ty))
+                .map(|(at, _)| *at)
+                .collect();
+            let is_hidden = merged.directives.has("inaccessible");
+            if missing.is_empty() {
+                values.insert(value.clone(), merged);
+                continue;
+            }
+            let coordinate = format!("{name}.{value}");
+            let missing = self.named(missing);
+            match (is_input, is_output) {
+                (true, true) if is_hidden => {
+                    values.insert(value.clone(), merged);
+                }
+                (true, true) => {
+                    let message = format!(
+                        "`{name}` is both input and output, and `{value}` is missing in {missing}"
+                    );
+                    let places = enums
+                        .iter()
+                        .map(|(at, ty)| self.place(*at, ty.name.location()))
+                        .collect();
+                    self.report(
+                        CompositionCode::ENUM_VALUE_MISMATCH,
+                        &coordinate,
+                        places,
+                        message,
+                    );
+                    values.insert(value.clone(), merged);
+                }
+                (true, false) => {
+                    let message =
+                        format!("`{coordinate}` is left out, since it is missing in {missing}");
+                    let code = HintCode::INCONSISTENT_ENUM_VALUE_FOR_INPUT_ENUM;
+                    self.hint(code, coordinate, Vec::new(), message);
+                }
+                (false, _) => {
+                    let message = format!("`{coordinate}` is missing in {missing}");
+                    let code = HintCode::INCONSISTENT_ENUM_VALUE_FOR_OUTPUT_ENUM;
+                    self.hint(code, coordinate, Vec::new(), message);
+                    values.insert(value.clone(), merged);
+                }
+            }
+        }
+        if values.is_empty() {
+            let message =
+                format!("no value of the enum `{name}` is known to all subgraphs that have it");
+            let places = enums
+                .iter()
+                .map(|(at, ty)| self.place(*at, ty.name.location()))
+                .collect();
+            self.report(
+                CompositionCode::EMPTY_MERGED_ENUM_TYPE,
+                name.as_str(),
+                places,
+                message,
+            );
+            return None;
+        }
+        Some(ExtendedType::Enum(Node::new(EnumType {
+            description,
+            name: name.clone(),
+            directives,
+            values,
+        })))
+    }
+
+    fn merge_value(
+        &mut self,
+        name: &Name,
+        value: &Name,
+        enums: &[(usize, &EnumType)],
+    ) -> Component<EnumValueDefinition> {
+        let found: Vec<_> = enums
+            .iter()
+            .filter_map(|(at, ty)| Some((*at, ty.values.get(value)?)))
+            .collect();
+        let coordinate = format!("{name}.{value}");
+        let texts: Vec<_> = found
+            .iter()
+            .map(|(at, value)| (*at, value.description.as_ref()))
+            .collect();
+        let description = self.description(&coordinate, &texts);
+        let applied = found
+            .iter()
+            .map(|(at, value)| (*at, value.directives.iter().collect()))
+            .collect();
+        let mut directives = apollo_compiler::ast::DirectiveList::default();
+        let joins = found
+            .iter()
+            .map(|(at, _)| Join::of(name!("join__enumValue"), &self.subgraphs[*at].graph).node());
+        directives.0.extend(joins);
+        directives
+            .0
+            .extend(self.merge_directives(&coordinate, applied));
+        Component::new(EnumValueDefinition {
+            description,
+            value: value.clone(),
+            directives,
+        })
+    }
+}

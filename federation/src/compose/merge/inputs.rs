@@ -1,0 +1,111 @@
+//! Merges input objects: they have the fields that all subgraphs know.
+
+use apollo_compiler::ast::{DirectiveList as AstDirectives, InputValueDefinition};
+use apollo_compiler::collections::IndexMap;
+use apollo_compiler::schema::{Component, DirectiveList, ExtendedType, InputObjectType};
+use apollo_compiler::{Name, Node, name};
+
+use super::arguments::ValueCodes;
+use super::join::Join;
+use super::{Merge, Sources};
+use crate::compose::code::{CompositionCode, HintCode};
+
+const FIELD: ValueCodes = ValueCodes {
+    ty: CompositionCode::FIELD_TYPE_MISMATCH,
+    default: CompositionCode::INPUT_FIELD_DEFAULT_MISMATCH,
+    missing: CompositionCode::REQUIRED_INPUT_FIELD_MISSING_IN_SOME_SUBGRAPH,
+    missing_optional: HintCode::INCONSISTENT_INPUT_OBJECT_FIELD,
+    compatible: HintCode::INCONSISTENT_BUT_COMPATIBLE_FIELD_TYPE,
+};
+
+impl Merge<'_> {
+    pub(super) fn merge_input(
+        &mut self,
+        name: &Name,
+        sources: &Sources<'_, ExtendedType>,
+        description: Option<Node<str>>,
+        directives: DirectiveList,
+    ) -> Option<ExtendedType> {
+        let inputs: Vec<_> = sources
+            .iter()
+            .filter_map(|(at, ty)| Some((*at, ty.as_input_object()?)))
+            .collect();
+        let mut fields = IndexMap::default();
+        let mut names: Vec<&Name> = Vec::new();
+        for (_, input) in &inputs {
+            names.extend(
+                input
+                    .fields
+                    .keys()
+                    .filter(|field| !names.contains(field))
+                    .collect::<Vec<_>>(),
+            );
+        }
+        let mut has_errors = false;
+        for field in names {
+            let coordinate = format!("{name}.{field}");
+            let of =
+                |input: &InputObjectType| input.fields.get(field).map(|field| field.node.clone());
+            let found: Vec<_> = inputs.iter().map(|(at, input)| (*at, of(input))).collect();
+            if found.iter().any(|(_, it)| it.is_none()) {
+                let before = self.errors.len();
+                self.missing_value(&coordinate, &FIELD, &found);
+                has_errors |= self.errors.len() > before;
+                continue;
+            }
+            let given: Vec<_> = found
+                .iter()
+                .filter_map(|(at, it)| Some((*at, it.as_ref()?)))
+                .collect();
+            match self.merge_value_definition(&coordinate, field, &given, &FIELD) {
+                Some(merged) => {
+                    let merged = self.with_types(&given, merged);
+                    fields.insert(field.clone(), merged);
+                }
+                None => has_errors = true,
+            }
+        }
+        if fields.is_empty() && !has_errors {
+            let message = format!(
+                "no field of the input object `{name}` is known to all subgraphs that have it"
+            );
+            let places = sources
+                .iter()
+                .map(|(at, ty)| self.place(*at, ty.location()))
+                .collect();
+            self.report(
+                CompositionCode::EMPTY_MERGED_INPUT_TYPE,
+                name.as_str(),
+                places,
+                message,
+            );
+            return None;
+        }
+        Some(ExtendedType::InputObject(Node::new(InputObjectType {
+            description,
+            name: name.clone(),
+            directives,
+            fields,
+        })))
+    }
+
+    /// Says the types that subgraphs give to a field, where they differ.
+    fn with_types(
+        &self,
+        given: &[(usize, &Node<InputValueDefinition>)],
+        merged: Node<InputValueDefinition>,
+    ) -> Component<InputValueDefinition> {
+        let mut merged = InputValueDefinition::clone(&merged);
+        if given.iter().any(|(_, it)| it.ty != merged.ty) {
+            let joins = given.iter().map(|(at, it)| {
+                let join = Join::of(name!("join__field"), &self.subgraphs[*at].graph);
+                let differs = (it.ty != merged.ty).then(|| it.ty.to_string());
+                join.maybe(name!("type"), differs.as_deref()).node()
+            });
+            let mut directives = AstDirectives(joins.collect());
+            directives.0.append(&mut merged.directives.0);
+            merged.directives = directives;
+        }
+        Component::new(merged)
+    }
+}

@@ -1,0 +1,340 @@
+//! The second phase: subgraphs become one schema, with join directives that say who has what.
+
+mod arguments;
+mod composed;
+mod directives;
+mod enums;
+mod fields;
+mod inputs;
+mod join;
+mod overrides;
+mod sharing;
+mod types;
+mod unions;
+
+use std::collections::{HashMap, HashSet};
+
+use apollo_compiler::ast::Directive;
+use apollo_compiler::collections::IndexMap;
+use apollo_compiler::parser::SourceSpan;
+use apollo_compiler::schema::ExtendedType;
+use apollo_compiler::{Name, Node};
+
+use super::code::{CompositionCode, HintCode};
+use super::facts::Facts;
+use super::finding::{CompositionError, CompositionHint, Place};
+use super::read::Subgraph;
+use super::{ComposeOptions, SharedRootFields};
+
+pub(in crate::compose) use composed::ComposedDirective;
+
+/// What several subgraphs say of one element, by their positions.
+pub(super) type Sources<'m, T> = Vec<(usize, &'m T)>;
+
+/// The merged types, and what there is to say of them.
+#[derive(Debug)]
+pub(super) struct Merged {
+    pub(super) types: IndexMap<Name, ExtendedType>,
+    pub(super) directives: Vec<Node<apollo_compiler::ast::DirectiveDefinition>>,
+    /// The directives of the schema itself.
+    pub(super) applied: Vec<Node<Directive>>,
+    /// The directives of federation that something has.
+    pub(super) features: HashSet<&'static str>,
+    /// Directives of the subgraphs' own.
+    pub(super) composed: IndexMap<Name, ComposedDirective>,
+    /// Shareable fields that cannot return the same in all subgraphs.
+    pub(super) mismatched: Vec<CompositionError>,
+    pub(super) hints: Vec<CompositionHint>,
+}
+
+/// Subgraphs that are being merged.
+pub(super) struct Merge<'m> {
+    pub(super) subgraphs: &'m [Subgraph],
+    pub(super) facts: &'m [Facts],
+    options: &'m ComposeOptions,
+    relations: Relations,
+    /// Interfaces that subgraphs have as objects.
+    interface_objects: Vec<(usize, &'m ExtendedType)>,
+    errors: Vec<CompositionError>,
+    hints: Vec<CompositionHint>,
+    features: HashSet<&'static str>,
+    composed: IndexMap<Name, ComposedDirective>,
+    mismatched: Vec<CompositionError>,
+}
+
+/// Which types are kinds of others, and where enums are used, in any subgraph.
+#[derive(Debug, Default)]
+struct Relations {
+    /// Implementations of interfaces and members of unions.
+    subtypes: HashMap<Name, HashSet<Name>>,
+    /// Enums that are types of arguments or of input fields.
+    inputs: HashSet<Name>,
+    /// Enums that are types of fields.
+    outputs: HashSet<Name>,
+}
+
+/// Merges subgraphs that are valid each on its own.
+///
+/// # Errors
+/// With everything that cannot be merged.
+pub(super) fn merge(
+    subgraphs: &[Subgraph],
+    facts: &[Facts],
+    options: &ComposeOptions,
+) -> Result<Merged, Vec<CompositionError>> {
+    let mut merge = Merge {
+        subgraphs,
+        facts,
+        options,
+        relations: Relations::of(subgraphs),
+        interface_objects: interface_objects(subgraphs),
+        errors: Vec::new(),
+        hints: Vec::new(),
+        features: HashSet::new(),
+        composed: IndexMap::default(),
+        mismatched: Vec::new(),
+    };
+    merge.composed = merge.composed_directives();
+    merge.check_imports();
+    let mut sources: IndexMap<&Name, Sources<'_, ExtendedType>> = IndexMap::default();
+    for (at, subgraph) in subgraphs.iter().enumerate() {
+        for (name, ty) in &subgraph.schema.types {
+            if !is_machinery(ty) {
+                sources.entry(name).or_default().push((at, ty));
+            }
+        }
+    }
+    let mut types = IndexMap::default();
+    for (name, sources) in &sources {
+        if let Some(ty) = merge.merge_type(name, sources) {
+            types.insert((*name).clone(), ty);
+        }
+    }
+    merge.add_fields_of_interface_objects(&mut types);
+    let directives = merge.executable_directives();
+    let of_schema = |subgraph: &'_ Subgraph| -> Vec<Node<Directive>> {
+        let directives = subgraph.schema.schema_definition.directives.iter();
+        directives
+            .filter(|it| it.name != "link")
+            .map(|it| it.node.clone())
+            .collect()
+    };
+    let applied: Vec<_> = subgraphs.iter().map(of_schema).collect();
+    let applied = applied
+        .iter()
+        .enumerate()
+        .map(|(at, list)| (at, list.iter().collect()))
+        .collect();
+    let applied = merge.merge_directives("schema", applied);
+    if merge.errors.is_empty() {
+        Ok(Merged {
+            types,
+            directives,
+            applied,
+            features: merge.features,
+            composed: merge.composed,
+            mismatched: merge.mismatched,
+            hints: merge.hints,
+        })
+    } else {
+        Err(merge.errors)
+    }
+}
+
+fn interface_objects(subgraphs: &[Subgraph]) -> Vec<(usize, &ExtendedType)> {
+    let all = subgraphs.iter().enumerate().flat_map(|(at, subgraph)| {
+        let types = subgraph.schema.types.values();
+        types.map(move |ty| (at, ty))
+    });
+    all.filter(|(_, ty)| ty.directives().has("federation__interfaceObject"))
+        .collect()
+}
+
+/// Returns whether a type is there in every subgraph.
+fn is_machinery(ty: &ExtendedType) -> bool {
+    let name = ty.name().as_str();
+    ty.is_built_in()
+        || name.starts_with("federation__")
+        || name.starts_with("link__")
+        || name == "_Service"
+}
+
+impl Relations {
+    fn of(subgraphs: &[Subgraph]) -> Relations {
+        let mut relations = Relations::default();
+        for ty in subgraphs
+            .iter()
+            .flat_map(|subgraph| subgraph.schema.types.values())
+        {
+            if is_machinery(ty) {
+                continue;
+            }
+            let interfaces = match ty {
+                ExtendedType::Object(object) => &object.implements_interfaces,
+                ExtendedType::Interface(interface) => &interface.implements_interfaces,
+                ExtendedType::Union(union) => {
+                    let members = union.members.iter().map(|member| member.name.clone());
+                    relations
+                        .subtypes
+                        .entry(union.name.clone())
+                        .or_default()
+                        .extend(members);
+                    continue;
+                }
+                ExtendedType::InputObject(input) => {
+                    let used = input
+                        .fields
+                        .values()
+                        .map(|field| field.ty.inner_named_type().clone());
+                    relations.inputs.extend(used);
+                    continue;
+                }
+                _ => continue,
+            };
+            for interface in interfaces {
+                let known = relations
+                    .subtypes
+                    .entry(interface.name.clone())
+                    .or_default();
+                known.insert(ty.name().clone());
+            }
+            for field in super::facts::fields(ty)
+                .into_iter()
+                .flatten()
+                .map(|(_, field)| field)
+            {
+                relations
+                    .outputs
+                    .insert(field.ty.inner_named_type().clone());
+                let used = field
+                    .arguments
+                    .iter()
+                    .map(|it| it.ty.inner_named_type().clone());
+                relations.inputs.extend(used);
+            }
+        }
+        relations
+    }
+
+    /// Returns whether every value of one type is one of another.
+    fn is_subtype(&self, one: &Name, other: &Name) -> bool {
+        self.subtypes
+            .get(other)
+            .is_some_and(|known| known.contains(one))
+    }
+}
+
+impl Merge<'_> {
+    fn place(&self, at: usize, span: Option<SourceSpan>) -> Place {
+        self.subgraphs[at].place(span)
+    }
+
+    fn report(
+        &mut self,
+        code: CompositionCode,
+        coordinate: impl Into<String>,
+        places: Vec<Place>,
+        message: impl Into<String>,
+    ) {
+        let error = CompositionError::new(code, message).about(coordinate);
+        self.errors.push(error.at_all(places));
+    }
+
+    fn hint(
+        &mut self,
+        code: HintCode,
+        coordinate: impl Into<String>,
+        places: Vec<Place>,
+        message: impl Into<String>,
+    ) {
+        self.hints.push(CompositionHint {
+            code,
+            message: message.into(),
+            coordinate: Some(coordinate.into()),
+            places,
+        });
+    }
+
+    /// Returns the names of subgraphs for a message.
+    fn named(&self, at: impl IntoIterator<Item = usize>) -> String {
+        let names = at
+            .into_iter()
+            .map(|at| format!("`{}`", self.subgraphs[at].name));
+        names.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Directives that are merged have one name in all subgraphs.
+    fn check_imports(&mut self) {
+        for canonical in directives::KEPT {
+            let named: Vec<_> = self
+                .subgraphs
+                .iter()
+                .enumerate()
+                .filter_map(|(at, subgraph)| Some((at, subgraph.links.imported(canonical)?)))
+                .collect();
+            let Some((_, first)) = named.first() else {
+                continue;
+            };
+            if named.iter().all(|(_, name)| name == first) {
+                continue;
+            }
+            let said: Vec<_> = named
+                .iter()
+                .map(|(at, name)| format!("`{name}` in `{}`", self.subgraphs[*at].name))
+                .collect();
+            let message = format!(
+                "`@{canonical}` is imported under different names: {}",
+                said.join(", ")
+            );
+            self.report(
+                CompositionCode::LINK_IMPORT_NAME_MISMATCH,
+                format!("@{canonical}"),
+                Vec::new(),
+                message,
+            );
+        }
+    }
+
+    /// Returns the description that most subgraphs have; the first of several.
+    fn description(
+        &mut self,
+        coordinate: &str,
+        found: &[(usize, Option<&Node<str>>)],
+    ) -> Option<Node<str>> {
+        let texts: Vec<_> = found
+            .iter()
+            .filter_map(|(at, text)| Some((*at, (*text)?)))
+            .collect();
+        let (_, first) = texts.first()?;
+        if texts
+            .iter()
+            .all(|(_, text)| text.as_str() == first.as_str())
+        {
+            return Some((*first).clone());
+        }
+        let count = |text: &str| {
+            texts
+                .iter()
+                .filter(|(_, other)| other.as_str() == text)
+                .count()
+        };
+        let best = texts.iter().rev().max_by_key(|(_, text)| count(text));
+        let best = best.map(|(_, text)| (*text).clone());
+        let places = texts
+            .iter()
+            .map(|(at, text)| self.place(*at, text.location()))
+            .collect();
+        let message = format!("descriptions of `{coordinate}` differ; the most frequent is kept");
+        self.hint(
+            HintCode::INCONSISTENT_DESCRIPTION,
+            coordinate,
+            places,
+            message,
+        );
+        best
+    }
+
+    fn rejects_shared_root_fields(&self) -> bool {
+        self.options.shared_root_fields == SharedRootFields::Reject
+    }
+}

@@ -1,0 +1,132 @@
+//! Fields that move from one subgraph to another.
+
+use std::collections::HashMap;
+
+use super::Merge;
+use super::fields::FieldSource;
+use crate::compose::code::{CompositionCode, HintCode};
+use crate::compose::facts::text;
+
+/// What has become of a field in one subgraph.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Moved {
+    /// Another subgraph resolves it, whatever labels are active.
+    pub(super) is_overridden: bool,
+    /// It is still needed there, for a key or a requirement.
+    pub(super) is_used: bool,
+    /// The subgraph that it is taken from.
+    pub(super) from: Option<String>,
+    /// The label while which it is active, in the source and in the target.
+    pub(super) label: Option<String>,
+}
+
+impl Merge<'_> {
+    /// Works out who resolves a field, by position in its sources.
+    pub(super) fn moved(&mut self, coordinate: &str, sources: &[FieldSource<'_>]) -> Vec<Moved> {
+        let mut moved = vec![Moved::default(); sources.len()];
+        let by_name: HashMap<&str, usize> = sources
+            .iter()
+            .enumerate()
+            .map(|(at, source)| (self.subgraphs[source.at].name.as_str(), at))
+            .collect();
+        for (target, source) in sources.iter().enumerate() {
+            let Some(directive) = source.field.directives.get("federation__override") else {
+                continue;
+            };
+            let Some(from) = text(directive, "from") else {
+                continue;
+            };
+            let place = vec![self.place(source.at, directive.location())];
+            if !self.subgraphs.iter().any(|subgraph| subgraph.name == from) {
+                let message =
+                    format!("`{coordinate}` is overridden from `{from}`, which does not exist");
+                self.hint(
+                    HintCode::FROM_SUBGRAPH_DOES_NOT_EXIST,
+                    coordinate,
+                    place,
+                    message,
+                );
+                continue;
+            }
+            let Some(&origin) = by_name.get(from) else {
+                let message = format!(
+                    "`{coordinate}` is overridden from `{from}`, which does not have it: `@override` can be removed"
+                );
+                self.hint(
+                    HintCode::OVERRIDE_DIRECTIVE_CAN_BE_REMOVED,
+                    coordinate,
+                    place,
+                    message,
+                );
+                continue;
+            };
+            if sources[origin].field.directives.has("federation__override") {
+                let message = format!(
+                    "`{coordinate}` is overridden from `{from}`, which overrides it itself"
+                );
+                self.report(
+                    CompositionCode::OVERRIDE_SOURCE_HAS_OVERRIDE,
+                    coordinate,
+                    place,
+                    message,
+                );
+                continue;
+            }
+            let of_origin = &sources[origin].field.directives;
+            let colliding = ["requires", "provides"]
+                .into_iter()
+                .find(|it| of_origin.has(&format!("federation__{it}")));
+            if let Some(other) = colliding {
+                let message =
+                    format!("`{coordinate}` is overridden from `{from}`, where it has `@{other}`");
+                let code = CompositionCode::OVERRIDE_COLLISION_WITH_ANOTHER_DIRECTIVE;
+                self.report(code, coordinate, place, message);
+                continue;
+            }
+            moved[target].from = Some(from.to_owned());
+            if sources[origin].is_external {
+                let message =
+                    format!("`{coordinate}` is external in `{from}`: `@override` can be removed");
+                self.hint(
+                    HintCode::OVERRIDE_DIRECTIVE_CAN_BE_REMOVED,
+                    coordinate,
+                    place,
+                    message,
+                );
+                continue;
+            }
+            if let Some(label) = text(directive, "label") {
+                moved[target].label = Some(label.to_owned());
+                moved[origin].label = Some(label.to_owned());
+                let message = format!(
+                    "`{coordinate}` moves from `{from}` while the label `{label}` is active"
+                );
+                self.hint(
+                    HintCode::OVERRIDE_MIGRATION_IN_PROGRESS,
+                    coordinate,
+                    place,
+                    message,
+                );
+                continue;
+            }
+            moved[origin].is_overridden = true;
+            let facts = &self.facts[sources[origin].at];
+            let (ty, field) = (sources[origin].parent.name(), &source.field.name);
+            moved[origin].is_used = facts.is_used(ty, field) || facts.is_key_field(ty, field);
+            let message = match moved[origin].is_used {
+                true => format!(
+                    "`{coordinate}` is overridden; `{from}` still needs it: it can be made `@external` there"
+                ),
+                false => format!("`{coordinate}` is overridden, and can be removed from `{from}`"),
+            };
+            let place = vec![self.place(sources[origin].at, sources[origin].field.location())];
+            self.hint(
+                HintCode::OVERRIDDEN_FIELD_CAN_BE_REMOVED,
+                coordinate,
+                place,
+                message,
+            );
+        }
+        moved
+    }
+}

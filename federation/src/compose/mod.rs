@@ -1,0 +1,167 @@
+//! Composes subgraph schemas into a supergraph.
+//!
+//! Composition has four phases: each subgraph alone, the merge, the merged schema, and whether every query that it
+//! allows can be answered. A phase reports everything that it finds; the next one runs if there is nothing.
+
+mod check;
+mod code;
+mod facts;
+mod field_set;
+mod finding;
+mod merge;
+mod post;
+mod read;
+mod satisfiability;
+mod supergraph;
+mod upgrade;
+
+use apollo_compiler::Name;
+
+pub use code::{CompositionCode, HintCode};
+pub use finding::{CompositionError, CompositionHint, Place};
+
+use crate::Supergraph;
+use facts::Facts;
+
+/// A subgraph that is to be composed.
+#[derive(Clone, Debug)]
+pub struct SubgraphSource {
+    /// Its name, which `@override(from:)` uses.
+    pub name: String,
+    /// Where it is served; may be empty.
+    pub url: String,
+    /// Its schema, as `_service { sdl }` prints it.
+    pub sdl: String,
+}
+
+/// How subgraphs are composed.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ComposeOptions {
+    /// What becomes of query fields that several subgraphs have.
+    pub shared_root_fields: SharedRootFields,
+}
+
+/// What becomes of query fields that several subgraphs have without `@shareable`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SharedRootFields {
+    /// Those of federation 1 subgraphs are shared; those of federation 2 are an error.
+    #[default]
+    Allow,
+    /// They are an error.
+    Reject,
+}
+
+/// Why subgraphs cannot be composed: everything that one phase has found.
+pub type CompositionErrors = Vec<CompositionError>;
+
+/// Subgraphs that have been composed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Composed {
+    /// The supergraph in the SDL of the join specification.
+    pub supergraph_sdl: String,
+    /// What people may want to know.
+    pub hints: Vec<CompositionHint>,
+}
+
+/// Composes subgraphs.
+///
+/// # Errors
+/// With everything that the first phase that fails has found.
+pub fn compose(
+    sources: &[SubgraphSource],
+    options: &ComposeOptions,
+) -> Result<Composed, CompositionErrors> {
+    let graphs = graph_names(sources)?;
+    let mut subgraphs = Vec::with_capacity(sources.len());
+    let mut errors = Vec::new();
+    for (source, graph) in sources.iter().zip(graphs) {
+        match read::read(source, graph) {
+            Ok(subgraph) => subgraphs.push(subgraph),
+            Err(found) => errors.extend(found),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    upgrade::upgrade(&mut subgraphs)?;
+    let facts: Vec<Facts> = subgraphs.iter().map(Facts::of).collect();
+    let errors: Vec<_> = subgraphs
+        .iter()
+        .zip(&facts)
+        .flat_map(|(it, facts)| check::check(it, facts))
+        .collect();
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let merged = merge::merge(&subgraphs, &facts, options)?;
+    post::check(&merged, &subgraphs, &facts)?;
+    let supergraph_sdl = supergraph::write(&merged, &subgraphs);
+    let composed = Supergraph::parse(&supergraph_sdl, "supergraph.graphql").map_err(|errors| {
+        let error = |error: crate::SupergraphError| {
+            CompositionError::new(
+                CompositionCode::INVALID_GRAPHQL,
+                format!("the merged schema: {}", error.message),
+            )
+        };
+        errors.into_iter().map(error).collect::<Vec<_>>()
+    })?;
+    satisfiability::check(&composed, &subgraphs, &merged.mismatched)?;
+    Ok(Composed {
+        supergraph_sdl,
+        hints: merged.hints,
+    })
+}
+
+/// Returns the values of `join__Graph`: names in capitals, made unique by a number.
+fn graph_names(sources: &[SubgraphSource]) -> Result<Vec<Name>, CompositionErrors> {
+    let mut errors = Vec::new();
+    let mut names: Vec<Name> = Vec::new();
+    for (at, source) in sources.iter().enumerate() {
+        let mut refuse = |why: &str| {
+            let message = format!("`{}` cannot be the name of a subgraph: {why}", source.name);
+            errors.push(CompositionError::new(
+                CompositionCode::INVALID_SUBGRAPH_NAME,
+                message,
+            ));
+        };
+        if source.name.is_empty() || source.name == "_" {
+            refuse("it says nothing");
+        }
+        if sources[..at].iter().any(|other| other.name == source.name) {
+            refuse("another subgraph has it");
+        }
+        let capital = |c: char| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_uppercase()
+            } else {
+                '_'
+            }
+        };
+        let mut name: String = source.name.chars().map(capital).collect();
+        if name.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() {
+            name.insert(0, '_');
+        }
+        // The numbers of names that are alike go behind an underscore.
+        if name
+            .rsplit('_')
+            .next()
+            .is_some_and(|end| !end.is_empty() && end.bytes().all(|b| b.is_ascii_digit()))
+            && name.contains('_')
+        {
+            name.push('_');
+        }
+        let mut unique = name.clone();
+        let mut number = 1;
+        while names.iter().any(|known| known.as_str() == unique) {
+            unique = format!("{name}_{number}");
+            number += 1;
+        }
+        names.push(Name::new_unchecked(&unique));
+    }
+    match errors.is_empty() {
+        true => Ok(names),
+        false => Err(errors),
+    }
+}

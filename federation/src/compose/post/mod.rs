@@ -1,0 +1,54 @@
+//! The third phase: what is wrong with the merged schema.
+
+mod auth;
+mod inaccessible;
+mod interfaces;
+
+use super::code::CompositionCode;
+use super::facts::Facts;
+use super::finding::CompositionError;
+use super::merge::Merged;
+use super::read::Subgraph;
+
+/// Checks a merged schema.
+///
+/// # Errors
+/// With everything that is wrong.
+pub(super) fn check(
+    merged: &Merged,
+    subgraphs: &[Subgraph],
+    facts: &[Facts],
+) -> Result<(), Vec<CompositionError>> {
+    let mut errors = Vec::new();
+    let query = merged.types.get("Query").and_then(|ty| ty.as_object());
+    if query.is_none_or(|query| query.fields.is_empty()) {
+        let message = "no subgraph has a query";
+        errors.push(CompositionError::new(CompositionCode::NO_QUERIES, message));
+    }
+    interfaces::check(merged, subgraphs, facts, &mut errors);
+    if errors.is_empty() {
+        inaccessible::check(merged, subgraphs, &mut errors);
+        auth::check(merged, subgraphs, &mut errors);
+    }
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(errors)
+    }
+}
+
+/// Returns where a type, or a field of it, is in each subgraph that has it.
+fn places(subgraphs: &[Subgraph], ty: &str, field: Option<&str>) -> Vec<super::Place> {
+    let found = subgraphs.iter().filter_map(|subgraph| {
+        let ty = subgraph.schema.types.get(ty)?;
+        let span = match field {
+            None => ty.location(),
+            Some(field) => match super::facts::fields(ty) {
+                Some(fields) => fields.get(field)?.location(),
+                None => ty.location(),
+            },
+        };
+        Some(subgraph.place(span))
+    });
+    found.collect()
+}

@@ -1,0 +1,455 @@
+//! The last phase: every query that the merged schema allows can be answered.
+//!
+//! It follows the graph that the planner uses, so that what is composed can be planned. A state is an object type with
+//! the subgraphs in which an object of it can be present, and what they provide of it; states are visited breadth
+//! first, so that the query that shows what is missing is a shortest one.
+
+use std::collections::{HashMap, VecDeque};
+
+use apollo_compiler::executable::OperationType;
+
+use super::code::CompositionCode;
+use super::finding::CompositionError;
+use super::read::Subgraph;
+use crate::graph::{ActiveLabels, Graph, Waves};
+use crate::supergraph::{FieldId, FieldSet, Selected, SubgraphId, Supergraph, TypeId};
+
+/// The most states that are visited.
+const MAX_STATES: usize = 1_000_000;
+
+/// The most labels whose combinations are all tried; beyond, each alone and all together.
+const MAX_LABELS: usize = 4;
+
+/// Checks a supergraph.
+///
+/// # Errors
+/// With a shortest query for each field that cannot be answered somewhere.
+pub(super) fn check(
+    supergraph: &Supergraph,
+    subgraphs: &[Subgraph],
+    mismatched: &[CompositionError],
+) -> Result<(), Vec<CompositionError>> {
+    let mut errors: Vec<CompositionError> = mismatched.to_vec();
+    for labels in assumptions(supergraph) {
+        let found = Walk::new(supergraph, &labels).run(subgraphs);
+        for error in found {
+            if !errors
+                .iter()
+                .any(|known| known.coordinate == error.coordinate && known.code == error.code)
+            {
+                errors.push(error);
+            }
+        }
+    }
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(errors)
+    }
+}
+
+/// Returns the sets of labels that may be active.
+fn assumptions(supergraph: &Supergraph) -> Vec<ActiveLabels> {
+    let ids: Vec<_> = (0..supergraph.labels().len())
+        .map(|at| supergraph.label_id(at))
+        .collect();
+    if ids.len() <= MAX_LABELS {
+        let all = 0..1_usize << ids.len();
+        let chosen = all.map(|bits| {
+            ids.iter()
+                .enumerate()
+                .filter(move |(at, _)| bits >> at & 1 == 1)
+                .map(|(_, id)| *id)
+        });
+        return chosen.map(ActiveLabels::new).collect();
+    }
+    let mut some = vec![
+        ActiveLabels::new([]),
+        ActiveLabels::new(ids.iter().copied()),
+    ];
+    some.extend(ids.iter().map(|id| ActiveLabels::new([*id])));
+    some
+}
+
+/// What is known of objects on some path.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct State<'g> {
+    ty: TypeId,
+    waves: Waves,
+    /// What subgraphs resolve of the object beyond what they always do.
+    provided: Vec<(SubgraphId, &'g FieldSet)>,
+}
+
+struct Walk<'g> {
+    supergraph: &'g Supergraph,
+    graph: Graph<'g>,
+    /// Visited states by type; the position of the state that led there, and the field.
+    visited: Vec<(State<'g>, Option<(usize, FieldId)>)>,
+    by_type: HashMap<TypeId, Vec<usize>>,
+    queue: VecDeque<usize>,
+}
+
+impl<'g> Walk<'g> {
+    fn new(supergraph: &'g Supergraph, labels: &'g ActiveLabels) -> Self {
+        Walk {
+            supergraph,
+            graph: Graph::new(supergraph, labels),
+            visited: Vec::new(),
+            by_type: HashMap::new(),
+            queue: VecDeque::new(),
+        }
+    }
+
+    fn run(mut self, subgraphs: &[Subgraph]) -> Vec<CompositionError> {
+        let everywhere = self.everywhere();
+        let roots = [
+            OperationType::Query,
+            OperationType::Mutation,
+            OperationType::Subscription,
+        ];
+        let roots: Vec<_> = roots
+            .into_iter()
+            .filter_map(|operation| self.supergraph.root(operation))
+            .collect();
+        for root in roots {
+            let state = State {
+                ty: root,
+                waves: everywhere.clone(),
+                provided: Vec::new(),
+            };
+            self.visit(state, None);
+        }
+        self.walk(subgraphs)
+    }
+
+    /// Follows every field of what is to be visited.
+    fn walk(&mut self, subgraphs: &[Subgraph]) -> Vec<CompositionError> {
+        let mut errors: Vec<CompositionError> = Vec::new();
+        while let Some(at) = self.queue.pop_front() {
+            if self.visited.len() > MAX_STATES {
+                let message =
+                    format!("there are more than {MAX_STATES} ways through the subgraphs");
+                let code = CompositionCode::MAX_VALIDATION_SUBGRAPH_PATHS_EXCEEDED;
+                return vec![CompositionError::new(code, message)];
+            }
+            for field in self.fields(self.visited[at].0.ty) {
+                if let Some(error) = self.follow(at, field, subgraphs)
+                    && !errors
+                        .iter()
+                        .any(|known| known.coordinate == error.coordinate)
+                {
+                    errors.push(error);
+                }
+            }
+        }
+        errors
+    }
+
+    fn everywhere(&self) -> Waves {
+        let mut waves = Waves::nowhere(self.supergraph.subgraphs().len());
+        self.supergraph.subgraph_ids().for_each(|subgraph| {
+            waves.lower(subgraph, 0);
+        });
+        waves
+    }
+
+    /// Returns the fields of a type that clients may select.
+    fn fields(&self, ty: TypeId) -> Vec<FieldId> {
+        let fields = self.supergraph.ty(ty).fields.values().copied();
+        let mut fields: Vec<_> = fields
+            .filter(|field| self.supergraph.field(*field).is_accessible)
+            .collect();
+        fields.sort();
+        fields
+    }
+
+    /// Visits a state, unless one is known from which no more can be reached.
+    fn visit(&mut self, state: State<'g>, from: Option<(usize, FieldId)>) {
+        let known = self.by_type.entry(state.ty).or_default();
+        let is_within = |other: &State<'g>| {
+            let is_present =
+                |subgraph: SubgraphId, state: &State<'g>| state.waves.get(subgraph).is_some();
+            let mut all = self.supergraph.subgraph_ids();
+            all.all(|id| !is_present(id, other) || is_present(id, &state))
+                && other.provided.iter().all(|it| state.provided.contains(it))
+        };
+        // What can be answered from fewer subgraphs can be answered from these.
+        if known.iter().any(|at| is_within(&self.visited[*at].0)) {
+            return;
+        }
+        known.push(self.visited.len());
+        self.queue.push_back(self.visited.len());
+        self.visited.push((state, from));
+    }
+
+    /// Follows a field of the objects of a state; returns what is wrong if nobody can resolve it.
+    fn follow(
+        &mut self,
+        at: usize,
+        field: FieldId,
+        subgraphs: &[Subgraph],
+    ) -> Option<CompositionError> {
+        let state = self.visited[at].0.clone();
+        let mut waves = state.waves.clone();
+        self.graph.spread(state.ty, &mut waves);
+        let definition = self.supergraph.field(field);
+        let mut there: Vec<(SubgraphId, Vec<&'g FieldSet>)> = Vec::new();
+        for join in &definition.joins {
+            let provided = provided(&state, join.subgraph, &definition.name);
+            let is_provided =
+                !provided.is_empty() || state.provides_leaf(join.subgraph, &definition.name);
+            let is_resolved = self.graph.resolves(join.subgraph, field).is_some()
+                && self
+                    .graph
+                    .resolved(state.ty, field, join.subgraph, &waves)
+                    .is_some();
+            let is_present = state.waves.get(join.subgraph).is_some();
+            if is_resolved || (is_provided && is_present) {
+                let mut sets: Vec<&'g FieldSet> = provided;
+                sets.extend(join.provides.as_ref());
+                there.push((join.subgraph, sets));
+            }
+        }
+        let there = match there.is_empty() {
+            false => there,
+            true => return Some(self.unanswerable(at, field, subgraphs)),
+        };
+        if !self.supergraph.ty(definition.inner).is_composite() {
+            return None;
+        }
+        if there.len() > 1 && self.supergraph.root(OperationType::Mutation) == Some(state.ty) {
+            // A mutation is sent once, so one subgraph has to do.
+            let alone = there
+                .iter()
+                .map(|only| self.children(definition.inner, field, std::slice::from_ref(only)));
+            let alone: Vec<Vec<State<'g>>> = alone.collect();
+            let found: Vec<_> = alone
+                .into_iter()
+                .map(|states| self.alone(states, subgraphs))
+                .collect();
+            let is_answered = found.iter().any(Option::is_none);
+            return found.into_iter().flatten().next().filter(|_| !is_answered);
+        }
+        for state in self.children(definition.inner, field, &there) {
+            self.visit(state, Some((at, field)));
+        }
+        None
+    }
+
+    /// Looks for what is wrong below a field that only one subgraph resolves.
+    fn alone(&self, states: Vec<State<'g>>, subgraphs: &[Subgraph]) -> Option<CompositionError> {
+        let mut walk = Walk {
+            supergraph: self.supergraph,
+            graph: self.graph,
+            visited: Vec::new(),
+            by_type: HashMap::new(),
+            queue: VecDeque::new(),
+        };
+        states.into_iter().for_each(|state| walk.visit(state, None));
+        walk.walk(subgraphs).into_iter().next()
+    }
+
+    /// Returns the states of the objects of a field, which some subgraphs resolve with what they provide below.
+    fn children(
+        &self,
+        inner: TypeId,
+        field: FieldId,
+        there: &[(SubgraphId, Vec<&'g FieldSet>)],
+    ) -> Vec<State<'g>> {
+        let definition = self.supergraph.field(field);
+        let mut states = Vec::new();
+        for object in &self.supergraph.ty(inner).possible {
+            let mut waves = Waves::nowhere(self.supergraph.subgraphs().len());
+            let mut provided = Vec::new();
+            for (subgraph, sets) in there {
+                let Some(join) = definition.join(*subgraph) else {
+                    continue;
+                };
+                if self.graph.possible(join).binary_search(object).is_ok() {
+                    waves.lower(*subgraph, 0);
+                    provided.extend(sets.iter().map(|set| (*subgraph, *set)));
+                }
+            }
+            if self.supergraph.root(OperationType::Query) == Some(*object) {
+                // The query type can be entered anywhere.
+                waves = self.everywhere();
+            }
+            let is_somewhere = self
+                .supergraph
+                .subgraph_ids()
+                .any(|id| waves.get(id).is_some());
+            if is_somewhere {
+                states.push(State {
+                    ty: *object,
+                    waves,
+                    provided,
+                });
+            }
+        }
+        states
+    }
+
+    /// Describes a field that nobody can resolve, with a query that asks for it.
+    fn unanswerable(&self, at: usize, field: FieldId, subgraphs: &[Subgraph]) -> CompositionError {
+        let definition = self.supergraph.field(field);
+        let state = &self.visited[at].0;
+        let parent = &self.supergraph.ty(state.ty).name;
+        let coordinate = format!("{parent}.{}", definition.name);
+        let query = self.query(at, field);
+        let here: Vec<_> = self
+            .supergraph
+            .subgraph_ids()
+            .filter(|id| state.waves.get(*id).is_some())
+            .collect();
+        let name = |id: SubgraphId| format!("`{}`", self.supergraph.subgraph(id).name);
+        let here: Vec<_> = here.into_iter().map(name).collect();
+        let mut reasons = Vec::new();
+        for join in &definition.joins {
+            let subgraph = name(join.subgraph);
+            let keys: Vec<_> = self.graph.keys(state.ty, join.subgraph).collect();
+            reasons.push(if join.is_external {
+                format!("it is external in {subgraph}")
+            } else if keys.is_empty() {
+                format!("{subgraph} resolves it, and `{parent}` has no resolvable key there")
+            } else if join.requires.is_some() {
+                format!(
+                    "{subgraph} resolves it from fields that cannot be had, or its keys cannot be"
+                )
+            } else {
+                format!("{subgraph} resolves it, and no key that leads there can be had")
+            });
+        }
+        if reasons.is_empty() {
+            reasons.push("no subgraph resolves it".to_owned());
+        }
+        let message = format!(
+            "no subgraph can answer `{coordinate}` for this query, whose `{parent}` comes from {}: {}\n{query}",
+            here.join(", "),
+            reasons.join("; ")
+        );
+        let places = definition.joins.iter().map(|join| {
+            let subgraph = &subgraphs[join.subgraph.index()];
+            let ty = subgraph.schema.types.get(parent.as_str());
+            let found = ty
+                .and_then(super::facts::fields)
+                .and_then(|fields| fields.get(&definition.name));
+            subgraph.place(found.and_then(|field| field.location()))
+        });
+        CompositionError::new(CompositionCode::SATISFIABILITY_ERROR, message)
+            .about(coordinate)
+            .at_all(places)
+    }
+
+    /// Writes a query that leads to a field of a state.
+    fn query(&self, at: usize, field: FieldId) -> String {
+        let mut path = vec![(at, field)];
+        let mut from = self.visited[at].1;
+        while let Some((before, field)) = from {
+            path.push((before, field));
+            from = self.visited[before].1;
+        }
+        path.reverse();
+        let root = self.visited[path[0].0].0.ty;
+        let roots = [
+            OperationType::Query,
+            OperationType::Mutation,
+            OperationType::Subscription,
+        ];
+        let operation = roots
+            .into_iter()
+            .find(|it| self.supergraph.root(*it) == Some(root));
+        let mut out = format!("{} {{", operation.unwrap_or(OperationType::Query));
+        let mut depth = 1;
+        let mut declared = root;
+        for (at, field) in &path {
+            let ty = self.visited[*at].0.ty;
+            if ty != declared {
+                out.push_str(&format!(
+                    "\n{}... on {} {{",
+                    "  ".repeat(depth),
+                    self.supergraph.ty(ty).name
+                ));
+                depth += 1;
+            }
+            let definition = self.supergraph.field(*field);
+            out.push_str(&format!(
+                "\n{}{}{}",
+                "  ".repeat(depth),
+                definition.name,
+                self.arguments(*field)
+            ));
+            declared = definition.inner;
+            if (*at, *field) != *path.last().unwrap_or(&(0, *field)) {
+                out.push_str(" {");
+                depth += 1;
+            }
+        }
+        if self.supergraph.ty(declared).is_composite() {
+            out.push_str(" { __typename }");
+        }
+        while depth > 0 {
+            depth -= 1;
+            out.push_str(&format!("\n{}}}", "  ".repeat(depth)));
+        }
+        out
+    }
+
+    /// Writes the required arguments of a field.
+    fn arguments(&self, field: FieldId) -> String {
+        let definition = self.supergraph.field(field);
+        let parent = &self.supergraph.ty(definition.parent).name;
+        let known = self
+            .supergraph
+            .schema()
+            .type_field(parent, &definition.name);
+        let required = known
+            .into_iter()
+            .flat_map(|field| &field.arguments)
+            .filter(|it| it.is_required());
+        let required: Vec<_> = required.map(|it| format!("{}: …", it.name)).collect();
+        match required.is_empty() {
+            true => String::new(),
+            false => format!("({})", required.join(", ")),
+        }
+    }
+}
+
+impl State<'_> {
+    /// Returns whether a subgraph provides a leaf of the objects.
+    fn provides_leaf(&self, subgraph: SubgraphId, name: &str) -> bool {
+        let mut sets = self.provided.iter().filter(|(id, _)| *id == subgraph);
+        sets.any(|(_, set)| selects(set, name))
+    }
+}
+
+fn selects(set: &FieldSet, name: &str) -> bool {
+    set.selections.iter().any(|selected| match selected {
+        Selected::Typename => false,
+        Selected::Field { name: field, .. } => field == name,
+        Selected::Fragment { inner, .. } => selects(inner, name),
+    })
+}
+
+/// Returns what a subgraph provides below a field of the objects of a state.
+fn provided<'g>(state: &State<'g>, subgraph: SubgraphId, name: &str) -> Vec<&'g FieldSet> {
+    fn walk<'g>(set: &'g FieldSet, name: &str, found: &mut Vec<&'g FieldSet>) {
+        for selected in &set.selections {
+            match selected {
+                Selected::Typename => {}
+                Selected::Field {
+                    name: field, inner, ..
+                } => {
+                    if field == name && !inner.is_empty() {
+                        found.push(inner);
+                    }
+                }
+                Selected::Fragment { inner, .. } => walk(inner, name, found),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (_, set) in state.provided.iter().filter(|(id, _)| *id == subgraph) {
+        walk(set, name, &mut found);
+    }
+    found
+}
