@@ -6,6 +6,7 @@ mod errors;
 mod fetch;
 mod found;
 mod leaf;
+mod lists;
 mod project;
 mod receive;
 mod representations;

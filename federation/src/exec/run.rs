@@ -1,10 +1,12 @@
 //! Runs the requests of a plan.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use apollo_compiler::Name;
 use apollo_compiler::response::JsonMap;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
@@ -14,13 +16,13 @@ use graphql_service::{GraphqlError, OutOfMemory, Reply, RequestContext};
 use super::errors::{Reported, in_order};
 use super::fetch::{self, Failure, Received};
 use super::found::MAX_ERRORS;
+use super::lists::{self, List};
 use super::project::{ErrorPaths, Introspect, Projection};
-use super::representations::Representations;
-use super::store::{ObjectId, Seg, Store};
+use super::store::{Seg, Store};
 use super::walk::Walk;
 use crate::limits::GatewayLimits;
 use crate::operation::Tree;
-use crate::plan::{Entry, Plan, Step};
+use crate::plan::{Plan, Request};
 use crate::supergraph::Supergraph;
 use crate::transport::{Allowance, SubgraphRequest, SubgraphTransport, Together};
 
@@ -76,8 +78,8 @@ pub(super) struct Run<'e> {
     pub(super) omitted: usize,
 }
 
-/// A request that was sent: its objects, for each step.
-pub(super) type Sent = Vec<Vec<Vec<ObjectId>>>;
+/// The objects that a request which was sent is about.
+pub(super) type Sent = Vec<List>;
 
 type Answering<'e> =
     Pin<Box<dyn Future<Output = (usize, Sent, Result<Received, Failure>)> + Send + 'e>>;
@@ -88,6 +90,8 @@ impl<'e> Run<'e> {
         let plan = self.execution.plan;
         let mut is_done = vec![false; plan.requests.len()];
         let mut is_begun = is_done.clone();
+        // Of each request of the plan, how many that were sent are not answered yet.
+        let mut left = vec![0_usize; plan.requests.len()];
         let mut open: FuturesUnordered<Answering<'e>> = FuturesUnordered::new();
         loop {
             let ready = |begun: &[bool], done: &[bool]| {
@@ -100,20 +104,28 @@ impl<'e> Run<'e> {
             };
             while let Some(position) = ready(&is_begun, &is_done) {
                 is_begun[position] = true;
-                match self.begin(position) {
-                    Some(answering) => open.push(answering),
-                    None => is_done[position] = true,
-                }
+                let before = self.errors.len();
+                let answering = self.begin(position);
+                self.number_errors(before, position);
+                left[position] = answering.len();
+                is_done[position] = answering.is_empty();
+                open.extend(answering);
             }
             let Some((position, sent, outcome)) = open.next().await else {
                 break;
             };
             let before = self.errors.len();
             self.complete(&plan.requests[position], &sent, outcome);
-            for reported in &mut self.errors[before..] {
-                reported.request = position;
-            }
-            is_done[position] = true;
+            self.number_errors(before, position);
+            left[position] -= 1;
+            is_done[position] = left[position] == 0;
+        }
+    }
+
+    /// Says of the latest errors from which request of the plan they are.
+    fn number_errors(&mut self, before: usize, position: usize) {
+        for reported in &mut self.errors[before..] {
+            reported.request = position;
         }
     }
 
@@ -125,85 +137,43 @@ impl<'e> Run<'e> {
         }
     }
 
-    /// Sends a request; `None` where there is nothing to ask for.
-    fn begin(&mut self, position: usize) -> Option<Answering<'e>> {
+    /// Sends a request of the plan: as one, or as several where there are many values from contexts; as none
+    /// where there is nothing to ask for.
+    fn begin(&mut self, position: usize) -> Vec<Answering<'e>> {
+        let request = &self.execution.plan.requests[position];
+        let lists = self.lists(request);
+        if lists.iter().all(|list| list.objects.is_empty()) {
+            return Vec::new();
+        }
+        let divided = lists::divided(request, lists).into_iter();
+        divided.map(|lists| self.send(position, lists)).collect()
+    }
+
+    fn send(&mut self, position: usize, mut sent: Sent) -> Answering<'e> {
         let execution = self.execution;
         let request = &execution.plan.requests[position];
+        let (document, names) = operation(request, &sent);
         let mut variables: Vec<(String, Vec<u8>)> = Vec::new();
-        for name in &request.variables {
+        for name in names {
             if let Some(value) = execution.variables.get(name.as_str()) {
                 let text = serde_json::to_vec(value).expect("a JSON value has names as keys");
                 variables.push((name.to_string(), text));
             }
         }
-        let mut sent = Sent::new();
-        for step in &request.steps {
-            sent.push(self.objects(step, &mut variables));
-        }
-        if sent.iter().all(Vec::is_empty) {
-            return None;
+        for list in &mut sent {
+            list.take_variables(&request.steps[list.step], &mut variables);
         }
         let subgraph = execution.supergraph.subgraph(request.subgraph);
         let message = SubgraphRequest {
-            body: fetch::text(&request.document, &variables).into(),
-            is_mutation: request.document.starts_with("mutation"),
+            body: fetch::text(&document, &variables).into(),
+            is_mutation: document.starts_with("mutation"),
             allowance: Arc::new(self.together.answer(execution.limits.subgraph_bytes)),
         };
-        Some(Box::pin(async move {
+        Box::pin(async move {
             let (transport, context) = (execution.transport, execution.context);
             let outcome = fetch::fetch(transport, subgraph, message, context).await;
             (position, sent, outcome)
-        }))
-    }
-
-    /// Returns the objects that a step is about, each list for one part of the answer.
-    fn objects(
-        &mut self,
-        step: &Step,
-        variables: &mut Vec<(String, Vec<u8>)>,
-    ) -> Vec<Vec<ObjectId>> {
-        match &step.entry {
-            Entry::Root => vec![vec![Store::ROOT]],
-            Entry::Reentry(class) => {
-                let objects: Vec<ObjectId> = self
-                    .walk()
-                    .objects(*class)
-                    .into_iter()
-                    .map(|(object, _)| object)
-                    .collect();
-                if objects.is_empty() {
-                    Vec::new()
-                } else {
-                    vec![objects]
-                }
-            }
-            Entry::Entities {
-                class,
-                interface,
-                is_whole,
-                variable,
-                inputs,
-                ..
-            } => {
-                let position = self.walk().tree.class(*class).position;
-                let mut objects = match position.filter(|_| *is_whole) {
-                    Some(position) => {
-                        let values = self.walk().values(position).into_iter();
-                        values.map(|object| (object, None)).collect()
-                    }
-                    None => self.walk().objects(*class),
-                };
-                if interface.is_some() {
-                    objects.iter_mut().for_each(|(_, ty)| *ty = *interface);
-                }
-                let made = Representations::new(self.walk(), objects, inputs);
-                for object in &made.skipped {
-                    self.fail(step, *object);
-                }
-                variables.push((variable.clone(), made.text));
-                made.objects
-            }
-        }
+        })
     }
 
     /// Adds an error about a value, or about the request as a whole; of too many, only their number is
@@ -249,4 +219,16 @@ impl<'e> Run<'e> {
             false => Reply::Executed(projection.writer.finish(written)),
         }
     }
+}
+
+/// Returns the operation of a request with the client's variables in it.
+fn operation<'r>(request: &'r Request, sent: &Sent) -> (Cow<'r, str>, Vec<&'r Name>) {
+    let Some(template) = &request.template else {
+        let document = Cow::Borrowed(request.document.as_str());
+        return (document, request.variables.iter().collect());
+    };
+    let mut counts = vec![0; request.steps.len()];
+    sent.iter().for_each(|list| counts[list.step] += 1);
+    let (text, names) = template.text(&counts);
+    (Cow::Owned(text), names)
 }

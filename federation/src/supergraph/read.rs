@@ -7,9 +7,11 @@ use apollo_compiler::parser::SourceSpan;
 use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition};
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Schema};
+use graphql_service::ErrorCode;
 
 use super::api;
 use super::authorization::Requirements;
+use super::contexts::Contexts;
 use super::error::SupergraphError;
 use super::field_set::FieldSet;
 use super::join;
@@ -38,7 +40,9 @@ impl Supergraph {
         reader.subgraphs();
         reader.types();
         reader.possible_types();
+        reader.contexts();
         reader.fields();
+        reader.lends();
         reader.overrides();
         reader.requirements();
         reader.interface_objects();
@@ -78,7 +82,8 @@ pub(super) struct Reader<'s> {
     graphs: HashMap<&'s Name, SubgraphId>,
     pub(super) types: Vec<Type>,
     pub(super) fields: Vec<Field>,
-    by_name: HashMap<Name, TypeId>,
+    pub(super) by_name: HashMap<Name, TypeId>,
+    pub(super) contexts: Contexts,
     labels: Vec<String>,
     requirements: Requirements,
     /// Fields that `@override` takes over: by whom, from whom, under which label.
@@ -95,6 +100,7 @@ impl<'s> Reader<'s> {
             types: Vec::new(),
             fields: Vec::new(),
             by_name: HashMap::new(),
+            contexts: Contexts::new(),
             labels: Vec::new(),
             requirements: Requirements::default(),
             moved: Vec::new(),
@@ -102,7 +108,16 @@ impl<'s> Reader<'s> {
     }
 
     pub(super) fn wrong(&mut self, message: impl Into<String>, span: Option<SourceSpan>) {
-        let error = SupergraphError::new(code::INVALID_FEDERATION_SUPERGRAPH, message);
+        self.refuse(code::INVALID_FEDERATION_SUPERGRAPH, message, span);
+    }
+
+    pub(super) fn refuse(
+        &mut self,
+        code: ErrorCode,
+        message: impl Into<String>,
+        span: Option<SourceSpan>,
+    ) {
+        let error = SupergraphError::new(code, message);
         self.errors.push(error.at(span, self.schema));
     }
 
@@ -164,6 +179,7 @@ impl<'s> Reader<'s> {
                 possible: Vec::new(),
                 is_accessible: !ty.directives().has("inaccessible"),
                 shape: 0,
+                lends: Vec::new(),
             });
         }
         for id in (0..self.types.len()).map(TypeId::new) {
@@ -345,6 +361,7 @@ impl<'s> Reader<'s> {
                 ty: definition.ty.clone(),
                 requires: None,
                 provides: None,
+                contexts: Vec::new(),
                 is_external: false,
                 overridden: Override::Never,
             }));
@@ -395,6 +412,7 @@ impl<'s> Reader<'s> {
             (None, _) if join::is_set(directive, "usedOverridden") => Override::Always,
             (None, _) => Override::Never,
         };
+        let contexts = self.context_arguments(parent, definition, directive, subgraph);
         let parent = self.types[parent.index()].name.clone();
         let inner = ty.inner_named_type().clone();
         let mut set = |argument: &str, on: &Name| {
@@ -406,6 +424,7 @@ impl<'s> Reader<'s> {
             requires: set("requires", &parent),
             provides: set("provides", &inner),
             ty,
+            contexts,
             is_external: join::is_set(directive, "external"),
             overridden,
         })
@@ -459,7 +478,8 @@ impl<'s> Reader<'s> {
                 .joins
                 .iter()
                 .map(|join| (join.subgraph, join.keys.clone(), join.interface));
-            ty.shape = number(&mut known, said.collect::<Vec<_>>());
+            let said = (said.collect::<Vec<_>>(), ty.lends.clone());
+            ty.shape = number(&mut known, said);
         }
         let mut known = HashMap::new();
         for field in &mut self.fields {
