@@ -11,7 +11,7 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Name};
 use async_trait::async_trait;
 use graphql_service::document::{Documents, Prepared, Refusal};
-use graphql_service::{GraphqlError, Limits, Reply, Request, RequestContext, Service};
+use graphql_service::{GraphqlError, Limits, Reply, Request, RequestContext, Service, Slots};
 use moka::sync::Cache;
 
 use crate::authorization::{Authorizer, Denied, Grants};
@@ -34,6 +34,8 @@ pub struct GatewayOptions {
     pub labels: ActiveLabels,
     /// Says what requests may do; needed where the supergraph requires something.
     pub authorizer: Option<Arc<dyn Authorizer>>,
+    /// Slots for large answers of subgraphs, which would take too long on async workers.
+    pub slots: Arc<Slots>,
     /// Bytes of documents that are kept.
     pub document_cache_bytes: u64,
     /// Fields of plans that are kept.
@@ -47,6 +49,7 @@ impl Default for GatewayOptions {
             gateway_limits: GatewayLimits::default(),
             labels: ActiveLabels::default(),
             authorizer: None,
+            slots: Slots::shared(),
             document_cache_bytes: 32 << 20,
             plan_cache_fields: 100_000,
         }
@@ -57,7 +60,7 @@ impl Default for GatewayOptions {
 pub struct Gateway {
     supergraph: Arc<Supergraph>,
     transport: Arc<dyn SubgraphTransport>,
-    documents: Documents,
+    documents: Arc<Documents>,
     options: GatewayOptions,
     plans: Cache<PlanKey, Arc<Plan>>,
     /// The policies that the supergraph knows.
@@ -97,7 +100,11 @@ impl Gateway {
         };
         Ok(Gateway {
             policies: policies(&supergraph),
-            documents: Documents::new(supergraph.api(), options.limits.clone(), bytes),
+            documents: Arc::new(Documents::new(
+                supergraph.api(),
+                options.limits.clone(),
+                bytes,
+            )),
             plans: Cache::builder()
                 .weigher(weight)
                 .max_capacity(options.plan_cache_fields)
@@ -190,22 +197,23 @@ impl Gateway {
         Ok(plan)
     }
 
-    async fn executed(&self, request: Request, context: &RequestContext) -> Result<Reply, Refusal> {
-        let prepared = self.prepared(&request, context)?;
-        let grants = self.grants(context).await;
+    async fn executed(&self, request: Request, context: RequestContext) -> Result<Reply, Refusal> {
+        let prepared = Arc::new(self.prepared(&request, &context)?);
+        let grants = self.grants(&context).await;
         let plan = self.planned(&request, &prepared, &grants)?;
         let execution = Execution {
-            supergraph: &self.supergraph,
-            plan: &plan,
-            variables: &prepared.variables,
-            transport: &*self.transport,
-            context,
-            limits: &self.options.gateway_limits,
+            supergraph: Arc::clone(&self.supergraph),
+            plan,
+            prepared: Arc::clone(&prepared),
+            transport: Arc::clone(&self.transport),
+            context: Arc::new(context),
+            limits: self.options.gateway_limits.clone(),
             response_bytes: self.options.limits.response_bytes,
+            slots: Arc::clone(&self.options.slots),
         };
-        let answer = execute(execution, |key, writer| {
-            self.documents
-                .introspect(self.supergraph.api(), &prepared, key, writer)
+        let (supergraph, documents) = (Arc::clone(&self.supergraph), Arc::clone(&self.documents));
+        let answer = execute(execution, move |key, writer| {
+            documents.introspect(supergraph.api(), &prepared, key, writer)
         });
         Ok(answer.await)
     }
@@ -218,7 +226,7 @@ impl Service for Gateway {
     }
 
     async fn reply(&self, request: Request, context: RequestContext) -> Reply {
-        match self.executed(request, &context).await {
+        match self.executed(request, context).await {
             Ok(reply) => reply,
             Err(errors) => Reply::Refused(errors),
         }

@@ -96,7 +96,7 @@ pub(super) fn divided(request: &Request, mut lists: Vec<List>) -> Vec<Vec<List>>
     requests
 }
 
-impl Run<'_> {
+impl Run {
     /// Returns the objects that a request is about.
     pub(super) fn lists(&mut self, request: &Request) -> Vec<List> {
         let mut lists = Vec::new();
@@ -220,7 +220,7 @@ impl Run<'_> {
     /// Reports that a context has no value where an argument must have one.
     fn without_value(&mut self, context: &Context, object: ObjectId) {
         for (node, argument) in &context.arguments {
-            let supergraph = self.execution.supergraph;
+            let supergraph = &self.execution.supergraph;
             let field = supergraph.field(self.walk().tree.node(*node).field);
             let parent = &supergraph.ty(field.parent).name;
             let message = format!(
@@ -263,7 +263,7 @@ impl Texts {
     /// Returns the number of the value that a context has at an object.
     fn get<'c>(
         &mut self,
-        run: &Run<'_>,
+        run: &Run,
         number: usize,
         context: &Context,
         above: ObjectId,

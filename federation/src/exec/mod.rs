@@ -13,5 +13,6 @@ mod representations;
 mod run;
 mod store;
 mod walk;
+mod work;
 
 pub use run::{Execution, execute};

@@ -1,5 +1,7 @@
 //! What becomes of the answer to a request: its data are merged, and its errors find their places.
 
+use std::sync::Arc;
+
 use graphql_service::PathSegment;
 
 use super::answer::{self, Envelope, Parsed};
@@ -12,7 +14,7 @@ use super::store::{ObjectId, Seg, Value};
 use crate::plan::{Entry, Request, Shape, Step};
 use crate::transport::{Allowance, TransportError};
 
-impl Run<'_> {
+impl Run {
     /// Takes in the outcome of a request.
     pub(super) fn complete(
         &mut self,
@@ -65,7 +67,6 @@ impl Run<'_> {
         errors: &Errors<'_>,
         allowance: &Allowance,
     ) -> Result<(), TransportError> {
-        let supergraph = self.execution.supergraph;
         let Parsed::Object { mut members, .. } = data else {
             self.failed(request, sent, &Failure::new("the data are not an object"));
             return Ok(());
@@ -79,7 +80,8 @@ impl Run<'_> {
                 };
                 for object in objects.iter().flatten() {
                     allowance.hold(root.footprint())?;
-                    self.store.merge(supergraph, *object, root.clone());
+                    self.store
+                        .merge(&self.execution.supergraph, *object, root.clone());
                 }
                 continue;
             };
@@ -136,15 +138,15 @@ impl Run<'_> {
         let Some((last, others)) = objects.split_last() else {
             return Ok(());
         };
-        let supergraph = self.execution.supergraph;
         if !others.is_empty() {
             let size = entity.footprint();
             for object in others {
                 allowance.hold(size)?;
-                self.store.merge(supergraph, *object, entity.clone());
+                self.store
+                    .merge(&self.execution.supergraph, *object, entity.clone());
             }
         }
-        self.store.merge(supergraph, *last, entity);
+        self.store.merge(&self.execution.supergraph, *last, entity);
         Ok(())
     }
 
@@ -197,7 +199,8 @@ impl Run<'_> {
     /// Reports the errors of an answer at the client's places.
     fn errors_of(&mut self, request: &Request, sent: &Sent, found: &Errors<'_>) {
         self.omitted += found.omitted;
-        let name = &self.execution.supergraph.subgraph(request.subgraph).name;
+        let supergraph = Arc::clone(&self.execution.supergraph);
+        let name = &supergraph.subgraph(request.subgraph).name;
         for error in &found.list {
             if self.errors.len() >= MAX_ERRORS {
                 self.omitted += 1;

@@ -1,17 +1,16 @@
 //! Runs the requests of a plan.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use apollo_compiler::Name;
-use apollo_compiler::response::JsonMap;
-use futures::StreamExt;
-use futures::stream::FuturesUnordered;
+use graphql_service::document::Prepared;
 use graphql_service::writer::{AnswerWriter, WriteResult};
-use graphql_service::{GraphqlError, OutOfMemory, Reply, RequestContext};
+use graphql_service::{Answer, GraphqlError, OutOfMemory, Reply, RequestContext, Slots};
 
 use super::errors::{Reported, in_order};
 use super::fetch::{self, Failure, Received};
@@ -20,6 +19,7 @@ use super::lists::{self, List};
 use super::project::{ErrorPaths, Introspect, Projection};
 use super::store::{Seg, Store};
 use super::walk::Walk;
+use super::work;
 use crate::limits::GatewayLimits;
 use crate::operation::Tree;
 use crate::plan::{Plan, Request};
@@ -27,47 +27,45 @@ use crate::supergraph::Supergraph;
 use crate::transport::{Allowance, SubgraphRequest, SubgraphTransport, Together};
 
 /// What a plan is executed with.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 #[non_exhaustive]
-pub struct Execution<'e> {
+pub struct Execution {
     /// The supergraph of the plan.
-    pub supergraph: &'e Supergraph,
+    pub supergraph: Arc<Supergraph>,
     /// The plan.
-    pub plan: &'e Plan,
-    /// The coerced variables of the client.
-    pub variables: &'e JsonMap,
+    pub plan: Arc<Plan>,
+    /// The request of the client, whose variables are passed on.
+    pub prepared: Arc<Prepared>,
     /// How subgraphs are reached.
-    pub transport: &'e dyn SubgraphTransport,
+    pub transport: Arc<dyn SubgraphTransport>,
     /// Deadline, cancellation, memory, and what is passed on to subgraphs.
-    pub context: &'e RequestContext,
+    pub context: Arc<RequestContext>,
     /// Limits on the answers of subgraphs.
-    pub limits: &'e GatewayLimits,
+    pub limits: GatewayLimits,
     /// Maximum size of the answer, in bytes.
     pub response_bytes: usize,
+    /// Slots for large answers, which would take too long on async workers.
+    pub slots: Arc<Slots>,
 }
 
 /// Executes a plan. `introspect` writes what introspection answers under a response key of the root.
-pub async fn execute<'e>(
-    execution: Execution<'e>,
-    introspect: impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Sync,
+///
+/// Large answers are read and written in slots where there is a Tokio runtime, else on the calling thread.
+pub async fn execute(
+    execution: Execution,
+    introspect: impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Send + Sync + 'static,
 ) -> Reply {
-    let plan = execution.plan;
-    let memory = Arc::clone(&execution.context.memory);
-    let mut run = Run {
-        execution,
-        together: Together::new(execution.limits.all_subgraph_bytes, memory),
-        store: Store::new(plan.tree.class(Tree::ROOT).ty()),
-        held: Vec::new(),
-        errors: Vec::new(),
-        omitted: 0,
+    let executed = match work::requests(Box::new(Run::new(execution))).await {
+        Ok(run) => work::written(run, introspect).await,
+        Err(error) => Err(error),
     };
-    run.requests().await;
-    run.answer(&introspect)
+    // What has happened in subgraphs is not told, so the request counts as executed.
+    executed.unwrap_or_else(|error| Reply::Executed(Answer::failed(error.into())))
 }
 
 /// A plan that is being carried out.
-pub(super) struct Run<'e> {
-    pub(super) execution: Execution<'e>,
+pub(super) struct Run {
+    pub(super) execution: Execution,
     /// What all answers may hold.
     together: Arc<Together>,
     pub(super) store: Store,
@@ -76,50 +74,109 @@ pub(super) struct Run<'e> {
     pub(super) errors: Vec<Reported>,
     /// Number of errors that are not kept.
     pub(super) omitted: usize,
+    /// Answers that were not looked at yet.
+    pub(super) arrived: VecDeque<Arrived>,
+    /// The state of each request of the plan.
+    states: Vec<State>,
+    /// The length of all answers that were looked at.
+    bytes: usize,
+}
+
+/// How far a request of the plan is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Waiting,
+    /// Requests that were sent for it and are not answered yet.
+    Sent(usize),
+}
+
+impl State {
+    const DONE: State = State::Sent(0);
 }
 
 /// The objects that a request which was sent is about.
 pub(super) type Sent = Vec<List>;
 
-type Answering<'e> =
-    Pin<Box<dyn Future<Output = (usize, Sent, Result<Received, Failure>)> + Send + 'e>>;
+/// What came of a request that was sent.
+pub(super) struct Arrived {
+    /// The position of the request in the plan.
+    position: usize,
+    sent: Sent,
+    outcome: Result<Received, Failure>,
+}
 
-impl<'e> Run<'e> {
-    /// Sends each request as soon as those that it waits for are complete.
-    async fn requests(&mut self) {
-        let plan = self.execution.plan;
-        let mut is_done = vec![false; plan.requests.len()];
-        let mut is_begun = is_done.clone();
-        // Of each request of the plan, how many that were sent are not answered yet.
-        let mut left = vec![0_usize; plan.requests.len()];
-        let mut open: FuturesUnordered<Answering<'e>> = FuturesUnordered::new();
-        loop {
-            let ready = |begun: &[bool], done: &[bool]| {
-                plan.requests
-                    .iter()
-                    .enumerate()
-                    .position(|(position, request)| {
-                        !begun[position] && request.after.iter().all(|before| done[*before])
-                    })
-            };
-            while let Some(position) = ready(&is_begun, &is_done) {
-                is_begun[position] = true;
-                let before = self.errors.len();
-                let answering = self.begin(position);
-                self.number_errors(before, position);
-                left[position] = answering.len();
-                is_done[position] = answering.is_empty();
-                open.extend(answering);
-            }
-            let Some((position, sent, outcome)) = open.next().await else {
-                break;
-            };
-            let before = self.errors.len();
-            self.complete(&plan.requests[position], &sent, outcome);
-            self.number_errors(before, position);
-            left[position] -= 1;
-            is_done[position] = left[position] == 0;
+/// The wait for an answer.
+pub(super) type Answering = Pin<Box<dyn Future<Output = Arrived> + Send>>;
+
+impl Run {
+    fn new(execution: Execution) -> Self {
+        let memory = Arc::clone(&execution.context.memory);
+        Run {
+            together: Together::new(execution.limits.all_subgraph_bytes, memory),
+            store: Store::new(execution.plan.tree.class(Tree::ROOT).ty()),
+            held: Vec::new(),
+            errors: Vec::new(),
+            omitted: 0,
+            arrived: VecDeque::new(),
+            states: vec![State::Waiting; execution.plan.requests.len()],
+            bytes: 0,
+            execution,
         }
+    }
+
+    /// Returns the length of all answers, those that were not looked at yet among them.
+    pub(super) fn bytes(&self) -> usize {
+        let arrived = self.arrived.iter().flat_map(|arrived| &arrived.outcome);
+        self.bytes + arrived.map(|received| received.body.len()).sum::<usize>()
+    }
+
+    /// Takes in what has arrived, and sends each request whose predecessors are complete.
+    pub(super) fn advance(&mut self) -> Vec<Answering> {
+        let is_cancelled = self.execution.context.cancellation.is_cancelled();
+        while let Some(mut arrived) = self.arrived.pop_front() {
+            if is_cancelled {
+                // Nobody reads what would be made of it.
+                arrived.outcome = Err(Failure::cancelled());
+            }
+            if let Ok(received) = &arrived.outcome {
+                self.bytes += received.body.len();
+            }
+            self.complete_one(arrived);
+        }
+        let mut answering = Vec::new();
+        while let Some(position) = self.ready() {
+            let before = self.errors.len();
+            let begun = self.begin(position);
+            self.number_errors(before, position);
+            self.states[position] = State::Sent(begun.len());
+            answering.extend(begun);
+        }
+        answering
+    }
+
+    fn complete_one(&mut self, arrived: Arrived) {
+        let Arrived {
+            position,
+            sent,
+            outcome,
+        } = arrived;
+        let before = self.errors.len();
+        let plan = Arc::clone(&self.execution.plan);
+        self.complete(&plan.requests[position], &sent, outcome);
+        self.number_errors(before, position);
+        if let State::Sent(left) = &mut self.states[position] {
+            *left -= 1;
+        }
+    }
+
+    /// Returns a request that waits for nothing any more.
+    fn ready(&self) -> Option<usize> {
+        let is_done = |before: &usize| self.states[*before] == State::DONE;
+        let mut requests = self.execution.plan.requests.iter().enumerate();
+        let found = requests.find(|(position, request)| {
+            self.states[*position] == State::Waiting && request.after.iter().all(is_done)
+        });
+        found.map(|(position, _)| position)
     }
 
     /// Says of the latest errors from which request of the plan they are.
@@ -131,7 +188,7 @@ impl<'e> Run<'e> {
 
     pub(super) fn walk(&self) -> Walk<'_> {
         Walk {
-            supergraph: self.execution.supergraph,
+            supergraph: &self.execution.supergraph,
             tree: &self.execution.plan.tree,
             store: &self.store,
         }
@@ -139,8 +196,9 @@ impl<'e> Run<'e> {
 
     /// Sends a request of the plan: as one, or as several where there are many values from contexts; as none
     /// where there is nothing to ask for.
-    fn begin(&mut self, position: usize) -> Vec<Answering<'e>> {
-        let request = &self.execution.plan.requests[position];
+    fn begin(&mut self, position: usize) -> Vec<Answering> {
+        let plan = Arc::clone(&self.execution.plan);
+        let request = &plan.requests[position];
         let lists = self.lists(request);
         if lists.iter().all(|list| list.objects.is_empty()) {
             return Vec::new();
@@ -149,13 +207,13 @@ impl<'e> Run<'e> {
         divided.map(|lists| self.send(position, lists)).collect()
     }
 
-    fn send(&mut self, position: usize, mut sent: Sent) -> Answering<'e> {
-        let execution = self.execution;
+    fn send(&self, position: usize, mut sent: Sent) -> Answering {
+        let execution = &self.execution;
         let request = &execution.plan.requests[position];
         let (document, names) = operation(request, &sent);
         let mut variables: Vec<(String, Vec<u8>)> = Vec::new();
         for name in names {
-            if let Some(value) = execution.variables.get(name.as_str()) {
+            if let Some(value) = execution.prepared.variables.get(name.as_str()) {
                 let text = serde_json::to_vec(value).expect("a JSON value has names as keys");
                 variables.push((name.to_string(), text));
             }
@@ -163,16 +221,22 @@ impl<'e> Run<'e> {
         for list in &mut sent {
             list.take_variables(&request.steps[list.step], &mut variables);
         }
-        let subgraph = execution.supergraph.subgraph(request.subgraph);
         let message = SubgraphRequest {
             body: fetch::text(&document, &variables).into(),
             is_mutation: document.starts_with("mutation"),
             allowance: Arc::new(self.together.answer(execution.limits.subgraph_bytes)),
         };
+        let (supergraph, subgraph) = (Arc::clone(&execution.supergraph), request.subgraph);
+        let transport = Arc::clone(&execution.transport);
+        let context = Arc::clone(&execution.context);
         Box::pin(async move {
-            let (transport, context) = (execution.transport, execution.context);
-            let outcome = fetch::fetch(transport, subgraph, message, context).await;
-            (position, sent, outcome)
+            let subgraph = supergraph.subgraph(subgraph);
+            let outcome = fetch::fetch(&*transport, subgraph, message, &context).await;
+            Arrived {
+                position,
+                sent,
+                outcome,
+            }
         })
     }
 
@@ -190,8 +254,8 @@ impl<'e> Run<'e> {
     }
 
     /// Writes the answer.
-    fn answer(
-        mut self,
+    pub(super) fn answer(
+        &mut self,
         introspect: &(impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Sync),
     ) -> Reply {
         let memory = Arc::clone(&self.execution.context.memory);

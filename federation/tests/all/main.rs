@@ -21,6 +21,7 @@ mod generate_contexts;
 mod generate_interface_objects;
 mod http;
 mod interface_objects;
+mod large_answers;
 mod monolith;
 mod operations;
 mod optimality;
