@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use apollo_compiler::ast::{self, Directive, Value};
-use apollo_compiler::parser::SourceSpan;
 use apollo_compiler::schema::FieldDefinition;
 use apollo_compiler::{Name, Node};
+use indexmap::IndexSet;
 
 use super::field_set::{FieldSet, Selected};
 use super::join;
@@ -15,6 +15,9 @@ use crate::code;
 
 /// Scalars that every schema has, also where no field is of them.
 const BUILT_IN: [&str; 5] = ["Int", "Float", "String", "Boolean", "ID"];
+
+/// What is taken from the objects of a type, by the text that says so.
+pub(super) type Sources = HashMap<(TypeId, String), Result<Option<FieldSet>, String>>;
 
 /// The object types that have each context, ascending.
 pub(super) type Contexts = HashMap<String, Vec<TypeId>>;
@@ -110,8 +113,18 @@ impl Reader<'_> {
         };
         let mut sources = Vec::new();
         for source in types {
-            if let Some(set) = self.source(source, (&place, selection), &ty, span) {
+            let read = self.source(source, selection);
+            let checked = read.and_then(|set| {
+                let Some(set) = set else { return Ok(()) };
+                self.one_value(&self.types[source.index()].name, &set, &ty)?;
                 sources.push((source, set));
+                Ok(())
+            });
+            if let Err(reason) = checked {
+                let name = &self.types[source.index()].name;
+                let message =
+                    format!("the selection \"{selection}\" of `{place}` on `{name}`: {reason}");
+                self.wrong(message, span);
             }
         }
         Some(ContextArgument { name, ty, sources })
@@ -122,39 +135,28 @@ impl Reader<'_> {
         BUILT_IN.contains(&name.as_str()) || self.schema.types.contains_key(name)
     }
 
-    /// Reads what is taken from the objects of one type; nothing where all fragments are about others.
-    fn source(
-        &mut self,
-        source: TypeId,
-        (place, text): (&str, &str),
-        ty: &ast::Type,
-        span: Option<SourceSpan>,
-    ) -> Option<FieldSet> {
-        let name = self.types[source.index()].name.clone();
+    /// Reads what is taken from the objects of one type; nothing where all fragments are about others. Each text is
+    /// read once for a type.
+    fn source(&mut self, source: TypeId, text: &str) -> Result<Option<FieldSet>, String> {
+        let key = (source, text.to_owned());
+        if let Some(known) = self.sources.get(&key) {
+            return known.clone();
+        }
         let applies = |condition: &str| {
             let condition = self.by_name.get(condition);
-            condition.is_some_and(|id| self.types[id.index()].possible.contains(&source))
+            let possible = condition.map(|id| &self.types[id.index()].possible);
+            possible.is_some_and(|possible| possible.binary_search(&source).is_ok())
         };
         let read = FieldSet::narrowed(text, &applies).and_then(|narrowed| match narrowed {
             Some(text) => {
+                let name = &self.types[source.index()].name;
                 let type_id = |name: &str| self.by_name.get(name).copied();
-                FieldSet::parse(self.schema, &name, &text, &type_id).map(Some)
+                FieldSet::parse(self.schema, name, &text, &type_id).map(Some)
             }
             None => Ok(None),
         });
-        let checked = read.and_then(|set| match set {
-            Some(set) => self.one_value(&name, &set, ty).map(|()| Some(set)),
-            None => Ok(None),
-        });
-        match checked {
-            Ok(set) => set,
-            Err(reason) => {
-                let message =
-                    format!("the selection \"{text}\" of `{place}` on `{name}`: {reason}");
-                self.wrong(message, span);
-                None
-            }
-        }
+        self.sources.insert(key, read.clone());
+        read
     }
 
     /// Checks that a selection gives one value, which an argument of a type can have.
@@ -191,16 +193,17 @@ impl Reader<'_> {
     /// arguments where keys, requirements and contexts ask for them.
     pub(super) fn lends(&mut self) {
         let mut contextual = HashSet::new();
+        let mut lends: HashMap<TypeId, IndexSet<FieldSet>> = HashMap::new();
         for (position, field) in self.fields.iter().enumerate() {
             for argument in field.joins.iter().flat_map(|join| &join.contexts) {
                 contextual.insert(FieldId::new(position));
                 for (ty, set) in &argument.sources {
-                    let lends = &mut self.types[ty.index()].lends;
-                    if !lends.contains(set) {
-                        lends.push(set.clone());
-                    }
+                    lends.entry(*ty).or_default().insert(set.clone());
                 }
             }
+        }
+        for (ty, sets) in lends {
+            self.types[ty.index()].lends = sets.into_iter().collect();
         }
         if contextual.is_empty() {
             return;
