@@ -11,13 +11,16 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Name};
 use async_trait::async_trait;
 use graphql_service::document::{Documents, Prepared, Refusal};
-use graphql_service::{GraphqlError, Limits, Reply, Request, RequestContext, Service, Slots};
+use graphql_service::{
+    GraphqlError, Limits, Reply, Request, RequestContext, Service, Slots, code as shared,
+};
 use moka::sync::Cache;
 
 use crate::authorization::{Authorizer, Denied, Grants};
 use crate::exec::{Execution, execute};
 use crate::graph::ActiveLabels;
 use crate::limits::GatewayLimits;
+use crate::operation::inputs;
 use crate::plan::{Plan, Planned};
 use crate::supergraph::{Requirement, RequirementId, Supergraph, SupergraphError};
 use crate::transport::SubgraphTransport;
@@ -65,6 +68,8 @@ pub struct Gateway {
     plans: Cache<PlanKey, Arc<Plan>>,
     /// The policies that the supergraph knows.
     policies: Vec<String>,
+    /// Whether there are input objects of which exactly one field is given.
+    has_one_of: bool,
 }
 
 /// Everything that a plan depends on, beside the supergraph: nothing of it is hashed away, so different
@@ -100,6 +105,7 @@ impl Gateway {
         };
         Ok(Gateway {
             policies: policies(&supergraph),
+            has_one_of: inputs::has_one_of(supergraph.api()),
             documents: Arc::new(Documents::new(
                 supergraph.api(),
                 options.limits.clone(),
@@ -155,7 +161,35 @@ impl Gateway {
     }
 
     fn prepared(&self, request: &Request, context: &RequestContext) -> Result<Prepared, Refusal> {
-        self.documents.read(self.supergraph.api(), request, context)
+        let api = self.supergraph.api();
+        let prepared = self.documents.read(api, request, context);
+        let prepared = prepared.map_err(|errors| self.explained(request, errors))?;
+        if self.has_one_of {
+            let document = prepared.document.valid();
+            let (operation, variables) = (&prepared.operation, &prepared.variables);
+            let wrong = inputs::wrong_variables(api, document, operation, variables);
+            if !wrong.is_empty() {
+                return Err(wrong);
+            }
+        }
+        Ok(prepared)
+    }
+
+    /// Says where in the variables the fault is, if that is why a request was refused.
+    fn explained(&self, request: &Request, errors: Refusal) -> Refusal {
+        let is_of_variables = |error: &GraphqlError| error.code == shared::VARIABLE_INVALID;
+        let document = self.documents.known(&request.query);
+        let Some(document) = document.filter(|_| errors.iter().all(is_of_variables)) else {
+            return errors;
+        };
+        let document = document.valid();
+        let Ok(operation) = document.operations.get(request.operation_name.as_deref()) else {
+            return errors;
+        };
+        let given = request.variables.clone().unwrap_or_default();
+        let api = self.supergraph.api();
+        let wrong = inputs::wrong_variables(api, document, operation, &given);
+        if wrong.is_empty() { errors } else { wrong }
     }
 
     fn planned(
@@ -183,6 +217,13 @@ impl Gateway {
         };
         if let Some(known) = self.plans.get(&key) {
             return Ok(known);
+        }
+        if self.has_one_of {
+            let api = self.supergraph.api();
+            let wrong = inputs::wrong_literals(api, document, &prepared.operation);
+            if !wrong.is_empty() {
+                return Err(wrong);
+            }
         }
         let planned = Planned {
             supergraph: &self.supergraph,

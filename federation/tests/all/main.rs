@@ -20,6 +20,7 @@ mod generate;
 mod generate_contexts;
 mod generate_interface_objects;
 mod http;
+mod inputs;
 mod interface_objects;
 mod large_answers;
 mod monolith;
