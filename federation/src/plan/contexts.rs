@@ -17,6 +17,7 @@ impl<'s> Builder<'s> {
         let (ty, waves) = (self.tree.class(class).ty(), self.waves(class));
         let mut wave = self.graph.resolved(ty, field, subgraph, &waves)?;
         for argument in &self.graph.resolves(subgraph, field)?.contexts {
+            self.steps += 1;
             let (above, _, set) = self.above(class, argument)?;
             let (ty, waves) = (self.tree.class(above).ty(), self.waves(above));
             wave = wave.max(self.graph.ready(ty, set, &waves)? + 1);

@@ -1,6 +1,7 @@
 //! Arguments from contexts: `contextArguments` of `@join__field`, and the types that `@context` names.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use apollo_compiler::ast::{self, Directive, Value};
 use apollo_compiler::schema::FieldDefinition;
@@ -16,8 +17,11 @@ use crate::code;
 /// Scalars that every schema has, also where no field is of them.
 const BUILT_IN: [&str; 5] = ["Int", "Float", "String", "Boolean", "ID"];
 
-/// What is taken from the objects of a type, by the text that says so.
-pub(super) type Sources = HashMap<(TypeId, String), Result<Option<FieldSet>, String>>;
+/// What is taken from the types that have a context, by the context, the text, and the type of the value.
+pub(super) type Sources = HashMap<(String, String, Name), Read>;
+
+/// What is taken from each type; else a type of which that cannot be taken, and why.
+type Read = Result<Arc<[(TypeId, FieldSet)]>, (Name, String)>;
 
 /// The object types that have each context, ascending.
 pub(super) type Contexts = HashMap<String, Vec<TypeId>>;
@@ -106,28 +110,20 @@ impl Reader<'_> {
             self.wrong(format!("the type `{ty}` of `{place}` is not known"), span);
             return None;
         };
-        let Some(types) = self.contexts.get(context).cloned() else {
+        if !self.contexts.contains_key(context) {
             let message = format!("no type has the context `{context}` of `{place}`");
             self.wrong(message, span);
             return None;
-        };
-        let mut sources = Vec::new();
-        for source in types {
-            let read = self.source(source, selection);
-            let checked = read.and_then(|set| {
-                let Some(set) = set else { return Ok(()) };
-                self.one_value(&self.types[source.index()].name, &set, &ty)?;
-                sources.push((source, set));
-                Ok(())
-            });
-            if let Err(reason) = checked {
-                let name = &self.types[source.index()].name;
+        }
+        match self.sources(context, selection, ty.inner_named_type()) {
+            Ok(sources) => Some(ContextArgument { name, ty, sources }),
+            Err((source, reason)) => {
                 let message =
-                    format!("the selection \"{selection}\" of `{place}` on `{name}`: {reason}");
+                    format!("the selection \"{selection}\" of `{place}` on `{source}`: {reason}");
                 self.wrong(message, span);
+                None
             }
         }
-        Some(ContextArgument { name, ty, sources })
     }
 
     fn is_known(&self, ty: &ast::Type) -> bool {
@@ -135,32 +131,45 @@ impl Reader<'_> {
         BUILT_IN.contains(&name.as_str()) || self.schema.types.contains_key(name)
     }
 
-    /// Reads what is taken from the objects of one type; nothing where all fragments are about others. Each text is
-    /// read once for a type.
-    fn source(&mut self, source: TypeId, text: &str) -> Result<Option<FieldSet>, String> {
-        let key = (source, text.to_owned());
+    /// Reads what is taken from the types that have a context, once for all arguments that take the same.
+    fn sources(&mut self, context: &str, text: &str, ty: &Name) -> Read {
+        let key = (context.to_owned(), text.to_owned(), ty.clone());
         if let Some(known) = self.sources.get(&key) {
             return known.clone();
         }
+        let mut sources = Vec::new();
+        let types = self.contexts.get(context).into_iter().flatten();
+        let read = types.copied().try_for_each(|source| {
+            let name = &self.types[source.index()].name;
+            let set = self.source(source, text, ty);
+            let set = set.map_err(|reason| (name.clone(), reason))?;
+            sources.extend(set.map(|set| (source, set)));
+            Ok(())
+        });
+        let read = read.map(|()| sources.into());
+        self.sources.insert(key, read.clone());
+        read
+    }
+
+    /// Reads what is taken from the objects of one type; nothing where all fragments are about others.
+    fn source(&self, source: TypeId, text: &str, ty: &Name) -> Result<Option<FieldSet>, String> {
         let applies = |condition: &str| {
             let condition = self.by_name.get(condition);
             let possible = condition.map(|id| &self.types[id.index()].possible);
             possible.is_some_and(|possible| possible.binary_search(&source).is_ok())
         };
-        let read = FieldSet::narrowed(text, &applies).and_then(|narrowed| match narrowed {
-            Some(text) => {
-                let name = &self.types[source.index()].name;
-                let type_id = |name: &str| self.by_name.get(name).copied();
-                FieldSet::parse(self.schema, name, &text, &type_id).map(Some)
-            }
-            None => Ok(None),
-        });
-        self.sources.insert(key, read.clone());
-        read
+        let Some(narrowed) = FieldSet::narrowed(text, &applies)? else {
+            return Ok(None);
+        };
+        let name = &self.types[source.index()].name;
+        let type_id = |name: &str| self.by_name.get(name).copied();
+        let set = FieldSet::parse(self.schema, name, &narrowed, &type_id)?;
+        self.one_value(name, &set, ty)?;
+        Ok(Some(set))
     }
 
     /// Checks that a selection gives one value, which an argument of a type can have.
-    fn one_value(&self, parent: &Name, set: &FieldSet, ty: &ast::Type) -> Result<(), String> {
+    fn one_value(&self, parent: &Name, set: &FieldSet, ty: &Name) -> Result<(), String> {
         let mut fields = 0;
         for selected in &set.selections {
             match selected {
@@ -177,7 +186,7 @@ impl Reader<'_> {
                     let there = field.ty.inner_named_type();
                     if !inner.is_empty() {
                         self.one_value(there, inner, ty)?;
-                    } else if there != ty.inner_named_type() {
+                    } else if there != ty {
                         return Err(format!("`{name}` is `{}`, and not `{ty}`", field.ty));
                     }
                 }
@@ -194,10 +203,14 @@ impl Reader<'_> {
     pub(super) fn lends(&mut self) {
         let mut contextual = HashSet::new();
         let mut lends: HashMap<TypeId, IndexSet<FieldSet>> = HashMap::new();
+        let mut seen = HashSet::new();
         for (position, field) in self.fields.iter().enumerate() {
             for argument in field.joins.iter().flat_map(|join| &join.contexts) {
                 contextual.insert(FieldId::new(position));
-                for (ty, set) in &argument.sources {
+                if !seen.insert(Arc::as_ptr(&argument.sources)) {
+                    continue;
+                }
+                for (ty, set) in &*argument.sources {
                     lends.entry(*ty).or_default().insert(set.clone());
                 }
             }

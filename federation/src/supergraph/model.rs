@@ -1,6 +1,7 @@
 //! A supergraph with dense ids: which subgraph knows which types, and who resolves which fields.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use apollo_compiler::ast;
 use apollo_compiler::executable::OperationType;
@@ -166,7 +167,7 @@ pub struct ContextArgument {
     /// Its type.
     pub ty: ast::Type,
     /// The object types that have the context, ascending, and the one value that is taken from each.
-    pub sources: Vec<(TypeId, FieldSet)>,
+    pub sources: Arc<[(TypeId, FieldSet)]>,
 }
 
 /// Who resolves a field that has moved from one subgraph to another.

@@ -347,3 +347,44 @@ fn many_members_implementers_and_subgraphs_are_read_and_written_in_one_pass() {
         COUNT + 1
     );
 }
+
+/// Reading the selection for each argument and each type would take minutes, and its results gigabytes.
+#[test]
+fn a_context_of_many_types_is_read_once_for_all_fields_that_take_the_same() {
+    const COUNT: usize = 2_000;
+    let contexts = r#"directive @context(name: String!) repeatable on OBJECT | INTERFACE
+        input join__ContextArgument { name: String! type: String! context: String! selection: String! }"#;
+    let head = HEAD.replace(
+        "overrideLabel: String)",
+        "overrideLabel: String, contextArguments: [join__ContextArgument!])",
+    );
+    let taken =
+        r#"contextArguments: [{ context: "c", name: "a", type: "Int", selection: "{ x }" }]"#;
+    let mut types = String::from(
+        "type Query @join__type(graph: A) { i: I @join__field(graph: A) }
+        interface I @join__type(graph: A) @context(name: \"c\") { x: Int k: K }
+        type K @join__type(graph: A, key: \"id\") { id: ID!",
+    );
+    for number in 0..COUNT {
+        types.push_str(&format!(" f{number}: Int @join__field(graph: A, {taken})"));
+    }
+    types.push_str(" }");
+    for number in 0..COUNT {
+        types.push_str(&format!(
+            " type T{number} implements I @join__implements(graph: A, interface: \"I\") @join__type(graph: A) {{ x: Int k: K }}"
+        ));
+    }
+    let link = r#"@link(url: "https://specs.apollo.dev/join/v0.5", for: EXECUTION)"#;
+    let sdl = format!("schema {link} {{ query: Query }}{head}{contexts}{types}");
+    let supergraph = Supergraph::parse(&sdl, "supergraph.graphql").unwrap();
+    let field = |name: &str| {
+        let ty = supergraph.type_id("K").unwrap();
+        supergraph.field(supergraph.field_id(ty, name).unwrap())
+    };
+    let (first, last) = (&field("f0").joins[0], &field("f1999").joins[0]);
+    assert_eq!(first.contexts[0].sources.len(), COUNT);
+    assert!(std::sync::Arc::ptr_eq(
+        &first.contexts[0].sources,
+        &last.contexts[0].sources
+    ));
+}

@@ -59,8 +59,7 @@ impl Generator<'_> {
     /// Returns the entities that can have a context.
     fn givers(&self, by: usize, random: &mut Random) -> Vec<usize> {
         let known = self.entities.iter().enumerate();
-        let known = known
-            .filter(|(_, entity)| entity.graphs.contains(&by) && !entity.name.starts_with("Item"));
+        let known = known.filter(|(_, entity)| entity.graphs.contains(&by));
         let mut givers: Vec<usize> = known.map(|(index, _)| index).collect();
         if !givers.is_empty() {
             let first = random.below(givers.len());

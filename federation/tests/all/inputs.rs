@@ -92,7 +92,10 @@ fn literals_that_do_not_fit_are_refused() {
         ("filter: { count: 2147483648 }", "2147483648"),
         ("filter: { sizes: [SMALL, MEDIUM] }", "MEDIUM"),
         ("filter: { sizes: [SMALL, null] }", "null"),
-        ("filter: { limit: null }", "Int cannot represent value: null"),
+        (
+            "filter: { limit: null }",
+            "Int cannot represent value: null",
+        ),
         ("filter: { none: 1 }", "none"),
         ("filter: { secret: 1 }", "secret"),
         (
