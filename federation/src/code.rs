@@ -4,6 +4,8 @@ graphql_service::error_codes! {
     INVALID_FEDERATION_SUPERGRAPH 500 public "The supergraph is not valid GraphQL, or its join directives contradict it.";
     UNSUPPORTED_FEATURE 500 public "The supergraph uses a feature that the gateway does not support; ignoring it would give wrong or forbidden answers.";
     LIMIT_GATEWAY_PLAN 400 public "The plan of the operation would have more objects and fields than `gateway.limits.plan`.";
+    LIMIT_GATEWAY_CONTEXTS 200 public "Fields would be asked for with more different values from contexts than `gateway.limits.contextValues`.";
+    CONTEXT_VALUE_MISSING 200 public "A field takes an argument from a context, the argument must have a value, and there is none.";
     AUTHORIZER_MISSING 500 public "Fields of the supergraph require authentication, scopes or policies, and the gateway has no authorizer that could check them.";
     PLAN_IMPOSSIBLE 500 public "No sequence of subgraph requests answers the operation: the supergraph is not satisfiable.";
     UNAUTHORIZED_FIELD_OR_TYPE 200 public "The request does not have what `@authenticated`, `@requiresScopes` or `@policy` asks for; the field was not fetched.";

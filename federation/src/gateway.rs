@@ -11,13 +11,16 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Name};
 use async_trait::async_trait;
 use graphql_service::document::{Documents, Prepared, Refusal};
-use graphql_service::{GraphqlError, Limits, Reply, Request, RequestContext, Service};
+use graphql_service::{
+    GraphqlError, Limits, Reply, Request, RequestContext, Service, Slots, code as shared,
+};
 use moka::sync::Cache;
 
 use crate::authorization::{Authorizer, Denied, Grants};
 use crate::exec::{Execution, execute};
 use crate::graph::ActiveLabels;
 use crate::limits::GatewayLimits;
+use crate::operation::inputs;
 use crate::plan::{Plan, Planned};
 use crate::supergraph::{Requirement, RequirementId, Supergraph, SupergraphError};
 use crate::transport::SubgraphTransport;
@@ -34,6 +37,8 @@ pub struct GatewayOptions {
     pub labels: ActiveLabels,
     /// Says what requests may do; needed where the supergraph requires something.
     pub authorizer: Option<Arc<dyn Authorizer>>,
+    /// Slots for large answers of subgraphs, which would take too long on async workers.
+    pub slots: Arc<Slots>,
     /// Bytes of documents that are kept.
     pub document_cache_bytes: u64,
     /// Fields of plans that are kept.
@@ -47,6 +52,7 @@ impl Default for GatewayOptions {
             gateway_limits: GatewayLimits::default(),
             labels: ActiveLabels::default(),
             authorizer: None,
+            slots: Slots::shared(),
             document_cache_bytes: 32 << 20,
             plan_cache_fields: 100_000,
         }
@@ -57,11 +63,13 @@ impl Default for GatewayOptions {
 pub struct Gateway {
     supergraph: Arc<Supergraph>,
     transport: Arc<dyn SubgraphTransport>,
-    documents: Documents,
+    documents: Arc<Documents>,
     options: GatewayOptions,
     plans: Cache<PlanKey, Arc<Plan>>,
     /// The policies that the supergraph knows.
     policies: Vec<String>,
+    /// Whether there are input objects of which exactly one field is given.
+    has_one_of: bool,
 }
 
 /// Everything that a plan depends on, beside the supergraph: nothing of it is hashed away, so different
@@ -97,7 +105,12 @@ impl Gateway {
         };
         Ok(Gateway {
             policies: policies(&supergraph),
-            documents: Documents::new(supergraph.api(), options.limits.clone(), bytes),
+            has_one_of: inputs::has_one_of(supergraph.api()),
+            documents: Arc::new(Documents::new(
+                supergraph.api(),
+                options.limits.clone(),
+                bytes,
+            )),
             plans: Cache::builder()
                 .weigher(weight)
                 .max_capacity(options.plan_cache_fields)
@@ -148,7 +161,35 @@ impl Gateway {
     }
 
     fn prepared(&self, request: &Request, context: &RequestContext) -> Result<Prepared, Refusal> {
-        self.documents.read(self.supergraph.api(), request, context)
+        let api = self.supergraph.api();
+        let prepared = self.documents.read(api, request, context);
+        let prepared = prepared.map_err(|errors| self.explained(request, errors))?;
+        if self.has_one_of {
+            let document = prepared.document.valid();
+            let (operation, variables) = (&prepared.operation, &prepared.variables);
+            let wrong = inputs::wrong_variables(api, document, operation, variables);
+            if !wrong.is_empty() {
+                return Err(wrong);
+            }
+        }
+        Ok(prepared)
+    }
+
+    /// Says where in the variables the fault is, if that is why a request was refused.
+    fn explained(&self, request: &Request, errors: Refusal) -> Refusal {
+        let is_of_variables = |error: &GraphqlError| error.code == shared::VARIABLE_INVALID;
+        let document = self.documents.known(&request.query);
+        let Some(document) = document.filter(|_| errors.iter().all(is_of_variables)) else {
+            return errors;
+        };
+        let document = document.valid();
+        let Ok(operation) = document.operations.get(request.operation_name.as_deref()) else {
+            return errors;
+        };
+        let given = request.variables.clone().unwrap_or_default();
+        let api = self.supergraph.api();
+        let wrong = inputs::wrong_variables(api, document, operation, &given);
+        if wrong.is_empty() { errors } else { wrong }
     }
 
     fn planned(
@@ -177,6 +218,13 @@ impl Gateway {
         if let Some(known) = self.plans.get(&key) {
             return Ok(known);
         }
+        if self.has_one_of {
+            let api = self.supergraph.api();
+            let wrong = inputs::wrong_literals(api, document, &prepared.operation);
+            if !wrong.is_empty() {
+                return Err(wrong);
+            }
+        }
         let planned = Planned {
             supergraph: &self.supergraph,
             labels: &self.options.labels,
@@ -190,22 +238,23 @@ impl Gateway {
         Ok(plan)
     }
 
-    async fn executed(&self, request: Request, context: &RequestContext) -> Result<Reply, Refusal> {
-        let prepared = self.prepared(&request, context)?;
-        let grants = self.grants(context).await;
+    async fn executed(&self, request: Request, context: RequestContext) -> Result<Reply, Refusal> {
+        let prepared = Arc::new(self.prepared(&request, &context)?);
+        let grants = self.grants(&context).await;
         let plan = self.planned(&request, &prepared, &grants)?;
         let execution = Execution {
-            supergraph: &self.supergraph,
-            plan: &plan,
-            variables: &prepared.variables,
-            transport: &*self.transport,
-            context,
-            limits: &self.options.gateway_limits,
+            supergraph: Arc::clone(&self.supergraph),
+            plan,
+            prepared: Arc::clone(&prepared),
+            transport: Arc::clone(&self.transport),
+            context: Arc::new(context),
+            limits: self.options.gateway_limits.clone(),
             response_bytes: self.options.limits.response_bytes,
+            slots: Arc::clone(&self.options.slots),
         };
-        let answer = execute(execution, |key, writer| {
-            self.documents
-                .introspect(self.supergraph.api(), &prepared, key, writer)
+        let (supergraph, documents) = (Arc::clone(&self.supergraph), Arc::clone(&self.documents));
+        let answer = execute(execution, move |key, writer| {
+            documents.introspect(supergraph.api(), &prepared, key, writer)
         });
         Ok(answer.await)
     }
@@ -218,7 +267,7 @@ impl Service for Gateway {
     }
 
     async fn reply(&self, request: Request, context: RequestContext) -> Reply {
-        match self.executed(request, &context).await {
+        match self.executed(request, context).await {
             Ok(reply) => reply,
             Err(errors) => Reply::Refused(errors),
         }

@@ -9,6 +9,8 @@ graphql_service::limits! {
             "Maximum number of objects and fields that planning an operation looks at, by type.";
         candidates: usize = 10_000, "gateway.limits.candidates", code::LIMIT_GATEWAY_PLAN,
             "Maximum number of plans that are compared; fewer for large operations. With more of them the best one found is taken.";
+        context_values: usize = 10_000, "gateway.limits.contextValues", code::LIMIT_GATEWAY_CONTEXTS,
+            "Maximum number of different values from contexts that one request of a plan is sent with.";
         subgraph_bytes: usize = 64 << 20, "gateway.limits.subgraphBytes", code::DOWNSTREAM_SERVICE_ERROR,
             "Maximum size of an answer of a subgraph, in bytes, after decompression.";
         all_subgraph_bytes: usize = 128 << 20, "gateway.limits.allSubgraphBytes", code::DOWNSTREAM_SERVICE_ERROR,

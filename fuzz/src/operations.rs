@@ -20,7 +20,8 @@ use graphql_service::apollo_compiler::ast::{Definition, Document, Selection};
 use graphql_service::{Request, RequestContext, Service};
 use serde_json::{Map, Value, json};
 
-const SUPERGRAPHS: [&str; 5] = [
+const SUPERGRAPHS: [&str; 6] = [
+    include_str!("../../federation/tests/cases/bank/supergraph.graphql"),
     include_str!("../../federation/tests/cases/legacy/supergraph.graphql"),
     include_str!("../../federation/tests/cases/media/supergraph.graphql"),
     include_str!("../../federation/tests/cases/shop/supergraph.graphql"),

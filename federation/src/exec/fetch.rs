@@ -26,6 +26,14 @@ impl Failure {
         }
     }
 
+    /// Says that the client has gone away.
+    pub(super) fn cancelled() -> Self {
+        Failure {
+            code: shared::CANCELLED,
+            reason: "the request was cancelled".to_owned(),
+        }
+    }
+
     pub(super) fn of(error: &TransportError) -> Self {
         let code = match error {
             TransportError::Status(401) => shared::UNAUTHENTICATED,
@@ -71,10 +79,7 @@ pub(super) async fn fetch(
     };
     let outcome = tokio::select! {
         biased;
-        () = context.cancellation.cancelled() => return Err(Failure {
-            code: shared::CANCELLED,
-            reason: "the request was cancelled".to_owned(),
-        }),
+        () = context.cancellation.cancelled() => return Err(Failure::cancelled()),
         sent = sent => sent,
         () = late => Err(TransportError::Deadline),
     };

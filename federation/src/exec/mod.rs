@@ -6,11 +6,13 @@ mod errors;
 mod fetch;
 mod found;
 mod leaf;
+mod lists;
 mod project;
 mod receive;
 mod representations;
 mod run;
 mod store;
 mod walk;
+mod work;
 
 pub use run::{Execution, execute};

@@ -1,17 +1,20 @@
 //! What becomes of the answer to a request: its data are merged, and its errors find their places.
 
+use std::sync::Arc;
+
 use graphql_service::PathSegment;
 
 use super::answer::{self, Envelope, Parsed};
 use super::errors;
 use super::fetch::{Failure, Received};
 use super::found::{Blamed, Errors, MAX_ERRORS, PathItem, SubgraphError};
+use super::lists::List;
 use super::run::{Run, Sent};
 use super::store::{ObjectId, Seg, Value};
 use crate::plan::{Entry, Request, Shape, Step};
 use crate::transport::{Allowance, TransportError};
 
-impl Run<'_> {
+impl Run {
     /// Takes in the outcome of a request.
     pub(super) fn complete(
         &mut self,
@@ -28,7 +31,7 @@ impl Run<'_> {
             Ok(Envelope { data, errors }) => (data, errors.unwrap_or_default()),
             Err(failure) => return self.failed(request, sent, &failure),
         };
-        let data = data.map(|data| answer::data(&body, data, &shape(request), &allowance));
+        let data = data.map(|data| answer::data(&body, data, &shape(request, sent), &allowance));
         match data {
             Some(Ok(data)) => {
                 let merged = self.merge(request, sent, data, &errors, &allowance);
@@ -64,12 +67,12 @@ impl Run<'_> {
         errors: &Errors<'_>,
         allowance: &Allowance,
     ) -> Result<(), TransportError> {
-        let supergraph = self.execution.supergraph;
         let Parsed::Object { mut members, .. } = data else {
             self.failed(request, sent, &Failure::new("the data are not an object"));
             return Ok(());
         };
-        for (step, objects) in request.steps.iter().zip(sent) {
+        for list in sent {
+            let (step, objects) = (&request.steps[list.step], &list.objects);
             let Entry::Entities { key, .. } = &step.entry else {
                 let root = Parsed::Object {
                     typename: None,
@@ -77,15 +80,17 @@ impl Run<'_> {
                 };
                 for object in objects.iter().flatten() {
                     allowance.hold(root.footprint())?;
-                    self.store.merge(supergraph, *object, root.clone());
+                    self.store
+                        .merge(&self.execution.supergraph, *object, root.clone());
                 }
                 continue;
             };
-            let place = members.iter().position(|(known, _)| **known == **key);
-            let list = place.map(|place| members.swap_remove(place).1);
-            match list {
+            let key = list.key(key);
+            let place = members.iter().position(|(known, _)| **known == *key);
+            let entities = place.map(|place| members.swap_remove(place).1);
+            match entities {
                 Some(Parsed::List(entities)) if entities.len() == objects.len() => {
-                    let blamed = Blamed::new(errors, key);
+                    let blamed = Blamed::new(errors, &key);
                     for (index, (entity, objects)) in entities.into_iter().zip(objects).enumerate()
                     {
                         self.entity(step, objects, entity, blamed.has(index), allowance)?;
@@ -94,10 +99,10 @@ impl Run<'_> {
                 // Nobody is asked for no entities.
                 _ if objects.is_empty() => {}
                 _ => {
-                    let only = vec![objects.clone()];
                     let reason = "the list of entities is missing, or has the wrong length";
                     if errors.list.is_empty() {
-                        self.error(request, &only, &Failure::new(reason));
+                        let only = std::slice::from_ref(list);
+                        self.error(request, only, &Failure::new(reason));
                     }
                     for object in objects.iter().flatten() {
                         self.fail(step, *object);
@@ -133,15 +138,15 @@ impl Run<'_> {
         let Some((last, others)) = objects.split_last() else {
             return Ok(());
         };
-        let supergraph = self.execution.supergraph;
         if !others.is_empty() {
             let size = entity.footprint();
             for object in others {
                 allowance.hold(size)?;
-                self.store.merge(supergraph, *object, entity.clone());
+                self.store
+                    .merge(&self.execution.supergraph, *object, entity.clone());
             }
         }
-        self.store.merge(supergraph, *last, entity);
+        self.store.merge(&self.execution.supergraph, *last, entity);
         Ok(())
     }
 
@@ -155,9 +160,9 @@ impl Run<'_> {
     }
 
     fn fail_all(&mut self, request: &Request, sent: &Sent) {
-        for (step, objects) in request.steps.iter().zip(sent) {
-            for object in objects.iter().flatten() {
-                self.fail(step, *object);
+        for list in sent {
+            for object in list.objects.iter().flatten() {
+                self.fail(&request.steps[list.step], *object);
             }
         }
     }
@@ -168,16 +173,16 @@ impl Run<'_> {
     }
 
     /// Reports a failure at the longest path that its objects have in common.
-    fn error(&mut self, request: &Request, sent: &Sent, failure: &Failure) {
-        let path = self.common_path(sent);
+    pub(super) fn error(&mut self, request: &Request, lists: &[List], failure: &Failure) {
+        let path = self.common_path(lists);
         let name = &self.execution.supergraph.subgraph(request.subgraph).name;
         let (code, reason) = (failure.code, &failure.reason);
         self.report(errors::of_request(code, reason, name, path), None);
     }
 
-    fn common_path(&self, sent: &Sent) -> Vec<PathSegment> {
+    fn common_path(&self, lists: &[List]) -> Vec<PathSegment> {
         let mut common: Option<Vec<PathSegment>> = None;
-        for object in sent.iter().flatten().flatten() {
+        for object in lists.iter().flat_map(|list| &list.objects).flatten() {
             for path in self.walk().client_paths(&self.store.path(*object)) {
                 common = Some(match common {
                     None => path,
@@ -194,7 +199,8 @@ impl Run<'_> {
     /// Reports the errors of an answer at the client's places.
     fn errors_of(&mut self, request: &Request, sent: &Sent, found: &Errors<'_>) {
         self.omitted += found.omitted;
-        let name = &self.execution.supergraph.subgraph(request.subgraph).name;
+        let supergraph = Arc::clone(&self.execution.supergraph);
+        let name = &supergraph.subgraph(request.subgraph).name;
         for error in &found.list {
             if self.errors.len() >= MAX_ERRORS {
                 self.omitted += 1;
@@ -222,7 +228,8 @@ impl Run<'_> {
     ) -> Vec<(Vec<Seg>, Vec<PathSegment>)> {
         let path = error.path();
         let mut places = Vec::new();
-        for (step, objects) in request.steps.iter().zip(sent) {
+        for list in sent {
+            let (step, objects) = (&request.steps[list.step], &list.objects);
             let (objects, rest) = match (&step.entry, path.as_slice()) {
                 (Entry::Root | Entry::Reentry(_), rest) if !rest.is_empty() => {
                     (objects.iter().flatten().collect::<Vec<_>>(), rest)
@@ -230,7 +237,9 @@ impl Run<'_> {
                 (
                     Entry::Entities { key, .. },
                     [PathItem::Key(first), PathItem::Index(index), rest @ ..],
-                ) if first == key => (objects.get(*index).into_iter().flatten().collect(), rest),
+                ) if *first == list.key(key) => {
+                    (objects.get(*index).into_iter().flatten().collect(), rest)
+                }
                 _ => continue,
             };
             for object in objects {
@@ -252,12 +261,13 @@ impl Run<'_> {
 }
 
 /// Returns the form that the answer to a request must have.
-fn shape(request: &Request) -> Shape {
+fn shape(request: &Request, sent: &Sent) -> Shape {
     let mut members = std::collections::HashMap::new();
-    for step in &request.steps {
+    for list in sent {
+        let step = &request.steps[list.step];
         match (&step.entry, &step.shape) {
             (Entry::Entities { key, .. }, shape) => {
-                members.insert(key.as_str().into(), shape.clone());
+                members.insert(list.key(key).into(), shape.clone());
             }
             (_, Shape::Object(root)) => members.extend(root.clone()),
             (_, Shape::Leaf) => {}

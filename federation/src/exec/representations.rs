@@ -21,7 +21,7 @@ pub(super) struct Representations {
 }
 
 /// A value is missing since something failed before.
-struct Missing;
+pub(super) struct Missing;
 
 impl Representations {
     /// Makes representations of objects with the types that they are asked for as.
@@ -125,6 +125,54 @@ fn write_value(
             let below: Vec<&Input> = parts.flat_map(|part| &part.inputs).collect();
             let typename = ty.filter(|_| inputs.iter().any(|input| input.has_typename));
             write_object(walk, *object, typename, &below, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the one value of an object that inputs lead to; null where none of them is about its type.
+pub(super) fn value_text(
+    walk: Walk<'_>,
+    object: ObjectId,
+    inputs: &[Input],
+    out: &mut Vec<u8>,
+) -> Result<(), Missing> {
+    let Some(input) = inputs.first() else {
+        out.extend_from_slice(b"null");
+        return Ok(());
+    };
+    let value = walk.store.get(object, &input.key).ok_or(Missing)?;
+    value_below(walk, value, input, out)
+}
+
+fn value_below(
+    walk: Walk<'_>,
+    value: &Value,
+    input: &Input,
+    out: &mut Vec<u8>,
+) -> Result<(), Missing> {
+    match value {
+        Value::Null | Value::Misfit => out.extend_from_slice(b"null"),
+        Value::Failed => return Err(Missing),
+        Value::Leaf(text) => out.extend_from_slice(text),
+        Value::List(items) => {
+            out.push(b'[');
+            for (position, item) in items.iter().enumerate() {
+                if position > 0 {
+                    out.push(b',');
+                }
+                value_below(walk, item, input, out)?;
+            }
+            out.push(b']');
+        }
+        Value::Object(object) => {
+            let ty = match walk.store.ty(*object) {
+                Some(Type::Known(ty)) => Some(ty),
+                _ => input.only,
+            };
+            let is_of = |part: &&Part| ty.is_none_or(|ty| part.types.binary_search(&ty).is_ok());
+            let part = input.parts.iter().find(is_of);
+            value_text(walk, *object, part.map_or(&[], |part| &part.inputs), out)?;
         }
     }
     Ok(())

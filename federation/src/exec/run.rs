@@ -1,71 +1,71 @@
 //! Runs the requests of a plan.
 
+use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use apollo_compiler::response::JsonMap;
-use futures::StreamExt;
-use futures::stream::FuturesUnordered;
+use apollo_compiler::Name;
+use graphql_service::document::Prepared;
 use graphql_service::writer::{AnswerWriter, WriteResult};
-use graphql_service::{GraphqlError, OutOfMemory, Reply, RequestContext};
+use graphql_service::{Answer, GraphqlError, OutOfMemory, Reply, RequestContext, Slots};
 
 use super::errors::{Reported, in_order};
 use super::fetch::{self, Failure, Received};
 use super::found::MAX_ERRORS;
+use super::lists::{self, List};
 use super::project::{ErrorPaths, Introspect, Projection};
-use super::representations::Representations;
-use super::store::{ObjectId, Seg, Store};
+use super::store::{Seg, Store};
 use super::walk::Walk;
+use super::work;
 use crate::limits::GatewayLimits;
 use crate::operation::Tree;
-use crate::plan::{Entry, Plan, Step};
+use crate::plan::{Plan, Request};
 use crate::supergraph::Supergraph;
 use crate::transport::{Allowance, SubgraphRequest, SubgraphTransport, Together};
 
 /// What a plan is executed with.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 #[non_exhaustive]
-pub struct Execution<'e> {
+pub struct Execution {
     /// The supergraph of the plan.
-    pub supergraph: &'e Supergraph,
+    pub supergraph: Arc<Supergraph>,
     /// The plan.
-    pub plan: &'e Plan,
-    /// The coerced variables of the client.
-    pub variables: &'e JsonMap,
+    pub plan: Arc<Plan>,
+    /// The request of the client, whose variables are passed on.
+    pub prepared: Arc<Prepared>,
     /// How subgraphs are reached.
-    pub transport: &'e dyn SubgraphTransport,
+    pub transport: Arc<dyn SubgraphTransport>,
     /// Deadline, cancellation, memory, and what is passed on to subgraphs.
-    pub context: &'e RequestContext,
+    pub context: Arc<RequestContext>,
     /// Limits on the answers of subgraphs.
-    pub limits: &'e GatewayLimits,
+    pub limits: GatewayLimits,
     /// Maximum size of the answer, in bytes.
     pub response_bytes: usize,
+    /// Slots for large answers, which would take too long on async workers.
+    pub slots: Arc<Slots>,
 }
 
 /// Executes a plan. `introspect` writes what introspection answers under a response key of the root.
-pub async fn execute<'e>(
-    execution: Execution<'e>,
-    introspect: impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Sync,
+///
+/// Large answers are read and written in slots where there is a Tokio runtime, else on the calling thread.
+pub async fn execute(
+    execution: Execution,
+    introspect: impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Send + Sync + 'static,
 ) -> Reply {
-    let plan = execution.plan;
-    let memory = Arc::clone(&execution.context.memory);
-    let mut run = Run {
-        execution,
-        together: Together::new(execution.limits.all_subgraph_bytes, memory),
-        store: Store::new(plan.tree.class(Tree::ROOT).ty()),
-        held: Vec::new(),
-        errors: Vec::new(),
-        omitted: 0,
+    let executed = match work::requests(Box::new(Run::new(execution))).await {
+        Ok(run) => work::written(run, introspect).await,
+        Err(error) => Err(error),
     };
-    run.requests().await;
-    run.answer(&introspect)
+    // What has happened in subgraphs is not told, so the request counts as executed.
+    executed.unwrap_or_else(|error| Reply::Executed(Answer::failed(error.into())))
 }
 
 /// A plan that is being carried out.
-pub(super) struct Run<'e> {
-    pub(super) execution: Execution<'e>,
+pub(super) struct Run {
+    pub(super) execution: Execution,
     /// What all answers may hold.
     together: Arc<Together>,
     pub(super) store: Store,
@@ -74,136 +74,170 @@ pub(super) struct Run<'e> {
     pub(super) errors: Vec<Reported>,
     /// Number of errors that are not kept.
     pub(super) omitted: usize,
+    /// Answers that were not looked at yet.
+    pub(super) arrived: VecDeque<Arrived>,
+    /// The state of each request of the plan.
+    states: Vec<State>,
+    /// The length of all answers that were looked at.
+    bytes: usize,
 }
 
-/// A request that was sent: its objects, for each step.
-pub(super) type Sent = Vec<Vec<Vec<ObjectId>>>;
+/// How far a request of the plan is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Waiting,
+    /// Requests that were sent for it and are not answered yet.
+    Sent(usize),
+}
 
-type Answering<'e> =
-    Pin<Box<dyn Future<Output = (usize, Sent, Result<Received, Failure>)> + Send + 'e>>;
+impl State {
+    const DONE: State = State::Sent(0);
+}
 
-impl<'e> Run<'e> {
-    /// Sends each request as soon as those that it waits for are complete.
-    async fn requests(&mut self) {
-        let plan = self.execution.plan;
-        let mut is_done = vec![false; plan.requests.len()];
-        let mut is_begun = is_done.clone();
-        let mut open: FuturesUnordered<Answering<'e>> = FuturesUnordered::new();
-        loop {
-            let ready = |begun: &[bool], done: &[bool]| {
-                plan.requests
-                    .iter()
-                    .enumerate()
-                    .position(|(position, request)| {
-                        !begun[position] && request.after.iter().all(|before| done[*before])
-                    })
-            };
-            while let Some(position) = ready(&is_begun, &is_done) {
-                is_begun[position] = true;
-                match self.begin(position) {
-                    Some(answering) => open.push(answering),
-                    None => is_done[position] = true,
-                }
+/// The objects that a request which was sent is about.
+pub(super) type Sent = Vec<List>;
+
+/// What came of a request that was sent.
+pub(super) struct Arrived {
+    /// The position of the request in the plan.
+    position: usize,
+    sent: Sent,
+    outcome: Result<Received, Failure>,
+}
+
+/// The wait for an answer.
+pub(super) type Answering = Pin<Box<dyn Future<Output = Arrived> + Send>>;
+
+impl Run {
+    fn new(execution: Execution) -> Self {
+        let memory = Arc::clone(&execution.context.memory);
+        Run {
+            together: Together::new(execution.limits.all_subgraph_bytes, memory),
+            store: Store::new(execution.plan.tree.class(Tree::ROOT).ty()),
+            held: Vec::new(),
+            errors: Vec::new(),
+            omitted: 0,
+            arrived: VecDeque::new(),
+            states: vec![State::Waiting; execution.plan.requests.len()],
+            bytes: 0,
+            execution,
+        }
+    }
+
+    /// Returns the length of all answers, those that were not looked at yet among them.
+    pub(super) fn bytes(&self) -> usize {
+        let arrived = self.arrived.iter().flat_map(|arrived| &arrived.outcome);
+        self.bytes + arrived.map(|received| received.body.len()).sum::<usize>()
+    }
+
+    /// Takes in what has arrived, and sends each request whose predecessors are complete.
+    pub(super) fn advance(&mut self) -> Vec<Answering> {
+        let is_cancelled = self.execution.context.cancellation.is_cancelled();
+        while let Some(mut arrived) = self.arrived.pop_front() {
+            if is_cancelled {
+                // Nobody reads what would be made of it.
+                arrived.outcome = Err(Failure::cancelled());
             }
-            let Some((position, sent, outcome)) = open.next().await else {
-                break;
-            };
+            if let Ok(received) = &arrived.outcome {
+                self.bytes += received.body.len();
+            }
+            self.complete_one(arrived);
+        }
+        let mut answering = Vec::new();
+        while let Some(position) = self.ready() {
             let before = self.errors.len();
-            self.complete(&plan.requests[position], &sent, outcome);
-            for reported in &mut self.errors[before..] {
-                reported.request = position;
-            }
-            is_done[position] = true;
+            let begun = self.begin(position);
+            self.number_errors(before, position);
+            self.states[position] = State::Sent(begun.len());
+            answering.extend(begun);
+        }
+        answering
+    }
+
+    fn complete_one(&mut self, arrived: Arrived) {
+        let Arrived {
+            position,
+            sent,
+            outcome,
+        } = arrived;
+        let before = self.errors.len();
+        let plan = Arc::clone(&self.execution.plan);
+        self.complete(&plan.requests[position], &sent, outcome);
+        self.number_errors(before, position);
+        if let State::Sent(left) = &mut self.states[position] {
+            *left -= 1;
+        }
+    }
+
+    /// Returns a request that waits for nothing any more.
+    fn ready(&self) -> Option<usize> {
+        let is_done = |before: &usize| self.states[*before] == State::DONE;
+        let mut requests = self.execution.plan.requests.iter().enumerate();
+        let found = requests.find(|(position, request)| {
+            self.states[*position] == State::Waiting && request.after.iter().all(is_done)
+        });
+        found.map(|(position, _)| position)
+    }
+
+    /// Says of the latest errors from which request of the plan they are.
+    fn number_errors(&mut self, before: usize, position: usize) {
+        for reported in &mut self.errors[before..] {
+            reported.request = position;
         }
     }
 
     pub(super) fn walk(&self) -> Walk<'_> {
         Walk {
-            supergraph: self.execution.supergraph,
+            supergraph: &self.execution.supergraph,
             tree: &self.execution.plan.tree,
             store: &self.store,
         }
     }
 
-    /// Sends a request; `None` where there is nothing to ask for.
-    fn begin(&mut self, position: usize) -> Option<Answering<'e>> {
-        let execution = self.execution;
+    /// Sends a request of the plan: as one, or as several where there are many values from contexts; as none
+    /// where there is nothing to ask for.
+    fn begin(&mut self, position: usize) -> Vec<Answering> {
+        let plan = Arc::clone(&self.execution.plan);
+        let request = &plan.requests[position];
+        let lists = self.lists(request);
+        if lists.iter().all(|list| list.objects.is_empty()) {
+            return Vec::new();
+        }
+        let divided = lists::divided(request, lists).into_iter();
+        divided.map(|lists| self.send(position, lists)).collect()
+    }
+
+    fn send(&self, position: usize, mut sent: Sent) -> Answering {
+        let execution = &self.execution;
         let request = &execution.plan.requests[position];
+        let (document, names) = operation(request, &sent);
         let mut variables: Vec<(String, Vec<u8>)> = Vec::new();
-        for name in &request.variables {
-            if let Some(value) = execution.variables.get(name.as_str()) {
+        for name in names {
+            if let Some(value) = execution.prepared.variables.get(name.as_str()) {
                 let text = serde_json::to_vec(value).expect("a JSON value has names as keys");
                 variables.push((name.to_string(), text));
             }
         }
-        let mut sent = Sent::new();
-        for step in &request.steps {
-            sent.push(self.objects(step, &mut variables));
+        for list in &mut sent {
+            list.take_variables(&request.steps[list.step], &mut variables);
         }
-        if sent.iter().all(Vec::is_empty) {
-            return None;
-        }
-        let subgraph = execution.supergraph.subgraph(request.subgraph);
         let message = SubgraphRequest {
-            body: fetch::text(&request.document, &variables).into(),
-            is_mutation: request.document.starts_with("mutation"),
+            body: fetch::text(&document, &variables).into(),
+            is_mutation: document.starts_with("mutation"),
             allowance: Arc::new(self.together.answer(execution.limits.subgraph_bytes)),
         };
-        Some(Box::pin(async move {
-            let (transport, context) = (execution.transport, execution.context);
-            let outcome = fetch::fetch(transport, subgraph, message, context).await;
-            (position, sent, outcome)
-        }))
-    }
-
-    /// Returns the objects that a step is about, each list for one part of the answer.
-    fn objects(
-        &mut self,
-        step: &Step,
-        variables: &mut Vec<(String, Vec<u8>)>,
-    ) -> Vec<Vec<ObjectId>> {
-        match &step.entry {
-            Entry::Root => vec![vec![Store::ROOT]],
-            Entry::Reentry(class) => {
-                let objects: Vec<ObjectId> = self
-                    .walk()
-                    .objects(*class)
-                    .into_iter()
-                    .map(|(object, _)| object)
-                    .collect();
-                if objects.is_empty() {
-                    Vec::new()
-                } else {
-                    vec![objects]
-                }
+        let (supergraph, subgraph) = (Arc::clone(&execution.supergraph), request.subgraph);
+        let transport = Arc::clone(&execution.transport);
+        let context = Arc::clone(&execution.context);
+        Box::pin(async move {
+            let subgraph = supergraph.subgraph(subgraph);
+            let outcome = fetch::fetch(&*transport, subgraph, message, &context).await;
+            Arrived {
+                position,
+                sent,
+                outcome,
             }
-            Entry::Entities {
-                class,
-                interface,
-                is_whole,
-                variable,
-                inputs,
-                ..
-            } => {
-                let position = self.walk().tree.class(*class).position;
-                let mut objects = match position.filter(|_| *is_whole) {
-                    Some(position) => {
-                        let values = self.walk().values(position).into_iter();
-                        values.map(|object| (object, None)).collect()
-                    }
-                    None => self.walk().objects(*class),
-                };
-                if interface.is_some() {
-                    objects.iter_mut().for_each(|(_, ty)| *ty = *interface);
-                }
-                let made = Representations::new(self.walk(), objects, inputs);
-                for object in &made.skipped {
-                    self.fail(step, *object);
-                }
-                variables.push((variable.clone(), made.text));
-                made.objects
-            }
-        }
+        })
     }
 
     /// Adds an error about a value, or about the request as a whole; of too many, only their number is
@@ -220,8 +254,8 @@ impl<'e> Run<'e> {
     }
 
     /// Writes the answer.
-    fn answer(
-        mut self,
+    pub(super) fn answer(
+        &mut self,
         introspect: &(impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Sync),
     ) -> Reply {
         let memory = Arc::clone(&self.execution.context.memory);
@@ -249,4 +283,16 @@ impl<'e> Run<'e> {
             false => Reply::Executed(projection.writer.finish(written)),
         }
     }
+}
+
+/// Returns the operation of a request with the client's variables in it.
+fn operation<'r>(request: &'r Request, sent: &Sent) -> (Cow<'r, str>, Vec<&'r Name>) {
+    let Some(template) = &request.template else {
+        let document = Cow::Borrowed(request.document.as_str());
+        return (document, request.variables.iter().collect());
+    };
+    let mut counts = vec![0; request.steps.len()];
+    sent.iter().for_each(|list| counts[list.step] += 1);
+    let (text, names) = template.text(&counts);
+    (Cow::Owned(text), names)
 }

@@ -98,6 +98,16 @@ impl Store {
         }
     }
 
+    /// Returns the object some levels above another one.
+    pub(super) fn above(&self, mut object: ObjectId, levels: usize) -> ObjectId {
+        for _ in 0..levels {
+            if let Some(up) = &self.objects[object.0].up {
+                object = up.object;
+            }
+        }
+        object
+    }
+
     /// Returns the keys and indices that lead to an object.
     pub(super) fn path(&self, mut object: ObjectId) -> Vec<Seg> {
         let mut path = Vec::new();

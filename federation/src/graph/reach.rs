@@ -11,6 +11,10 @@ use crate::supergraph::{FieldId, FieldSet, Selected, SubgraphId, TypeId};
 /// The latest wave that is planned for. Chains of keys and requirements that are longer lead nowhere.
 const MAX_WAVE: u32 = 128;
 
+static NOTHING: FieldSet = FieldSet {
+    selections: Vec::new(),
+};
+
 /// The wave after which objects are present in each subgraph; `None` where they never are.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Waves(Vec<Option<u32>>);
@@ -59,7 +63,8 @@ impl Graph<'_> {
         reach.set(&level, set)
     }
 
-    /// Returns the wave after which a subgraph can have resolved a field of objects of a type.
+    /// Returns the wave after which a subgraph can have resolved a field of objects of a type, as far as the
+    /// objects themselves are concerned: values from contexts are those of objects above.
     #[must_use]
     pub fn resolved(
         self,
@@ -68,9 +73,11 @@ impl Graph<'_> {
         subgraph: SubgraphId,
         waves: &Waves,
     ) -> Option<u32> {
-        let Some(requires) = &self.resolves(subgraph, field)?.requires else {
+        let join = self.resolves(subgraph, field)?;
+        if join.is_plain() {
             return waves.get(subgraph);
-        };
+        }
+        let requires = join.requires.as_ref().unwrap_or(&NOTHING);
         let mut reach = Reach::new(self);
         let level = reach.level(ty, waves.clone(), Some(requires));
         reach.given(&level, subgraph, requires)
@@ -163,6 +170,7 @@ impl<'g> Reach<'g> {
             if !seen.insert(field) {
                 continue;
             }
+            // Reading has refused sets with fields that take arguments from contexts.
             for join in self.graph.resolvers(field) {
                 if let Some(requires) = &join.requires {
                     computed.push((field, join.subgraph, requires));

@@ -346,7 +346,7 @@ fn names_of(selected: &[Selected]) -> Vec<Name> {
 }
 
 /// Returns what is said of an object type, as far as it matters for fetching these fields of the values of
-/// a field: of the fields, of all that they require, and of its keys.
+/// a field: of the fields, of all that they require, of its keys, and of what fields below take.
 fn said_of(graph: Graph<'_>, ty: TypeId, names: &[Name], position: FieldId) -> Vec<u32> {
     let supergraph = graph.supergraph();
     let mut said = vec![supergraph.ty(ty).shape];
@@ -358,6 +358,9 @@ fn said_of(graph: Graph<'_>, ty: TypeId, names: &[Name], position: FieldId) -> V
         for key in &join.keys {
             wanted.extend(names_of(&key.fields.of(supergraph, ty)));
         }
+    }
+    for set in &supergraph.ty(ty).lends {
+        wanted.extend(names_of(&set.of(supergraph, ty)));
     }
     let mut known: HashMap<Name, ()> = HashMap::new();
     while let Some(name) = wanted.pop() {

@@ -6,6 +6,7 @@
 //! that is skipped.
 
 mod collect;
+pub(crate) mod inputs;
 mod selections;
 mod slots;
 mod tree;

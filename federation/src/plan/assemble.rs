@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use apollo_compiler::Name;
 use apollo_compiler::executable::Operation;
 
-use super::document::Printer;
+use super::builder::Builder;
+use super::document::{Names, Printer};
 use super::group::{Entry as GroupEntry, Group, GroupId};
 use super::search::Found;
-use super::{Entry, Plan, Request, Shape, Step};
+use super::{Context, Entry, Plan, Request, Shape, Step};
 use crate::operation::{ClassId, Full, NodeId, Tree};
-use crate::supergraph::{Supergraph, TypeJoin};
+use crate::supergraph::TypeJoin;
 
 /// Makes the plan of the groups that were found.
 ///
@@ -43,21 +45,19 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full
         let after: BTreeSet<usize> = after.map(|group| position[group]).collect();
         let groups: Vec<&Group> = groups.iter().map(|group| &builder.groups[*group]).collect();
         let printer = Printer::new(builder.graph, &builder.tree, operation, groups[0].subgraph);
-        let (document, variables, names) = printer.print(&groups)?;
-        let steps = groups
-            .iter()
-            .zip(names)
-            .map(|(group, (key, variable))| Step {
-                entry: entry(builder.graph.supergraph(), group, key, variable),
-                shape: shape(&builder.tree, &group.nodes, &begins_at(group)),
-            });
+        let printed = printer.print(&groups)?;
+        let steps = groups.iter().zip(printed.names).map(|(group, names)| Step {
+            entry: entry(&builder, group, names),
+            shape: shape(&builder.tree, &group.nodes, &begins_at(group)),
+        });
         Ok(Request {
             subgraph: groups[0].subgraph,
             after: after.into_iter().collect(),
             wave: *wave,
-            document,
-            variables,
             steps: steps.collect(),
+            document: printed.text,
+            variables: printed.variables,
+            template: printed.template,
         })
     });
     let requests = requests.collect::<Result<_, Full>>()?;
@@ -77,7 +77,8 @@ fn begins_at(group: &Group) -> Vec<ClassId> {
     }
 }
 
-fn entry(supergraph: &Supergraph, group: &Group, key: String, variable: String) -> Entry {
+fn entry(builder: &Builder<'_>, group: &Group, names: Names) -> Entry {
+    let supergraph = builder.graph.supergraph();
     let is_object = |subgraph, interface| {
         let join = supergraph.ty(interface).join(subgraph);
         join.is_some_and(|join: &TypeJoin| join.is_interface_object)
@@ -89,15 +90,46 @@ fn entry(supergraph: &Supergraph, group: &Group, key: String, variable: String) 
             classes,
             interface,
             inputs,
+            contexts,
         } => Entry::Entities {
             class: classes[0],
             interface: *interface,
             is_whole: interface.is_some_and(|interface| !is_object(group.subgraph, interface)),
-            key,
-            variable,
+            key: names.key,
+            variable: names.variable,
             inputs: inputs.clone(),
+            contexts: contexts
+                .iter()
+                .zip(names.contexts)
+                .enumerate()
+                .map(|(position, (value, (variable, _)))| Context {
+                    value: value.clone(),
+                    variable,
+                    arguments: arguments(builder, group, classes[0], position),
+                })
+                .collect(),
         },
     }
+}
+
+/// Returns the arguments that are given the value at a position, with their fields.
+fn arguments(
+    builder: &Builder<'_>,
+    group: &Group,
+    class: ClassId,
+    position: usize,
+) -> Vec<(NodeId, Name)> {
+    let nodes = builder.tree.class(class).nodes.iter().copied();
+    let fetched = nodes.filter(|node| group.nodes.contains(node));
+    let given = fetched.filter_map(|node| {
+        let field = builder
+            .graph
+            .supergraph()
+            .field(builder.tree.node(node).field);
+        let argument = field.join(group.subgraph)?.contexts.get(position)?;
+        Some((node, argument.name.clone()))
+    });
+    given.collect()
 }
 
 /// Returns the form that objects of any of the classes have in an answer.

@@ -53,6 +53,9 @@ pub(super) struct Builder<'s> {
     roots: Vec<GroupId>,
     /// The groups that begin at a class.
     pub(super) entered: HashMap<ClassId, Vec<GroupId>>,
+    /// The groups whose fields are given values from contexts, at a class: no other field may join them, since
+    /// they are asked for once for each value.
+    pub(super) contextual: HashMap<ClassId, Vec<GroupId>>,
     /// The groups that tell the types of the values of a field.
     pub(super) typed: HashMap<NodeId, GroupId>,
     /// What everything waits for that begins now, in a mutation.
@@ -81,6 +84,7 @@ impl<'s> Builder<'s> {
             fetched: HashMap::new(),
             roots: Vec::new(),
             entered: HashMap::new(),
+            contextual: HashMap::new(),
             typed: HashMap::new(),
             barrier: BTreeSet::new(),
             reached: HashMap::new(),
@@ -159,10 +163,7 @@ impl<'s> Builder<'s> {
         nodes.sort_by_cached_key(|node| {
             let field = self.tree.node(*node).field;
             let is_here = present.iter().any(|group| self.is_inline(*group, *node));
-            let is_plain = self
-                .graph
-                .resolvers(field)
-                .any(|join| join.requires.is_none());
+            let is_plain = self.graph.resolvers(field).any(FieldJoin::is_plain);
             (!is_here, !is_plain)
         });
         for node in &nodes {
@@ -232,7 +233,7 @@ impl<'s> Builder<'s> {
             return false;
         }
         match self.graph.resolves(subgraph, field) {
-            Some(join) => join.requires.is_none() || self.groups[group].nodes.contains(&node),
+            Some(join) => join.is_plain() || self.groups[group].nodes.contains(&node),
             None => self.is_provided(group, node),
         }
     }
@@ -370,7 +371,7 @@ impl<'s> Builder<'s> {
                 let possible = self.graph.possible(join);
                 // Where subgraphs know different types, only one of them is asked.
                 let is_same = expected.is_none_or(|expected| expected == possible);
-                let is_way = join.requires.is_none() && is_same && meet(possible, types);
+                let is_way = join.is_plain() && is_same && meet(possible, types);
                 waves
                     .get(join.subgraph)
                     .filter(|_| is_way)

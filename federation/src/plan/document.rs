@@ -8,10 +8,11 @@ use apollo_compiler::executable::{Operation, OperationType};
 use apollo_compiler::{Name, Node, ast};
 use indexmap::IndexMap;
 
-use super::group::{Entry, Group};
+use super::group::{ContextValue, Entry, Group};
+use super::template::{ListText, Template};
 use crate::graph::Graph;
 use crate::operation::{ClassId, Full, NodeId, Tree};
-use crate::supergraph::{SubgraphId, TypeId};
+use crate::supergraph::{ContextArgument, SubgraphId, TypeId};
 
 /// Maximum length of an operation that a subgraph is sent, in bytes. Fields of several types are written for
 /// each of them, so nested ones could multiply.
@@ -35,6 +36,10 @@ pub(super) struct Printer<'p> {
     /// Numbers of fields of the group; equal ones are printed alike.
     alike: HashMap<NodeId, usize>,
     numbers: HashMap<Printing<'p>, usize>,
+    /// The variables of values from contexts in the group that is being printed.
+    contexts: Vec<String>,
+    /// Where they stand in the text, their lengths, and which they are.
+    marks: Vec<(usize, usize, usize)>,
 }
 
 /// What is printed of a field: its key, name and arguments, and what is selected of which types.
@@ -45,9 +50,27 @@ type Printing<'p> = (
     BTreeMap<Vec<usize>, Vec<TypeId>>,
 );
 
-/// The text, the client's variables in it, and for each group the key of its entities and the variable of
-/// their representations.
-type Printed = (String, Vec<Name>, Vec<(String, String)>);
+/// The operation of a request.
+pub(super) struct Printed {
+    pub(super) text: String,
+    /// The client's variables in it.
+    pub(super) variables: Vec<Name>,
+    /// Of each group.
+    pub(super) names: Vec<Names>,
+    /// What it is made of, where groups are given values from contexts.
+    pub(super) template: Option<Template>,
+}
+
+/// The names in the operation for a group that begins at entities.
+#[derive(Clone, Default)]
+pub(super) struct Names {
+    /// The key of the entities.
+    pub(super) key: String,
+    /// The variable of their representations.
+    pub(super) variable: String,
+    /// The variables of values from contexts, with their types.
+    pub(super) contexts: Vec<(String, String)>,
+}
 
 static NOTHING: BTreeSet<NodeId> = BTreeSet::new();
 
@@ -69,12 +92,14 @@ impl<'p> Printer<'p> {
             types: 0,
             alike: HashMap::new(),
             numbers: HashMap::new(),
+            contexts: Vec::new(),
+            marks: Vec::new(),
         }
     }
 
     pub(super) fn print(mut self, groups: &[&'p Group]) -> Result<Printed, Full> {
         let mut names = Vec::new();
-        let mut of_representations = Vec::new();
+        let mut template = Template::default();
         for (position, group) in groups.iter().enumerate() {
             self.fetched = &group.nodes;
             self.alike.clear();
@@ -84,66 +109,126 @@ impl<'p> Printer<'p> {
             match &group.entry {
                 Entry::Root => self.class(Tree::ROOT),
                 Entry::Reentry(class) => self.class(*class),
-                Entry::Entities {
-                    classes, interface, ..
-                } => {
-                    let (key, variable) = self.names(position, groups.len());
-                    if key != "_entities" {
-                        let _ = write!(self.out, "{key}: ");
-                    }
-                    let _ = write!(self.out, "_entities(representations: ${variable}) {{ ");
-                    match interface {
-                        Some(interface) => self.as_interface(*interface, classes),
-                        None => self.entities(classes[0]),
-                    }
-                    self.out.push_str(" }");
-                    of_representations.push(variable.clone());
-                    names.push((key, variable));
+                Entry::Entities { contexts, .. } => {
+                    let named = self.names(position, groups.len(), contexts);
+                    template.lists.push(self.list(&group.entry, &named));
+                    names.push(named);
                     continue;
                 }
             }
-            names.push(Default::default());
+            names.push(Names::default());
         }
         if self.is_full() {
             return Err(Full);
         }
-        let text = self.with_head(&groups[0].entry, &of_representations);
-        Ok((text, self.used.into_iter().collect(), names))
+        let text = self.with_head(&groups[0].entry, &names);
+        template.definitions = self.definitions();
+        let is_repeated = names.iter().any(|names| !names.contexts.is_empty());
+        Ok(Printed {
+            text,
+            template: is_repeated.then_some(template),
+            variables: self.used.into_iter().collect(),
+            names,
+        })
     }
 
-    /// Returns the key of a group's entities, and a variable that the client does not use.
-    fn names(&self, position: usize, groups: usize) -> (String, String) {
-        let (key, mut variable) = match groups {
-            1 => ("_entities".to_owned(), "representations".to_owned()),
-            _ => (
-                format!("_{position}"),
-                format!("representations_{position}"),
-            ),
+    /// Prints a list of entities.
+    fn list(&mut self, entry: &Entry, names: &Names) -> ListText {
+        let mut list = ListText {
+            key: names.key.clone(),
+            variable: names.variable.clone(),
+            contexts: names.contexts.clone(),
+            ..ListText::default()
         };
-        while self
-            .operation
-            .variables
-            .iter()
-            .any(|known| known.name == variable.as_str())
-        {
-            variable.push('_');
+        let before = std::mem::take(&mut self.used);
+        let contexts = names.contexts.iter();
+        self.contexts = contexts.map(|(variable, _)| variable.clone()).collect();
+        self.marks.clear();
+        if list.key != "_entities" {
+            let _ = write!(self.out, "{}: ", list.key);
         }
-        (key, variable)
-    }
-
-    fn with_head(&self, entry: &Entry, of_representations: &[String]) -> String {
-        let mut definitions: Vec<String> = Vec::new();
-        for variable in &self.operation.variables {
-            if self.used.contains(&variable.name) {
-                let mut definition = format!("${}: {}", variable.name, variable.ty);
-                if let Some(default) = &variable.default_value {
-                    let _ = write!(definition, " = {}", default.serialize().no_indent());
-                }
-                definitions.push(definition);
+        let variable = &list.variable;
+        let _ = write!(self.out, "_entities(representations: ${variable}) ");
+        let begin = self.out.len();
+        self.out.push_str("{ ");
+        if let Entry::Entities {
+            classes, interface, ..
+        } = entry
+        {
+            match interface {
+                Some(interface) => self.as_interface(*interface, classes),
+                None => self.entities(classes[0]),
             }
         }
-        let representations = of_representations.iter();
-        definitions.extend(representations.map(|name| format!("${name}: [_Any!]!")));
+        self.out.push_str(" }");
+        for mark in &mut self.marks {
+            mark.0 -= begin;
+        }
+        list.cut(&self.out[begin..], &self.marks);
+        list.used = std::mem::replace(&mut self.used, before);
+        self.used.extend(list.used.iter().cloned());
+        list
+    }
+
+    /// Returns the key of a group's entities, and variables that the client does not use.
+    fn names(&self, position: usize, groups: usize, contexts: &[ContextValue]) -> Names {
+        let known = self.operation.variables.iter();
+        let known: Vec<&str> = known.map(|known| known.name.as_str()).collect();
+        let unused = |name: String, is_taken: &dyn Fn(&str, &str) -> bool| {
+            let mut name = name;
+            while known.iter().any(|known| is_taken(known, &name)) {
+                name.push('_');
+            }
+            name
+        };
+        let (key, end) = match groups {
+            1 => ("_entities".to_owned(), String::new()),
+            _ => (format!("_{position}"), format!("_{position}")),
+        };
+        // Copies of a list have longer names.
+        let is_taken: &dyn Fn(&str, &str) -> bool = match contexts {
+            [] => &|known, name| known == name,
+            _ => &|known, name| known.starts_with(name),
+        };
+        let variable = unused(format!("representations{end}"), is_taken);
+        let context = unused(format!("context{end}"), is_taken);
+        let contexts = contexts.iter().enumerate();
+        let contexts = contexts.map(|(number, value)| {
+            let variable = format!("{context}_{number}");
+            (variable, value.ty.to_string())
+        });
+        Names {
+            key,
+            variable,
+            contexts: contexts.collect(),
+        }
+    }
+
+    /// Returns the client's variables that are used, with their definitions.
+    fn definitions(&self) -> Vec<(Name, String)> {
+        let variables = self.operation.variables.iter();
+        let used = variables.filter(|variable| self.used.contains(&variable.name));
+        let definitions = used.map(|variable| {
+            let mut definition = format!("${}: {}", variable.name, variable.ty);
+            if let Some(default) = &variable.default_value {
+                let _ = write!(definition, " = {}", default.serialize().no_indent());
+            }
+            (variable.name.clone(), definition)
+        });
+        definitions.collect()
+    }
+
+    fn with_head(&self, entry: &Entry, names: &[Names]) -> String {
+        let definitions = self.definitions().into_iter();
+        let mut definitions: Vec<String> = definitions.map(|(_, text)| text).collect();
+        for Names {
+            variable, contexts, ..
+        } in names.iter().filter(|names| !names.variable.is_empty())
+        {
+            definitions.push(format!("${variable}: [_Any!]!"));
+            let contexts = contexts.iter();
+            definitions.extend(contexts.map(|(name, ty)| format!("${name}: {ty}")));
+        }
         let is_root = matches!(entry, Entry::Root);
         let kind = match self.operation.operation_type {
             OperationType::Mutation if is_root => "mutation",
@@ -217,8 +302,10 @@ impl<'p> Printer<'p> {
                 let _ = write!(self.out, "{key}: ");
             }
             self.out.push_str(&node.name);
-            self.arguments(&node.arguments);
             let field = self.graph.supergraph().field(node.field);
+            let join = field.join(self.subgraph);
+            let contexts = join.map_or(&[][..], |join| &join.contexts);
+            self.arguments(&node.arguments, contexts);
             if self.graph.supergraph().ty(field.inner).is_composite() {
                 self.out.push_str(" { ");
                 self.values(&nodes);
@@ -227,14 +314,22 @@ impl<'p> Printer<'p> {
         }
     }
 
-    fn arguments(&mut self, arguments: &[Node<ast::Argument>]) {
+    fn arguments(&mut self, arguments: &[Node<ast::Argument>], contexts: &[ContextArgument]) {
         for (position, argument) in arguments.iter().enumerate() {
             self.out.push_str(if position > 0 { ", " } else { "(" });
             let value = argument.value.serialize().no_indent();
             let _ = write!(self.out, "{}: {value}", argument.name);
             variables(&argument.value, &mut self.used);
         }
-        if !arguments.is_empty() {
+        for (position, argument) in contexts.iter().enumerate() {
+            let is_first = position + arguments.len() == 0;
+            self.out.push_str(if is_first { "(" } else { ", " });
+            let _ = write!(self.out, "{}: $", argument.name);
+            let variable = &self.contexts[position];
+            self.marks.push((self.out.len(), variable.len(), position));
+            self.out.push_str(variable);
+        }
+        if !arguments.is_empty() || !contexts.is_empty() {
             self.out.push(')');
         }
     }

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use apollo_compiler::ast;
+
 use crate::operation::{ClassId, NodeId};
 use crate::supergraph::{SubgraphId, TypeId};
 
@@ -37,7 +39,21 @@ pub(super) enum Entry {
         interface: Option<TypeId>,
         /// The fields of the key, and what fields require.
         inputs: Vec<Input>,
+        /// The values from contexts that its fields are given as arguments.
+        contexts: Vec<ContextValue>,
     },
+}
+
+/// A value that is taken from the nearest object above that has a context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContextValue {
+    /// The type of the argument.
+    pub ty: ast::Type,
+    /// How many objects above.
+    pub levels: usize,
+    /// Where the value is in that object, by its types: one of the inputs that apply.
+    pub inputs: Vec<Input>,
 }
 
 /// A member of representations.

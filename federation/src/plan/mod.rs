@@ -7,10 +7,12 @@
 mod assemble;
 mod builder;
 mod choices;
+mod contexts;
 mod document;
 mod group;
 mod place;
 mod search;
+mod template;
 mod text;
 mod types;
 
@@ -26,11 +28,13 @@ use crate::authorization::Denied;
 use crate::code;
 use crate::graph::{ActiveLabels, Graph};
 use crate::limits::GatewayLimits;
-use crate::operation::{ClassId, Full, Tree, too_large};
+use crate::operation::{ClassId, Full, NodeId, Tree, too_large};
 use crate::supergraph::{SubgraphId, Supergraph, TypeId};
 
 pub use builder::Cost;
-pub use group::{Input, Part};
+pub use group::{ContextValue, Input, Part};
+pub use template::Template;
+pub(crate) use template::copied;
 
 /// How an operation is answered.
 #[derive(Clone, Debug)]
@@ -63,8 +67,24 @@ pub struct Request {
     pub document: String,
     /// The variables of the client that it uses.
     pub variables: Vec<Name>,
+    /// What the operation is made of, where objects are given values from contexts: for each value there is a
+    /// list of entities.
+    pub template: Option<Template>,
     /// What is done with the answer.
     pub steps: Vec<Step>,
+}
+
+/// A value that objects of a step are given from objects above. Those with different values are asked for in
+/// lists of their own.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Context {
+    /// Where the value is.
+    pub value: ContextValue,
+    /// The variable for it.
+    pub variable: String,
+    /// The arguments that it is for, with their fields.
+    pub arguments: Vec<(NodeId, Name)>,
 }
 
 /// What is done with a part of an answer.
@@ -101,6 +121,8 @@ pub enum Entry {
         variable: String,
         /// The members of representations beside the type.
         inputs: Vec<Input>,
+        /// What they are given from objects above.
+        contexts: Vec<Context>,
     },
 }
 

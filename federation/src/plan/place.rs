@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::builder::{Builder, Fail};
-use super::group::{Entry, GroupId, Input, Part};
+use super::group::{ContextValue, Entry, GroupId, Input, Part};
 use crate::operation::{ClassId, NodeId};
 use crate::supergraph::{FieldSet, Key, Selected, SubgraphId};
 
@@ -78,7 +78,6 @@ impl<'s> Builder<'s> {
             // Nothing can be better: it is there first, and all below comes with it.
             return vec![Source::Inline(*first)];
         }
-        let waves = self.waves(class);
         let mut sources: Vec<(u32, SubgraphId, Source)> = Vec::new();
         for group in &inline {
             let Some(known) = self.groups.get(*group) else {
@@ -86,18 +85,17 @@ impl<'s> Builder<'s> {
             };
             sources.push((known.wave, known.subgraph, Source::Inline(*group)));
         }
-        let ty = self.tree.class(class).ty();
         for join in self.graph.resolvers(field) {
             self.steps += 1;
             let subgraph = join.subgraph;
             let is_here = sources.iter().any(|(_, known, _)| *known == subgraph);
-            let wave = self.graph.resolved(ty, field, subgraph, &waves);
+            let wave = self.resolved(node, subgraph);
             let Some(wave) = wave.filter(|wave| *wave < limit && !is_here) else {
                 continue;
             };
-            let source = match join.requires {
-                Some(_) => Source::Given(subgraph),
-                None => Source::Enter(subgraph),
+            let source = match join.is_plain() {
+                false => Source::Given(subgraph),
+                true => Source::Enter(subgraph),
             };
             sources.push((wave, subgraph, source));
         }
@@ -139,7 +137,7 @@ impl<'s> Builder<'s> {
         nodes
             .map(
                 |node| match self.graph.resolves(subgraph, self.tree.node(*node).field) {
-                    Some(join) if join.requires.is_none() => self.missing(*node, subgraph),
+                    Some(join) if join.is_plain() => self.missing(*node, subgraph),
                     _ => 1,
                 },
             )
@@ -222,7 +220,7 @@ impl<'s> Builder<'s> {
         ways
     }
 
-    /// Fetches a field that requires others: in a request that is given them.
+    /// Fetches a field that requires others, or values from contexts: in a request that is given them.
     fn given(&mut self, node: NodeId, subgraph: SubgraphId, limit: u32) -> Result<GroupId, Fail> {
         let (class, field) = (self.tree.node(node).class, self.tree.node(node).field);
         let impossible = self.impossible(node);
@@ -230,16 +228,17 @@ impl<'s> Builder<'s> {
             .graph
             .resolves(subgraph, field)
             .ok_or(impossible.clone())?;
-        let requires = join.requires.as_ref().ok_or(impossible.clone())?;
-        let waves = self.waves(class);
-        let wave = self
-            .graph
-            .resolved(self.tree.class(class).ty(), field, subgraph, &waves);
+        let wave = self.resolved(node, subgraph);
         let wave = wave
             .filter(|wave| *wave < limit)
             .ok_or(impossible.clone())?;
-        let (inputs, before) = self.inputs(class, requires, wave)?;
-        let open = self.open_groups(class, subgraph, &inputs, &before);
+        let (inputs, mut before) = match &join.requires {
+            Some(requires) => self.inputs(class, requires, wave)?,
+            None => Inputs::default(),
+        };
+        let (contexts, more) = self.context_values(class, join, wave)?;
+        before.extend(more);
+        let open = self.open_groups(class, subgraph, (&inputs, &contexts), &before);
         let is_free = |group: &&GroupId| {
             before
                 .iter()
@@ -264,7 +263,10 @@ impl<'s> Builder<'s> {
         let (ready, Way::Key(key)) = ways[chosen] else {
             return Err(impossible);
         };
-        let group = self.by_key(class, subgraph, key, ready)?;
+        let group = match contexts.is_empty() {
+            true => self.by_key(class, subgraph, key, ready)?,
+            false => self.by_key_and_contexts(class, (subgraph, key), ready, contexts)?,
+        };
         self.give(group, inputs, &before);
         Ok(group)
     }
@@ -275,13 +277,22 @@ impl<'s> Builder<'s> {
         &self,
         class: ClassId,
         subgraph: SubgraphId,
-        inputs: &[Input],
+        (inputs, contexts): (&[Input], &[ContextValue]),
         before: &BTreeSet<GroupId>,
     ) -> Vec<GroupId> {
-        let entered = self.entered.get(&class).into_iter().flatten().copied();
+        let entered = match contexts {
+            [] => self.entered.get(&class),
+            _ => self.contextual.get(&class),
+        };
+        let entered = entered.into_iter().flatten().copied();
         let open = entered.filter(|id| {
             let group = &self.groups[*id];
-            let Entry::Entities { inputs: known, .. } = &group.entry else {
+            let Entry::Entities {
+                inputs: known,
+                contexts: given,
+                ..
+            } = &group.entry
+            else {
                 return false;
             };
             let differs = |input: &Input| {
@@ -290,6 +301,7 @@ impl<'s> Builder<'s> {
                     .any(|known| known.name == input.name && known.key != input.key)
             };
             group.subgraph == subgraph
+                && given == contexts
                 && !inputs.iter().any(differs)
                 && !before.iter().any(|other| self.waits_for(*other, *id))
         });

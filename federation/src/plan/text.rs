@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Entry, Input, Plan, Step};
+use super::{Context, Entry, Input, Plan, Step};
 use crate::operation::ClassId;
 use crate::supergraph::{Supergraph, TypeId};
 
@@ -49,6 +49,7 @@ impl Plan {
                 interface,
                 variable,
                 inputs,
+                contexts,
                 ..
             } => {
                 let types = match interface {
@@ -61,8 +62,26 @@ impl Plan {
                     "   ${variable} at {path}: {types} {}",
                     members(supergraph, inputs)
                 );
+                for context in contexts {
+                    let Context {
+                        variable, value, ..
+                    } = context;
+                    let above = self.path(self.above(*class, value.levels));
+                    let above = if above.is_empty() { "the root" } else { &above };
+                    let members = members(supergraph, &value.inputs);
+                    let _ = writeln!(out, "   ${variable} from {above}: {members}");
+                }
             }
         }
+    }
+
+    /// Returns the class some objects above another one.
+    fn above(&self, mut class: ClassId, levels: usize) -> ClassId {
+        for _ in 0..levels {
+            let position = self.tree.class(class).position;
+            class = position.map_or(class, |node| self.tree.node(node).class);
+        }
+        class
     }
 
     /// Returns the keys that lead to a class.

@@ -95,6 +95,7 @@ impl<'s> Builder<'s> {
             classes,
             interface: Some(interface),
             inputs,
+            contexts: Vec::new(),
         };
         let group = self.begin(subgraph, entry, before);
         self.typed.insert(node, group);
@@ -135,6 +136,7 @@ impl<'s> Builder<'s> {
             classes: vec![class],
             interface,
             inputs,
+            contexts: Vec::new(),
         };
         Ok(self.begin(subgraph, entry, before))
     }

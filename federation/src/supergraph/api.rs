@@ -1,5 +1,7 @@
 //! The API schema: the supergraph without its machinery and without what is inaccessible.
 
+use std::collections::HashSet;
+
 use apollo_compiler::schema::{Component, DirectiveList, ExtendedType};
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Node, Schema, ast};
@@ -35,7 +37,7 @@ pub(super) fn schema(supergraph: &Schema) -> Result<Valid<Schema>, Vec<Supergrap
         .retain(|name, _| KEPT.contains(&name.as_str()));
     let directives = &mut schema.schema_definition.make_mut().directives;
     directives.0.clear();
-    let hidden: Vec<Name> = schema
+    let hidden: HashSet<Name> = schema
         .types
         .iter()
         .filter(|(name, ty)| is_machinery(name) || ty.directives().has("inaccessible"))
@@ -45,6 +47,7 @@ pub(super) fn schema(supergraph: &Schema) -> Result<Valid<Schema>, Vec<Supergrap
     for ty in schema.types.values_mut() {
         reduce(ty, &hidden);
     }
+    check_one_of(&schema)?;
     schema.validate().map_err(|invalid| {
         let errors = invalid.errors.iter().map(|finding| {
             let message = format!("the API schema is not valid: {}", finding.error);
@@ -54,8 +57,32 @@ pub(super) fn schema(supergraph: &Schema) -> Result<Valid<Schema>, Vec<Supergrap
     })
 }
 
+/// Checks that input objects of which exactly one field is given can be given each.
+fn check_one_of(schema: &Schema) -> Result<(), Vec<SupergraphError>> {
+    let inputs = schema.types.values().filter_map(|ty| match ty {
+        ExtendedType::InputObject(input) if input.directives.has("oneOf") => Some(input),
+        _ => None,
+    });
+    let fields = inputs.flat_map(|input| input.fields.values().map(move |field| (input, field)));
+    let wrong = fields.filter(|(_, field)| field.ty.is_non_null() || field.default_value.is_some());
+    let errors = wrong.map(|(input, field)| {
+        let message = format!(
+            "`{}.{}` is a field of a `@oneOf` input object: it must be nullable, and have no default",
+            input.name, field.name
+        );
+        let error = SupergraphError::new(code::INVALID_FEDERATION_SUPERGRAPH, message);
+        error.at(field.location(), schema)
+    });
+    let errors: Vec<SupergraphError> = errors.collect();
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(errors)
+    }
+}
+
 /// Removes from a type what clients may not see.
-fn reduce(ty: &mut ExtendedType, hidden: &[Name]) {
+fn reduce(ty: &mut ExtendedType, hidden: &HashSet<Name>) {
     match ty {
         ExtendedType::Scalar(scalar) => keep(&mut scalar.make_mut().directives),
         ExtendedType::Object(object) => {

@@ -6,7 +6,6 @@ use apollo_compiler::{Name, Node, Schema};
 use indexmap::IndexSet;
 
 use super::error::SupergraphError;
-use super::join;
 use super::model::{RequirementId, Supergraph};
 use crate::code;
 
@@ -60,21 +59,25 @@ impl Requirements {
 fn requirement(directive: &Directive) -> Option<Requirement> {
     Some(match directive.name.as_str() {
         "authenticated" => Requirement::Authenticated,
-        "requiresScopes" => Requirement::Scopes(alternatives(join::list(directive, "scopes"))),
-        "policy" => Requirement::Policies(alternatives(join::list(directive, "policies"))),
+        "requiresScopes" => Requirement::Scopes(alternatives(directive, "scopes")),
+        "policy" => Requirement::Policies(alternatives(directive, "policies")),
         _ => return None,
     })
 }
 
 /// Reads lists of names; a name that stands for a list is a list of one, as in GraphQL.
-fn alternatives(items: &[Node<Value>]) -> Vec<Vec<String>> {
-    let items = items.iter();
-    items
-        .map(|item| match item.as_list() {
-            Some(names) => names.iter().filter_map(text).collect(),
-            None => text(item).into_iter().collect(),
-        })
+fn alternatives(directive: &Directive, argument: &str) -> Vec<Vec<String>> {
+    let Some(value) = directive.specified_argument_by_name(argument) else {
+        return Vec::new();
+    };
+    items(value)
+        .iter()
+        .map(|item| items(item).iter().filter_map(text).collect())
         .collect()
+}
+
+fn items(value: &Node<Value>) -> &[Node<Value>] {
+    value.as_list().unwrap_or(std::slice::from_ref(value))
 }
 
 fn text(value: &Node<Value>) -> Option<String> {

@@ -1,6 +1,5 @@
 //! The features that a supergraph is composed with: those that cannot be ignored must be known.
 
-use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::{Schema, ast};
 
 use super::error::SupergraphError;
@@ -11,7 +10,13 @@ use crate::code;
 const JOIN: [&str; 4] = ["v0.2", "v0.3", "v0.4", "v0.5"];
 
 /// Features whose directives are known by their own names, beside those of `join`.
-const KNOWN: [&str; 4] = ["inaccessible", "authenticated", "requiresScopes", "policy"];
+const KNOWN: [&str; 5] = [
+    "inaccessible",
+    "authenticated",
+    "requiresScopes",
+    "policy",
+    "context",
+];
 
 /// Checks that the gateway can do what the supergraph asks of it.
 ///
@@ -24,9 +29,6 @@ pub(super) fn check(schema: &Schema) -> Result<(), Vec<SupergraphError>> {
             let error = SupergraphError::new(code::UNSUPPORTED_FEATURE, message);
             errors.push(error.at(link.location(), schema));
         }
-    }
-    for ty in schema.types.values() {
-        check_type(schema, ty, &mut errors);
     }
     if errors.is_empty() {
         Ok(())
@@ -51,9 +53,9 @@ fn link_problem(link: &ast::Directive) -> Option<String> {
         _ if (name == "join" || KNOWN.contains(&name)) && is_renamed(link) => Some(format!(
             "the feature `{name}` under another name is not supported"
         )),
-        "authenticated" | "requiresScopes" | "policy" if version != "v0.1" => Some(format!(
-            "{name} {version} is not supported; supported is v0.1"
-        )),
+        "authenticated" | "requiresScopes" | "policy" | "context" if version != "v0.1" => Some(
+            format!("{name} {version} is not supported; supported is v0.1"),
+        ),
         "join" | "link" | "tag" | "cost" => None,
         _ if KNOWN.contains(&name) => None,
         _ => purpose.map(|purpose| format!("the feature `{url}` for {purpose} is not supported")),
@@ -66,30 +68,4 @@ fn is_renamed(link: &ast::Directive) -> bool {
     let mut imports = imports.filter_map(|import| import.as_object());
     join::text(link, "as").is_some()
         || imports.any(|import| import.iter().any(|(name, _)| name == "as"))
-}
-
-fn check_type(schema: &Schema, ty: &ExtendedType, errors: &mut Vec<SupergraphError>) {
-    let mut refuse = |message: String, span| {
-        let error = SupergraphError::new(code::UNSUPPORTED_FEATURE, message);
-        errors.push(error.at(span, schema));
-    };
-    let name = ty.name();
-    let fields = match ty {
-        ExtendedType::Object(object) => &object.fields,
-        ExtendedType::Interface(interface) => &interface.fields,
-        _ => return,
-    };
-    for field in fields.values() {
-        for directive in field.directives.iter() {
-            let place = format!("`{name}.{}`", field.name);
-            if directive.name == "join__field"
-                && !join::list(directive, "contextArguments").is_empty()
-            {
-                refuse(
-                    format!("`@fromContext` on {place} is not supported"),
-                    directive.location(),
-                );
-            }
-        }
-    }
 }

@@ -3,6 +3,7 @@
 use apollo_compiler::executable::{self, Selection, SelectionSet};
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Node, Schema, ast};
+use indexmap::IndexSet;
 
 use super::model::{Supergraph, TypeId};
 
@@ -55,6 +56,27 @@ impl FieldSet {
         read(&parsed.selection_set, type_id)
     }
 
+    /// Returns the text of a selection without its outermost fragments, of which those are taken whose types apply;
+    /// `None` where nothing is left.
+    pub(super) fn narrowed(
+        text: &str,
+        applies: &impl Fn(&str) -> bool,
+    ) -> Result<Option<String>, String> {
+        let document = ast::Document::parse(checked(text)?, "fields");
+        let document = document.map_err(|invalid| invalid.errors.to_string())?;
+        let mut left = Vec::new();
+        for definition in &document.definitions {
+            if let Some(operation) = definition.as_operation_definition() {
+                unfold(&operation.selection_set, applies, &mut left);
+            }
+        }
+        let left = left.iter();
+        let texts = left.map(|selection| selection.serialize().no_indent().to_string());
+        let texts: IndexSet<String> = texts.collect();
+        let texts: Vec<String> = texts.into_iter().collect();
+        Ok((!texts.is_empty()).then(|| texts.join(" ")))
+    }
+
     /// Returns what is selected of objects of a type, with fragments resolved.
     #[must_use]
     pub fn of(&self, supergraph: &Supergraph, ty: TypeId) -> Vec<Selected> {
@@ -100,6 +122,28 @@ fn checked(text: &str) -> Result<String, String> {
             Ok(only.serialize().no_indent().to_string())
         }
         _ => Err("one selection set is expected".to_owned()),
+    }
+}
+
+/// Adds selections to a list, those of fragments if their types apply.
+fn unfold<'a>(
+    selections: &'a [ast::Selection],
+    applies: &impl Fn(&str) -> bool,
+    left: &mut Vec<&'a ast::Selection>,
+) {
+    for selection in selections {
+        match selection {
+            ast::Selection::InlineFragment(inline) => {
+                if inline
+                    .type_condition
+                    .as_ref()
+                    .is_none_or(|name| applies(name))
+                {
+                    unfold(&inline.selection_set, applies, left);
+                }
+            }
+            other => left.push(other),
+        }
     }
 }
 

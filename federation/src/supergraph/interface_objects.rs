@@ -1,8 +1,10 @@
 //! Interface objects: what is an interface elsewhere is one object type in their subgraph, which adds fields
 //! to all implementing types without knowing them.
 
-use super::model::{TypeId, TypeJoin, TypeKind};
+use super::join;
+use super::model::{SubgraphId, TypeId, TypeJoin, TypeKind};
 use super::read::Reader;
+use crate::code;
 
 impl Reader<'_> {
     /// Lets the implementing types have what interface objects say of their interface.
@@ -10,10 +12,57 @@ impl Reader<'_> {
         for interface in (0..self.types.len()).map(TypeId::new) {
             for position in 0..self.types[interface.index()].joins.len() {
                 if self.types[interface.index()].joins[position].is_interface_object {
+                    self.implemented(interface, position);
                     self.interface_object(interface, position);
                 }
             }
         }
+    }
+
+    /// Refuses an interface object that is met as an object of another interface: its subgraph would answer a type
+    /// that is none.
+    fn implemented(&mut self, interface: TypeId, position: usize) {
+        let ty = &self.types[interface.index()];
+        let subgraph = ty.joins[position].subgraph;
+        let mut met = Vec::new();
+        for directive in self.schema.types[&ty.name]
+            .directives()
+            .get_all("join__implements")
+        {
+            let graph = join::graph(directive).and_then(|graph| self.graphs.get(graph));
+            let other = join::text(directive, "interface").and_then(|name| self.by_name.get(name));
+            if let (Some(other), true) = (other, graph == Some(&subgraph))
+                && let Some(where_met) = self.met(*other, subgraph)
+            {
+                met.push((*other, where_met, directive.location()));
+            }
+        }
+        for (other, where_met, span) in met {
+            let (name, other) = (
+                &self.types[interface.index()].name,
+                &self.types[other.index()].name,
+            );
+            let message = format!(
+                "the interface object `{name}` implements `{other}` in the subgraph `{}`, where {where_met}; this is not supported",
+                self.subgraphs[subgraph.index()].name
+            );
+            self.refuse(code::UNSUPPORTED_FEATURE, message, span);
+        }
+    }
+
+    /// Returns where a subgraph answers objects of an interface, if it does.
+    fn met(&self, interface: TypeId, subgraph: SubgraphId) -> Option<String> {
+        let ty = &self.types[interface.index()];
+        if ty.join(subgraph).is_some_and(|join| !join.keys.is_empty()) {
+            return Some(format!("`{}` has a key", ty.name));
+        }
+        let mut fields = self.fields.iter();
+        let leads = fields.find(|field| {
+            let join = field.join(subgraph);
+            join.is_some_and(|join| *join.ty.inner_named_type() == ty.name)
+        })?;
+        let parent = &self.types[leads.parent.index()].name;
+        Some(format!("`{parent}.{}` leads to it", leads.name))
     }
 
     fn interface_object(&mut self, interface: TypeId, position: usize) {

@@ -4,6 +4,7 @@
 
 mod api;
 mod authorization;
+mod contexts;
 mod error;
 mod features;
 mod field_set;
@@ -19,7 +20,7 @@ pub use authorization::Requirement;
 pub use error::SupergraphError;
 pub use field_set::{FieldSet, Selected};
 pub use model::{
-    Field, FieldId, FieldJoin, Key, LabelId, Override, RequirementId, Subgraph, SubgraphId,
-    Supergraph, Type, TypeId, TypeJoin, TypeKind,
+    ContextArgument, Field, FieldId, FieldJoin, Key, LabelId, Override, RequirementId, Subgraph,
+    SubgraphId, Supergraph, Type, TypeId, TypeJoin, TypeKind,
 };
 pub(crate) use write::{JoinVersion, definitions};

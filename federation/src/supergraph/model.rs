@@ -1,6 +1,7 @@
 //! A supergraph with dense ids: which subgraph knows which types, and who resolves which fields.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use apollo_compiler::ast;
 use apollo_compiler::executable::OperationType;
@@ -82,8 +83,11 @@ pub struct Type {
     pub possible: Vec<TypeId>,
     /// Whether clients may see it.
     pub is_accessible: bool,
-    /// Equal for types that have the same keys in the same subgraphs.
+    /// Equal for types that have the same keys in the same subgraphs, and of which the same is taken for fields
+    /// below.
     pub(crate) shape: u32,
+    /// What fields below take from objects of the type, if it has a context.
+    pub(crate) lends: Vec<FieldSet>,
 }
 
 /// What one subgraph says of a type.
@@ -146,10 +150,24 @@ pub struct FieldJoin {
     pub requires: Option<FieldSet>,
     /// The fields below it that this subgraph resolves on this path.
     pub provides: Option<FieldSet>,
+    /// Arguments that take their values from objects above.
+    pub contexts: Vec<ContextArgument>,
     /// Whether the subgraph only mentions it.
     pub is_external: bool,
     /// Whether another subgraph has taken it over, wholly or while a label is active.
     pub overridden: Override,
+}
+
+/// An argument that takes its value from the nearest object above that has a context. Clients do not see it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct ContextArgument {
+    /// Its name.
+    pub name: Name,
+    /// Its type.
+    pub ty: ast::Type,
+    /// The object types that have the context, ascending, and the one value that is taken from each.
+    pub sources: Arc<[(TypeId, FieldSet)]>,
 }
 
 /// Who resolves a field that has moved from one subgraph to another.
@@ -297,6 +315,23 @@ impl Type {
     #[must_use]
     pub fn is_abstract(&self) -> bool {
         matches!(self.kind, TypeKind::Interface | TypeKind::Union)
+    }
+}
+
+impl FieldJoin {
+    /// Returns whether the field is resolved wherever the subgraph has its object, without being given anything.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.requires.is_none() && self.contexts.is_empty()
+    }
+}
+
+impl ContextArgument {
+    /// Returns what is taken from objects of a type; `None` if it does not have the context.
+    #[must_use]
+    pub fn source(&self, ty: TypeId) -> Option<&FieldSet> {
+        let found = self.sources.binary_search_by_key(&ty, |(known, _)| *known);
+        found.ok().map(|position| &self.sources[position].1)
     }
 }
 

@@ -1,15 +1,18 @@
 //! Reads supergraph SDL.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use apollo_compiler::ast;
 use apollo_compiler::parser::SourceSpan;
 use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition};
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Schema};
+use graphql_service::ErrorCode;
+use indexmap::IndexSet;
 
 use super::api;
 use super::authorization::Requirements;
+use super::contexts::{Contexts, Sources};
 use super::error::SupergraphError;
 use super::field_set::FieldSet;
 use super::join;
@@ -38,7 +41,9 @@ impl Supergraph {
         reader.subgraphs();
         reader.types();
         reader.possible_types();
+        reader.contexts();
         reader.fields();
+        reader.lends();
         reader.overrides();
         reader.requirements();
         reader.interface_objects();
@@ -63,7 +68,7 @@ impl Supergraph {
             subgraphs,
             types,
             by_name,
-            labels,
+            labels: labels.into_iter().collect(),
             required_by_name: required_by_name(&fields),
             fields,
             requirements: requirements.into_list(),
@@ -75,11 +80,15 @@ pub(super) struct Reader<'s> {
     pub(super) schema: &'s Valid<Schema>,
     errors: Vec<SupergraphError>,
     pub(super) subgraphs: Vec<Subgraph>,
-    graphs: HashMap<&'s Name, SubgraphId>,
+    pub(super) graphs: HashMap<&'s Name, SubgraphId>,
+    /// The subgraphs by their names.
+    by_subgraph: HashMap<String, SubgraphId>,
     pub(super) types: Vec<Type>,
     pub(super) fields: Vec<Field>,
-    by_name: HashMap<Name, TypeId>,
-    labels: Vec<String>,
+    pub(super) by_name: HashMap<Name, TypeId>,
+    pub(super) contexts: Contexts,
+    pub(super) sources: Sources,
+    labels: IndexSet<String>,
     requirements: Requirements,
     /// Fields that `@override` takes over: by whom, from whom, under which label.
     moved: Vec<(FieldId, SubgraphId, String, Option<LabelId>)>,
@@ -92,17 +101,29 @@ impl<'s> Reader<'s> {
             errors: Vec::new(),
             subgraphs: Vec::new(),
             graphs: HashMap::new(),
+            by_subgraph: HashMap::new(),
             types: Vec::new(),
             fields: Vec::new(),
             by_name: HashMap::new(),
-            labels: Vec::new(),
+            contexts: Contexts::new(),
+            sources: Sources::new(),
+            labels: IndexSet::new(),
             requirements: Requirements::default(),
             moved: Vec::new(),
         }
     }
 
     pub(super) fn wrong(&mut self, message: impl Into<String>, span: Option<SourceSpan>) {
-        let error = SupergraphError::new(code::INVALID_FEDERATION_SUPERGRAPH, message);
+        self.refuse(code::INVALID_FEDERATION_SUPERGRAPH, message, span);
+    }
+
+    pub(super) fn refuse(
+        &mut self,
+        code: ErrorCode,
+        message: impl Into<String>,
+        span: Option<SourceSpan>,
+    ) {
+        let error = SupergraphError::new(code, message);
         self.errors.push(error.at(span, self.schema));
     }
 
@@ -122,7 +143,7 @@ impl<'s> Reader<'s> {
             let id = SubgraphId::new(self.subgraphs.len());
             self.graphs.insert(&value.value, id);
             let name = join::text(directive, "name").unwrap_or(value.value.as_str());
-            if self.subgraphs.iter().any(|known| known.name == name) {
+            if self.by_subgraph.insert(name.to_owned(), id).is_some() {
                 let message = format!("two subgraphs have the name `{name}`");
                 self.wrong(message, value.location());
             }
@@ -164,6 +185,7 @@ impl<'s> Reader<'s> {
                 possible: Vec::new(),
                 is_accessible: !ty.directives().has("inaccessible"),
                 shape: 0,
+                lends: Vec::new(),
             });
         }
         for id in (0..self.types.len()).map(TypeId::new) {
@@ -176,24 +198,22 @@ impl<'s> Reader<'s> {
         let name = self.types[id.index()].name.clone();
         let ty = &schema.types[&name];
         let mut joins: Vec<TypeJoin> = Vec::new();
+        let mut places: HashMap<SubgraphId, usize> = HashMap::new();
         for directive in ty.directives().get_all("join__type") {
             let span = directive.location();
             let Some(subgraph) = self.graph(directive, span) else {
                 continue;
             };
-            let position = match joins.iter().position(|join| join.subgraph == subgraph) {
-                Some(position) => position,
-                None => {
-                    joins.push(TypeJoin {
-                        subgraph,
-                        keys: Vec::new(),
-                        possible: Vec::new(),
-                        is_interface_object: false,
-                        interface: None,
-                    });
-                    joins.len() - 1
-                }
-            };
+            let position = *places.entry(subgraph).or_insert(joins.len());
+            if position == joins.len() {
+                joins.push(TypeJoin {
+                    subgraph,
+                    keys: Vec::new(),
+                    possible: Vec::new(),
+                    is_interface_object: false,
+                    interface: None,
+                });
+            }
             joins[position].is_interface_object |= join::is_set(directive, "isInterfaceObject");
             if let Some(text) = join::text(directive, "key")
                 && let Some(fields) = self.field_set(&name, text, span)
@@ -229,80 +249,65 @@ impl<'s> Reader<'s> {
 
     /// Fills in which object types a value can have, in the supergraph and in each subgraph.
     fn possible_types(&mut self) {
-        let all = self.by_name.clone();
-        let implementers = self.schema.implementers_map();
+        let schema = self.schema;
+        let implementers = schema.implementers_map();
+        let said = self.said();
         for position in 0..self.types.len() {
-            let ty = &self.types[position];
-            let (own, name) = (TypeId::new(position), ty.name.clone());
-            let mut possible: Vec<TypeId> = match &self.schema.types[&name] {
+            let own = TypeId::new(position);
+            let name = &self.types[position].name;
+            let id = |name: &Name| self.by_name.get(name).copied();
+            let mut possible: Vec<TypeId> = match &schema.types[name] {
                 ExtendedType::Object(_) => vec![own],
                 ExtendedType::Interface(_) => {
-                    let objects = implementers.get(&name).into_iter();
-                    objects
-                        .flat_map(|some| &some.objects)
-                        .filter_map(|name| all.get(name).copied())
-                        .collect()
+                    let objects = implementers.get(name).into_iter();
+                    let objects = objects.flat_map(|some| &some.objects);
+                    objects.filter_map(id).collect()
                 }
-                ExtendedType::Union(union) => union
-                    .members
-                    .iter()
-                    .filter_map(|member| all.get(&member.name).copied())
-                    .collect(),
+                ExtendedType::Union(union) => {
+                    let members = union.members.iter();
+                    members.filter_map(|member| id(&member.name)).collect()
+                }
                 _ => Vec::new(),
             };
             possible.sort_unstable();
             for join in 0..self.types[position].joins.len() {
                 let subgraph = self.types[position].joins[join].subgraph;
-                let there = possible.iter().copied();
-                let there = there.filter(|member| self.is_possible(own, *member, subgraph));
+                let there = possible.iter().copied().filter(|member| {
+                    let is_known = self.types[member.index()].join(subgraph).is_some();
+                    let graphs = said.get(&(own, *member));
+                    is_known && graphs.is_none_or(|graphs| graphs.contains(&subgraph))
+                });
                 self.types[position].joins[join].possible = there.collect();
             }
             self.types[position].possible = possible;
         }
     }
 
-    /// Returns whether an object type is a possible type of another one in a subgraph.
-    fn is_possible(&self, of: TypeId, member: TypeId, subgraph: SubgraphId) -> bool {
-        if self.types[member.index()].join(subgraph).is_none() {
-            return false;
-        }
-        let of = &self.types[of.index()].name;
-        let member = &self.types[member.index()].name;
-        match &self.schema.types[of] {
-            ExtendedType::Interface(_) => {
-                let object = &self.schema.types[member];
-                let says = object.directives().get_all("join__implements");
-                self.says(says, "interface", of, subgraph)
-            }
-            ExtendedType::Union(union) => {
-                let says = union.directives.get_all("join__unionMember");
-                self.says(says, "member", member, subgraph)
-            }
-            _ => true,
-        }
-    }
-
-    /// Returns whether directives say something of a name in a subgraph; what they say of it in no
-    /// subgraph at all, as join 0.1 does, holds in each.
-    fn says<'d>(
-        &self,
-        directives: impl Iterator<Item = &'d Component<ast::Directive>>,
-        argument: &str,
-        name: &Name,
-        subgraph: SubgraphId,
-    ) -> bool {
-        let mut is_silent = true;
-        for directive in directives {
-            if join::text(directive, argument) == Some(name) {
-                is_silent = false;
-                if join::graph(directive).and_then(|graph| self.graphs.get(graph))
-                    == Some(&subgraph)
-                {
-                    return true;
-                }
+    /// Returns the subgraphs in which an object type is said to be one of an interface or a union. Of those of which
+    /// nothing is said, as in join 0.1, it is one in each.
+    fn said(&self) -> HashMap<(TypeId, TypeId), HashSet<SubgraphId>> {
+        let mut said: HashMap<(TypeId, TypeId), HashSet<SubgraphId>> = HashMap::new();
+        for (position, ty) in self.types.iter().enumerate() {
+            let own = TypeId::new(position);
+            let (name, argument) = match ty.kind {
+                TypeKind::Object => ("join__implements", "interface"),
+                TypeKind::Union => ("join__unionMember", "member"),
+                _ => continue,
+            };
+            for directive in self.schema.types[&ty.name].directives().get_all(name) {
+                let other = join::text(directive, argument);
+                let Some(other) = other.and_then(|name| self.by_name.get(name).copied()) else {
+                    continue;
+                };
+                let pair = match ty.kind {
+                    TypeKind::Object => (other, own),
+                    _ => (own, other),
+                };
+                let graph = join::graph(directive).and_then(|graph| self.graphs.get(graph));
+                said.entry(pair).or_default().extend(graph);
             }
         }
-        is_silent
+        said
     }
 
     fn fields(&mut self) {
@@ -345,6 +350,7 @@ impl<'s> Reader<'s> {
                 ty: definition.ty.clone(),
                 requires: None,
                 provides: None,
+                contexts: Vec::new(),
                 is_external: false,
                 overridden: Override::Never,
             }));
@@ -395,6 +401,7 @@ impl<'s> Reader<'s> {
             (None, _) if join::is_set(directive, "usedOverridden") => Override::Always,
             (None, _) => Override::Never,
         };
+        let contexts = self.context_arguments(parent, definition, directive, subgraph);
         let parent = self.types[parent.index()].name.clone();
         let inner = ty.inner_named_type().clone();
         let mut set = |argument: &str, on: &Name| {
@@ -406,26 +413,22 @@ impl<'s> Reader<'s> {
             requires: set("requires", &parent),
             provides: set("provides", &inner),
             ty,
+            contexts,
             is_external: join::is_set(directive, "external"),
             overridden,
         })
     }
 
     fn label(&mut self, label: &str) -> LabelId {
-        let known = self.labels.iter().position(|known| known == label);
-        let position = known.unwrap_or_else(|| {
-            self.labels.push(label.to_owned());
-            self.labels.len() - 1
-        });
-        LabelId::new(position)
+        LabelId::new(self.labels.insert_full(label.to_owned()).0)
     }
 
     /// Takes fields away from the subgraphs that `@override` names.
     fn overrides(&mut self) {
         for (field, by, from, label) in std::mem::take(&mut self.moved) {
-            let from = self.subgraphs.iter().position(|known| known.name == from);
+            let from = self.by_subgraph.get(&from).copied();
             // A subgraph that is not there has nothing to lose.
-            let Some(from) = from.map(SubgraphId::new).filter(|from| *from != by) else {
+            let Some(from) = from.filter(|from| *from != by) else {
                 continue;
             };
             let joins = self.fields[field.index()].joins.iter_mut();
@@ -459,7 +462,8 @@ impl<'s> Reader<'s> {
                 .joins
                 .iter()
                 .map(|join| (join.subgraph, join.keys.clone(), join.interface));
-            ty.shape = number(&mut known, said.collect::<Vec<_>>());
+            let said = (said.collect::<Vec<_>>(), ty.lends.clone());
+            ty.shape = number(&mut known, said);
         }
         let mut known = HashMap::new();
         for field in &mut self.fields {

@@ -275,3 +275,116 @@ fn an_interface_object_beside_its_implementing_types_is_refused() {
     let errors = read(&format!("{QUERY}{no_interface}")).unwrap_err();
     assert!(errors[0].message.contains("no interface"), "{}", errors[0]);
 }
+
+#[test]
+fn an_interface_object_that_is_met_as_an_object_of_another_interface_is_refused() {
+    let types = |query: &str, key: &str| {
+        format!(
+            r#"type Query @join__type(graph: A) @join__type(graph: B) {{ i: [I] @join__field(graph: A) {query} }}
+            interface N @join__type(graph: A) @join__type(graph: B{key}) {{ id: ID! }}
+            interface I implements N @join__implements(graph: A, interface: "N") @join__implements(graph: B, interface: "N")
+                @join__type(graph: A, key: "id") @join__type(graph: B, key: "id", isInterfaceObject: true) {{ id: ID! x: Int @join__field(graph: B) }}
+            type T implements I & N @join__implements(graph: A, interface: "I") @join__implements(graph: A, interface: "N")
+                @join__type(graph: A, key: "id") {{ id: ID! x: Int @join__field }}"#
+        )
+    };
+    for (query, key, reason) in [
+        ("n: N @join__field(graph: B)", "", "`Query.n` leads to it"),
+        ("", r#", key: "id""#, "`N` has a key"),
+    ] {
+        let errors = read(&types(query, key)).unwrap_err();
+        assert_eq!(errors.len(), 1, "{errors:#?}");
+        assert_eq!(errors[0].code, code::UNSUPPORTED_FEATURE);
+        let place = "the interface object `I` implements `N` in the subgraph `b`";
+        let message = &errors[0].message;
+        assert!(
+            message.contains(place) && message.contains(reason),
+            "{message}"
+        );
+        assert!(errors[0].location.is_some());
+    }
+    // Where only the other subgraph leads there, nothing is answered that nobody knows.
+    let harmless = read(&types("n: N @join__field(graph: A)", "")).unwrap();
+    let (b, ty) = (
+        harmless.subgraph_id("b").unwrap(),
+        harmless.type_id("N").unwrap(),
+    );
+    assert_eq!(harmless.ty(ty).join(b).unwrap().possible, []);
+}
+
+/// Looking through all directives for each type and subgraph would take minutes.
+#[test]
+fn many_members_implementers_and_subgraphs_are_read_and_written_in_one_pass() {
+    const COUNT: usize = 20_000;
+    let mut union = String::from("union U @join__type(graph: A) @join__type(graph: B)");
+    let (mut members, mut types) = (String::new(), String::new());
+    for number in 0..COUNT {
+        let graph = ["A", "B"][number % 2];
+        union.push_str(&format!(
+            " @join__unionMember(graph: {graph}, member: \"T{number}\")"
+        ));
+        members.push_str(&format!(" | T{number}"));
+        types.push_str(&format!(
+            "type T{number} implements I @join__implements(graph: {graph}, interface: \"I\") @join__type(graph: A) @join__type(graph: B) {{ x: Int }}\n"
+        ));
+    }
+    let query = "type Query @join__type(graph: A) { u: U @join__field(graph: A) }";
+    let interface = "interface I @join__type(graph: A) @join__type(graph: B) { x: Int }";
+    let supergraph = read(&format!(
+        "{query}\n{interface}\n{union} = {members}\n{types}"
+    ))
+    .unwrap();
+    let b = supergraph.subgraph_id("b").unwrap();
+    for name in ["U", "I"] {
+        let ty = supergraph.ty(supergraph.type_id(name).unwrap());
+        assert_eq!(
+            (ty.possible.len(), ty.join(b).unwrap().possible.len()),
+            (COUNT, COUNT / 2)
+        );
+    }
+    assert_eq!(
+        supergraph.to_sdl().matches("join__unionMember(").count(),
+        COUNT + 1
+    );
+}
+
+/// Reading the selection for each argument and each type would take minutes, and its results gigabytes.
+#[test]
+fn a_context_of_many_types_is_read_once_for_all_fields_that_take_the_same() {
+    const COUNT: usize = 2_000;
+    let contexts = r#"directive @context(name: String!) repeatable on OBJECT | INTERFACE
+        input join__ContextArgument { name: String! type: String! context: String! selection: String! }"#;
+    let head = HEAD.replace(
+        "overrideLabel: String)",
+        "overrideLabel: String, contextArguments: [join__ContextArgument!])",
+    );
+    let taken =
+        r#"contextArguments: [{ context: "c", name: "a", type: "Int", selection: "{ x }" }]"#;
+    let mut types = String::from(
+        "type Query @join__type(graph: A) { i: I @join__field(graph: A) }
+        interface I @join__type(graph: A) @context(name: \"c\") { x: Int k: K }
+        type K @join__type(graph: A, key: \"id\") { id: ID!",
+    );
+    for number in 0..COUNT {
+        types.push_str(&format!(" f{number}: Int @join__field(graph: A, {taken})"));
+    }
+    types.push_str(" }");
+    for number in 0..COUNT {
+        types.push_str(&format!(
+            " type T{number} implements I @join__implements(graph: A, interface: \"I\") @join__type(graph: A) {{ x: Int k: K }}"
+        ));
+    }
+    let link = r#"@link(url: "https://specs.apollo.dev/join/v0.5", for: EXECUTION)"#;
+    let sdl = format!("schema {link} {{ query: Query }}{head}{contexts}{types}");
+    let supergraph = Supergraph::parse(&sdl, "supergraph.graphql").unwrap();
+    let field = |name: &str| {
+        let ty = supergraph.type_id("K").unwrap();
+        supergraph.field(supergraph.field_id(ty, name).unwrap())
+    };
+    let (first, last) = (&field("f0").joins[0], &field("f1999").joins[0]);
+    assert_eq!(first.contexts[0].sources.len(), COUNT);
+    assert!(std::sync::Arc::ptr_eq(
+        &first.contexts[0].sources,
+        &last.contexts[0].sources
+    ));
+}

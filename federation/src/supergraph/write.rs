@@ -1,5 +1,6 @@
 //! Writes supergraphs as standard SDL, under the lowest version of the join specification that can say it.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use apollo_compiler::ast::{self, Directive, Value};
@@ -52,8 +53,9 @@ impl Supergraph {
             ExtendedType::Union(union) => {
                 let union = union.make_mut();
                 let members: Vec<Name> = union.members.iter().map(|it| it.name.clone()).collect();
+                let known = said(&union.directives, "member");
                 for member in members {
-                    if !is_said(&union.directives, "member", &member) {
+                    if !known.contains(member.as_str()) {
                         let graphs = self.graphs_with(id, &member);
                         let said = name!("join__unionMember");
                         add(
@@ -97,8 +99,9 @@ impl Supergraph {
         interfaces: &[ComponentName],
         directives: &mut DirectiveList,
     ) {
+        let known = said(directives, "interface");
         for interface in interfaces {
-            if is_said(directives, "interface", &interface.name) {
+            if known.contains(interface.name.as_str()) {
                 continue;
             }
             if let Some(id) = self.type_id(&interface.name) {
@@ -279,11 +282,12 @@ fn is_written_here(name: &str) -> bool {
     name == "link" || name.starts_with("join__") || name.starts_with("link__")
 }
 
-/// Returns whether a join directive names something.
-fn is_said(directives: &DirectiveList, argument: &str, name: &Name) -> bool {
+/// Returns what join directives name in an argument.
+fn said(directives: &DirectiveList, argument: &str) -> HashSet<String> {
     let joins = directives.0.iter();
-    let mut joins = joins.filter(|it| it.name.starts_with("join__"));
-    joins.any(|directive| join::text(directive, argument) == Some(name))
+    let joins = joins.filter(|it| it.name.starts_with("join__"));
+    let names = joins.filter_map(|directive| join::text(directive, argument));
+    names.map(str::to_owned).collect()
 }
 
 /// Adds a join directive for each subgraph.

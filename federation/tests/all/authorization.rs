@@ -188,6 +188,91 @@ fn an_empty_inner_list_allows_everybody_and_an_empty_outer_list_nobody() {
     assert_eq!(all.data, json!({ "nobody": 1, "never": 3 }));
 }
 
+/// Answers a field of which the given directives are said, and one of whose type they are; tells whether the request
+/// may see each.
+fn sees(directives: &str, grants: &Grants) -> (bool, bool) {
+    let from = SDL.find("type Query").unwrap();
+    let types = format!(
+        "type Query @join__type(graph: A) {{ field: Int {directives} typed: Typed }}
+        type Typed @join__type(graph: A) {directives} {{ x: Int }}"
+    );
+    let sdl = SDL[..from].replace(" mutation: Mutation", "") + &types;
+    let supergraph = Supergraph::parse(&sdl, "supergraph.graphql").unwrap();
+    let answer = json!({ "data": { "field": 1, "typed": { "x": 1 } } });
+    let transport = InProcess::new().with_function("a", move |_| answer.clone());
+    let mut options = GatewayOptions::default();
+    options.authorizer = Some(Arc::new(Any(grants.clone())));
+    let gateway = Gateway::new(Arc::new(supergraph), Arc::new(transport), options).unwrap();
+    let answer = respond(&gateway, RequestContext::new(), "{ field typed { x } }");
+    let (field, typed) = (&answer["data"]["field"], &answer["data"]["typed"]);
+    let errors = answer["errors"].as_array().map_or(0, Vec::len);
+    assert_eq!(
+        errors,
+        usize::from(field.is_null()) + usize::from(typed.is_null())
+    );
+    (!field.is_null(), !typed.is_null())
+}
+
+/// Grants the same, whatever is asked for.
+#[derive(Debug)]
+struct Any(Grants);
+
+#[async_trait]
+impl Authorizer for Any {
+    async fn grants(&self, _: &RequestContext, _: &[&str]) -> Grants {
+        self.0.clone()
+    }
+}
+
+#[test]
+fn lists_without_lists_and_without_names_mean_what_the_page_says() {
+    let nobody = Grants::nothing();
+    let known = Grants::nothing().authenticated();
+    let has = known.clone().with_scopes(["a"]).with_policies(["a"]);
+    let all = Grants::everything();
+    for (directive, argument) in [("requiresScopes", "scopes"), ("policy", "policies")] {
+        for (lists, expected) in [
+            // Nobody who is known, somebody who is, who has it, and who has everything.
+            (r#"[["a"]]"#, [false, false, true, true]),
+            ("[[]]", [true, true, true, true]),
+            (r#"[["a"], []]"#, [true, true, true, true]),
+            (r#"[[], ["a"]]"#, [true, true, true, true]),
+            (r#"[["a", "b"], ["a"]]"#, [false, false, true, true]),
+            (r#"[["a", "b"]]"#, [false, false, false, true]),
+            ("[]", [false, false, false, true]),
+            // As in GraphQL, one value stands for a list of it.
+            (r#"["a"]"#, [false, false, true, true]),
+            (r#""a""#, [false, false, true, true]),
+        ] {
+            let said = format!("@{directive}({argument}: {lists})");
+            for (grants, expected) in [&nobody, &known, &has, &all].into_iter().zip(expected) {
+                assert_eq!(
+                    sees(&said, grants),
+                    (expected, expected),
+                    "{said} {grants:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_list_that_asks_for_nothing_takes_nothing_away_from_other_directives() {
+    let said = r#"@authenticated @requiresScopes(scopes: [[]]) @policy(policies: [["a"]])"#;
+    let known = Grants::nothing().authenticated();
+    assert_eq!(
+        sees(said, &Grants::nothing().with_policies(["a"])),
+        (false, false)
+    );
+    assert_eq!(sees(said, &known), (false, false));
+    assert_eq!(
+        sees(said, &known.clone().with_policies(["a"])),
+        (true, true)
+    );
+    let never = r#"@requiresScopes(scopes: [["a"]]) @policy(policies: [])"#;
+    assert_eq!(sees(never, &known.with_scopes(["a"])), (false, false));
+}
+
 #[test]
 fn what_a_type_requires_holds_for_each_field_that_returns_it() {
     let query = "{ report { text } me { salary } }";

@@ -240,7 +240,8 @@ pub(crate) fn constant(definition: &FieldDefinition, given: &[Node<ast::Argument
     text_of(&all)
 }
 
-fn text_of(arguments: &Map<String, Json>) -> String {
+/// Returns arguments as text.
+pub(crate) fn text_of(arguments: &Map<String, Json>) -> String {
     let mut names: Vec<&String> = arguments.keys().collect();
     names.sort();
     let mut text = String::new();

@@ -53,6 +53,8 @@ pub(crate) struct Generator<'r> {
     /// Names of interfaces and unions, and the subgraphs that know them.
     pub(crate) abstracts: Vec<(String, Vec<usize>)>,
     pub(crate) labels: Vec<String>,
+    /// Types with their contexts.
+    pub(crate) contexts: Vec<(String, String)>,
     pub(crate) query: Vec<String>,
     pub(crate) mutation: Vec<String>,
     pub(crate) mutation_graphs: BTreeSet<usize>,
@@ -63,16 +65,20 @@ const HEAD: &str = r#"schema
   @link(url: "https://specs.apollo.dev/link/v1.0")
   @link(url: "https://specs.apollo.dev/join/v0.5", for: EXECUTION)
   @link(url: "https://specs.apollo.dev/inaccessible/v0.2", for: SECURITY)
+  @link(url: "https://specs.apollo.dev/context/v0.1", for: SECURITY)
 { query: Query MUTATION }
 directive @inaccessible on FIELD_DEFINITION | OBJECT | INTERFACE | UNION | ARGUMENT_DEFINITION | SCALAR | ENUM | ENUM_VALUE | INPUT_OBJECT | INPUT_FIELD_DEFINITION
+directive @context(name: String!) repeatable on INTERFACE | OBJECT | UNION
 directive @join__enumValue(graph: join__Graph!) repeatable on ENUM_VALUE
-directive @join__field(graph: join__Graph, requires: join__FieldSet, provides: join__FieldSet, type: String, external: Boolean, override: String, usedOverridden: Boolean, overrideLabel: String) repeatable on FIELD_DEFINITION | INPUT_FIELD_DEFINITION
+directive @join__field(graph: join__Graph, requires: join__FieldSet, provides: join__FieldSet, type: String, external: Boolean, override: String, usedOverridden: Boolean, overrideLabel: String, contextArguments: [join__ContextArgument!]) repeatable on FIELD_DEFINITION | INPUT_FIELD_DEFINITION
 directive @join__graph(name: String!, url: String!) on ENUM_VALUE
 directive @join__implements(graph: join__Graph!, interface: String!) repeatable on OBJECT | INTERFACE
 directive @join__type(graph: join__Graph!, key: join__FieldSet, extension: Boolean! = false, resolvable: Boolean! = true, isInterfaceObject: Boolean! = false) repeatable on OBJECT | INTERFACE | UNION | ENUM | INPUT_OBJECT | SCALAR
 directive @join__unionMember(graph: join__Graph!, member: String!) repeatable on UNION
 directive @link(url: String, as: String, for: link__Purpose, import: [link__Import]) repeatable on SCHEMA
+input join__ContextArgument { name: String! type: String! context: String! selection: join__FieldValue! }
 scalar join__FieldSet
+scalar join__FieldValue
 scalar link__Import
 enum link__Purpose { SECURITY EXECUTION }
 "#;
@@ -87,6 +93,7 @@ pub(crate) fn generate(random: &mut Random) -> Generated {
         entities: Vec::new(),
         abstracts: Vec::new(),
         labels: Vec::new(),
+        contexts: Vec::new(),
         query: Vec::new(),
         mutation: Vec::new(),
         mutation_graphs: BTreeSet::new(),
@@ -106,6 +113,7 @@ pub(crate) fn generate(random: &mut Random) -> Generated {
     generator.provides();
     generator.overrides();
     generator.roots();
+    generator.contexts();
     generator.finish()
 }
 
@@ -696,6 +704,13 @@ impl Generator<'_> {
                         graph(*index)
                     );
                 }
+            }
+            for (_, context) in self
+                .contexts
+                .iter()
+                .filter(|(name, _)| *name == entity.name)
+            {
+                let _ = write!(sdl, " @context(name: \"{context}\")");
             }
             sdl.push_str(" {\n");
             for field in &entity.fields {

@@ -37,6 +37,7 @@ fn planned(seed: u64) -> Option<(Arc<Supergraph>, Arc<Plan>, String)> {
         "interface objects",
         "requires over abstract types",
         "mutations",
+        "contexts",
     ];
     if left_out
         .iter()

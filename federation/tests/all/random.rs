@@ -13,13 +13,16 @@ use crate::{generate, operations};
 
 /// What the cases must have at least, in percent: a generator that no longer makes something finds no faults
 /// in it.
-const MINIMA: [(&str, u32); 29] = [
+const MINIMA: [(&str, u32); 33] = [
     ("3 requests or more", 40),
     ("3 waves or more", 30),
     ("aliases", 50),
     ("chained requires", 20),
     ("circular requires", 10),
     ("compound keys", 30),
+    ("contexts", 20),
+    ("contexts beside requires", 5),
+    ("contexts of interfaces", 2),
     ("errors of subgraphs", 5),
     ("fields that are external in some subgraphs", 25),
     ("inaccessible", 30),
@@ -42,6 +45,7 @@ const MINIMA: [(&str, u32); 29] = [
     ("skip and include", 35),
     ("unions", 20),
     ("value types", 40),
+    ("values from contexts", 5),
     ("variables", 30),
 ];
 
@@ -131,6 +135,9 @@ fn case(seed: u64) -> Result<Vec<&'static str>, String> {
     }
     if outcome.plan.is_optimal {
         features.push("all plans tried");
+    }
+    if outcome.plan_text.contains("$context") {
+        features.push("values from contexts");
     }
     if outcome.null_entities > 0 {
         features.push("null entities");

@@ -114,7 +114,10 @@ fn fields(supergraph: &Supergraph, subgraph: SubgraphId, id: TypeId) -> String {
         let Some(join) = known.join(subgraph) else {
             continue;
         };
-        let arguments: Vec<String> = definition.arguments.iter().map(|a| a.to_string()).collect();
+        let own = definition.arguments.iter().map(|a| a.to_string());
+        let contexts = join.contexts.iter();
+        let given = contexts.map(|argument| format!("{}: {}", argument.name, argument.ty));
+        let arguments: Vec<String> = own.chain(given).collect();
         let arguments = match arguments.is_empty() {
             true => String::new(),
             false => format!("({})", arguments.join(", ")),

@@ -7,7 +7,8 @@ use apollo_compiler::ast::Type;
 use apollo_compiler::executable::OperationType;
 use apollo_compiler::schema::ExtendedType;
 use federation::supergraph::{
-    FieldId, FieldSet, Override, Selected, SubgraphId, Supergraph, TypeId, TypeKind,
+    ContextArgument, FieldId, FieldSet, Override, Selected, SubgraphId, Supergraph, TypeId,
+    TypeKind,
 };
 use serde_json::{Value as Json, json};
 
@@ -349,6 +350,20 @@ impl<'s> World<'s> {
         Json::Object(members)
     }
 
+    /// Returns all arguments that take their values from contexts.
+    pub(crate) fn context_arguments(&self) -> impl Iterator<Item = &'s ContextArgument> {
+        let supergraph = self.supergraph;
+        let fields = supergraph.type_ids();
+        let fields = fields.flat_map(|id| supergraph.ty(id).fields.values());
+        let joins = fields.flat_map(|field| &supergraph.field(*field).joins);
+        joins.flat_map(|join| &join.contexts)
+    }
+
+    /// Returns the one value that is taken from an object as a context.
+    pub(crate) fn taken(&self, object: &Object, set: &FieldSet) -> Json {
+        taken(self.inputs(object, set), set)
+    }
+
     fn input(&self, value: Value, inner: &FieldSet, is_abstract: bool) -> Json {
         match value {
             Value::Leaf(value) => value,
@@ -372,6 +387,32 @@ impl<'s> World<'s> {
             }
         }
     }
+}
+
+fn taken(json: Json, set: &FieldSet) -> Json {
+    match json {
+        Json::Array(items) => items.into_iter().map(|item| taken(item, set)).collect(),
+        Json::Object(members) if !set.is_empty() => {
+            let mut members = members.into_iter().filter(|(name, _)| name != "__typename");
+            let Some((name, value)) = members.next() else {
+                return Json::Null;
+            };
+            assert_eq!(members.next(), None, "one value is taken");
+            taken(value, &below(set, &name).unwrap())
+        }
+        other => other,
+    }
+}
+
+/// Returns what a set selects of a field, of whatever type.
+fn below(set: &FieldSet, name: &str) -> Option<FieldSet> {
+    set.selections.iter().find_map(|selected| match selected {
+        Selected::Field {
+            name: other, inner, ..
+        } if other == name => Some(inner.clone()),
+        Selected::Fragment { inner, .. } => below(inner, name),
+        _ => None,
+    })
 }
 
 fn fields_of(supergraph: &Supergraph, ty: TypeId, set: &FieldSet, found: &mut HashSet<FieldId>) {

@@ -75,18 +75,50 @@ fn the_supergraphs_of_all_scenarios_survive_writing() {
 
 #[test]
 fn random_supergraphs_survive_writing() {
-    let mut labels = 0;
+    let (mut labels, mut contexts) = (0, 0);
     for seed in 0..300 {
         let generated = generate(&mut Random::new(seed));
         let written = check(&generated.sdl);
-        let version = match generated.labels.is_empty() {
-            true => "join/v0.3",
-            false => "join/v0.4",
+        let has_contexts = generated.features.contains("contexts");
+        let version = match (has_contexts, generated.labels.is_empty()) {
+            (true, _) => "join/v0.5",
+            (false, true) => "join/v0.3",
+            (false, false) => "join/v0.4",
         };
         assert!(written.contains(version), "{written}");
         labels += generated.labels.len();
+        contexts += usize::from(has_contexts);
     }
-    assert!(labels > 0);
+    assert!(labels > 0 && contexts > 0);
+}
+
+#[test]
+fn contexts_survive_writing_with_everything_that_version_5_of_join_defines() {
+    let written = check(include_str!("../cases/bank/supergraph.graphql"));
+    for said in [
+        "https://specs.apollo.dev/join/v0.5",
+        r#"@link(url: "https://specs.apollo.dev/context/v0.1", for: SECURITY)"#,
+        "directive @context(name: String!) repeatable on INTERFACE | OBJECT | UNION",
+        r#"@context(name: "accounts__wallet")"#,
+        "input join__ContextArgument {",
+        "scalar join__FieldValue",
+        "contextArguments: [join__ContextArgument!]) repeatable on FIELD_DEFINITION",
+        r#"contextArguments: [{context: "rates__rates", name: "rank", type: "String", selection: " { rank }"}]"#,
+    ] {
+        assert_eq!(written.matches(said).count().min(1), 1, "{said}: {written}");
+    }
+    // Without the arguments an older version says everything.
+    let plain = include_str!("../cases/bank/supergraph.graphql");
+    let arguments = ", contextArguments: [";
+    let plain: Vec<String> = plain
+        .lines()
+        .map(|line| match line.split_once(arguments) {
+            Some((before, _)) if line.starts_with("  ") => format!("{before})"),
+            _ => line.to_owned(),
+        })
+        .collect();
+    let written = check(&plain.join("\n"));
+    assert!(written.contains("join/v0.3") && !written.contains("join__ContextArgument"));
 }
 
 #[test]

@@ -26,7 +26,9 @@ directive @link(url: String, for: link__Purpose) repeatable on SCHEMA
 directive @join__graph(name: String!, url: String!) on ENUM_VALUE
 directive @join__type(graph: join__Graph!, key: String) repeatable on OBJECT | INTERFACE | UNION
 directive @join__implements(graph: join__Graph!, interface: String!) repeatable on OBJECT
-directive @join__field(graph: join__Graph, requires: String, external: Boolean) repeatable on FIELD_DEFINITION
+directive @join__field(graph: join__Graph, requires: String, external: Boolean, contextArguments: [join__ContextArgument!]) repeatable on FIELD_DEFINITION
+directive @context(name: String!) repeatable on OBJECT
+input join__ContextArgument { name: String! type: String! context: String! selection: String! }
 enum link__Purpose { SECURITY EXECUTION }
 "#;
 
@@ -288,5 +290,34 @@ fn chains_of_requirements_are_planned_however_long() {
         let supergraph = supergraph(2, &types);
         let plan = plan(&supergraph, &format!("{{ t {{ a{} }} }}", length - 1)).unwrap();
         assert_eq!(plan.cost.waves, length);
+    }
+}
+
+#[test]
+fn values_from_contexts_are_planned_for_many_fields_and_on_many_levels() {
+    let taken = r#"[{context: "c", name: "c", type: "Int", selection: "{ n }"}, {context: "top", name: "t", type: "Int", selection: "{ n }"}]"#;
+    let types = format!(
+        r#"type Query @join__type(graph: G0) {{ top: Top }}
+        type Top @join__type(graph: G0, key: "id") @join__type(graph: G1, key: "id") @context(name: "top") {{
+            id: ID! n: Int @join__field(graph: G1) t: T @join__field(graph: G0) }}
+        type T @join__type(graph: G0, key: "id") @join__type(graph: G1, key: "id") @context(name: "c") {{
+            id: ID! n: Int @join__field(graph: G1) next: T @join__field(graph: G0) kept: K @join__field(graph: G0) }}
+        type K @join__type(graph: G0, key: "id") @join__type(graph: G1, key: "id") {{
+            id: ID! x(n: Int): Int @join__field(graph: G1, contextArguments: {taken}) }}"#
+    );
+    let supergraph = supergraph(2, &types);
+    let many = each(2_000, |index| format!(" a{index}: x(n: {index})"));
+    let many = plan(
+        &supergraph,
+        &format!("{{ top {{ t {{ kept {{{many} }} }} }} }}"),
+    )
+    .unwrap();
+    assert_eq!((many.cost.waves, many.cost.fetches), (3, 3));
+    for levels in [10, 50, 100] {
+        let nested = (0..levels).fold("{ id }".to_owned(), |inner, _| {
+            format!("{{ next {inner} kept {{ x }} }}")
+        });
+        let nested = plan(&supergraph, &format!("{{ top {{ t {nested} }} }}")).unwrap();
+        assert_eq!((nested.cost.waves, nested.cost.fetches), (3, 3));
     }
 }

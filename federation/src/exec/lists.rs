@@ -1,0 +1,283 @@
+//! The objects that a request is about: one list for each step, and several where objects are given different
+//! values from contexts.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use graphql_service::{ErrorCode, GraphqlError, PathSegment};
+use indexmap::{IndexMap, IndexSet};
+
+use super::fetch::Failure;
+use super::representations::{Representations, value_text};
+use super::run::Run;
+use super::store::{ObjectId, Seg, Store};
+use crate::code;
+use crate::plan::{Context, Entry, Request, Step, copied};
+use crate::supergraph::TypeId;
+
+/// Most lists of entities in one request, where a step has several.
+const MAX_LISTS: usize = 50;
+
+/// Length of an operation from which on further lists are put into another request, in bytes.
+const MAX_LENGTH: usize = 256 << 10;
+
+/// Objects of a step that are asked for together.
+#[derive(Debug)]
+pub(super) struct List {
+    /// The position of the step.
+    pub(super) step: usize,
+    /// Which list of the step it is in its request.
+    copy: usize,
+    /// The objects, by their entities in the answer.
+    pub(super) objects: Vec<Vec<ObjectId>>,
+    /// The JSON text of the representations; taken when the request is written.
+    representations: Vec<u8>,
+    /// The JSON texts of the values from contexts.
+    values: Vec<Arc<[u8]>>,
+}
+
+/// An object with the type that it is asked for as.
+type Typed = (ObjectId, Option<TypeId>);
+
+impl List {
+    fn of(step: usize, objects: Vec<Vec<ObjectId>>) -> Self {
+        List {
+            step,
+            copy: 0,
+            objects,
+            representations: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+
+    /// Returns the key of the list in the answer.
+    pub(super) fn key(&self, key: &str) -> String {
+        copied(key, self.copy)
+    }
+
+    /// Takes the variables of the list with their JSON texts.
+    pub(super) fn take_variables(&mut self, step: &Step, into: &mut Vec<(String, Vec<u8>)>) {
+        let Entry::Entities {
+            variable, contexts, ..
+        } = &step.entry
+        else {
+            return;
+        };
+        let representations = std::mem::take(&mut self.representations);
+        into.push((copied(variable, self.copy), representations));
+        for (context, value) in contexts.iter().zip(std::mem::take(&mut self.values)) {
+            into.push((copied(&context.variable, self.copy), value.to_vec()));
+        }
+    }
+}
+
+/// Divides the lists of a plan's request among requests that are sent.
+pub(super) fn divided(request: &Request, mut lists: Vec<List>) -> Vec<Vec<List>> {
+    let Some(template) = &request.template else {
+        return vec![lists];
+    };
+    lists.retain(|list| !list.objects.is_empty());
+    let mut requests: Vec<Vec<List>> = Vec::new();
+    let mut length = 0;
+    for mut list in lists {
+        length += template.length(list.step);
+        match requests.last_mut() {
+            Some(last) if last.len() < MAX_LISTS && length <= MAX_LENGTH => {
+                let same = last.iter().filter(|known| known.step == list.step);
+                list.copy = same.count();
+                last.push(list);
+            }
+            _ => {
+                length = template.length(list.step);
+                requests.push(vec![list]);
+            }
+        }
+    }
+    requests
+}
+
+impl Run {
+    /// Returns the objects that a request is about.
+    pub(super) fn lists(&mut self, request: &Request) -> Vec<List> {
+        let mut lists = Vec::new();
+        for (position, step) in request.steps.iter().enumerate() {
+            match &step.entry {
+                Entry::Root => lists.push(List::of(position, vec![vec![Store::ROOT]])),
+                Entry::Reentry(class) => {
+                    let objects = self.walk().objects(*class).into_iter();
+                    let objects: Vec<ObjectId> = objects.map(|(object, _)| object).collect();
+                    let objects = match objects.is_empty() {
+                        true => Vec::new(),
+                        false => vec![objects],
+                    };
+                    lists.push(List::of(position, objects));
+                }
+                Entry::Entities { contexts, .. } => {
+                    let objects = self.entities(step);
+                    match contexts.as_slice() {
+                        [] => lists.push(self.list(position, step, objects)),
+                        contexts => {
+                            self.given(request, position, contexts, objects, &mut lists);
+                        }
+                    }
+                }
+            }
+        }
+        lists
+    }
+
+    /// Returns the objects that a step is about, with the types that they are asked for as.
+    fn entities(&self, step: &Step) -> Vec<Typed> {
+        let Entry::Entities {
+            class,
+            interface,
+            is_whole,
+            ..
+        } = &step.entry
+        else {
+            return Vec::new();
+        };
+        let position = self.walk().tree.class(*class).position;
+        let mut objects = match position.filter(|_| *is_whole) {
+            Some(position) => {
+                let values = self.walk().values(position).into_iter();
+                values.map(|object| (object, None)).collect()
+            }
+            None => self.walk().objects(*class),
+        };
+        if interface.is_some() {
+            objects.iter_mut().for_each(|(_, ty)| *ty = *interface);
+        }
+        objects
+    }
+
+    /// Makes a list of objects; those that cannot be asked for have failed.
+    fn list(&mut self, position: usize, step: &Step, objects: Vec<Typed>) -> List {
+        let Entry::Entities { inputs, .. } = &step.entry else {
+            return List::of(position, Vec::new());
+        };
+        let made = Representations::new(self.walk(), objects, inputs);
+        for object in &made.skipped {
+            self.fail(step, *object);
+        }
+        List {
+            representations: made.text,
+            ..List::of(position, made.objects)
+        }
+    }
+
+    /// Makes lists of objects that are given values from contexts, one for each different value.
+    fn given(
+        &mut self,
+        request: &Request,
+        position: usize,
+        contexts: &[Context],
+        objects: Vec<Typed>,
+        lists: &mut Vec<List>,
+    ) {
+        let step = &request.steps[position];
+        let mut texts = Texts::default();
+        let mut by_values: IndexMap<Vec<usize>, Vec<Typed>> = IndexMap::new();
+        for (object, ty) in objects {
+            let values = contexts.iter().enumerate();
+            let values = values.map(|(number, context)| {
+                let above = self.store.above(object, context.value.levels);
+                let text = texts.get(self, number, context, above)?;
+                match text {
+                    Texts::NULL if context.value.ty.is_non_null() => Err(Some(context)),
+                    text => Ok(text),
+                }
+            });
+            let values: Result<Vec<usize>, Option<&Context>> = values.collect();
+            match values {
+                Ok(values) => by_values.entry(values).or_default().push((object, ty)),
+                Err(missing) => {
+                    if let Some(context) = missing {
+                        self.without_value(context, object);
+                    }
+                    self.fail(step, object);
+                }
+            }
+        }
+        let limit = self.execution.limits.context_values;
+        if by_values.len() > limit {
+            let surplus = by_values.split_off(limit).into_values().flatten();
+            let surplus: Vec<ObjectId> = surplus.map(|(object, _)| object).collect();
+            surplus.iter().for_each(|object| self.fail(step, *object));
+            let failure = Failure {
+                code: code::LIMIT_GATEWAY_CONTEXTS,
+                reason: format!("it would be asked with more than {limit} values from contexts"),
+            };
+            self.error(request, &[List::of(position, vec![surplus])], &failure);
+        }
+        for (values, objects) in by_values {
+            let mut list = self.list(position, step, objects);
+            list.values = values.iter().map(|text| texts.text(*text)).collect();
+            lists.push(list);
+        }
+    }
+
+    /// Reports that a context has no value where an argument must have one.
+    fn without_value(&mut self, context: &Context, object: ObjectId) {
+        for (node, argument) in &context.arguments {
+            let supergraph = &self.execution.supergraph;
+            let field = supergraph.field(self.walk().tree.node(*node).field);
+            let parent = &supergraph.ty(field.parent).name;
+            let message = format!(
+                "`{parent}.{}` takes `{argument}` from a context, and there is no value",
+                field.name
+            );
+            let mut place = self.store.path(object);
+            let key = &self.walk().tree.node(*node).key;
+            place.push(Seg::Key(Arc::clone(key)));
+            for path in self.walk().client_paths(&place) {
+                let error = located(code::CONTEXT_VALUE_MISSING, &message, path);
+                self.report(error, Some(place.clone()));
+            }
+        }
+    }
+}
+
+fn located(code: ErrorCode, message: &str, path: Vec<PathSegment>) -> GraphqlError {
+    GraphqlError::new(code, message).on(path)
+}
+
+/// The different values from contexts, and where they were found: many objects have the same one above.
+struct Texts {
+    all: IndexSet<Arc<[u8]>>,
+    found: HashMap<(usize, ObjectId), Option<usize>>,
+}
+
+impl Default for Texts {
+    fn default() -> Self {
+        Texts {
+            all: IndexSet::from([Arc::from(&b"null"[..])]),
+            found: HashMap::new(),
+        }
+    }
+}
+
+impl Texts {
+    const NULL: usize = 0;
+
+    /// Returns the number of the value that a context has at an object.
+    fn get<'c>(
+        &mut self,
+        run: &Run,
+        number: usize,
+        context: &Context,
+        above: ObjectId,
+    ) -> Result<usize, Option<&'c Context>> {
+        let all = &mut self.all;
+        let found = self.found.entry((number, above)).or_insert_with(|| {
+            let mut text = Vec::new();
+            let written = value_text(run.walk(), above, &context.value.inputs, &mut text);
+            written.ok().map(|()| all.insert_full(text.into()).0)
+        });
+        found.ok_or(None)
+    }
+
+    fn text(&self, number: usize) -> Arc<[u8]> {
+        Arc::clone(&self.all[number])
+    }
+}

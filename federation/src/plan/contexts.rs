@@ -1,0 +1,93 @@
+//! Arguments that take their values from objects above: from which, after which wave, and in which groups.
+
+use std::collections::BTreeSet;
+
+use apollo_compiler::executable::OperationType;
+
+use super::builder::{Builder, Fail};
+use super::group::{ContextValue, Entry, GroupId};
+use crate::operation::{ClassId, NodeId};
+use crate::supergraph::{ContextArgument, FieldJoin, FieldSet, Key, SubgraphId};
+
+impl<'s> Builder<'s> {
+    /// Returns the wave after which a subgraph can have resolved a field, given what it requires of its object
+    /// and of objects above.
+    pub(super) fn resolved(&mut self, node: NodeId, subgraph: SubgraphId) -> Option<u32> {
+        let (class, field) = (self.tree.node(node).class, self.tree.node(node).field);
+        let (ty, waves) = (self.tree.class(class).ty(), self.waves(class));
+        let mut wave = self.graph.resolved(ty, field, subgraph, &waves)?;
+        for argument in &self.graph.resolves(subgraph, field)?.contexts {
+            self.steps += 1;
+            let (above, _, set) = self.above(class, argument)?;
+            let (ty, waves) = (self.tree.class(above).ty(), self.waves(above));
+            wave = wave.max(self.graph.ready(ty, set, &waves)? + 1);
+        }
+        Some(wave)
+    }
+
+    /// Returns the nearest objects above a class that have the context of an argument, how many objects above
+    /// they are, and what is taken of them.
+    fn above(
+        &self,
+        mut class: ClassId,
+        argument: &'s ContextArgument,
+    ) -> Option<(ClassId, usize, &'s FieldSet)> {
+        let mut levels = 0;
+        loop {
+            class = self.tree.node(self.tree.class(class).position?).class;
+            levels += 1;
+            let is_root = self.tree.class(class).position.is_none();
+            if is_root && self.operation == OperationType::Mutation {
+                // Taking a value there would carry something out.
+                return None;
+            }
+            if let Some(set) = argument.source(self.tree.class(class).ty()) {
+                return Some((class, levels, set));
+            }
+        }
+    }
+
+    /// Finds places for the values that a field takes from contexts.
+    pub(super) fn context_values(
+        &mut self,
+        class: ClassId,
+        join: &'s FieldJoin,
+        limit: u32,
+    ) -> Result<(Vec<ContextValue>, BTreeSet<GroupId>), Fail> {
+        let (mut values, mut before) = (Vec::new(), BTreeSet::new());
+        for argument in &join.contexts {
+            let above = self.above(class, argument);
+            let (above, levels, set) =
+                above.ok_or_else(|| Fail::Impossible(argument.name.to_string()))?;
+            let (inputs, more) = self.inputs(above, set, limit)?;
+            before.extend(more);
+            let ty = argument.ty.clone();
+            values.push(ContextValue { ty, levels, inputs });
+        }
+        Ok((values, before))
+    }
+
+    /// Asks for entities of a class by a key, for fields that are given values from contexts. Only fields that
+    /// are given the same values may join.
+    pub(super) fn by_key_and_contexts(
+        &mut self,
+        class: ClassId,
+        (subgraph, key): (SubgraphId, &Key),
+        wave: u32,
+        values: Vec<ContextValue>,
+    ) -> Result<GroupId, Fail> {
+        if let Some(position) = self.tree.class(class).position {
+            // Objects are asked for by their own types alone.
+            self.tell_types(position)?;
+        }
+        let group = self.by_key(class, subgraph, key, wave)?;
+        if let Some(entered) = self.entered.get_mut(&class) {
+            entered.retain(|id| *id != group);
+        }
+        self.contextual.entry(class).or_default().push(group);
+        if let Entry::Entities { contexts, .. } = &mut self.groups[group].entry {
+            *contexts = values;
+        }
+        Ok(group)
+    }
+}

@@ -1,0 +1,108 @@
+//! Large answers are read and written in slots, small ones on the async worker.
+
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use federation::{Gateway, GatewayOptions, InProcess, Supergraph};
+use graphql_service::{MemoryBudget, Request, RequestContext, Service, Slots, Weight};
+use serde_json::{Value as Json, json};
+
+/// Returns a gateway over one subgraph that answers with as many products as are given, of 64 bytes or more each.
+fn products(count: usize, slots: &Arc<Slots>) -> Gateway {
+    let sdl = include_str!("../cases/shop/supergraph.graphql");
+    let supergraph = Supergraph::parse(sdl, "supergraph.graphql").unwrap();
+    let product = json!({ "upc": "1", "name": "x".repeat(64) });
+    let answer = json!({ "data": { "topProducts": vec![product; count] } });
+    let transport = InProcess::new().with_function("products", move |_| answer.clone());
+    let mut options = GatewayOptions::default();
+    options.slots = Arc::clone(slots);
+    Gateway::new(Arc::new(supergraph), Arc::new(transport), options).unwrap()
+}
+
+/// Occupies the only slot of a weight until the returned sender is dropped.
+async fn occupied(slots: &Arc<Slots>, weight: Weight) -> mpsc::Sender<()> {
+    let (end, ended) = mpsc::channel::<()>();
+    let (start, started) = tokio::sync::oneshot::channel();
+    let slots = Arc::clone(slots);
+    tokio::spawn(async move {
+        let job = move |_| {
+            start.send(()).unwrap();
+            let _ = ended.recv();
+        };
+        slots.run(weight, None, job).await
+    });
+    started.await.unwrap();
+    end
+}
+
+async fn respond(gateway: &Gateway, context: RequestContext) -> Json {
+    let request = Request::new("{ topProducts { name } }");
+    let response = gateway.respond(request, context).await;
+    serde_json::from_slice(&response.body.to_bytes()).unwrap()
+}
+
+fn count(response: &Json) -> usize {
+    let products = response["data"]["topProducts"].as_array();
+    products.map_or(0, Vec::len)
+}
+
+#[tokio::test]
+async fn a_large_answer_waits_for_a_slot_of_its_weight_and_a_small_one_needs_none() {
+    let slots = Arc::new(Slots::new(Some(1), 10));
+    for (size, weight) in [(2_000, Weight::Medium), (80_000, Weight::Long)] {
+        let end = occupied(&slots, weight).await;
+        let gateway = products(size, &slots);
+        let large = respond(&gateway, RequestContext::new());
+        let mut large = std::pin::pin!(large);
+        tokio::select! {
+            response = &mut large => panic!("{} without a slot", count(&response)),
+            () = async { while slots.waiting(weight) == 0 { tokio::task::yield_now().await } } => {}
+        }
+        let small = respond(&products(10, &slots), RequestContext::new()).await;
+        assert_eq!(count(&small), 10);
+        drop(end);
+        assert_eq!(count(&large.await), size);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_for_which_there_is_no_slot_is_an_error_and_gives_its_memory_back() {
+    let slots = Arc::new(Slots::new(Some(1), 0));
+    let budget = MemoryBudget::new(64 << 20);
+    let context = || RequestContext::new().with_memory(Arc::new(budget.account()));
+    let gateway = products(2_000, &slots);
+    let end = occupied(&slots, Weight::Medium).await;
+    let refused = respond(&gateway, context()).await;
+    assert_eq!(
+        refused["errors"][0]["extensions"]["code"], "OVERLOADED",
+        "{refused}"
+    );
+    assert_eq!(refused["data"], Json::Null);
+    assert_eq!(budget.held(), 0);
+    drop(end);
+    // The slot is free a moment later.
+    while count(&respond(&gateway, context()).await) != 2_000 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(budget.held(), 0);
+}
+
+#[tokio::test]
+async fn the_deadline_ends_the_wait_for_a_slot() {
+    let slots = Arc::new(Slots::new(Some(1), 10));
+    let _end = occupied(&slots, Weight::Medium).await;
+    let soon = RequestContext::new().with_timeout(Duration::from_millis(50));
+    let late = respond(&products(2_000, &slots), soon).await;
+    assert_eq!(
+        late["errors"][0]["extensions"]["code"], "DEADLINE_EXCEEDED",
+        "{late}"
+    );
+    assert_eq!(slots.waiting(Weight::Medium), 0);
+}
+
+#[test]
+fn without_a_runtime_a_large_answer_is_read_where_it_is_waited_for() {
+    let gateway = products(2_000, &Slots::shared());
+    let response = futures::executor::block_on(respond(&gateway, RequestContext::new()));
+    assert_eq!(count(&response), 2_000);
+}
