@@ -82,6 +82,29 @@ pub(super) fn parse_loosely<'s>(
     resolve(schema, schema.types.get(parent)?, &selections).ok()
 }
 
+/// Reads the selection of a context on one of the types that set it: fragments for other types do not count.
+pub(super) fn parse_of_context<'s>(
+    schema: &'s Schema,
+    parent: &str,
+    text: &str,
+) -> Result<Vec<Selected<'s>>, Problem> {
+    let mut selections = selections(text)?;
+    let Some(parent) = schema.types.get(parent) else {
+        return Err(format!("there is no type `{parent}`").into());
+    };
+    selections.retain(|selection| match selection {
+        ast::Selection::InlineFragment(fragment) => {
+            let target = fragment
+                .type_condition
+                .as_ref()
+                .and_then(|it| schema.types.get(it.as_str()));
+            target.is_none_or(|target| overlaps(schema, parent, target))
+        }
+        _ => true,
+    });
+    resolve(schema, parent, &selections)
+}
+
 /// Visits every field of a set, and whether anything is selected below it.
 pub(super) fn each_field<'s>(set: &[Selected<'s>], visit: &mut impl FnMut(&SelectedField<'s>)) {
     for selected in set {

@@ -9,7 +9,7 @@ use apollo_compiler::{Name, Node};
 use super::Checked;
 use crate::compose::code::CompositionCode;
 use crate::compose::facts::{fields, text};
-use crate::compose::field_set::{Selected, parse};
+use crate::compose::field_set::{Problem, Selected, parse_of_context};
 
 pub(super) fn check(checked: &mut Checked<'_>) {
     let subgraph = checked.subgraph;
@@ -125,8 +125,12 @@ fn check_selection(
     selection: &str,
     wanted: &Type,
 ) -> Result<(), String> {
-    let set = parse(&checked.subgraph.schema, setter, selection)
-        .map_err(|problem| format!("{problem:?}"))?;
+    let set = parse_of_context(&checked.subgraph.schema, setter, selection).map_err(|problem| {
+        match problem {
+            Problem::Invalid(why) => why,
+            Problem::Directive(name) => format!("it has the directive `@{name}`"),
+        }
+    })?;
     let mut leaves = Vec::new();
     collect(&set, &mut leaves)?;
     let fits = |found: &Type| {
