@@ -6,7 +6,7 @@ use apollo_compiler::ast::Directive;
 use apollo_compiler::schema::{Component, DirectiveList, ExtendedType, FieldDefinition};
 use apollo_compiler::{Name, Node, Schema};
 
-use super::field_set::{Selected, each_field, parse_loosely, possible};
+use super::field_set::{each_field_named, possible};
 use super::read::Subgraph;
 
 /// What the directives of a subgraph mean together.
@@ -92,13 +92,12 @@ impl Facts {
                 directive: directive.node.clone(),
             };
             self.keys.entry(ty.name().clone()).or_default().push(key);
-            if let Some(set) = parse_loosely(schema, ty.name(), text) {
-                self.uses(schema, &set);
-                each_field(&set, &mut |it| {
-                    self.key_fields
-                        .insert((it.parent.clone(), it.field.name.clone()));
-                });
-            }
+            each_implementation(schema, ty.name(), text, &mut |ty, field| {
+                self.used.insert((ty.clone(), field.clone()));
+            });
+            each_field_named(schema, ty.name(), text, &mut |ty, field| {
+                self.key_fields.insert((ty.clone(), field.clone()));
+            });
         }
         for field in fields(ty).into_iter().flatten().map(|(_, field)| field) {
             self.read_field(schema, ty, field);
@@ -112,26 +111,22 @@ impl Facts {
         field: &Component<FieldDefinition>,
     ) {
         let of = |name: &str| field.directives.get(name).and_then(|it| text(it, "fields"));
-        if let Some(text) = of("federation__requires")
-            && let Some(set) = parse_loosely(schema, ty.name(), text)
-        {
-            self.uses(schema, &set);
-        }
-        if let Some(text) = of("federation__provides")
-            && let Some(set) = parse_loosely(schema, field.ty.inner_named_type(), text)
-        {
-            self.uses(schema, &set);
-            let provided = &mut self.provided;
-            each_implementation(schema, &set, &mut |ty, field| {
-                provided.insert((ty.clone(), field.clone()));
+        if let Some(text) = of("federation__requires") {
+            each_implementation(schema, ty.name(), text, &mut |ty, field| {
+                self.used.insert((ty.clone(), field.clone()));
             });
         }
-    }
-
-    fn uses(&mut self, schema: &Schema, set: &[Selected<'_>]) {
-        each_implementation(schema, set, &mut |ty, field| {
-            self.used.insert((ty.clone(), field.clone()));
-        });
+        if let Some(text) = of("federation__provides") {
+            each_implementation(
+                schema,
+                field.ty.inner_named_type(),
+                text,
+                &mut |ty, field| {
+                    self.used.insert((ty.clone(), field.clone()));
+                    self.provided.insert((ty.clone(), field.clone()));
+                },
+            );
+        }
     }
 
     /// A field may be there for an interface alone.
@@ -152,18 +147,19 @@ fn contains(set: &HashSet<(Name, Name)>, ty: &Name, field: &Name) -> bool {
     !set.is_empty() && set.contains(&(ty.clone(), field.clone()))
 }
 
-/// Visits the fields of a set, and for those of interfaces also the ones of their implementations.
+/// Visits the fields that a text selects, and for those of interfaces also the ones of their implementations.
 fn each_implementation(
     schema: &Schema,
-    set: &[Selected<'_>],
+    parent: &str,
+    text: &str,
     visit: &mut impl FnMut(&Name, &Name),
 ) {
-    each_field(set, &mut |it| {
-        visit(it.parent, &it.field.name);
-        if let Some(ty @ ExtendedType::Interface(_)) = schema.types.get(it.parent) {
-            possible(schema, ty)
+    each_field_named(schema, parent, text, &mut |ty, field| {
+        visit(ty, field);
+        if let Some(interface @ ExtendedType::Interface(_)) = schema.types.get(ty) {
+            possible(schema, interface)
                 .into_iter()
-                .for_each(|object| visit(object, &it.field.name));
+                .for_each(|object| visit(object, field));
         }
     });
 }

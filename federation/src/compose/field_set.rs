@@ -54,32 +54,47 @@ pub(super) fn parse<'s>(
     resolve(schema, parent, &selections)
 }
 
-/// Reads what can be read of a field set that has directives.
-pub(super) fn parse_loosely<'s>(
-    schema: &'s Schema,
+/// Visits the types and names of the fields that a text selects, as far as it can be understood.
+pub(super) fn each_field_named(
+    schema: &Schema,
     parent: &str,
     text: &str,
-) -> Option<Vec<Selected<'s>>> {
-    fn strip(selections: &mut [ast::Selection]) {
+    visit: &mut impl FnMut(&Name, &Name),
+) {
+    fn walk(
+        schema: &Schema,
+        parent: &ExtendedType,
+        selections: &[ast::Selection],
+        visit: &mut impl FnMut(&Name, &Name),
+    ) {
         for selection in selections {
             match selection {
                 ast::Selection::Field(field) => {
-                    let field = field.make_mut();
-                    field.directives.0.clear();
-                    strip(&mut field.selection_set);
+                    let known =
+                        super::facts::fields(parent).and_then(|fields| fields.get(&field.name));
+                    let Some(known) = known else {
+                        continue;
+                    };
+                    visit(parent.name(), &known.name);
+                    if let Some(inner) = schema.types.get(known.ty.inner_named_type()) {
+                        walk(schema, inner, &field.selection_set, visit);
+                    }
                 }
                 ast::Selection::InlineFragment(fragment) => {
-                    let fragment = fragment.make_mut();
-                    fragment.directives.0.clear();
-                    strip(&mut fragment.selection_set);
+                    let condition = fragment.type_condition.as_ref();
+                    let target =
+                        condition.map_or(Some(parent), |name| schema.types.get(name.as_str()));
+                    if let Some(target) = target {
+                        walk(schema, target, &fragment.selection_set, visit);
+                    }
                 }
                 ast::Selection::FragmentSpread(_) => {}
             }
         }
     }
-    let mut selections = selections(text).ok()?;
-    strip(&mut selections);
-    resolve(schema, schema.types.get(parent)?, &selections).ok()
+    if let (Ok(selections), Some(parent)) = (selections(text), schema.types.get(parent)) {
+        walk(schema, parent, &selections, visit);
+    }
 }
 
 /// Reads the selection of a context on one of the types that set it: fragments for other types do not count.

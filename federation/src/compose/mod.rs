@@ -74,29 +74,32 @@ pub fn compose(
     options: &ComposeOptions,
 ) -> Result<Composed, CompositionErrors> {
     let graphs = graph_names(sources)?;
-    let mut subgraphs = Vec::with_capacity(sources.len());
     let mut errors = Vec::new();
-    for (source, graph) in sources.iter().zip(graphs) {
-        match read::read(source, graph) {
-            Ok(subgraph) => subgraphs.push(subgraph),
-            Err(found) => errors.extend(found),
-        }
+    let read = sources
+        .iter()
+        .zip(graphs)
+        .filter_map(|(source, graph)| read::read(source, graph, &mut errors));
+    let mut subgraphs: Vec<_> = read.collect();
+    for subgraph in subgraphs.iter().filter(|it| !it.is_federation_1()) {
+        errors.extend(check::check(subgraph, &Facts::of(subgraph)));
     }
     if !errors.is_empty() {
         return Err(errors);
     }
     upgrade::upgrade(&mut subgraphs)?;
     let facts: Vec<Facts> = subgraphs.iter().map(Facts::of).collect();
-    let errors: Vec<_> = subgraphs
+    let upgraded = subgraphs
         .iter()
         .zip(&facts)
+        .filter(|(it, _)| it.is_federation_1());
+    let errors: Vec<_> = upgraded
         .flat_map(|(it, facts)| check::check(it, facts))
         .collect();
     if !errors.is_empty() {
         return Err(errors);
     }
     let merged = merge::merge(&subgraphs, &facts, options)?;
-    post::check(&merged, &subgraphs, &facts)?;
+    post::check(&merged, &subgraphs)?;
     let supergraph_sdl = supergraph::write(&merged, &subgraphs);
     let composed = Supergraph::parse(&supergraph_sdl, "supergraph.graphql").map_err(|errors| {
         let error = |error: crate::SupergraphError| {

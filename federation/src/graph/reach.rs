@@ -246,6 +246,14 @@ impl<'g> Reach<'g> {
             return resolved.first();
         }
         let supergraph = self.graph.supergraph();
+        if supergraph
+            .ty(supergraph.field(field).inner)
+            .possible
+            .is_empty()
+        {
+            // No object can be there, so that nothing more is to be known.
+            return resolved.first();
+        }
         let mut latest = None;
         for member in &supergraph.ty(supergraph.field(field).inner).possible {
             let mut there = Waves::nowhere(level.waves.0.len());

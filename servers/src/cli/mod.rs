@@ -5,6 +5,7 @@
 mod changes;
 mod check;
 mod completions;
+mod compose;
 mod config_args;
 mod diff;
 mod explain;
@@ -99,6 +100,8 @@ enum Command {
     Search(Box<search::Search>),
     /// Runs one GraphQL operation and prints its plan and the cost of each step.
     ExplainQuery(Box<explain_query::ExplainQuery>),
+    /// Composes subgraph schemas into a supergraph.
+    Compose(compose::Compose),
     /// Prints how a gateway would answer one GraphQL operation over a supergraph.
     Plan(plan::Plan),
     /// Validates RDF data against a SOML document.
@@ -315,6 +318,7 @@ impl Soml {
             Command::Index(index) => index.run(console),
             Command::Search(search) => search.run(console),
             Command::ExplainQuery(explain_query) => explain_query.run(console),
+            Command::Compose(compose) => compose.run(console),
             Command::Plan(plan) => plan.run(console),
             Command::Check(check) => check.run(console),
             Command::Changes(changes) => changes.run(console),

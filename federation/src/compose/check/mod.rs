@@ -4,7 +4,6 @@ mod auth;
 mod context;
 mod cost;
 mod interface_objects;
-mod overrides;
 mod selections;
 mod sharing;
 
@@ -27,7 +26,6 @@ pub(super) fn check(subgraph: &Subgraph, facts: &Facts) -> Vec<CompositionError>
     };
     selections::check(&mut checked);
     sharing::check(&mut checked);
-    overrides::check(&mut checked);
     interface_objects::check(&mut checked);
     auth::check(&mut checked);
     cost::check(&mut checked);

@@ -6,6 +6,7 @@ mod directives;
 mod enums;
 mod fields;
 mod inputs;
+mod interfaces;
 mod join;
 mod overrides;
 mod sharing;
@@ -96,6 +97,7 @@ pub(super) fn merge(
     };
     merge.composed = merge.composed_directives();
     merge.check_imports();
+    merge.check_interfaces();
     let mut sources: IndexMap<&Name, Sources<'_, ExtendedType>> = IndexMap::default();
     for (at, subgraph) in subgraphs.iter().enumerate() {
         for (name, ty) in &subgraph.schema.types {

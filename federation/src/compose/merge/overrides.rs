@@ -37,6 +37,10 @@ impl Merge<'_> {
                 continue;
             };
             let place = vec![self.place(source.at, directive.location())];
+            if let Some((code, message)) = self.wrong_override(coordinate, source, from) {
+                self.report(code, coordinate, place, message);
+                continue;
+            }
             if !self.subgraphs.iter().any(|subgraph| subgraph.name == from) {
                 let message =
                     format!("`{coordinate}` is overridden from `{from}`, which does not exist");
@@ -129,4 +133,56 @@ impl Merge<'_> {
         }
         moved
     }
+
+    /// Returns what is wrong with an `@override` by itself.
+    fn wrong_override(
+        &self,
+        coordinate: &str,
+        source: &FieldSource<'_>,
+        from: &str,
+    ) -> Option<(CompositionCode, String)> {
+        let directive = source.field.directives.get("federation__override")?;
+        if source.parent.is_interface() {
+            let message =
+                format!("`@override` on `{coordinate}`: fields of interfaces cannot have it");
+            return Some((CompositionCode::OVERRIDE_ON_INTERFACE, message));
+        }
+        if self.subgraphs[source.at].name == from {
+            let message = format!("`{coordinate}` is overridden from `{from}`, its own subgraph");
+            return Some((CompositionCode::OVERRIDE_FROM_SELF_ERROR, message));
+        }
+        if source.field.directives.has("federation__external") {
+            let message = format!("`{coordinate}` has both `@override` and `@external`");
+            return Some((
+                CompositionCode::OVERRIDE_COLLISION_WITH_ANOTHER_DIRECTIVE,
+                message,
+            ));
+        }
+        let label = text(directive, "label").filter(|label| !is_label(label))?;
+        let message = format!(
+            "the label `{label}` of `{coordinate}` is neither a name, such as `new-source:1.0`, nor `percent(n)` with n from 0 to 100"
+        );
+        Some((CompositionCode::OVERRIDE_LABEL_INVALID, message))
+    }
+}
+
+/// Returns whether a label is a name, or a share such as `percent(12.5)`.
+fn is_label(label: &str) -> bool {
+    if let Some(share) = label
+        .strip_prefix("percent(")
+        .and_then(|rest| rest.strip_suffix(')'))
+    {
+        return is_share(share);
+    }
+    let is_inner = |c: char| c.is_ascii_alphanumeric() || "_-:./".contains(c);
+    label.starts_with(|c: char| c.is_ascii_alphabetic()) && label.chars().all(is_inner)
+}
+
+/// Returns whether a text is a number from 0 to 100 with at most eight digits behind the point.
+fn is_share(text: &str) -> bool {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number =
+        is_digits(whole) && whole.len() <= 3 && is_digits(fraction) && fraction.len() <= 8;
+    is_number && text.parse::<f64>().is_ok_and(|share| share <= 100.0)
 }

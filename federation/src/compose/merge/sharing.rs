@@ -112,14 +112,11 @@ impl<'m> Merge<'m> {
                 .into_iter()
                 .map(ToString::to_string)
                 .collect();
-            (is_whole && !types.is_empty()).then_some((source.at, types))
+            let is_composite = ty.is_object() || ty.is_interface() || ty.is_union();
+            (is_whole && is_composite).then_some((source.at, types))
         });
         let runtime: Vec<_> = runtime.collect();
-        let Some((_, first)) = runtime.first().filter(|_| {
-            runtime
-                .iter()
-                .any(|(_, it)| it.len() > 1 || *it != runtime[0].1)
-        }) else {
+        let Some((_, first)) = runtime.first() else {
             return;
         };
         if runtime.iter().all(|(_, types)| types == first) {

@@ -19,9 +19,10 @@ impl<'m> Merge<'m> {
         name: &Name,
         sources: &Sources<'m, ExtendedType>,
     ) -> Option<ExtendedType> {
-        if !self.check_kinds(name, sources) || !self.check_base(name, sources) {
+        if !self.check_kinds(name, sources) {
             return None;
         }
+        self.check_base(name, sources);
         let texts: Vec<_> = sources
             .iter()
             .map(|(at, ty)| (*at, ty.description()))
@@ -129,15 +130,11 @@ impl<'m> Merge<'m> {
         true
     }
 
-    /// A type of federation 1 that is only extended needs somebody who defines it.
-    fn check_base(&mut self, name: &Name, sources: &Sources<'_, ExtendedType>) -> bool {
-        let is_root = matches!(name.as_str(), "Query" | "Mutation" | "Subscription");
-        let is_base = |at: usize| {
-            let subgraph = &self.subgraphs[at];
-            !subgraph.is_federation_1() || !subgraph.extended.contains(name)
-        };
-        if is_root || sources.iter().any(|(at, _)| is_base(*at)) {
-            return true;
+    /// A type that is only extended needs somebody who defines it.
+    fn check_base(&mut self, name: &Name, sources: &Sources<'_, ExtendedType>) {
+        let is_base = |at: usize| !self.subgraphs[at].undefined.contains(name);
+        if is_root(name) || sources.iter().any(|(at, _)| is_base(*at)) {
+            return;
         }
         let in_subgraphs = self.named(sources.iter().map(|(at, _)| *at));
         let message = format!("`{name}` is extended in {in_subgraphs}, and no subgraph defines it");
@@ -151,7 +148,6 @@ impl<'m> Merge<'m> {
             places,
             message,
         );
-        false
     }
 
     /// Returns `@join__type` for each subgraph, and for each key.

@@ -4,18 +4,12 @@ use apollo_compiler::schema::ExtendedType;
 
 use super::places;
 use crate::compose::code::CompositionCode;
-use crate::compose::facts::{Facts, fields};
+use crate::compose::facts::fields;
 use crate::compose::finding::CompositionError;
 use crate::compose::merge::Merged;
 use crate::compose::read::Subgraph;
 
-pub(super) fn check(
-    merged: &Merged,
-    subgraphs: &[Subgraph],
-    facts: &[Facts],
-    errors: &mut Vec<CompositionError>,
-) {
-    check_keys(merged, subgraphs, facts, errors);
+pub(super) fn check(merged: &Merged, subgraphs: &[Subgraph], errors: &mut Vec<CompositionError>) {
     for ty in merged.types.values() {
         let (interfaces, own) = match ty {
             ExtendedType::Object(object) => (&object.implements_interfaces, &object.fields),
@@ -57,53 +51,6 @@ pub(super) fn check(
                         .at_all(places(subgraphs, name, None)),
                 );
             }
-        }
-    }
-}
-
-/// A subgraph that resolves an interface by a key knows all of its implementations.
-fn check_keys(
-    merged: &Merged,
-    subgraphs: &[Subgraph],
-    facts: &[Facts],
-    errors: &mut Vec<CompositionError>,
-) {
-    for (subgraph, facts) in subgraphs.iter().zip(facts) {
-        for interface in subgraph
-            .schema
-            .types
-            .values()
-            .filter_map(ExtendedType::as_interface)
-        {
-            let name = &interface.name;
-            let Some(key) = facts.keys(name).iter().find(|key| key.is_resolvable) else {
-                continue;
-            };
-            let implementations = merged.types.values().filter_map(ExtendedType::as_object);
-            let implementations = implementations
-                .filter(|object| object.implements_interfaces.contains(name.as_str()));
-            let is_known = |object: &str| {
-                let known = subgraph.schema.get_object(object);
-                known.is_some_and(|object| object.implements_interfaces.contains(name.as_str()))
-            };
-            let missing = implementations.filter(|object| !is_known(&object.name));
-            let missing: Vec<_> = missing.map(|object| format!("`{}`", object.name)).collect();
-            if missing.is_empty() {
-                continue;
-            }
-            let message = format!(
-                "`{}` resolves the interface `{name}` by the key `{}`, and lacks its implementations {}",
-                subgraph.name,
-                key.fields,
-                missing.join(", ")
-            );
-            let code = CompositionCode::INTERFACE_KEY_MISSING_IMPLEMENTATION_TYPE;
-            let place = subgraph.place(key.directive.location());
-            errors.push(
-                CompositionError::new(code, message)
-                    .about(name.as_str())
-                    .at(place),
-            );
         }
     }
 }

@@ -49,15 +49,8 @@ const TYPES: [(&str, u32); 5] = [
 ];
 
 /// The directives of federation 1.
-pub(crate) const OF_FEDERATION_1: [&str; 7] = [
-    "key",
-    "requires",
-    "provides",
-    "external",
-    "extends",
-    "tag",
-    "inaccessible",
-];
+pub(crate) const OF_FEDERATION_1: [&str; 6] =
+    ["key", "requires", "provides", "external", "extends", "tag"];
 
 /// The version of federation that a subgraph speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,7 +9,8 @@ use std::collections::HashSet;
 
 use apollo_compiler::ast::Document;
 use apollo_compiler::parser::{SourceMap, SourceSpan};
-use apollo_compiler::validation::DiagnosticList;
+use apollo_compiler::schema::ExtendedType;
+use apollo_compiler::validation::{DiagnosticList, WithErrors};
 use apollo_compiler::{Name, Schema};
 use graphql_service::Location;
 
@@ -31,6 +32,8 @@ pub(super) struct Subgraph {
     pub(super) schema: Schema,
     /// Types that it extends without defining them, in GraphQL or by `@extends`.
     pub(super) extended: HashSet<Name>,
+    /// Those of them that it does not define in GraphQL either.
+    pub(super) undefined: HashSet<Name>,
 }
 
 impl Subgraph {
@@ -66,16 +69,19 @@ impl Reading<'_> {
     }
 }
 
-/// Reads a subgraph.
-///
-/// # Errors
-/// With everything that is wrong with it as GraphQL, and with its links.
+/// Reads a subgraph; `None` if something is wrong with it as GraphQL or with its links, which is reported.
 pub(super) fn read(
     source: &SubgraphSource,
     graph: Name,
-) -> Result<Subgraph, Vec<CompositionError>> {
-    let document = Document::parse(source.sdl.as_str(), source.name.as_str());
-    let document = document.map_err(|invalid| invalid_graphql(&source.name, &invalid.errors))?;
+    errors: &mut Vec<CompositionError>,
+) -> Option<Subgraph> {
+    let document = match Document::parse(source.sdl.as_str(), source.name.as_str()) {
+        Ok(document) => document,
+        Err(invalid) => {
+            errors.extend(invalid_graphql(&source.name, &invalid.errors));
+            return None;
+        }
+    };
     let mut reading = Reading {
         subgraph: &source.name,
         sources: &document.sources,
@@ -84,26 +90,40 @@ pub(super) fn read(
     let links = Links::read(&document, &mut reading);
     let rewritten = canonical::rewrite(&document, &links, &mut reading);
     if !reading.errors.is_empty() {
-        return Err(reading.errors);
+        errors.append(&mut reading.errors);
+        return None;
     }
-    let schema = schema(&rewritten, &links).map_err(|errors| {
-        let mut errors = invalid_graphql(&source.name, &errors);
-        errors.iter_mut().for_each(|error| explain(error, &links));
-        errors
-    })?;
-    let extended = extended(&rewritten, &schema);
-    Ok(Subgraph {
+    let schema = match schema(&rewritten) {
+        Ok(schema) => schema,
+        Err(invalid) => {
+            let mut found = invalid_graphql(&source.name, &invalid.errors);
+            found.iter_mut().for_each(|error| explain(error, &links));
+            errors.append(&mut found);
+            return None;
+        }
+    };
+    let mut undefined = undefined(&rewritten, &schema);
+    let types = schema.types.values();
+    let marked = types.filter(|ty| ty.directives().has("federation__extends"));
+    let marked: Vec<Name> = marked.map(|ty| ty.name().clone()).collect();
+    if links.version == Version::One {
+        // Libraries print `@extends` for languages without extensions.
+        undefined.extend(marked.iter().cloned());
+    }
+    let extended = undefined.iter().cloned().chain(marked).collect();
+    Some(Subgraph {
         name: source.name.clone(),
         url: source.url.clone(),
         graph,
         links,
         schema,
         extended,
+        undefined,
     })
 }
 
 /// Builds a schema, and validates it as GraphQL.
-fn schema(document: &Document, links: &Links) -> Result<Schema, DiagnosticList> {
+fn schema(document: &Document) -> Result<Schema, WithErrors<Schema>> {
     let is_defined = |name: &str| {
         let mut definitions = document.definitions.iter();
         definitions.any(|definition| definition.name().is_some_and(|it| it == name))
@@ -120,24 +140,28 @@ fn schema(document: &Document, links: &Links) -> Result<Schema, DiagnosticList> 
     if !is_defined("oneOf") {
         builder = builder.parse("directive @oneOf on INPUT_OBJECT", "oneOf.graphql");
     }
-    let built = builder.build().map_err(|invalid| invalid.errors)?;
-    // Interfaces of federation 1 need no implementation of their fields until they are merged.
-    let _ = links;
-    let valid = built.validate().map_err(|invalid| invalid.errors)?;
-    Ok(valid.into_inner())
+    Ok(builder.build()?.validate()?.into_inner())
 }
 
-fn extended(document: &Document, schema: &Schema) -> HashSet<Name> {
+/// Returns the types that have extensions and no definition.
+fn undefined(document: &Document, schema: &Schema) -> HashSet<Name> {
     let defined: HashSet<&Name> = document
         .definitions
         .iter()
         .filter(|definition| !definition.is_extension_definition())
         .filter_map(|definition| definition.name())
         .collect();
-    let types = schema.types.values().filter(|ty| !ty.is_built_in());
-    let extended = types
-        .filter(|ty| !defined.contains(ty.name()) || ty.directives().has("federation__extends"));
-    extended.map(|ty| ty.name().clone()).collect()
+    let types = schema
+        .types
+        .values()
+        .filter(|ty| !ty.is_built_in() && is_own(ty));
+    let undefined = types.filter(|ty| !defined.contains(ty.name()));
+    undefined.map(|ty| ty.name().clone()).collect()
+}
+
+fn is_own(ty: &ExtendedType) -> bool {
+    let name = ty.name().as_str();
+    !name.starts_with("federation__") && !name.starts_with("link__") && name != "_Service"
 }
 
 fn invalid_graphql(subgraph: &str, errors: &DiagnosticList) -> Vec<CompositionError> {
