@@ -39,51 +39,9 @@ impl Merge<'_> {
                 continue;
             }
             let merged = self.merge_value(name, value, &enums);
-            let lacks = |ty: &EnumType| !ty.values.contains_key(value);
-            let missing: Vec<_> = enums
-                .iter()
-                .filter(|(_, ty)| lacks(ty))
-                .map(|(at, _)| *at)
-                .collect();
             let is_hidden = merged.directives.has("inaccessible");
-            if missing.is_empty() {
+            if self.keeps_value((name, value), &enums, (is_input, is_output), is_hidden) {
                 values.insert(value.clone(), merged);
-                continue;
-            }
-            let coordinate = format!("{name}.{value}");
-            let missing = self.named(missing);
-            match (is_input, is_output) {
-                (true, true) if is_hidden => {
-                    values.insert(value.clone(), merged);
-                }
-                (true, true) => {
-                    let message = format!(
-                        "`{name}` is both input and output, and `{value}` is missing in {missing}"
-                    );
-                    let places = enums
-                        .iter()
-                        .map(|(at, ty)| self.place(*at, ty.name.location()))
-                        .collect();
-                    self.report(
-                        CompositionCode::ENUM_VALUE_MISMATCH,
-                        &coordinate,
-                        places,
-                        message,
-                    );
-                    values.insert(value.clone(), merged);
-                }
-                (true, false) => {
-                    let message =
-                        format!("`{coordinate}` is left out, since it is missing in {missing}");
-                    let code = HintCode::INCONSISTENT_ENUM_VALUE_FOR_INPUT_ENUM;
-                    self.hint(code, coordinate, Vec::new(), message);
-                }
-                (false, _) => {
-                    let message = format!("`{coordinate}` is missing in {missing}");
-                    let code = HintCode::INCONSISTENT_ENUM_VALUE_FOR_OUTPUT_ENUM;
-                    self.hint(code, coordinate, Vec::new(), message);
-                    values.insert(value.clone(), merged);
-                }
             }
         }
         if values.is_empty() {
@@ -107,6 +65,55 @@ impl Merge<'_> {
             directives,
             values,
         })))
+    }
+
+    /// Returns whether a merged enum has a value that some subgraphs may lack.
+    fn keeps_value(
+        &mut self,
+        (name, value): (&Name, &Name),
+        enums: &[(usize, &EnumType)],
+        (is_input, is_output): (bool, bool),
+        is_hidden: bool,
+    ) -> bool {
+        let lacks = |ty: &EnumType| !ty.values.contains_key(value);
+        let missing = enums.iter().filter(|(_, ty)| lacks(ty)).map(|(at, _)| *at);
+        let missing: Vec<_> = missing.collect();
+        if missing.is_empty() || (is_input && is_output && is_hidden) {
+            return true;
+        }
+        let coordinate = format!("{name}.{value}");
+        let missing = self.named(missing);
+        match (is_input, is_output) {
+            (true, true) => {
+                let message = format!(
+                    "`{name}` is both input and output, and `{value}` is missing in {missing}"
+                );
+                let places = enums
+                    .iter()
+                    .map(|(at, ty)| self.place(*at, ty.name.location()))
+                    .collect();
+                self.report(
+                    CompositionCode::ENUM_VALUE_MISMATCH,
+                    &coordinate,
+                    places,
+                    message,
+                );
+                true
+            }
+            (true, false) => {
+                let message =
+                    format!("`{coordinate}` is left out, since it is missing in {missing}");
+                let code = HintCode::INCONSISTENT_ENUM_VALUE_FOR_INPUT_ENUM;
+                self.hint(code, coordinate, Vec::new(), message);
+                false
+            }
+            (false, _) => {
+                let message = format!("`{coordinate}` is missing in {missing}");
+                let code = HintCode::INCONSISTENT_ENUM_VALUE_FOR_OUTPUT_ENUM;
+                self.hint(code, coordinate, Vec::new(), message);
+                true
+            }
+        }
     }
 
     fn merge_value(

@@ -6,6 +6,7 @@ use super::Merge;
 use super::fields::FieldSource;
 use crate::compose::code::{CompositionCode, HintCode};
 use crate::compose::facts::text;
+use crate::compose::finding::Place;
 
 /// What has become of a field in one subgraph.
 #[derive(Clone, Debug, Default)]
@@ -41,52 +42,13 @@ impl Merge<'_> {
                 self.report(code, coordinate, place, message);
                 continue;
             }
-            if !self.subgraphs.iter().any(|subgraph| subgraph.name == from) {
-                let message =
-                    format!("`{coordinate}` is overridden from `{from}`, which does not exist");
-                self.hint(
-                    HintCode::FROM_SUBGRAPH_DOES_NOT_EXIST,
-                    coordinate,
-                    place,
-                    message,
-                );
+            let origin = by_name.get(from).copied();
+            if !self.is_taken(coordinate, from, origin.map(|at| &sources[at]), &place) {
                 continue;
             }
-            let Some(&origin) = by_name.get(from) else {
-                let message = format!(
-                    "`{coordinate}` is overridden from `{from}`, which does not have it: `@override` can be removed"
-                );
-                self.hint(
-                    HintCode::OVERRIDE_DIRECTIVE_CAN_BE_REMOVED,
-                    coordinate,
-                    place,
-                    message,
-                );
+            let Some(origin) = origin else {
                 continue;
             };
-            if sources[origin].field.directives.has("federation__override") {
-                let message = format!(
-                    "`{coordinate}` is overridden from `{from}`, which overrides it itself"
-                );
-                self.report(
-                    CompositionCode::OVERRIDE_SOURCE_HAS_OVERRIDE,
-                    coordinate,
-                    place,
-                    message,
-                );
-                continue;
-            }
-            let of_origin = &sources[origin].field.directives;
-            let colliding = ["requires", "provides"]
-                .into_iter()
-                .find(|it| of_origin.has(&format!("federation__{it}")));
-            if let Some(other) = colliding {
-                let message =
-                    format!("`{coordinate}` is overridden from `{from}`, where it has `@{other}`");
-                let code = CompositionCode::OVERRIDE_COLLISION_WITH_ANOTHER_DIRECTIVE;
-                self.report(code, coordinate, place, message);
-                continue;
-            }
             moved[target].from = Some(from.to_owned());
             if sources[origin].is_external {
                 let message =
@@ -132,6 +94,53 @@ impl Merge<'_> {
             );
         }
         moved
+    }
+
+    /// Returns whether there is a field that an `@override` can take; otherwise says why not.
+    fn is_taken(
+        &mut self,
+        coordinate: &str,
+        from: &str,
+        origin: Option<&FieldSource<'_>>,
+        place: &[Place],
+    ) -> bool {
+        let place = place.to_vec();
+        let Some(origin) = origin else {
+            let exists = self.subgraphs.iter().any(|subgraph| subgraph.name == from);
+            let (code, why) = match exists {
+                false => (
+                    HintCode::FROM_SUBGRAPH_DOES_NOT_EXIST,
+                    "which does not exist",
+                ),
+                true => (
+                    HintCode::OVERRIDE_DIRECTIVE_CAN_BE_REMOVED,
+                    "which does not have it: `@override` can be removed",
+                ),
+            };
+            let message = format!("`{coordinate}` is overridden from `{from}`, {why}");
+            self.hint(code, coordinate, place, message);
+            return false;
+        };
+        let has = |name: &str| origin.field.directives.has(&format!("federation__{name}"));
+        if has("override") {
+            let message =
+                format!("`{coordinate}` is overridden from `{from}`, which overrides it itself");
+            self.report(
+                CompositionCode::OVERRIDE_SOURCE_HAS_OVERRIDE,
+                coordinate,
+                place,
+                message,
+            );
+            return false;
+        }
+        if let Some(other) = ["requires", "provides"].into_iter().find(|name| has(name)) {
+            let message =
+                format!("`{coordinate}` is overridden from `{from}`, where it has `@{other}`");
+            let code = CompositionCode::OVERRIDE_COLLISION_WITH_ANOTHER_DIRECTIVE;
+            self.report(code, coordinate, place, message);
+            return false;
+        }
+        true
     }
 
     /// Returns what is wrong with an `@override` by itself.

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use apollo_compiler::ast::Document;
 use apollo_compiler::parser::{SourceMap, SourceSpan};
 use apollo_compiler::schema::ExtendedType;
-use apollo_compiler::validation::{DiagnosticList, WithErrors};
+use apollo_compiler::validation::DiagnosticList;
 use apollo_compiler::{Name, Schema};
 use graphql_service::Location;
 
@@ -96,7 +96,7 @@ pub(super) fn read(
     let schema = match schema(&rewritten) {
         Ok(schema) => schema,
         Err(invalid) => {
-            let mut found = invalid_graphql(&source.name, &invalid.errors);
+            let mut found = invalid_graphql(&source.name, &invalid);
             found.iter_mut().for_each(|error| explain(error, &links));
             errors.append(&mut found);
             return None;
@@ -123,7 +123,7 @@ pub(super) fn read(
 }
 
 /// Builds a schema, and validates it as GraphQL.
-fn schema(document: &Document) -> Result<Schema, WithErrors<Schema>> {
+fn schema(document: &Document) -> Result<Schema, DiagnosticList> {
     let is_defined = |name: &str| {
         let mut definitions = document.definitions.iter();
         definitions.any(|definition| definition.name().is_some_and(|it| it == name))
@@ -140,7 +140,9 @@ fn schema(document: &Document) -> Result<Schema, WithErrors<Schema>> {
     if !is_defined("oneOf") {
         builder = builder.parse("directive @oneOf on INPUT_OBJECT", "oneOf.graphql");
     }
-    Ok(builder.build()?.validate()?.into_inner())
+    let built = builder.build().map_err(|invalid| invalid.errors)?;
+    let valid = built.validate().map_err(|invalid| invalid.errors)?;
+    Ok(valid.into_inner())
 }
 
 /// Returns the types that have extensions and no definition.
