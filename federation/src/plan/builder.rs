@@ -261,13 +261,6 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// Returns whether a group keeps its wave, whatever else is planned.
-    pub(super) fn is_fixed(&self, group: GroupId) -> bool {
-        let group = &self.groups[group];
-        !matches!(group.entry, Entry::Entities { .. })
-            && group.after.iter().all(|before| self.is_fixed(*before))
-    }
-
     /// Returns whether a group is complete in time.
     pub(super) fn in_time(&self, group: GroupId, due: Due) -> Result<GroupId, Fail> {
         match self.groups[group].wave < due.last {
@@ -296,7 +289,11 @@ impl<'s> Builder<'s> {
             .map(|group| self.groups[*group].wave + 1)
             .max()
             .unwrap_or(0);
+        // Entities may yet be given what comes later, or wait for others.
+        let is_fixed = !matches!(entry, Entry::Entities { .. })
+            && after.iter().all(|before| self.groups[*before].is_fixed);
         self.groups.push(Group {
+            is_fixed,
             subgraph,
             entry,
             nodes: BTreeSet::new(),

@@ -39,6 +39,9 @@ struct Here {
     inline: Vec<GroupId>,
 }
 
+/// A subgraph that a field can be fetched from otherwise, with the wave after which it is.
+type There = (Wave, SubgraphId, Source);
+
 /// What is put into representations, and the groups that must be complete before.
 pub(super) type Inputs = (Vec<Input>, BTreeSet<GroupId>);
 
@@ -99,11 +102,11 @@ impl<'s> Builder<'s> {
         let there = self.there(node, due, &here);
         let first = here.known.first().or(here.inline.first()).copied();
         if let Some(first) = first
-            && self.is_fixed(first)
+            && self.groups[first].is_fixed
             && self.has_all_below(node, first)
             && !there
                 .iter()
-                .any(|(wave, _)| wave.can_be_before(self.groups[first].wave))
+                .any(|(wave, ..)| wave.can_be_before(self.groups[first].wave))
         {
             return vec![Source::Here(first)];
         }
@@ -111,13 +114,7 @@ impl<'s> Builder<'s> {
     }
 
     /// Puts ways to fetch a field in order.
-    fn in_order(
-        &self,
-        node: NodeId,
-        due: Due,
-        here: Here,
-        there: Vec<(Wave, Source)>,
-    ) -> Vec<Source> {
+    fn in_order(&self, node: NodeId, due: Due, here: Here, there: Vec<There>) -> Vec<Source> {
         let class = self.tree.node(node).class;
         let is_leaf = self.tree.node(node).is_leaf;
         let known = here.known.into_iter().map(|group| (0, group));
@@ -127,12 +124,8 @@ impl<'s> Builder<'s> {
             let Group { wave, subgraph, .. } = self.groups[group];
             (tier, Wave::at(wave), subgraph, Source::Here(group))
         });
-        let there = there.into_iter().map(|(wave, source)| {
-            let (Source::Enter(subgraph) | Source::Given(subgraph)) = source else {
-                unreachable!("only groups are here")
-            };
-            (2, wave, subgraph, source)
-        });
+        let there = there.into_iter();
+        let there = there.map(|(wave, subgraph, source)| (2, wave, subgraph, source));
         let mut sources: Vec<_> = here.chain(there).collect();
         if sources.len() > 1 {
             sources.sort_by_cached_key(|(tier, wave, subgraph, source)| {
@@ -182,7 +175,7 @@ impl<'s> Builder<'s> {
     }
 
     /// Returns the subgraphs from which a field can be fetched otherwise, with the waves after which it is.
-    fn there(&mut self, node: NodeId, due: Due, here: &Here) -> Vec<(Wave, Source)> {
+    fn there(&mut self, node: NodeId, due: Due, here: &Here) -> Vec<There> {
         let field = self.tree.node(node).field;
         let mut found = Vec::new();
         for join in self.graph.resolvers(field) {
@@ -201,7 +194,7 @@ impl<'s> Builder<'s> {
             let mut groups = groups.filter(|group| self.groups[**group].subgraph == subgraph);
             let is_better = groups.all(|group| self.is_better(wave, *group, due));
             if is_better {
-                found.push((wave, source));
+                found.push((wave, subgraph, source));
             }
         }
         found
@@ -211,7 +204,7 @@ impl<'s> Builder<'s> {
     /// it is earlier, or the group may yet be given what waits for it.
     pub(super) fn is_better(&self, wave: Wave, group: GroupId, due: Due) -> bool {
         wave.can_be_before(self.groups[group].wave)
-            || (!due.is_of_clients() && !self.is_fixed(group))
+            || (!due.is_of_clients() && !self.groups[group].is_fixed)
     }
 
     /// Returns how many fields of a class a subgraph could fetch that have no place yet.

@@ -137,7 +137,7 @@ impl<'s> Builder<'s> {
         let mut present = self.presences(class);
         present.sort_by_key(|group| (self.groups[*group].wave, *group));
         if let Some(first) = present.first().copied()
-            && self.is_fixed(first)
+            && self.groups[first].is_fixed
         {
             present.truncate(1);
         }

@@ -208,6 +208,28 @@ fn requirements_in_a_ring_are_refused() {
 }
 
 #[test]
+fn mutations_of_two_subgraphs_in_turn_are_planned_however_many() {
+    let types = "type Query @join__type(graph: G0) @join__type(graph: G1) { x: Int }\n\
+        type Mutation @join__type(graph: G0) @join__type(graph: G1) {\n\
+        a(n: Int): T @join__field(graph: G0) b(n: Int): Int @join__field(graph: G1) }\n\
+        type T @join__type(graph: G0, key: \"id\") @join__type(graph: G1, key: \"id\") {\n\
+        id: ID! x: Int @join__field(graph: G0) y: Int @join__field(graph: G1) }";
+    let mut sdl = HEAD.replace("query: Query", "query: Query mutation: Mutation");
+    sdl.push_str("enum join__Graph { G0 @join__graph(name: \"g0\", url: \"\") ");
+    sdl.push_str("G1 @join__graph(name: \"g1\", url: \"\") }\n");
+    sdl.push_str(types);
+    let supergraph = Supergraph::parse(&sdl, "supergraph.graphql").unwrap();
+    let plain = each(60, |index| {
+        format!(" a{index}: a(n: {index}) {{ x }} b{index}: b")
+    });
+    let plain = plan(&supergraph, &format!("mutation {{{plain} }}")).unwrap();
+    assert_eq!((plain.cost.waves, plain.cost.fetches), (120, 120));
+    let followed = each(60, |index| format!(" a{index}: a(n: {index}) {{ x y }}"));
+    let followed = plan(&supergraph, &format!("mutation {{{followed} }}")).unwrap();
+    assert_eq!((followed.cost.waves, followed.cost.fetches), (120, 120));
+}
+
+#[test]
 fn two_thousand_aliases_are_planned() {
     let types = r#"type Query @join__type(graph: G0) { t: T }
         type T @join__type(graph: G0, key: "id") @join__type(graph: G1, key: "id") {

@@ -54,7 +54,7 @@ pub(crate) fn verdict(
     let ask = |bound: Bound| {
         let graph = Graph::new(supergraph, labels);
         let mut search = Search::new(graph, plan.operation, bound, candidates);
-        match search.exists(State::of(&plan.tree, plan.operation)) {
+        match search.exists(State::of(graph, &plan.tree, plan.operation)) {
             true => Some(true),
             false if search.is_exhausted() => None,
             false => Some(false),

@@ -32,9 +32,10 @@ impl State {
         let earliest = self.waves();
         let last = earliest.iter().max().map_or(0, |last| last + 1);
         let fetched = self.groups.iter().map(|group| group.nodes.len());
+        let (open, others) = self.open();
         last <= waves
-            && self.requests_at_least(&earliest) <= requests
-            && fetched.sum::<usize>() + self.open() <= fields
+            && fetched.sum::<usize>() + open <= fields
+            && self.requests_at_least(&earliest) + others <= requests
     }
 
     /// Returns how many requests there will be at least: of one subgraph those that wait for each other.

@@ -81,13 +81,21 @@ impl<'s> Search<'s> {
 
     /// Returns what becomes of a state in each way to fetch a field.
     fn places(&self, state: &State, node: usize, by: Option<usize>) -> Vec<State> {
-        let mut found: Vec<(State, usize)> = Vec::new();
-        for group in 0..state.groups.len() {
-            let is_there = state.groups[group].nodes.contains(&node);
-            if is_there || self.is_inline(state, group, node) {
-                found.push((state.clone(), group));
-            }
+        let here = self.here(state, node);
+        let is_first = |group: &usize| {
+            let group = &state.groups[*group];
+            group.entry == Entry::Root && group.after.is_empty()
+        };
+        if state.nodes[node].classes.is_empty()
+            && let Some(first) = here.iter().find(|group| is_first(group))
+        {
+            // Nothing is earlier, and nobody cares where a leaf comes from.
+            let mut state = state.clone();
+            state.groups[*first].nodes.insert(node);
+            return self.waited_for(state, *first, by).into_iter().collect();
         }
+        let here = here.into_iter().map(|group| (state.clone(), group));
+        let mut found: Vec<(State, usize)> = here.collect();
         let class = state.nodes[node].class;
         for join in self.graph.resolvers(state.nodes[node].field) {
             match &join.requires {
@@ -114,6 +122,28 @@ impl<'s> Search<'s> {
             self.waited_for(state, group, by)
         });
         found.collect()
+    }
+
+    /// Returns the groups in which a field can be fetched as they are, first those that fetch it already. Of a
+    /// leaf those are left out that wait for another one of them which costs no more.
+    fn here(&self, state: &State, node: usize) -> Vec<usize> {
+        let is_there = |group: usize| state.groups[group].nodes.contains(&node);
+        let groups = 0..state.groups.len();
+        let can = |group: &usize| is_there(*group) || self.is_inline(state, *group, node);
+        let mut here: Vec<usize> = groups.filter(can).collect();
+        here.sort_by_key(|group| !is_there(*group));
+        if state.nodes[node].classes.is_empty() {
+            let all = here.clone();
+            here.retain(|group| {
+                let is_better = |other: &usize| {
+                    other != group
+                        && state.waits_for(*group, *other)
+                        && (is_there(*other) || !is_there(*group))
+                };
+                !all.iter().any(is_better)
+            });
+        }
+        here
     }
 
     /// Lets a group wait for another one, if it can.

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use apollo_compiler::ast;
 use apollo_compiler::executable::OperationType;
 use federation::graph::Graph;
-use federation::operation::{ClassId, Output, Tree};
-use federation::supergraph::{FieldId, FieldJoin, FieldSet, Key, Selected, SubgraphId, TypeId};
+use federation::operation::{ClassId, NodeId, Output, Tree};
+use federation::supergraph::{
+    FieldId, FieldJoin, FieldSet, Key, Selected, SubgraphId, TypeId, TypeKind,
+};
 
 #[derive(Clone, Debug)]
 pub(super) struct Class {
@@ -30,6 +32,18 @@ pub(super) struct Node {
     pub(super) key: String,
     pub(super) inner: Option<FieldSet>,
     pub(super) classes: Vec<usize>,
+    /// The only subgraph that has the field.
+    sole: Option<SubgraphId>,
+    /// What clients ask for below it, as far as it is there whatever the types of objects are.
+    below: Below,
+}
+
+/// Fields that are fetched whatever is chosen.
+#[derive(Clone, Debug, Default)]
+struct Below {
+    fields: usize,
+    /// The subgraphs without which they cannot be.
+    subgraphs: BTreeSet<SubgraphId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,9 +99,9 @@ impl Group {
 
 impl State {
     /// Takes what the client asks for from a tree.
-    pub(super) fn of(tree: &Tree, operation: OperationType) -> State {
+    pub(super) fn of(graph: Graph<'_>, tree: &Tree, operation: OperationType) -> State {
         let mut state = State::default();
-        let root = state.client(tree, Tree::ROOT, None);
+        let root = state.client(graph, tree, (Tree::ROOT, None));
         let asked = state.classes[root].asked.clone();
         if operation == OperationType::Mutation {
             for node in asked.into_iter().rev() {
@@ -100,7 +114,12 @@ impl State {
         state
     }
 
-    fn client(&mut self, tree: &Tree, id: ClassId, position: Option<usize>) -> usize {
+    fn client(
+        &mut self,
+        graph: Graph<'_>,
+        tree: &Tree,
+        (id, position): (ClassId, Option<usize>),
+    ) -> usize {
         let class = self.classes.len();
         let outputs = &tree.class(id).outputs;
         let is_type = |output: &Output| matches!(output, Output::Typename { .. });
@@ -121,7 +140,7 @@ impl State {
             let place = match seen.get(node) {
                 Some(known) => *known,
                 None => {
-                    let place = self.field(tree, class, *node);
+                    let place = self.field(graph, tree, (class, *node));
                     seen.insert(*node, place);
                     self.classes[class].asked.push(place);
                     place
@@ -132,7 +151,7 @@ impl State {
         class
     }
 
-    fn field(&mut self, tree: &Tree, class: usize, node: federation::operation::NodeId) -> usize {
+    fn field(&mut self, graph: Graph<'_>, tree: &Tree, (class, node): (usize, NodeId)) -> usize {
         let known = tree.node(node);
         let place = self.nodes.len();
         self.nodes.push(Node {
@@ -143,11 +162,27 @@ impl State {
             key: known.key.to_string(),
             inner: None,
             classes: Vec::new(),
+            sole: sole(graph, known.field),
+            below: Below::default(),
         });
         for below in &known.classes {
             // Planning adds classes of what only the gateway needs; clients see nothing of them.
-            let below = self.client(tree, *below, Some(place));
+            let below = self.client(graph, tree, (*below, Some(place)));
             self.nodes[place].classes.push(below);
+        }
+        let supergraph = graph.supergraph();
+        let inner = supergraph.ty(supergraph.field(known.field).inner);
+        if inner.kind == TypeKind::Object {
+            let mut all = Below::default();
+            for class in &self.nodes[place].classes {
+                for node in &self.classes[*class].asked {
+                    let Node { sole, below, .. } = &self.nodes[*node];
+                    all.fields += 1 + below.fields;
+                    all.subgraphs.extend(sole);
+                    all.subgraphs.extend(&below.subgraphs);
+                }
+            }
+            self.nodes[place].below = all;
         }
         place
     }
@@ -190,13 +225,27 @@ impl State {
         self.groups.iter().any(|group| group.nodes.contains(&node))
     }
 
-    /// Returns how many fields are still to be fetched at least.
-    pub(super) fn open(&self) -> usize {
-        let nodes = self.tasks.iter().filter_map(|task| match task {
-            Task::Fetch(node, _) if !self.is_fetched(*node) => Some(*node),
-            _ => None,
-        });
-        nodes.collect::<BTreeSet<usize>>().len()
+    /// Returns how many fields are still to be fetched at least, and from how many other subgraphs.
+    pub(super) fn open(&self) -> (usize, usize) {
+        let (mut nodes, mut fields) = (BTreeSet::new(), 0);
+        let mut subgraphs = BTreeSet::new();
+        for task in &self.tasks {
+            match task {
+                Task::Fetch(node, _) if !self.is_fetched(*node) => {
+                    nodes.insert(*node);
+                    subgraphs.extend(self.nodes[*node].sole);
+                }
+                Task::Below(node) => {
+                    fields += self.nodes[*node].below.fields;
+                    subgraphs.extend(&self.nodes[*node].below.subgraphs);
+                }
+                _ => {}
+            }
+        }
+        for group in &self.groups {
+            subgraphs.remove(&group.subgraph);
+        }
+        (nodes.len() + fields, subgraphs.len())
     }
 
     pub(super) fn waits_for(&self, group: usize, other: usize) -> bool {
@@ -234,6 +283,8 @@ impl State {
             arguments,
             inner: wanted.clone(),
             classes: Vec::new(),
+            sole: sole(graph, field),
+            below: Below::default(),
         });
         if wanted.is_some() {
             for types in alike(graph, field, inner) {
@@ -248,6 +299,14 @@ impl State {
             }
         }
         place
+    }
+}
+
+/// Returns the only subgraph that has a field.
+fn sole(graph: Graph<'_>, field: FieldId) -> Option<SubgraphId> {
+    match graph.supergraph().field(field).joins.as_slice() {
+        [only] => Some(only.subgraph),
+        _ => None,
     }
 }
 
