@@ -17,6 +17,15 @@ pub(super) struct Reported {
     pub(super) error: GraphqlError,
 }
 
+/// An error of a subgraph that has no path yet.
+pub(super) struct Late {
+    /// The position of the request in the plan, as soon as it is known.
+    pub(super) request: Option<usize>,
+    /// The place of the value that failed.
+    pub(super) place: Vec<Seg>,
+    pub(super) error: GraphqlError,
+}
+
 /// Puts errors in the order of the plan, whichever subgraph is faster. Of several subgraphs that say that
 /// the same value failed, the first is believed.
 pub(super) fn in_order(mut reported: Vec<Reported>) -> Vec<GraphqlError> {

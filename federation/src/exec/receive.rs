@@ -5,7 +5,7 @@ use std::sync::Arc;
 use graphql_service::PathSegment;
 
 use super::answer::{self, Envelope, Parsed};
-use super::errors;
+use super::errors::{self, Late};
 use super::fetch::{Failure, Received};
 use super::found::{Blamed, Errors, MAX_ERRORS, PathItem, SubgraphError};
 use super::lists::List;
@@ -206,8 +206,8 @@ impl Run {
                 self.omitted += 1;
                 continue;
             }
-            let places = self.places(request, sent, error);
-            if places.is_empty() {
+            let (places, untold) = self.places(request, sent, error);
+            if places.is_empty() && untold.is_empty() {
                 let made = errors::of_subgraph(error, name, self.common_path(sent));
                 self.report(made, None);
             }
@@ -215,19 +215,27 @@ impl Run {
                 let made = errors::of_subgraph(error, name, path);
                 self.report(made, Some(place));
             }
+            for place in untold {
+                let error = errors::of_subgraph(error, name, Vec::new());
+                self.late.push(Late {
+                    request: None,
+                    place,
+                    error,
+                });
+            }
         }
     }
 
     /// Returns the places of an error of a subgraph with the client's paths to them: one for each object
-    /// that its entity stands for.
+    /// that its entity stands for. Of places without them, the types of objects above are not told yet.
     fn places(
         &self,
         request: &Request,
         sent: &Sent,
         error: &SubgraphError<'_>,
-    ) -> Vec<(Vec<Seg>, Vec<PathSegment>)> {
+    ) -> (Vec<Located>, Vec<Vec<Seg>>) {
         let path = error.path();
-        let mut places = Vec::new();
+        let (mut places, mut untold) = (Vec::new(), Vec::new());
         for list in sent {
             let (step, objects) = (&request.steps[list.step], &list.objects);
             let (objects, rest) = match (&step.entry, path.as_slice()) {
@@ -244,21 +252,28 @@ impl Run {
             };
             for object in objects {
                 // More would not be listed.
-                if places.len() > MAX_ERRORS {
-                    return places;
+                if places.len() + untold.len() > MAX_ERRORS {
+                    return (places, untold);
                 }
                 let mut place = self.store.path(*object);
                 place.extend(rest.iter().map(|item| match item {
                     PathItem::Index(index) => Seg::Index(*index),
                     PathItem::Key(key) => Seg::Key(key.as_str().into()),
                 }));
+                if self.late.len() < MAX_ERRORS && self.walk().is_untold(&place) {
+                    untold.push(place);
+                    continue;
+                }
                 let paths = self.walk().client_paths(&place).into_iter();
                 places.extend(paths.map(|path| (place.clone(), path)));
             }
         }
-        places
+        (places, untold)
     }
 }
+
+/// A place with the client's path to it.
+type Located = (Vec<Seg>, Vec<PathSegment>);
 
 /// Returns the form that the answer to a request must have.
 fn shape(request: &Request, sent: &Sent) -> Shape {

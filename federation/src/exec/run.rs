@@ -12,7 +12,7 @@ use graphql_service::document::Prepared;
 use graphql_service::writer::{AnswerWriter, WriteResult};
 use graphql_service::{Answer, GraphqlError, OutOfMemory, Reply, RequestContext, Slots};
 
-use super::errors::{Reported, in_order};
+use super::errors::{Late, Reported, in_order};
 use super::fetch::{self, Failure, Received};
 use super::found::MAX_ERRORS;
 use super::lists::{self, List};
@@ -72,6 +72,8 @@ pub(super) struct Run {
     /// What the answers in the store hold.
     pub(super) held: Vec<Arc<Allowance>>,
     pub(super) errors: Vec<Reported>,
+    /// Errors of subgraphs whose paths depend on what is not told yet.
+    pub(super) late: Vec<Late>,
     /// Number of errors that are not kept.
     pub(super) omitted: usize,
     /// Answers that were not looked at yet.
@@ -116,6 +118,7 @@ impl Run {
             store: Store::new(execution.plan.tree.class(Tree::ROOT).ty()),
             held: Vec::new(),
             errors: Vec::new(),
+            late: Vec::new(),
             omitted: 0,
             arrived: VecDeque::new(),
             states: vec![State::Waiting; execution.plan.requests.len()],
@@ -179,10 +182,24 @@ impl Run {
         found.map(|(position, _)| position)
     }
 
+    /// Reports errors whose paths could not be told before.
+    fn report_late(&mut self) {
+        for late in std::mem::take(&mut self.late) {
+            let before = self.errors.len();
+            for path in self.walk().client_paths(&late.place) {
+                self.report(late.error.clone().on(path), Some(late.place.clone()));
+            }
+            self.number_errors(before, late.request.unwrap_or_default());
+        }
+    }
+
     /// Says of the latest errors from which request of the plan they are.
     fn number_errors(&mut self, before: usize, position: usize) {
         for reported in &mut self.errors[before..] {
             reported.request = position;
+        }
+        for late in self.late.iter_mut().filter(|late| late.request.is_none()) {
+            late.request = Some(position);
         }
     }
 
@@ -258,6 +275,7 @@ impl Run {
         &mut self,
         introspect: &(impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Sync),
     ) -> Reply {
+        self.report_late();
         let memory = Arc::clone(&self.execution.context.memory);
         let mut writer = AnswerWriter::new()
             .with_limit(self.execution.response_bytes)

@@ -14,6 +14,14 @@ pub(super) struct Walk<'w> {
     pub(super) store: &'w Store,
 }
 
+/// The client's paths to a place.
+#[derive(Default)]
+struct Paths {
+    list: Vec<Vec<PathSegment>>,
+    /// Whether there may be fewer when the types of all objects are told.
+    is_untold: bool,
+}
+
 impl Walk<'_> {
     /// Returns the type of an object that is the value of a field; `None` where the supergraph has no such
     /// type.
@@ -77,7 +85,17 @@ impl Walk<'_> {
     /// Returns the client's paths to a place in the store, each cut after the last field that the client
     /// asked for. There are several where the client asked for the same under several aliases.
     pub(super) fn client_paths(&self, place: &[Seg]) -> Vec<Vec<PathSegment>> {
-        let mut paths = Vec::new();
+        self.found(place).0
+    }
+
+    /// Returns whether the types of objects on the way to a place are not told yet, so that what it is under which
+    /// alias may be told later.
+    pub(super) fn is_untold(&self, place: &[Seg]) -> bool {
+        self.found(place).1
+    }
+
+    fn found(&self, place: &[Seg]) -> (Vec<Vec<PathSegment>>, bool) {
+        let mut paths = Paths::default();
         let root = Value::Object(Store::ROOT);
         self.translate(
             place,
@@ -87,6 +105,10 @@ impl Walk<'_> {
             &mut Vec::new(),
             &mut paths,
         );
+        let Paths {
+            list: mut paths,
+            is_untold,
+        } = paths;
         paths.sort_by_key(|path: &Vec<PathSegment>| std::cmp::Reverse(path.len()));
         let longest = paths.first().map_or(0, Vec::len);
         // A cut path beside a full one is that of a field which only the gateway reads there.
@@ -97,7 +119,7 @@ impl Walk<'_> {
                 different.push(path);
             }
         }
-        different
+        (different, is_untold)
     }
 
     fn translate(
@@ -107,10 +129,10 @@ impl Walk<'_> {
         classes: &[ClassId],
         value: Option<&Value>,
         path: &mut Vec<PathSegment>,
-        paths: &mut Vec<Vec<PathSegment>>,
+        paths: &mut Paths,
     ) {
         match place.split_first() {
-            None => paths.push(path.clone()),
+            None => paths.list.push(path.clone()),
             Some((Seg::Index(index), rest)) => {
                 let item = match value {
                     Some(Value::List(items)) => items.get(*index),
@@ -121,10 +143,13 @@ impl Walk<'_> {
                 path.pop();
             }
             Some((Seg::Key(key), rest)) => {
-                let before = paths.len();
+                let before = paths.list.len();
                 let (classes, object) = self.narrowed(position, classes, value);
+                let known = position.zip(object);
+                paths.is_untold |= classes.len() > 1
+                    && known.is_some_and(|(position, object)| self.is_untyped(object, position));
                 for class in classes {
-                    if object.is_none() && paths.len() > before {
+                    if object.is_none() && paths.list.len() > before {
                         // The object is gone with its type: one of its possible places is enough.
                         break;
                     }
@@ -142,8 +167,8 @@ impl Walk<'_> {
                         path.pop();
                     }
                 }
-                if paths.len() == before {
-                    paths.push(path.clone());
+                if paths.list.len() == before {
+                    paths.list.push(path.clone());
                 }
             }
         }

@@ -6,23 +6,28 @@ use apollo_compiler::executable::OperationType;
 
 use super::builder::{Builder, Fail};
 use super::group::{ContextValue, Entry, GroupId};
+use super::moves::Wave;
+use super::place::Due;
 use crate::operation::{ClassId, NodeId};
 use crate::supergraph::{ContextArgument, FieldJoin, FieldSet, Key, SubgraphId};
 
 impl<'s> Builder<'s> {
     /// Returns the wave after which a subgraph can have resolved a field, given what it requires of its object
     /// and of objects above.
-    pub(super) fn resolved(&mut self, node: NodeId, subgraph: SubgraphId) -> Option<u32> {
+    pub(super) fn resolved(&mut self, node: NodeId, subgraph: SubgraphId) -> Wave {
         let (class, field) = (self.tree.node(node).class, self.tree.node(node).field);
-        let (ty, waves) = (self.tree.class(class).ty(), self.waves(class));
-        let mut wave = self.graph.resolved(ty, field, subgraph, &waves)?;
-        for argument in &self.graph.resolves(subgraph, field)?.contexts {
+        let (ty, reached) = (self.tree.class(class).ty(), self.reached(class));
+        let mut wave = self.moves.resolved((ty, field), subgraph, &reached);
+        let join = self.graph.resolves(subgraph, field);
+        for argument in join.into_iter().flat_map(|join| &join.contexts) {
             self.steps += 1;
-            let (above, _, set) = self.above(class, argument)?;
-            let (ty, waves) = (self.tree.class(above).ty(), self.waves(above));
-            wave = wave.max(self.graph.ready(ty, set, &waves)? + 1);
+            let Some((above, _, set)) = self.above(class, argument) else {
+                return Wave::NEVER;
+            };
+            let (ty, reached) = (self.tree.class(above).ty(), self.reached(above));
+            wave = wave.latest(self.moves.ready(ty, set, &reached).next());
         }
-        Some(wave)
+        wave
     }
 
     /// Returns the nearest objects above a class that have the context of an argument, how many objects above
@@ -52,14 +57,23 @@ impl<'s> Builder<'s> {
         &mut self,
         class: ClassId,
         join: &'s FieldJoin,
-        limit: u32,
+        due: Due,
     ) -> Result<(Vec<ContextValue>, BTreeSet<GroupId>), Fail> {
         let (mut values, mut before) = (Vec::new(), BTreeSet::new());
         for argument in &join.contexts {
             let above = self.above(class, argument);
             let (above, levels, set) =
                 above.ok_or_else(|| Fail::Impossible(argument.name.to_string()))?;
-            let (inputs, more) = self.inputs(above, set, limit)?;
+            // All who take the same have it from the same place.
+            let key = (above, std::ptr::from_ref(set).addr());
+            let (inputs, more) = match self.taken.get(&key) {
+                Some(known) => known.clone(),
+                None => {
+                    let placed = self.inputs(above, set, due)?;
+                    self.taken.insert(key, placed.clone());
+                    placed
+                }
+            };
             before.extend(more);
             let ty = argument.ty.clone();
             values.push(ContextValue { ty, levels, inputs });
@@ -71,16 +85,16 @@ impl<'s> Builder<'s> {
     /// are given the same values may join.
     pub(super) fn by_key_and_contexts(
         &mut self,
-        class: ClassId,
-        (subgraph, key): (SubgraphId, &Key),
-        wave: u32,
+        (class, subgraph): (ClassId, SubgraphId),
+        key: &Key,
+        (wave, due): (Wave, Due),
         values: Vec<ContextValue>,
     ) -> Result<GroupId, Fail> {
         if let Some(position) = self.tree.class(class).position {
             // Objects are asked for by their own types alone.
-            self.tell_types(position)?;
+            self.tell_types(position, due)?;
         }
-        let group = self.by_key(class, subgraph, key, wave)?;
+        let group = self.by_key((class, subgraph), key, wave, due)?;
         if let Some(entered) = self.entered.get_mut(&class) {
             entered.retain(|id| *id != group);
         }

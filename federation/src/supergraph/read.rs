@@ -20,6 +20,7 @@ use super::model::{
     Field, FieldId, FieldJoin, Key, LabelId, Override, RequirementId, Subgraph, SubgraphId,
     Supergraph, Type, TypeId, TypeJoin, TypeKind,
 };
+use super::provided::provided;
 use crate::code;
 
 impl Supergraph {
@@ -62,7 +63,7 @@ impl Supergraph {
             return Err(errors);
         }
         let api = api::schema(&schema)?;
-        Ok(Supergraph {
+        let mut supergraph = Supergraph {
             schema,
             api,
             subgraphs,
@@ -72,7 +73,10 @@ impl Supergraph {
             required_by_name: required_by_name(&fields),
             fields,
             requirements: requirements.into_list(),
-        })
+            provided: HashSet::new(),
+        };
+        supergraph.provided = provided(&supergraph);
+        Ok(supergraph)
     }
 }
 

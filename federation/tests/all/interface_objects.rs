@@ -9,12 +9,17 @@ use serde_json::{Value as Json, json};
 
 /// Answers a query where `ratings` has two objects and `catalog` answers as given.
 fn answer(query: &str, catalog: Json) -> Json {
-    let sdl = include_str!("../cases/library/supergraph.graphql");
-    let supergraph = Arc::new(Supergraph::parse(sdl, "supergraph.graphql").unwrap());
     let best = json!({ "data": { "best": [
         { "id": "1", "average": 1.5 },
         { "id": "2", "average": 2.5 },
     ] } });
+    answer_with(query, best, catalog)
+}
+
+/// Answers a query where both subgraphs answer as given.
+fn answer_with(query: &str, best: Json, catalog: Json) -> Json {
+    let sdl = include_str!("../cases/library/supergraph.graphql");
+    let supergraph = Arc::new(Supergraph::parse(sdl, "supergraph.graphql").unwrap());
     let transport = InProcess::new()
         .with_function("ratings", move |_| best.clone())
         .with_function("catalog", move |_| catalog.clone());
@@ -66,4 +71,32 @@ fn what_is_known_without_types_is_kept_when_they_cannot_be_told() {
     assert_eq!(answer["data"], expected);
     assert_eq!(answer["errors"].as_array().unwrap().len(), 1);
     assert_eq!(answer["errors"][0]["message"], "closed");
+}
+
+#[test]
+fn an_error_is_at_the_aliases_of_the_type_that_is_told_later() {
+    let best = json!({
+        "data": { "best": [{ "id": "1", "average": null }, { "id": "2", "average": null }] },
+        "errors": [
+            { "message": "first", "path": ["best", 0, "average"] },
+            { "message": "second", "path": ["best", 1, "average"] },
+        ],
+    });
+    let catalog =
+        json!({ "data": { "_entities": [{ "__typename": "Book" }, { "__typename": "Film" }] } });
+    let query = "{ best { a: average ... on Book { b: average } } }";
+    let answer = answer_with(query, best, catalog);
+    let expected = json!({ "best": [{ "a": null, "b": null }, { "a": null }] });
+    assert_eq!(answer["data"], expected);
+    let errors = answer["errors"].as_array().unwrap();
+    let found: Vec<String> = errors
+        .iter()
+        .map(|error| format!("{} {}", error["path"], error["message"]))
+        .collect();
+    let expected = [
+        r#"["best",0,"a"] "first""#,
+        r#"["best",0,"b"] "first""#,
+        r#"["best",1,"a"] "second""#,
+    ];
+    assert_eq!(found, expected);
 }

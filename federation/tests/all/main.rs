@@ -18,8 +18,6 @@ mod fault_table;
 mod faults;
 mod fuzz_seeds;
 mod generate;
-mod generate_contexts;
-mod generate_interface_objects;
 mod http;
 mod inputs;
 mod interface_objects;
