@@ -81,6 +81,8 @@ pub(super) struct Builder<'s> {
     last: u32,
     /// Whether its groups have surely the best waves.
     pub(super) is_exact: bool,
+    /// How often a group waits for another one.
+    edges: usize,
     /// The number of fields in all requests.
     fields: usize,
     /// How many will be added at least.
@@ -129,6 +131,7 @@ impl<'s> Builder<'s> {
             best,
             last,
             is_exact: true,
+            edges: 0,
             fields: 0,
             open: common.outlook.least().fields,
             added: common.outlook.added.clone(),
@@ -247,11 +250,11 @@ impl<'s> Builder<'s> {
         if waves < best.waves {
             return Ok(());
         }
-        self.steps += 1 + self.groups.len() / 2;
+        self.steps += 1 + (self.groups.len() + self.edges) / 2;
         let latest = u32::try_from(best.waves).unwrap_or(u32::MAX);
         let least = Cost {
             waves,
-            fetches: waves.max(at_least(&self.groups, &self.outlook, latest)),
+            fetches: at_least(&self.groups, &self.outlook, latest).max(waves),
             fields: self.fields + self.open,
         };
         if least >= best {
@@ -292,6 +295,8 @@ impl<'s> Builder<'s> {
         // Entities may yet be given what comes later, or wait for others.
         let is_fixed = !matches!(entry, Entry::Entities { .. })
             && after.iter().all(|before| self.groups[*before].is_fixed);
+        self.edges += after.len();
+        self.steps += after.len() / 4;
         self.groups.push(Group {
             is_fixed,
             subgraph,
@@ -344,6 +349,7 @@ impl<'s> Builder<'s> {
     /// Lets a group wait for others.
     pub(super) fn wait(&mut self, group: GroupId, after: &BTreeSet<GroupId>) {
         self.groups[group].after.extend(after);
+        self.steps += (self.groups.len() + self.edges) / 4;
         loop {
             let late = |id: &GroupId| {
                 let after = &self.groups[*id].after;

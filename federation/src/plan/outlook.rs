@@ -26,6 +26,8 @@ pub(super) struct Outlook {
     least: Cost,
     /// The waves of any plan are at least so many.
     pub(super) waves: usize,
+    /// The requests of any plan are at least so many; there may be more of those that are known.
+    pub(super) requests: usize,
     /// The subgraphs that are asked at the root in every plan.
     pub(super) roots: BTreeSet<SubgraphId>,
     /// The requests behind the first wave that are in every plan.
@@ -50,6 +52,10 @@ struct Fetched {
     plain: Vec<SubgraphId>,
     /// How many waves come behind it at least.
     behind: u32,
+    /// What is below it is not complete before this wave.
+    last: u32,
+    /// The number of requests behind the one at the root, at least.
+    requests: usize,
 }
 
 impl Outlook {
@@ -63,6 +69,7 @@ impl Outlook {
                 fields: 0,
             },
             waves: 0,
+            requests: 0,
             roots: BTreeSet::new(),
             later: Vec::new(),
             added: HashMap::new(),
@@ -80,12 +87,15 @@ impl Outlook {
         for join in &supergraph.ty(tree.class(Tree::ROOT).ty()).joins {
             waves.lower(join.subgraph, 0);
         }
-        looking.class(Tree::ROOT, &waves, true);
+        let fetched = looking.class(Tree::ROOT, &waves, true);
         outlook.later.sort_unstable();
         outlook.later.dedup();
         if operation == OperationType::Mutation {
-            // What begins at the root comes later too.
-            outlook.later.clear();
+            (outlook.waves, outlook.requests) = in_series(&fetched);
+            if fetched.len() > 1 {
+                // What begins at the root comes later too.
+                outlook.later.clear();
+            }
         }
         outlook.work_out();
         outlook
@@ -111,10 +121,30 @@ impl Outlook {
         let certain = self.is_certain.iter().filter(|is_certain| **is_certain);
         self.least = Cost {
             waves: self.waves,
-            fetches: self.waves.max(at_least(&[], self, waves)),
+            fetches: at_least(&[], self, waves),
             fields: certain.count() + self.added.values().sum::<usize>(),
         };
     }
+}
+
+/// Returns how many waves and requests the fields of a mutation take at least: each waits for all that is
+/// below the one before, and neighbours share a request where nothing is.
+fn in_series(fields: &[Fetched]) -> (usize, usize) {
+    let (mut waves, mut requests) = (0, 0);
+    let mut open: Option<Vec<SubgraphId>> = None;
+    for field in fields {
+        let mut common = open.take().unwrap_or_default();
+        common.retain(|subgraph| field.plain.contains(subgraph));
+        if common.is_empty() {
+            waves += 1;
+            requests += 1;
+            common.clone_from(&field.plain);
+        }
+        waves += field.last as usize;
+        requests += field.requests;
+        open = (field.last == 0).then_some(common);
+    }
+    (waves, requests)
 }
 
 /// A field with its arguments.
@@ -147,14 +177,21 @@ impl<'s> Looking<'_, 's> {
             if ways.is_empty() {
                 continue;
             }
-            let behind = self.below(*node, &ways, is_certain);
+            let known = self.outlook.later.len();
+            let (behind, below) = self.below(*node, &ways, is_certain);
             if is_certain {
-                self.certain(*node, &ways, behind);
+                let last = below.max(self.certain(*node, &ways, behind));
+                let requests = match class {
+                    Tree::ROOT => self.requests_since(known),
+                    _ => 0,
+                };
                 let joins: Vec<&FieldJoin> = ways.into_iter().map(|(_, join)| join).collect();
                 let plain = joins.iter().filter(|join| join.is_plain());
                 fetched.push(Fetched {
                     plain: plain.map(|join| join.subgraph).collect(),
                     behind,
+                    last,
+                    requests: requests.max(last as usize),
                 });
                 needed.push(joins);
             }
@@ -163,6 +200,13 @@ impl<'s> Looking<'_, 's> {
             self.added(class, needed, &reached);
         }
         fetched
+    }
+
+    /// Returns how many requests are needed at least for what was noted behind others.
+    fn requests_since(&self, known: usize) -> usize {
+        let later = self.outlook.later[known..].iter();
+        let subgraphs: BTreeSet<SubgraphId> = later.map(|later| later.subgraph).collect();
+        subgraphs.len()
     }
 
     /// Returns who can resolve a field, and after which waves at the earliest.
@@ -175,8 +219,9 @@ impl<'s> Looking<'_, 's> {
         ways.collect()
     }
 
-    /// Notes a field that every plan fetches.
-    fn certain(&mut self, node: NodeId, ways: &[(u32, &FieldJoin)], behind: u32) {
+    /// Notes a field that every plan fetches. Returns the wave before which it and what must come behind it
+    /// are not complete.
+    fn certain(&mut self, node: NodeId, ways: &[(u32, &FieldJoin)], behind: u32) -> u32 {
         let earliest = ways.iter().map(|(wave, _)| *wave).min().unwrap_or(0);
         let outlook = &mut *self.outlook;
         outlook.is_certain[node.index()] = true;
@@ -194,12 +239,14 @@ impl<'s> Looking<'_, 's> {
                 });
             }
         }
+        earliest + behind
     }
 
-    /// Looks at what is below a field. Returns how many waves come behind it at least.
-    fn below(&mut self, node: NodeId, ways: &[(u32, &FieldJoin)], is_certain: bool) -> u32 {
+    /// Looks at what is below a field. Returns how many waves come behind it at least, and the wave before
+    /// which what is below is not complete.
+    fn below(&mut self, node: NodeId, ways: &[(u32, &FieldJoin)], is_certain: bool) -> (u32, u32) {
         let supergraph = self.graph.supergraph();
-        let mut behind = 0;
+        let (mut behind, mut last) = (0, 0);
         for class in &self.tree.node(node).classes {
             let mut waves = Waves::nowhere(supergraph.subgraphs().len());
             let mut is_always = is_certain;
@@ -224,9 +271,10 @@ impl<'s> Looking<'_, 's> {
                 let mut joins = ways.iter().map(|(_, join)| join.subgraph);
                 let is_apart = !joins.any(|subgraph| below.plain.contains(&subgraph));
                 behind = behind.max(below.behind + u32::from(is_apart));
+                last = last.max(below.last);
             }
         }
-        behind
+        (behind, last)
     }
 
     /// Counts the fields of a class that clients did not ask for and every plan needs: what fields require

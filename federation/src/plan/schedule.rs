@@ -77,7 +77,8 @@ pub(super) fn at_least(groups: &[Group], outlook: &Outlook, waves: u32) -> usize
         }
         count
     });
-    alone + missing + apart.sum::<usize>()
+    let known = alone + missing + apart.sum::<usize>();
+    known.max(outlook.requests).max(outlook.waves)
 }
 
 /// Finds waves of groups with the fewest requests, in as many waves as they need.
