@@ -282,12 +282,7 @@ impl Run {
             .with_memory(memory, Duration::ZERO);
         writer.omit_errors(self.omitted);
         let mut paths = ErrorPaths::default();
-        let mut errors = std::mem::take(&mut self.errors);
-        errors.retain(|reported| {
-            let place = reported.place.as_ref();
-            place.is_none_or(|place| self.walk().is_path_to(&reported.error.path, place))
-        });
-        for error in in_order(errors) {
+        for error in in_order(std::mem::take(&mut self.errors)) {
             paths.add(&error.path);
             writer.push_error(error);
         }
