@@ -61,3 +61,33 @@ fn nobody_is_asked_where_no_entity_has_its_key() {
         json!([{ "inStock": null }, null])
     );
 }
+
+#[test]
+fn entities_of_different_types_with_one_key_are_told_apart() {
+    let sdl = include_str!("../cases/store/supergraph.graphql");
+    let supergraph = Arc::new(Supergraph::parse(sdl, "supergraph.graphql").unwrap());
+    let item = |ty: &str| json!({ "item": { "__typename": ty, "sku": "1", "region": "EU" } });
+    let stock = json!([item("Book"), item("Chair"), item("Book")]);
+    let transport = InProcess::new()
+        .with_function(
+            "inventory",
+            move |_| json!({ "data": { "warehouses": [{ "stock": stock }] } }),
+        )
+        .with_function("products", |request| {
+            let variables = serde_json::to_value(&request.variables).unwrap();
+            let representations = variables["representations"].as_array().unwrap();
+            let entity =
+                |it: &Json| json!({ "__typename": it["__typename"], "name": it["__typename"] });
+            let entities: Vec<Json> = representations.iter().map(entity).collect();
+            assert_eq!(entities.len(), 2);
+            json!({ "data": { "_entities": entities } })
+        });
+    let gateway = Gateway::new(supergraph, Arc::new(transport), GatewayOptions::default()).unwrap();
+    let query = "{ warehouses { stock { item { ... on Product { name } } } } }";
+    let answer = gateway.respond(Request::new(query), RequestContext::new());
+    let answer = futures::executor::block_on(answer).body.to_bytes();
+    let answer: Json = serde_json::from_slice(&answer).unwrap();
+    let stock = answer["data"]["warehouses"][0]["stock"].as_array().unwrap();
+    let names: Vec<&Json> = stock.iter().map(|it| &it["item"]["name"]).collect();
+    assert_eq!(names, ["Book", "Chair", "Book"]);
+}
