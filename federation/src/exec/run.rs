@@ -230,7 +230,12 @@ impl<'e> Run<'e> {
             .with_memory(memory, Duration::ZERO);
         writer.omit_errors(self.omitted);
         let mut paths = ErrorPaths::default();
-        for error in in_order(std::mem::take(&mut self.errors)) {
+        let mut errors = std::mem::take(&mut self.errors);
+        errors.retain(|reported| {
+            let place = reported.place.as_ref();
+            place.is_none_or(|place| self.walk().is_path_to(&reported.error.path, place))
+        });
+        for error in in_order(errors) {
             paths.add(&error.path);
             writer.push_error(error);
         }

@@ -149,6 +149,54 @@ impl Walk<'_> {
         }
     }
 
+    /// Returns whether a client's path to a place still is one: the types of objects may have been told since
+    /// it was found.
+    pub(super) fn is_path_to(&self, path: &[PathSegment], place: &[Seg]) -> bool {
+        let root = Value::Object(Store::ROOT);
+        self.leads(path, place, None, &[Tree::ROOT], Some(&root))
+    }
+
+    fn leads(
+        &self,
+        path: &[PathSegment],
+        place: &[Seg],
+        position: Option<NodeId>,
+        classes: &[ClassId],
+        value: Option<&Value>,
+    ) -> bool {
+        match (path.split_first(), place.split_first()) {
+            (Some((_, path)), Some((Seg::Index(index), place))) => {
+                let item = match value {
+                    Some(Value::List(items)) => items.get(*index),
+                    _ => None,
+                };
+                self.leads(path, place, position, classes, item)
+            }
+            (Some((PathSegment::Key(client), path)), Some((Seg::Key(key), place))) => {
+                let (classes, object) = self.narrowed(position, classes, value);
+                let Some(object) = object else {
+                    // It is gone with its type.
+                    return true;
+                };
+                let outputs = classes
+                    .iter()
+                    .flat_map(|class| &self.tree.class(*class).outputs);
+                let mut nodes = outputs
+                    .filter(|output| output.key() == client.as_str())
+                    .filter_map(Output::node)
+                    .filter(|node| self.tree.node(*node).key == *key);
+                nodes.any(|node| {
+                    let below = &self.tree.node(node).classes;
+                    let value = self.store.get(object, key);
+                    self.leads(path, place, Some(node), below, value)
+                })
+            }
+            // The path may be cut.
+            (None, _) => true,
+            _ => false,
+        }
+    }
+
     /// Returns the classes that a value can be of, and its object.
     fn narrowed(
         &self,

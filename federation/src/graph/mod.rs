@@ -44,6 +44,8 @@ pub struct Graph<'s> {
     supergraph: &'s Supergraph,
     labels: &'s ActiveLabels,
     denied: Option<&'s Denied>,
+    /// Whether what is provided on some path counts as resolved everywhere.
+    is_hopeful: bool,
 }
 
 impl<'s> Graph<'s> {
@@ -54,6 +56,16 @@ impl<'s> Graph<'s> {
             supergraph,
             labels,
             denied: None,
+            is_hopeful: false,
+        }
+    }
+
+    /// Lets what is provided on some path count as resolved everywhere: whatever is not found then cannot
+    /// be planned, and no plan is earlier.
+    pub(crate) fn hopeful(self) -> Self {
+        Graph {
+            is_hopeful: self.supergraph.has_provided(),
+            ..self
         }
     }
 
@@ -64,6 +76,10 @@ impl<'s> Graph<'s> {
             denied: Some(denied),
             ..self
         }
+    }
+
+    pub(crate) fn is_hopeful(self) -> bool {
+        self.is_hopeful
     }
 
     /// Returns what the request may not see, where something was left out.
@@ -83,13 +99,18 @@ impl<'s> Graph<'s> {
     #[must_use]
     pub fn resolves(self, subgraph: SubgraphId, field: FieldId) -> Option<&'s FieldJoin> {
         let join = self.supergraph.field(field).join(subgraph)?;
-        (!join.is_external && self.is_kept(join)).then_some(join)
+        self.counts(field, join).then_some(join)
     }
 
     /// Returns the subgraphs that resolve a field.
     pub fn resolvers(self, field: FieldId) -> impl Iterator<Item = &'s FieldJoin> {
         let joins = self.supergraph.field(field).joins.iter();
-        joins.filter(move |join| !join.is_external && self.is_kept(join))
+        joins.filter(move |join| self.counts(field, join))
+    }
+
+    fn counts(self, field: FieldId, join: &FieldJoin) -> bool {
+        (!join.is_external && self.is_kept(join))
+            || (self.is_hopeful && self.supergraph.is_provided(join.subgraph, field))
     }
 
     fn is_kept(self, join: &FieldJoin) -> bool {

@@ -39,7 +39,7 @@ impl Waves {
     }
 
     /// Returns the first wave after which objects are present anywhere.
-    fn first(&self) -> Option<u32> {
+    pub(crate) fn first(&self) -> Option<u32> {
         self.0.iter().flatten().min().copied()
     }
 }

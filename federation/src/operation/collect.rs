@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use apollo_compiler::executable::{Field, Operation, SelectionSet};
+use apollo_compiler::executable::{Field, Operation, OperationType, SelectionSet};
 use apollo_compiler::response::JsonMap;
 use apollo_compiler::{ExecutableDocument, Name, Node as AstNode, ast};
 use graphql_service::GraphqlError;
@@ -316,7 +316,9 @@ impl<'d> Collector<'_, 'd> {
             .field_id(ty, name)
             .expect("validation has checked the field");
         let inner = supergraph.ty(supergraph.field(field).inner);
-        if !inner.is_composite() {
+        // A mutation is carried out as often as it is asked for.
+        let is_mutation = supergraph.root(OperationType::Mutation) == Some(ty);
+        if !inner.is_composite() && !is_mutation {
             return self.tree.leaf(supergraph, class, name, arguments);
         }
         self.tree.take(1)?;
@@ -328,6 +330,9 @@ impl<'d> Collector<'_, 'd> {
         let slot = self.tree.slot(supergraph, class, asked, repetition);
         let id = self.tree.push_node(supergraph, class, asked, slot);
         self.tree.nodes[id.index()].response_key = Some(key.clone());
+        if !inner.is_composite() {
+            return Ok(id);
+        }
         let accessible = inner.possible.iter().copied();
         let accessible = accessible.filter(|ty| supergraph.ty(*ty).is_accessible);
         let sets: Vec<&SelectionSet> = fields.iter().map(|field| &field.selection_set).collect();

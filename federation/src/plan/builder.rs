@@ -7,9 +7,13 @@ use apollo_compiler::executable::OperationType;
 
 use super::choices::Choices;
 use super::group::{Entry, Group, GroupId};
-use crate::graph::{Graph, Waves};
-use crate::operation::{Class, ClassId, Full, NodeId, Tree};
-use crate::supergraph::{FieldJoin, FieldSet, Selected, SubgraphId, TypeId};
+use super::moves::{Moves, Reached};
+use super::outlook::Outlook;
+use super::place::Due;
+use super::schedule::{at_least, schedule};
+use crate::graph::Graph;
+use crate::operation::{ClassId, Full, NodeId, Tree};
+use crate::supergraph::{SubgraphId, TypeId};
 
 /// Why there is no plan this way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,58 +47,98 @@ pub struct Cost {
 /// Builds one candidate.
 pub(super) struct Builder<'s> {
     pub(super) graph: Graph<'s>,
+    pub(super) moves: Rc<Moves<'s>>,
+    pub(super) outlook: Rc<Outlook>,
     pub(super) operation: OperationType,
     pub(super) tree: Tree,
     pub(super) groups: Vec<Group>,
     pub(super) choices: Choices,
     /// The groups that fetch a field.
     pub(super) fetched: HashMap<NodeId, Vec<GroupId>>,
+    /// Leaves that need no place of their own: where their objects are, they can be had.
+    pub(super) later: BTreeSet<NodeId>,
     /// The groups that begin at the root.
-    roots: Vec<GroupId>,
+    pub(super) roots: Vec<GroupId>,
     /// The groups that begin at a class.
     pub(super) entered: HashMap<ClassId, Vec<GroupId>>,
     /// The groups that tell the types of the values of a field.
     pub(super) typed: HashMap<NodeId, GroupId>,
+    /// What is being entered by a key: nothing that this waits for enters it.
+    pub(super) entering: Vec<(ClassId, SubgraphId)>,
+    /// What is being given what it requires.
+    pub(super) computing: Vec<NodeId>,
     /// What everything waits for that begins now, in a mutation.
-    barrier: BTreeSet<GroupId>,
+    pub(super) barrier: BTreeSet<GroupId>,
     /// What is known of classes, for as long as no group has changed.
-    reached: HashMap<ClassId, Rc<Waves>>,
-    best: Option<Cost>,
+    pub(super) reached: HashMap<ClassId, Reached>,
+    pub(super) best: Option<Cost>,
+    /// Candidates are complete before this wave.
+    last: u32,
+    /// Whether its groups have surely the best waves.
+    pub(super) is_exact: bool,
+    /// How often a group waits for another one.
+    edges: usize,
+    /// The number of fields in all requests.
+    fields: usize,
+    /// How many will be added at least.
+    open: usize,
+    /// How many of them clients did not ask for, by the class of their objects.
+    added: HashMap<ClassId, usize>,
     /// What building has cost so far, about; not a time, so that plans do not depend on the machine.
     pub(super) steps: usize,
 }
 
+/// What candidates have in common.
+pub(super) struct Common<'c, 's> {
+    pub(super) moves: &'c Rc<Moves<'s>>,
+    pub(super) outlook: &'c Rc<Outlook>,
+    pub(super) operation: OperationType,
+    pub(super) tree: &'c Tree,
+}
+
 impl<'s> Builder<'s> {
+    /// Begins a candidate that is complete before the wave `last`, and better than the best one so far.
     pub(super) fn new(
-        graph: Graph<'s>,
-        operation: OperationType,
-        tree: Tree,
+        common: &Common<'_, 's>,
         choices: Choices,
+        last: u32,
         best: Option<Cost>,
     ) -> Self {
         Builder {
-            graph,
-            operation,
-            tree,
+            graph: common.moves.graph,
+            moves: Rc::clone(common.moves),
+            outlook: Rc::clone(common.outlook),
+            operation: common.operation,
+            tree: common.tree.clone(),
             groups: Vec::new(),
             choices,
             fetched: HashMap::new(),
+            later: BTreeSet::new(),
             roots: Vec::new(),
             entered: HashMap::new(),
             typed: HashMap::new(),
+            entering: Vec::new(),
+            computing: Vec::new(),
             barrier: BTreeSet::new(),
             reached: HashMap::new(),
             best,
+            last,
+            is_exact: true,
+            edges: 0,
+            fields: 0,
+            open: common.outlook.least().fields,
+            added: common.outlook.added.clone(),
             steps: 0,
         }
     }
 
-    /// Finds a place for everything that the operation needs.
+    /// Finds a place for everything that the operation needs, and the waves of all groups.
     pub(super) fn run(&mut self) -> Result<Cost, Fail> {
         let root = Tree::ROOT;
+        let due = Due::of_clients(self.last);
         if self.operation == OperationType::Mutation {
             for node in self.tree.class(root).nodes.clone() {
-                self.place(node, u32::MAX)?;
+                self.place(node, due)?;
                 self.below(node)?;
                 self.barrier = (0..self.groups.len()).collect();
                 self.reached.clear();
@@ -102,9 +146,23 @@ impl<'s> Builder<'s> {
         } else {
             self.class(root)?;
         }
-        let cost = self.cost();
+        for node in std::mem::take(&mut self.later) {
+            if !self.fetched.contains_key(&node) {
+                self.place(node, due)?;
+            }
+        }
+        let schedule = schedule(&self.groups, &self.outlook);
+        self.is_exact = schedule.is_minimal;
+        let cost = Cost {
+            waves: waves(&self.groups),
+            fetches: schedule.requests,
+            fields: self.fields,
+        };
         if self.best.is_some_and(|best| best <= cost) {
             return Err(Fail::Worse);
+        }
+        for (group, wave) in self.groups.iter_mut().zip(schedule.waves) {
+            group.wave = wave;
         }
         Ok(cost)
     }
@@ -116,27 +174,8 @@ impl<'s> Builder<'s> {
         Fail::Impossible(format!("{}.{}", parent.name, field.name))
     }
 
-    pub(super) fn cost(&self) -> Cost {
-        let requests = self
-            .groups
-            .iter()
-            .enumerate()
-            .map(|(id, group)| self.request_of(id, group));
-        let requests: BTreeSet<_> = requests.collect();
-        Cost {
-            waves: self
-                .groups
-                .iter()
-                .map(|group| group.wave as usize + 1)
-                .max()
-                .unwrap_or(0),
-            fetches: requests.len(),
-            fields: self.groups.iter().map(|group| group.nodes.len()).sum(),
-        }
-    }
-
-    /// Returns what tells the request of a group from others: entities of one subgraph that can be
-    /// asked for at the same time share one.
+    /// Returns what tells the request of a group from others: entities of one subgraph that are asked for
+    /// in the same wave share one.
     pub(super) fn request_of(
         &self,
         id: GroupId,
@@ -152,6 +191,7 @@ impl<'s> Builder<'s> {
     /// Finds places for the fields of a class that clients asked for.
     fn class(&mut self, class: ClassId) -> Result<(), Fail> {
         let mut nodes = self.tree.class(class).nodes.clone();
+        nodes.retain(|node| self.outlook.is_asked(*node));
         self.steps += 1 + nodes.len();
         // What is at hand comes first, then what needs no more than a key: later fields find the groups
         // of earlier ones.
@@ -166,9 +206,19 @@ impl<'s> Builder<'s> {
             (!is_here, !is_plain)
         });
         for node in &nodes {
-            self.place(*node, u32::MAX)?;
+            if self.fetched.contains_key(node) {
+                continue;
+            }
+            // No plan is better for a leaf that has a request of its own, or is put where something else
+            // may not need it.
+            let is_leaf = self.tree.node(*node).is_leaf;
+            let mut present = self.presences(class).into_iter();
+            if is_leaf && present.any(|group| self.is_inline(group, *node)) {
+                self.later.insert(*node);
+            } else {
+                self.place(*node, Due::of_clients(self.last))?;
+            }
         }
-        self.prune()?;
         for node in nodes {
             self.below(node)?;
         }
@@ -177,7 +227,7 @@ impl<'s> Builder<'s> {
 
     fn below(&mut self, node: NodeId) -> Result<(), Fail> {
         if self.needs_types(node) {
-            self.tell_types(node)?;
+            self.tell_types(node, Due::of_clients(self.last))?;
         }
         for class in self.tree.node(node).classes.clone() {
             if !self.presences(class).is_empty() {
@@ -187,196 +237,35 @@ impl<'s> Builder<'s> {
         Ok(())
     }
 
-    /// Stops when the candidate has become worse than what is known: it only grows.
-    fn prune(&self) -> Result<(), Fail> {
-        let is_worse = self.best.is_some_and(|best| {
-            let cost = self.cost();
-            (cost.waves, cost.fetches) > (best.waves, best.fetches) && cost.waves >= best.waves
-        });
-        if is_worse { Err(Fail::Worse) } else { Ok(()) }
-    }
-
-    /// Returns the groups in which the objects of a class are present.
-    pub(super) fn presences(&self, class: ClassId) -> Vec<GroupId> {
-        let mut all: Vec<GroupId> = self.entered.get(&class).cloned().unwrap_or_default();
-        let Class {
-            position, types, ..
-        } = self.tree.class(class);
-        let Some(position) = position else {
-            // A mutation is carried out field by field: only the last group may still grow, and only as
-            // long as nothing follows it.
-            let is_open = |id: &GroupId| {
-                self.operation != OperationType::Mutation || id + 1 == self.groups.len()
-            };
-            return self.roots.iter().copied().filter(is_open).collect();
+    /// Stops when no plan that this becomes is better than what is known.
+    pub(super) fn bound(&mut self) -> Result<(), Fail> {
+        let Some(best) = self.best else {
+            return Ok(());
         };
-        let field = self
-            .graph
-            .supergraph()
-            .field(self.tree.node(*position).field);
-        for group in self.fetched.get(position).into_iter().flatten() {
-            if let Some(join) = field.join(self.groups[*group].subgraph)
-                && meet(self.graph.possible(join), types)
-            {
-                all.push(*group);
-            }
+        let waves = self.outlook.waves.max(waves(&self.groups));
+        if waves < best.waves {
+            return Ok(());
         }
-        all
-    }
-
-    /// Returns whether a group can fetch a field where it has the object already.
-    pub(super) fn is_inline(&self, group: GroupId, node: NodeId) -> bool {
-        let subgraph = self.groups[group].subgraph;
-        let field = self.tree.node(node).field;
-        if !self.is_alike(group, node) {
-            return false;
-        }
-        match self.graph.resolves(subgraph, field) {
-            Some(join) => join.requires.is_none() || self.groups[group].nodes.contains(&node),
-            None => self.is_provided(group, node),
-        }
-    }
-
-    /// Returns whether a subgraph resolves a field on this path alone.
-    fn is_provided(&self, group: GroupId, node: NodeId) -> bool {
-        let subgraph = self.groups[group].subgraph;
-        let supergraph = self.graph.supergraph();
-        if supergraph
-            .field(self.tree.node(node).field)
-            .join(subgraph)
-            .is_none()
-        {
-            return false;
-        }
-        let mut path = vec![node];
-        loop {
-            let class = self.tree.node(path[path.len() - 1]).class;
-            let Some(above) = self.tree.class(class).position else {
-                return false;
-            };
-            if self.groups[group].entry.classes().contains(&class)
-                || !self.groups[group].nodes.contains(&above)
-            {
-                return false;
-            }
-            let join = supergraph.field(self.tree.node(above).field).join(subgraph);
-            if let Some(provides) = join.and_then(|join| join.provides.as_ref())
-                && self.names(provides, &path)
-            {
-                return true;
-            }
-            path.push(above);
-        }
-    }
-
-    /// Returns whether a field set has the path; its last step comes first.
-    fn names(&self, set: &FieldSet, path: &[NodeId]) -> bool {
-        let Some((node, rest)) = path.split_last() else {
-            return true;
+        self.steps += 1 + (self.groups.len() + self.edges) / 2;
+        let latest = u32::try_from(best.waves).unwrap_or(u32::MAX);
+        let least = Cost {
+            waves,
+            fetches: at_least(&self.groups, &self.outlook, latest).max(waves),
+            fields: self.fields + self.open,
         };
-        let node = self.tree.node(*node);
-        let ty = self.tree.class(node.class).ty();
-        set.of(self.graph.supergraph(), ty)
-            .iter()
-            .any(|selected| match selected {
-                Selected::Field { name, inner, .. } => {
-                    *name == node.name && self.names(inner, rest)
-                }
-                _ => false,
-            })
+        if least >= best {
+            Err(Fail::Worse)
+        } else {
+            Ok(())
+        }
     }
 
-    /// Returns the wave after which the objects of a class can be present in each subgraph.
-    pub(super) fn waves(&mut self, class: ClassId) -> Rc<Waves> {
-        if let Some(known) = self.reached.get(&class) {
-            return Rc::clone(known);
+    /// Returns whether a group is complete in time.
+    pub(super) fn in_time(&self, group: GroupId, due: Due) -> Result<GroupId, Fail> {
+        match self.groups[group].wave < due.last {
+            true => Ok(group),
+            false => Err(Fail::Worse),
         }
-        let supergraph = self.graph.supergraph();
-        let mut waves = Waves::nowhere(supergraph.subgraphs().len());
-        for group in self.presences(class) {
-            waves.lower(self.groups[group].subgraph, self.groups[group].wave);
-        }
-        let ty = self.tree.class(class).ty();
-        match self.tree.class(class).position {
-            None => {
-                let start = self.after_barrier();
-                for join in &supergraph.ty(ty).joins {
-                    waves.lower(join.subgraph, start);
-                }
-            }
-            Some(position) => {
-                for (subgraph, wave) in self.ways_from_above(class, position) {
-                    waves.lower(subgraph, wave);
-                }
-                if self.is_query(ty) {
-                    let first = self
-                        .presences(class)
-                        .into_iter()
-                        .map(|id| self.groups[id].wave)
-                        .min();
-                    for join in &supergraph.ty(ty).joins {
-                        waves.lower(join.subgraph, first.unwrap_or_default() + 1);
-                    }
-                }
-            }
-        }
-        let known = supergraph.ty(ty).joins.len();
-        self.steps += 1 + known * known / 4;
-        self.graph.spread(ty, &mut waves);
-        let waves = Rc::new(waves);
-        self.reached.insert(class, Rc::clone(&waves));
-        waves
-    }
-
-    pub(super) fn is_query(&self, ty: TypeId) -> bool {
-        self.graph.supergraph().root(OperationType::Query) == Some(ty)
-    }
-
-    pub(super) fn after_barrier(&self) -> u32 {
-        let waves = self
-            .barrier
-            .iter()
-            .map(|group| self.groups[*group].wave + 1);
-        waves.max().unwrap_or(0)
-    }
-
-    /// Returns the subgraphs that can fetch the field which leads to a class once more, and after which
-    /// wave they have done so.
-    pub(super) fn ways_from_above(
-        &mut self,
-        class: ClassId,
-        position: NodeId,
-    ) -> Vec<(SubgraphId, u32)> {
-        let above = self.tree.node(position).class;
-        let is_root = self.tree.class(above).position.is_none();
-        if is_root && self.operation == OperationType::Mutation {
-            // It would be carried out twice.
-            return Vec::new();
-        }
-        let supergraph = self.graph.supergraph();
-        let field = supergraph.field(self.tree.node(position).field);
-        let fetched = self
-            .fetched
-            .get(&position)
-            .and_then(|groups| groups.first());
-        let first = fetched.and_then(|group| field.join(self.groups[*group].subgraph));
-        let expected: Option<&[TypeId]> = first.map(|join| self.graph.possible(join));
-        let waves = self.waves(above);
-        let types = &self.tree.class(class).types;
-        let ways = self
-            .graph
-            .resolvers(self.tree.node(position).field)
-            .filter_map(|join: &FieldJoin| {
-                let possible = self.graph.possible(join);
-                // Where subgraphs know different types, only one of them is asked.
-                let is_same = expected.is_none_or(|expected| expected == possible);
-                let is_way = join.requires.is_none() && is_same && meet(possible, types);
-                waves
-                    .get(join.subgraph)
-                    .filter(|_| is_way)
-                    .map(|wave| (join.subgraph, wave))
-            });
-        ways.collect()
     }
 
     /// Adds a group.
@@ -399,7 +288,13 @@ impl<'s> Builder<'s> {
             .map(|group| self.groups[*group].wave + 1)
             .max()
             .unwrap_or(0);
+        // Entities may yet be given what comes later, or wait for others.
+        let is_fixed = !matches!(entry, Entry::Entities { .. })
+            && after.iter().all(|before| self.groups[*before].is_fixed);
+        self.edges += after.len();
+        self.steps += after.len() / 4;
         self.groups.push(Group {
+            is_fixed,
             subgraph,
             entry,
             nodes: BTreeSet::new(),
@@ -413,16 +308,44 @@ impl<'s> Builder<'s> {
     /// Fetches a field in a group.
     pub(super) fn add(&mut self, group: GroupId, node: NodeId) {
         if self.groups[group].nodes.insert(node) {
-            self.fetched.entry(node).or_default().push(group);
+            let fetched = self.fetched.entry(node).or_default();
+            let is_first = fetched.is_empty();
+            fetched.push(group);
+            self.fields += 1;
+            if is_first {
+                self.close(node);
+            }
             if !self.tree.node(node).is_leaf {
                 self.reached.clear();
             }
         }
     }
 
+    /// Counts a field that is no longer missing.
+    fn close(&mut self, node: NodeId) {
+        if self.outlook.is_asked(node) {
+            self.open -= usize::from(self.outlook.is_certain(node));
+            return;
+        }
+        // What is needed of objects that clients did not ask for counts where those are needed.
+        let mut class = self.tree.node(node).class;
+        while let Some(position) = self.tree.class(class).position
+            && !self.outlook.is_asked(position)
+        {
+            class = self.tree.node(position).class;
+        }
+        if let Some(added) = self.added.get_mut(&class)
+            && *added > 0
+        {
+            *added -= 1;
+            self.open -= 1;
+        }
+    }
+
     /// Lets a group wait for others.
     pub(super) fn wait(&mut self, group: GroupId, after: &BTreeSet<GroupId>) {
         self.groups[group].after.extend(after);
+        self.steps += (self.groups.len() + self.edges) / 4;
         loop {
             let late = |id: &GroupId| {
                 let after = &self.groups[*id].after;
@@ -456,6 +379,12 @@ impl<'s> Builder<'s> {
         }
         false
     }
+}
+
+/// Returns the number of waves of groups.
+fn waves(groups: &[Group]) -> usize {
+    let waves = groups.iter().map(|group| group.wave as usize + 1);
+    waves.max().unwrap_or(0)
 }
 
 /// Returns whether two ascending lists have something in common.

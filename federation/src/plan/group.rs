@@ -20,6 +20,8 @@ pub(super) struct Group {
     pub(super) after: BTreeSet<GroupId>,
     /// The longest chain of groups before it.
     pub(super) wave: u32,
+    /// Whether it keeps its wave, whatever else is planned.
+    pub(super) is_fixed: bool,
 }
 
 /// Where a group begins.

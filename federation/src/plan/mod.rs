@@ -2,17 +2,23 @@
 //!
 //! Planning is pure: it depends on the supergraph, the active labels, the operation and the values of the
 //! variables of its conditions, and on nothing else. Plans are compared by waves, then requests, then
-//! fields. All candidates are tried as long as there are not too many; [`Plan::is_optimal`] says whether.
+//! fields. All candidates are tried as long as there are not too many, or it is clear that none can be
+//! better; [`Plan::is_optimal`] says whether.
 
 mod assemble;
 mod builder;
 mod choices;
 mod document;
 mod group;
+mod moves;
+mod outlook;
 mod place;
+mod presence;
+mod schedule;
 mod search;
 mod text;
 mod types;
+mod ways;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -44,8 +50,7 @@ pub struct Plan {
     pub requests: Vec<Request>,
     /// What it costs.
     pub cost: Cost,
-    /// Whether all candidates of the search were tried. Few plans are none of its candidates, so there may
-    /// still be a better one.
+    /// Whether no plan costs less. Where it is not known, there were too many candidates.
     pub is_optimal: bool,
 }
 
@@ -57,7 +62,8 @@ pub struct Request {
     pub subgraph: SubgraphId,
     /// The requests that must be complete before, as positions in the plan.
     pub after: Vec<usize>,
-    /// The longest chain of requests before it.
+    /// Its wave: what it waits for is in earlier ones. Entities wait for a later wave where that saves a
+    /// request.
     pub wave: u32,
     /// The operation that the subgraph is sent.
     pub document: String,

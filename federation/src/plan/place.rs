@@ -1,121 +1,212 @@
-//! Finds the subgraph that a field is fetched from, and the way there.
+//! Finds the subgraph that a field is fetched from.
+//!
+//! A way is left out where another one is surely as good. What is left are choices, the most promising first.
 
 use std::collections::BTreeSet;
 
 use super::builder::{Builder, Fail};
-use super::group::{Entry, GroupId, Input, Part};
-use crate::operation::{ClassId, NodeId};
-use crate::supergraph::{FieldSet, Key, Selected, SubgraphId};
+use super::group::{Entry, Group, GroupId, Input, Part};
+use super::moves::Wave;
+use super::ways::Way;
+use crate::operation::{ClassId, NodeId, Output};
+use crate::supergraph::{FieldSet, Selected, SubgraphId};
+
+/// When something is needed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Due {
+    /// Before this wave if possible: what it is needed for can be had then. `None` where clients need it.
+    soon: Option<u32>,
+    /// Before this wave at the latest.
+    pub(super) last: u32,
+}
 
 /// How a field can be fetched.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     /// In a group that has the object.
-    Inline(GroupId),
+    Here(GroupId),
     /// In a subgraph that the object has to be made present in.
     Enter(SubgraphId),
     /// In a subgraph that has to be given what the field requires.
     Given(SubgraphId),
 }
 
-/// How the objects of a class can be made present in a subgraph.
-#[derive(Clone, Copy, Debug)]
-enum Way<'s> {
-    /// By a new request at the root.
-    Root,
-    /// By a new request at the root, for a field that leads back to the root type.
-    Reentry,
-    /// By the field that leads to the class, fetched there too.
-    Above(NodeId),
-    /// By a key.
-    Key(&'s Key),
+/// The groups in which a field can be fetched as they are, the earliest first.
+struct Here {
+    /// Those that fetch it already.
+    known: Vec<GroupId>,
+    /// Those that can.
+    inline: Vec<GroupId>,
 }
+
+/// A subgraph that a field can be fetched from otherwise, with the wave after which it is.
+type There = (Wave, SubgraphId, Source);
 
 /// What is put into representations, and the groups that must be complete before.
 pub(super) type Inputs = (Vec<Input>, BTreeSet<GroupId>);
 
-impl<'s> Builder<'s> {
-    /// Finds a place for a field, if it has none. Only ways that are complete before the wave `limit` are
-    /// taken, so what something waits for never waits for it.
-    pub(super) fn place(&mut self, node: NodeId, limit: u32) -> Result<GroupId, Fail> {
-        if let Some(known) = self.fetched.get(&node) {
-            let first = known
-                .iter()
-                .min_by_key(|group| (self.groups[**group].wave, **group));
-            return first.copied().ok_or_else(|| self.impossible(node));
+impl Due {
+    /// What clients need is complete before the wave `last`.
+    pub(super) fn of_clients(last: u32) -> Self {
+        Due { soon: None, last }
+    }
+
+    /// Returns when the inputs of a group are needed that is likely to be in a wave.
+    pub(super) fn of_inputs(self, wave: Wave) -> Self {
+        let last = self.last.saturating_sub(1);
+        Due {
+            soon: Some(wave.likely.map_or(last, |wave| wave.min(last))),
+            last,
         }
-        let sources = self.sources(node, limit);
+    }
+
+    fn is_of_clients(self) -> bool {
+        self.soon.is_none()
+    }
+
+    /// Returns whether a wave is likely to be too late for what is hoped for.
+    pub(super) fn is_late(self, wave: Wave) -> bool {
+        self.soon.is_some_and(|soon| !wave.is_likely_before(soon))
+    }
+}
+
+impl<'s> Builder<'s> {
+    /// Finds a place for a field.
+    pub(super) fn place(&mut self, node: NodeId, due: Due) -> Result<GroupId, Fail> {
+        self.bound()?;
+        let sources = self.sources(node, due);
         if sources.is_empty() {
             return Err(self.impossible(node));
         }
         let chosen = self.choices.choose(sources.len());
         let group = match sources[chosen] {
-            Source::Inline(group) => group,
+            Source::Here(group) => group,
             Source::Enter(subgraph) => {
                 let class = self.tree.node(node).class;
-                let group = self.enter(class, node, subgraph, limit)?;
-                group.ok_or_else(|| self.impossible(node))?
+                self.enter(class, node, subgraph, due)?
             }
-            Source::Given(subgraph) => self.given(node, subgraph, limit)?,
+            Source::Given(subgraph) => self.given(node, subgraph, due)?,
         };
         self.add(group, node);
-        Ok(group)
+        self.in_time(group, due)
     }
 
     /// Returns how a field can be fetched, the most promising way first.
-    fn sources(&mut self, node: NodeId, limit: u32) -> Vec<Source> {
-        let (class, field) = (self.tree.node(node).class, self.tree.node(node).field);
-        let is_leaf = self.tree.node(node).is_leaf;
-        let mut inline = self.presences(class);
-        inline.retain(|group| self.is_inline(*group, node));
-        inline.sort_by_key(|group| (self.groups[*group].wave, *group));
-        if is_leaf && let Some(first) = inline.first() {
-            return vec![Source::Inline(*first)];
-        }
-        if let Some(first) = inline.first()
-            && self.missing(node, self.groups[*first].subgraph) == 0
+    fn sources(&mut self, node: NodeId, due: Due) -> Vec<Source> {
+        let here = self.here(node, due);
+        if due.is_of_clients()
+            && let Some(only) = self.suffices(node, &here)
         {
-            // Nothing can be better: it is there first, and all below comes with it.
-            return vec![Source::Inline(*first)];
+            return vec![Source::Here(only)];
         }
-        let waves = self.waves(class);
-        let mut sources: Vec<(u32, SubgraphId, Source)> = Vec::new();
-        for group in &inline {
-            let Some(known) = self.groups.get(*group) else {
-                continue;
-            };
-            sources.push((known.wave, known.subgraph, Source::Inline(*group)));
+        let there = self.there(node, due, &here);
+        let first = here.known.first().or(here.inline.first()).copied();
+        if let Some(first) = first
+            && self.groups[first].is_fixed
+            && self.has_all_below(node, first)
+            && !there
+                .iter()
+                .any(|(wave, ..)| wave.can_be_before(self.groups[first].wave))
+        {
+            return vec![Source::Here(first)];
         }
+        self.in_order(node, due, here, there)
+    }
+
+    /// Puts ways to fetch a field in order.
+    fn in_order(&self, node: NodeId, due: Due, here: Here, there: Vec<There>) -> Vec<Source> {
+        let class = self.tree.node(node).class;
+        let is_leaf = self.tree.node(node).is_leaf;
+        let known = here.known.into_iter().map(|group| (0, group));
+        let inline = here.inline.into_iter();
+        let inline = inline.map(|group| (if is_leaf { 1 } else { 2 }, group));
+        let here = known.chain(inline).map(|(tier, group)| {
+            let Group { wave, subgraph, .. } = self.groups[group];
+            (tier, Wave::at(wave), subgraph, Source::Here(group))
+        });
+        let there = there.into_iter();
+        let there = there.map(|(wave, subgraph, source)| (2, wave, subgraph, source));
+        let mut sources: Vec<_> = here.chain(there).collect();
+        if sources.len() > 1 {
+            sources.sort_by_cached_key(|(tier, wave, subgraph, source)| {
+                let below = self.missing(node, *subgraph);
+                (
+                    due.is_late(*wave),
+                    *tier,
+                    wave.likely
+                        .map(|wave| wave + u32::from(below > 0))
+                        .unwrap_or(u32::MAX),
+                    below,
+                    usize::MAX - self.covered(class, node, *subgraph),
+                    source.rank(),
+                    *subgraph,
+                )
+            });
+        }
+        sources.into_iter().map(|(.., source)| source).collect()
+    }
+
+    /// Returns the groups in which a field can be fetched as they are.
+    fn here(&self, node: NodeId, due: Due) -> Here {
+        let in_order = |mut groups: Vec<GroupId>| {
+            groups.retain(|group| self.groups[*group].wave < due.last);
+            groups.sort_by_key(|group| (self.groups[*group].wave, *group));
+            groups
+        };
+        let known = self.fetched.get(&node).cloned().unwrap_or_default();
+        let mut inline = self.presences(self.tree.node(node).class);
+        inline.retain(|group| !known.contains(group) && self.is_inline(*group, node));
+        Here {
+            known: in_order(known),
+            inline: in_order(inline),
+        }
+    }
+
+    /// Returns a group than which none is better for what clients need: all below can be had there too.
+    fn suffices(&self, node: NodeId, here: &Here) -> Option<GroupId> {
+        let mut inline = here.inline.iter();
+        let known = here.known.first();
+        let found = known.or_else(|| inline.find(|group| self.has_all_below(node, **group)));
+        found.copied()
+    }
+
+    fn has_all_below(&self, node: NodeId, group: GroupId) -> bool {
+        self.missing(node, self.groups[group].subgraph) == 0
+    }
+
+    /// Returns the subgraphs from which a field can be fetched otherwise, with the waves after which it is.
+    fn there(&mut self, node: NodeId, due: Due, here: &Here) -> Vec<There> {
+        let (class, field) = (self.tree.node(node).class, self.tree.node(node).field);
+        let reached = self.reached(class);
         let ty = self.tree.class(class).ty();
+        let mut found = Vec::new();
         for join in self.graph.resolvers(field) {
             self.steps += 1;
             let subgraph = join.subgraph;
-            let is_here = sources.iter().any(|(_, known, _)| *known == subgraph);
-            let wave = self.graph.resolved(ty, field, subgraph, &waves);
-            let Some(wave) = wave.filter(|wave| *wave < limit && !is_here) else {
+            let wave = self.moves.resolved((ty, field), subgraph, &reached);
+            if !wave.can_be_before(due.last) {
                 continue;
-            };
+            }
             let source = match join.requires {
+                Some(_) if self.computing.contains(&node) => continue,
                 Some(_) => Source::Given(subgraph),
                 None => Source::Enter(subgraph),
             };
-            sources.push((wave, subgraph, source));
+            let groups = here.known.iter().chain(&here.inline);
+            let mut groups = groups.filter(|group| self.groups[**group].subgraph == subgraph);
+            let is_better = groups.all(|group| self.is_better(wave, *group, due));
+            if is_better {
+                found.push((wave, subgraph, source));
+            }
         }
-        if let [(_, _, only)] = sources.as_slice() {
-            return vec![*only];
-        }
-        sources.sort_by_cached_key(|(wave, subgraph, source)| {
-            let covered = self.covered(class, node, *subgraph);
-            let below = self.missing(node, *subgraph);
-            (
-                wave + u32::from(below > 0),
-                below,
-                usize::MAX - covered,
-                source.rank(),
-                *subgraph,
-            )
-        });
-        sources.into_iter().map(|(_, _, source)| source).collect()
+        found
+    }
+
+    /// Returns whether making an object present once more can be better than a group of the same subgraph:
+    /// it is earlier, or the group may yet be given what waits for it.
+    pub(super) fn is_better(&self, wave: Wave, group: GroupId, due: Due) -> bool {
+        wave.can_be_before(self.groups[group].wave)
+            || (!due.is_of_clients() && !self.groups[group].is_fixed)
     }
 
     /// Returns how many fields of a class a subgraph could fetch that have no place yet.
@@ -124,7 +215,8 @@ impl<'s> Builder<'s> {
             return 0;
         }
         let nodes = self.tree.class(class).nodes.iter();
-        let open = nodes.filter(|other| !self.fetched.contains_key(other));
+        let open =
+            nodes.filter(|other| !self.fetched.contains_key(other) && !self.later.contains(other));
         let resolved = open.filter(|other| {
             let field = self.tree.node(**other).field;
             self.graph.resolves(subgraph, field).is_some()
@@ -134,150 +226,83 @@ impl<'s> Builder<'s> {
 
     /// Returns how many fields below another one a subgraph cannot fetch on the way.
     fn missing(&self, node: NodeId, subgraph: SubgraphId) -> usize {
-        let below = self.tree.node(node).classes.iter();
-        let nodes = below.flat_map(|class| &self.tree.class(*class).nodes);
-        nodes
+        let classes = &self.tree.node(node).classes;
+        let nodes = classes
+            .iter()
+            .flat_map(|class| &self.tree.class(*class).nodes);
+        let below: usize = nodes
             .map(
                 |node| match self.graph.resolves(subgraph, self.tree.node(*node).field) {
                     Some(join) if join.requires.is_none() => self.missing(*node, subgraph),
                     _ => 1,
                 },
             )
-            .sum()
+            .sum();
+        below + usize::from(self.lacks_types(node, subgraph))
     }
 
-    /// Makes the objects of a class present in a subgraph, to fetch a field there; `None` where no way leads
-    /// there in time.
-    fn enter(
-        &mut self,
-        class: ClassId,
-        node: NodeId,
-        subgraph: SubgraphId,
-        limit: u32,
-    ) -> Result<Option<GroupId>, Fail> {
-        let here = self.presences(class).into_iter();
-        let here = here.filter(|group| {
-            self.groups[*group].subgraph == subgraph && self.is_alike(*group, node)
-        });
-        if let Some(known) = here.min_by_key(|group| (self.groups[*group].wave, *group)) {
-            return Ok(Some(known));
-        }
-        let mut ways = self.ways(class, subgraph, limit);
-        let is_alike = self.is_alike_in(subgraph, node);
-        ways.retain(|(_, way)| is_alike || !matches!(way, Way::Above(_)));
-        if ways.is_empty() {
-            return Ok(None);
-        }
-        let chosen = self.choices.choose(ways.len());
-        let (wave, way) = ways[chosen];
-        let group = match way {
-            Way::Root => self.begin(subgraph, Entry::Root, BTreeSet::new()),
-            Way::Reentry => {
-                let mut before: BTreeSet<GroupId> = self.presences(class).into_iter().collect();
-                before.extend(self.types_of(class));
-                self.begin(subgraph, Entry::Reentry(class), before)
-            }
-            Way::Above(position) => {
-                let above = self.tree.node(position).class;
-                let Some(group) = self.enter(above, position, subgraph, wave + 1)? else {
-                    return Ok(None);
-                };
-                self.add(group, position);
-                group
-            }
-            Way::Key(key) => self.by_key(class, subgraph, key, wave)?,
+    /// Returns whether a subgraph does not tell the types of the values of a field, which are needed.
+    fn lacks_types(&self, node: NodeId, subgraph: SubgraphId) -> bool {
+        let classes = &self.tree.node(node).classes;
+        let asks = |class: &ClassId| {
+            let mut outputs = self.tree.class(*class).outputs.iter();
+            outputs.any(|output| matches!(output, Output::Typename { .. }))
         };
-        Ok(Some(group))
-    }
-
-    /// Returns the ways to make a class present in a subgraph with the waves after which it is, the
-    /// earliest first.
-    fn ways(&mut self, class: ClassId, subgraph: SubgraphId, limit: u32) -> Vec<(u32, Way<'s>)> {
-        let waves = self.waves(class);
-        let (position, ty) = (self.tree.class(class).position, self.tree.class(class).ty());
-        let mut ways = Vec::new();
-        match position {
-            None if self.graph.supergraph().ty(ty).join(subgraph).is_some() => {
-                ways.push((self.after_barrier(), Way::Root));
-            }
-            None => {}
-            Some(position) => {
-                for (other, wave) in self.ways_from_above(class, position) {
-                    if other == subgraph {
-                        ways.push((wave, Way::Above(position)));
-                    }
-                }
-                if self.is_query(ty) && self.graph.supergraph().ty(ty).join(subgraph).is_some() {
-                    ways.push((waves.get(subgraph).unwrap_or_default(), Way::Reentry));
-                }
-            }
-        }
-        for key in self.graph.keys(ty, subgraph) {
-            if let Some(ready) = self.graph.ready(ty, &key.fields, &waves) {
-                ways.push((ready + 1, Way::Key(key)));
-            }
-        }
-        ways.retain(|(wave, _)| *wave < limit);
-        ways.sort_by_key(|(wave, way)| (*wave, way.size()));
-        ways
+        let join = self
+            .graph
+            .supergraph()
+            .field(self.tree.node(node).field)
+            .join(subgraph);
+        join.is_some_and(|join| self.graph.untyped(join).is_some())
+            && (classes.len() > 1 || classes.iter().any(asks))
     }
 
     /// Fetches a field that requires others: in a request that is given them.
-    fn given(&mut self, node: NodeId, subgraph: SubgraphId, limit: u32) -> Result<GroupId, Fail> {
+    fn given(&mut self, node: NodeId, subgraph: SubgraphId, due: Due) -> Result<GroupId, Fail> {
         let (class, field) = (self.tree.node(node).class, self.tree.node(node).field);
-        let impossible = self.impossible(node);
-        let join = self
-            .graph
-            .resolves(subgraph, field)
-            .ok_or(impossible.clone())?;
-        let requires = join.requires.as_ref().ok_or(impossible.clone())?;
-        let waves = self.waves(class);
-        let wave = self
-            .graph
-            .resolved(self.tree.class(class).ty(), field, subgraph, &waves);
-        let wave = wave
-            .filter(|wave| *wave < limit)
-            .ok_or(impossible.clone())?;
-        let (inputs, before) = self.inputs(class, requires, wave)?;
-        let open = self.open_groups(class, subgraph, &inputs, &before);
-        let is_free = |group: &&GroupId| {
-            before
-                .iter()
-                .all(|other| self.groups[*other].wave < self.groups[**group].wave)
+        let join = self.graph.resolves(subgraph, field);
+        let Some(requires) = join.and_then(|join| join.requires.as_ref()) else {
+            return Err(self.impossible(node));
         };
-        if let Some(group) = open.iter().find(is_free).copied() {
-            self.give(group, inputs, &before);
-            return Ok(group);
+        let reached = self.reached(class);
+        let ty = self.tree.class(class).ty();
+        let wave = self.moves.resolved((ty, field), subgraph, &reached);
+        self.computing.push(node);
+        let (inputs, before) = self.inputs(class, requires, due.of_inputs(wave))?;
+        self.computing.pop();
+        let (free, late) = self.open_groups(class, subgraph, &inputs, &before);
+        let chosen = self.choices.choose(free.len() + 1 + late.len());
+        if let Some(group) = free.get(chosen) {
+            self.give(*group, inputs, &before);
+            return Ok(*group);
         }
-        let chosen = self.choices.choose(open.len() + 1);
-        if chosen > 0 {
-            let group = open[chosen - 1];
-            self.give(group, inputs, &before);
-            return Ok(group);
+        if let Some(group) = chosen.checked_sub(free.len() + 1) {
+            self.give(late[group], inputs, &before);
+            return Ok(late[group]);
         }
-        let mut ways = self.ways(class, subgraph, wave.saturating_add(1));
+        let mut ways = self.ways(class, subgraph, due);
         ways.retain(|(_, way)| matches!(way, Way::Key(_)));
         if ways.is_empty() {
-            return Err(impossible);
+            return Err(self.impossible(node));
         }
-        let chosen = self.choices.choose(ways.len());
-        let (ready, Way::Key(key)) = ways[chosen] else {
-            return Err(impossible);
+        let (wave, Way::Key(key)) = ways[self.choices.choose(ways.len())] else {
+            return Err(self.impossible(node));
         };
-        let group = self.by_key(class, subgraph, key, ready)?;
+        let group = self.by_key((class, subgraph), key, wave, due)?;
         self.give(group, inputs, &before);
         Ok(group)
     }
 
     /// Returns the groups at a class that can be given more: they are not waited for by what they would be
-    /// given, and no other value has the same name.
+    /// given, and no other value has the same name. First those that need not wait for it longer than they
+    /// do, the earliest first, then the others.
     fn open_groups(
         &self,
         class: ClassId,
         subgraph: SubgraphId,
         inputs: &[Input],
         before: &BTreeSet<GroupId>,
-    ) -> Vec<GroupId> {
+    ) -> (Vec<GroupId>, Vec<GroupId>) {
         let entered = self.entered.get(&class).into_iter().flatten().copied();
         let open = entered.filter(|id| {
             let group = &self.groups[*id];
@@ -293,7 +318,12 @@ impl<'s> Builder<'s> {
                 && !inputs.iter().any(differs)
                 && !before.iter().any(|other| self.waits_for(*other, *id))
         });
-        open.collect()
+        let (mut free, late): (Vec<GroupId>, Vec<GroupId>) = open.partition(|group| {
+            let mut before = before.iter();
+            before.all(|other| self.groups[*other].wave < self.groups[*group].wave)
+        });
+        free.sort_by_key(|group| (self.groups[*group].wave, *group));
+        (free, late)
     }
 
     fn give(&mut self, group: GroupId, inputs: Vec<Input>, before: &BTreeSet<GroupId>) {
@@ -312,7 +342,7 @@ impl<'s> Builder<'s> {
         &mut self,
         class: ClassId,
         set: &FieldSet,
-        limit: u32,
+        due: Due,
     ) -> Result<Inputs, Fail> {
         let (mut inputs, mut before) = (Vec::new(), BTreeSet::new());
         let supergraph = self.graph.supergraph();
@@ -331,10 +361,10 @@ impl<'s> Builder<'s> {
                 self.tree
                     .branch(self.graph, class, (name, arguments), inner)?
             };
-            before.insert(self.place(node, limit)?);
+            before.insert(self.place(node, due)?);
             if !inner.is_empty() {
                 // Objects of abstract types say their types in representations.
-                self.tell_types(node)?;
+                self.tell_types(node, due)?;
                 before.extend(self.typed.get(&node));
             }
             let mut parts = Vec::new();
@@ -342,7 +372,7 @@ impl<'s> Builder<'s> {
                 if inner.is_empty() || self.presences(below).is_empty() {
                     continue;
                 }
-                let (inputs, more) = self.inputs(below, inner, limit)?;
+                let (inputs, more) = self.inputs(below, inner, due)?;
                 before.extend(more);
                 let types = self.tree.class(below).types.clone();
                 parts.push(Part { types, inputs });
@@ -364,18 +394,9 @@ impl<'s> Builder<'s> {
 impl Source {
     fn rank(self) -> u8 {
         match self {
-            Source::Inline(_) => 0,
+            Source::Here(_) => 0,
             Source::Enter(_) => 1,
             Source::Given(_) => 2,
-        }
-    }
-}
-
-impl Way<'_> {
-    fn size(self) -> usize {
-        match self {
-            Way::Root | Way::Reentry | Way::Above(_) => 0,
-            Way::Key(key) => key.fields.selections.len(),
         }
     }
 }

@@ -1,9 +1,15 @@
 //! The search for the best plan: a first one, then its neighbours, then everything.
+//!
+//! It ends as soon as a plan costs no more than any plan must.
+
+use std::rc::Rc;
 
 use apollo_compiler::executable::OperationType;
 
-use super::builder::{Builder, Cost, Fail};
+use super::builder::{Builder, Common, Cost, Fail};
 use super::choices::Choices;
+use super::moves::Moves;
+use super::outlook::Outlook;
 use crate::graph::Graph;
 use crate::operation::Tree;
 
@@ -28,62 +34,64 @@ pub(super) fn search<'s>(
     tree: &Tree,
     candidates: usize,
 ) -> Result<Found<'s>, Fail> {
+    let moves = Rc::new(Moves::new(graph));
+    let outlook = Rc::new(Outlook::new(&moves, tree, operation));
     let mut search = Search {
-        graph,
-        operation,
-        tree,
+        common: Common {
+            moves: &moves,
+            outlook: &outlook,
+            operation,
+            tree,
+        },
+        least: outlook.least(),
         left: candidates.max(1),
         work: WORK,
+        is_exact: true,
         best: None,
     };
-    let (first, mut failure) = search.attempt(Vec::new());
-    let mut next = first.next();
-    let mut is_complete = next.is_none();
-    if !is_complete && !search.is_minimal() {
+    let (first, failure) = search.attempt(Vec::new(), u32::MAX);
+    let mut is_complete = search.is_minimal() || first.next().is_none();
+    let mut failure = failure;
+    if !is_complete {
         search.improve();
-    }
-    while let Some(choices) = next {
-        is_complete |= search.is_minimal();
-        if search.left == 0 || search.work == 0 || is_complete {
-            break;
-        }
-        let (tried, failed) = search.attempt(choices);
+        let (complete, failed) = search.everything();
+        is_complete = complete;
         failure = failure.or(failed);
-        next = tried.next();
-        is_complete = next.is_none();
     }
     match search.best {
         Some((builder, cost)) => Ok(Found {
             builder,
             cost,
-            is_optimal: is_complete,
+            is_optimal: is_complete && search.is_exact || cost <= search.least,
         }),
         None => Err(failure.unwrap_or(Fail::Full)),
     }
 }
 
-struct Search<'s, 't> {
-    graph: Graph<'s>,
-    operation: OperationType,
-    tree: &'t Tree,
+struct Search<'c, 's> {
+    common: Common<'c, 's>,
+    /// What any plan costs at least.
+    least: Cost,
     /// Candidates that may still be tried.
     left: usize,
     /// Steps that may still be taken.
     work: usize,
+    /// Whether no candidate might be better than it was taken to be.
+    is_exact: bool,
     best: Option<(Builder<'s>, Cost)>,
 }
 
 impl Search<'_, '_> {
     /// Tries one candidate, and keeps it if it is the best so far. Returns the choices that it made.
-    fn attempt(&mut self, choices: Vec<usize>) -> (Choices, Option<Fail>) {
+    fn attempt(&mut self, choices: Vec<usize>, last: u32) -> (Choices, Option<Fail>) {
         self.left = self.left.saturating_sub(1);
         let best = self.best.as_ref().map(|(_, cost)| *cost);
-        let (tree, choices) = (self.tree.clone(), Choices::of(choices));
-        let mut builder = Builder::new(self.graph, self.operation, tree, choices, best);
+        let mut builder = Builder::new(&self.common, Choices::of(choices), last, best);
         let outcome = builder.run();
         // What a candidate costs beside its steps is in proportion to its tree, which is copied.
-        let steps = builder.steps + self.tree.len() / 4;
+        let steps = builder.steps + self.common.tree.len() / 4;
         self.work = self.work.saturating_sub(steps);
+        self.is_exact &= builder.is_exact;
         let made = builder.choices.clone();
         match outcome {
             Ok(cost) => {
@@ -94,12 +102,42 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Returns whether no plan can be better than the best one so far: a single request has no field that
-    /// is not asked for.
+    /// Returns whether no plan can be better than the best one so far.
     fn is_minimal(&self) -> bool {
-        self.best
-            .as_ref()
-            .is_some_and(|(_, cost)| cost.fetches <= 1)
+        let best = self.best.as_ref();
+        best.is_some_and(|(_, cost)| *cost <= self.least)
+    }
+
+    /// Tries all candidates that are complete as soon as the best one so far. Returns whether it could.
+    fn everything(&mut self) -> (bool, Option<Fail>) {
+        let mut failure = None;
+        let mut last = self.last();
+        let mut next = Some(Vec::new());
+        while let Some(choices) = next {
+            if self.is_minimal() {
+                return (true, failure);
+            }
+            if self.left == 0 || self.work == 0 {
+                return (false, failure);
+            }
+            let (tried, failed) = self.attempt(choices, last);
+            failure = failure.or(failed);
+            next = match self.last() {
+                // Fewer waves leave other choices.
+                earlier if earlier < last => {
+                    last = earlier;
+                    Some(Vec::new())
+                }
+                _ => tried.next(),
+            };
+        }
+        (true, failure)
+    }
+
+    /// Returns the number of waves of the best plan so far.
+    fn last(&self) -> u32 {
+        let waves = self.best.as_ref().map(|(_, cost)| cost.waves);
+        waves.map_or(u32::MAX, |waves| u32::try_from(waves).unwrap_or(u32::MAX))
     }
 
     /// Goes to better neighbours of the best candidate, with half of what may be tried.
@@ -109,10 +147,10 @@ impl Search<'_, '_> {
             let before = *before;
             let neighbours: Vec<Vec<usize>> = builder.choices.neighbours().collect();
             for choices in neighbours {
-                if self.left <= end || self.work <= end_of_work {
+                if self.left <= end || self.work <= end_of_work || self.is_minimal() {
                     return;
                 }
-                self.attempt(choices);
+                self.attempt(choices, u32::MAX);
             }
             if self.best.as_ref().is_none_or(|(_, cost)| *cost == before) {
                 return;

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 use super::builder::{Builder, Fail};
 use super::group::{Entry, GroupId};
+use super::moves::Wave;
+use super::place::Due;
 use crate::operation::{Class, ClassId, NodeId, Output, Tree};
 use crate::supergraph::{Key, Selected, SubgraphId, TypeId};
 
@@ -43,24 +45,28 @@ impl<'s> Builder<'s> {
     }
 
     /// Lets a subgraph that knows the interface tell the types of the values of a field.
-    pub(super) fn tell_types(&mut self, node: NodeId) -> Result<(), Fail> {
+    pub(super) fn tell_types(&mut self, node: NodeId, due: Due) -> Result<(), Fail> {
         let class = self.tree.node(node).classes[0];
         let Some(interface) = self.untyped(class) else {
             return Ok(());
         };
-        let (waves, ty) = (self.waves(class), self.tree.class(class).ty());
-        let mut ways: Vec<(u32, SubgraphId, &'s Key)> = Vec::new();
+        let (reached, ty) = (self.reached(class), self.tree.class(class).ty());
+        let mut ways: Vec<(Wave, SubgraphId, &'s Key)> = Vec::new();
         for (subgraph, key) in self.keys_of(interface) {
-            if let Some(ready) = self.graph.ready(ty, &key.fields, &waves) {
-                ways.push((ready + 1, subgraph, key));
+            let wave = self.moves.ready(ty, &key.fields, &reached).next();
+            if wave.can_be_before(due.last) {
+                ways.push((wave, subgraph, key));
             }
         }
         if ways.is_empty() {
             return Err(self.impossible(node));
         }
-        ways.sort_by_key(|(wave, subgraph, _)| (*wave, *subgraph));
+        ways.sort_by_key(|(wave, subgraph, _)| {
+            let likely = wave.likely.unwrap_or(u32::MAX);
+            (due.is_late(*wave), likely, *subgraph)
+        });
         let (wave, subgraph, key) = ways[self.choices.choose(ways.len())];
-        self.by_interface(node, interface, (subgraph, key), wave)?;
+        self.by_interface((node, interface), (subgraph, key), wave, due)?;
         Ok(())
     }
 
@@ -77,15 +83,15 @@ impl<'s> Builder<'s> {
     /// Asks for all values of a field as objects of an interface.
     fn by_interface(
         &mut self,
-        node: NodeId,
-        interface: TypeId,
+        (node, interface): (NodeId, TypeId),
         (subgraph, key): (SubgraphId, &Key),
-        wave: u32,
+        wave: Wave,
+        due: Due,
     ) -> Result<GroupId, Fail> {
         let classes = self.tree.node(node).classes.clone();
         let (mut inputs, mut before) = (Vec::new(), BTreeSet::new());
         for class in &classes {
-            let (more, groups) = self.inputs(*class, &key.fields, wave)?;
+            let (more, groups) = self.inputs(*class, &key.fields, due.of_inputs(wave))?;
             inputs.extend(more);
             before.extend(groups);
         }
@@ -98,17 +104,17 @@ impl<'s> Builder<'s> {
         };
         let group = self.begin(subgraph, entry, before);
         self.typed.insert(node, group);
-        Ok(group)
+        self.in_time(group, due)
     }
 
     /// Asks for entities of a class by a key. Where their types are not known, they are asked for as objects
     /// of their interface, or their types are told first.
     pub(super) fn by_key(
         &mut self,
-        class: ClassId,
-        subgraph: SubgraphId,
+        (class, subgraph): (ClassId, SubgraphId),
         key: &Key,
-        wave: u32,
+        wave: Wave,
+        due: Due,
     ) -> Result<GroupId, Fail> {
         let interface = self.graph.interface(self.tree.class(class).ty(), subgraph);
         let position = self.tree.class(class).position;
@@ -120,11 +126,13 @@ impl<'s> Builder<'s> {
             let known =
                 known.find(|(other, known)| *other == subgraph && known.fields == key.fields);
             match known.filter(|_| interface.is_none()) {
-                Some(way) => return self.by_interface(position, untyped, way, wave),
-                None => self.tell_types(position)?,
+                Some(way) => return self.by_interface((position, untyped), way, wave, due),
+                None => self.tell_types(position, due)?,
             }
         }
-        let (inputs, mut before) = self.inputs(class, &key.fields, wave)?;
+        self.entering.push((class, subgraph));
+        let (inputs, mut before) = self.inputs(class, &key.fields, due.of_inputs(wave))?;
+        self.entering.pop();
         before.extend(self.types_of(class));
         if before.is_empty() {
             // A key of nothing but `__typename`: known wherever the object is.
@@ -136,7 +144,8 @@ impl<'s> Builder<'s> {
             interface,
             inputs,
         };
-        Ok(self.begin(subgraph, entry, before))
+        let group = self.begin(subgraph, entry, before);
+        self.in_time(group, due)
     }
 
     /// Returns the groups that tell the types of the objects of a class, and of those above: until then it is

@@ -10,6 +10,7 @@ mod field_set;
 mod interface_objects;
 mod join;
 mod model;
+mod provided;
 mod read;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! A supergraph with dense ids: which subgraph knows which types, and who resolves which fields.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use apollo_compiler::ast;
 use apollo_compiler::executable::OperationType;
@@ -37,6 +37,8 @@ pub struct Supergraph {
     pub(super) requirements: Vec<Requirement>,
     /// What fields require, whatever type has them, by name.
     pub(super) required_by_name: HashMap<Name, Vec<RequirementId>>,
+    /// The fields that subgraphs provide on some path.
+    pub(super) provided: HashSet<(SubgraphId, FieldId)>,
 }
 
 /// A subgraph, as `@join__graph` declares it.
@@ -182,6 +184,16 @@ impl Supergraph {
     #[must_use]
     pub fn subgraphs(&self) -> &[Subgraph] {
         &self.subgraphs
+    }
+
+    /// Returns whether any subgraph provides anything.
+    pub(crate) fn has_provided(&self) -> bool {
+        !self.provided.is_empty()
+    }
+
+    /// Returns whether a subgraph provides a field on some path.
+    pub(crate) fn is_provided(&self, subgraph: SubgraphId, field: FieldId) -> bool {
+        self.provided.contains(&(subgraph, field))
     }
 
     /// Returns the labels of progressive overrides in the order of their ids.

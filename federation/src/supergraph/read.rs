@@ -1,6 +1,6 @@
 //! Reads supergraph SDL.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use apollo_compiler::ast;
 use apollo_compiler::parser::SourceSpan;
@@ -17,6 +17,7 @@ use super::model::{
     Field, FieldId, FieldJoin, Key, LabelId, Override, RequirementId, Subgraph, SubgraphId,
     Supergraph, Type, TypeId, TypeJoin, TypeKind,
 };
+use super::provided::provided;
 use crate::code;
 
 impl Supergraph {
@@ -57,7 +58,7 @@ impl Supergraph {
             return Err(errors);
         }
         let api = api::schema(&schema)?;
-        Ok(Supergraph {
+        let mut supergraph = Supergraph {
             schema,
             api,
             subgraphs,
@@ -67,7 +68,10 @@ impl Supergraph {
             required_by_name: required_by_name(&fields),
             fields,
             requirements: requirements.into_list(),
-        })
+            provided: HashSet::new(),
+        };
+        supergraph.provided = provided(&supergraph);
+        Ok(supergraph)
     }
 }
 

@@ -175,8 +175,16 @@ impl Bench<'_> {
         let listed = listed(&answers.response);
         let errors: BTreeSet<(String, String)> = listed.iter().cloned().collect();
         // A field that only the gateway reads has no place of its own in the answer.
-        let is_unexplained = |error: &&(String, String)| !answers.all_inputs.contains(&error.1);
-        let missing: Vec<_> = answers.errors.difference(&errors).collect();
+let is_unexplained = |error: &&(String, String)| !answers.all_inputs.contains(&error.1);
+        // Nor has a null one that such an error explains: it is at, above or below it.
+        let of_inputs = errors.iter();
+        let of_inputs = of_inputs.filter(|error| answers.all_inputs.contains(&error.1));
+        let of_inputs: Vec<&str> = of_inputs.map(|(path, _)| path.as_str()).collect();
+        let is_explained = |error: &&(String, String)| {
+            error.1 == "null" && of_inputs.iter().any(|path| is_on_one_way(path, &error.0))
+        };
+        let missing = answers.errors.difference(&errors);
+        let missing: Vec<_> = missing.filter(|error| !is_explained(error)).collect();
         let surplus = errors.difference(&answers.allowed).filter(is_unexplained);
         let surplus: Vec<_> = surplus.collect();
         let is_silent = |input: &&String| !errors.iter().any(|(_, message)| message == *input);
@@ -319,6 +327,13 @@ fn selected<'d>(
 fn listed(response: &Json) -> Vec<(String, String)> {
     let errors = response.get("errors").and_then(Json::as_array);
     errors.into_iter().flatten().map(path_and_message).collect()
+}
+
+/// Returns whether one of two paths begins with the other.
+fn is_on_one_way(one: &str, other: &str) -> bool {
+    let segments = |path: &str| -> Vec<Json> { serde_json::from_str(path).unwrap() };
+    let (one, other) = (segments(one), segments(other));
+    one.iter().zip(&other).all(|(one, other)| one == other)
 }
 
 fn as_text(errors: Vec<(Vec<Json>, String)>) -> BTreeSet<(String, String)> {

@@ -16,7 +16,6 @@ mod fault_table;
 mod faults;
 mod fuzz_seeds;
 mod generate;
-mod generate_interface_objects;
 mod http;
 mod interface_objects;
 mod monolith;

@@ -11,6 +11,8 @@
 mod memory;
 
 use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -204,6 +206,28 @@ fn requirements_in_a_ring_are_refused() {
 }
 
 #[test]
+fn mutations_of_two_subgraphs_in_turn_are_planned_however_many() {
+    let types = "type Query @join__type(graph: G0) @join__type(graph: G1) { x: Int }\n\
+        type Mutation @join__type(graph: G0) @join__type(graph: G1) {\n\
+        a(n: Int): T @join__field(graph: G0) b(n: Int): Int @join__field(graph: G1) }\n\
+        type T @join__type(graph: G0, key: \"id\") @join__type(graph: G1, key: \"id\") {\n\
+        id: ID! x: Int @join__field(graph: G0) y: Int @join__field(graph: G1) }";
+    let mut sdl = HEAD.replace("query: Query", "query: Query mutation: Mutation");
+    sdl.push_str("enum join__Graph { G0 @join__graph(name: \"g0\", url: \"\") ");
+    sdl.push_str("G1 @join__graph(name: \"g1\", url: \"\") }\n");
+    sdl.push_str(types);
+    let supergraph = Supergraph::parse(&sdl, "supergraph.graphql").unwrap();
+    let plain = each(60, |index| {
+        format!(" a{index}: a(n: {index}) {{ x }} b{index}: b")
+    });
+    let plain = plan(&supergraph, &format!("mutation {{{plain} }}")).unwrap();
+    assert_eq!((plain.cost.waves, plain.cost.fetches), (120, 120));
+    let followed = each(60, |index| format!(" a{index}: a(n: {index}) {{ x y }}"));
+    let followed = plan(&supergraph, &format!("mutation {{{followed} }}")).unwrap();
+    assert_eq!((followed.cost.waves, followed.cost.fetches), (120, 120));
+}
+
+#[test]
 fn two_thousand_aliases_are_planned() {
     let types = r#"type Query @join__type(graph: G0) { t: T }
         type T @join__type(graph: G0, key: "id") @join__type(graph: G1, key: "id") {
@@ -289,4 +313,68 @@ fn chains_of_requirements_are_planned_however_long() {
         let plan = plan(&supergraph, &format!("{{ t {{ a{} }} }}", length - 1)).unwrap();
         assert_eq!(plan.cost.waves, length);
     }
+}
+
+/// Adds the scenario folders below a folder.
+fn scenarios(root: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(root).unwrap() {
+        let entry = entry.unwrap().path();
+        if entry.join("query.graphql").exists() {
+            found.push(entry);
+        } else if entry.is_dir() {
+            scenarios(&entry, found);
+        }
+    }
+}
+
+/// Returns how long planning a scenario takes, and whether all plans were tried.
+fn plan_scenario(folder: &Path) -> (Duration, bool) {
+    let read = |name: &str| fs::read_to_string(folder.join(name));
+    let sdl = read("supergraph.graphql").or_else(|_| read("../supergraph.graphql"));
+    let supergraph = Supergraph::parse(&sdl.unwrap(), "supergraph.graphql").unwrap();
+    let operation = read("query.graphql").unwrap();
+    let api = supergraph.api();
+    let document = ExecutableDocument::parse_and_validate(api, operation, "op.graphql").unwrap();
+    let variables = read("variables.json").unwrap_or_else(|_| "{}".to_owned());
+    let planned = Planned {
+        supergraph: &supergraph,
+        labels: &ActiveLabels::default(),
+        document: &document,
+        operation: document.operations.get(None).unwrap(),
+        variables: &serde_json::from_str(&variables).unwrap(),
+    };
+    let alone = ALONE.lock();
+    let times = (0..5).map(|_| {
+        let begun = Instant::now();
+        let plan = Plan::new(planned, &GatewayLimits::default()).unwrap();
+        (begun.elapsed(), plan.is_optimal)
+    });
+    let least = times.min().unwrap();
+    drop(alone);
+    least
+}
+
+#[test]
+fn scenarios_are_planned_soon() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let mut found = Vec::new();
+    scenarios(&root, &mut found);
+    let mut all: Vec<(Duration, bool, PathBuf)> = Vec::new();
+    for folder in found {
+        let (took, is_optimal) = plan_scenario(&folder);
+        all.push((took, is_optimal, folder));
+    }
+    all.sort();
+    let sum: Duration = all.iter().map(|(took, ..)| *took).sum();
+    let open = all.iter().filter(|(_, is_optimal, _)| !is_optimal);
+    println!(
+        "{} scenarios in {sum:?}, {} not all tried",
+        all.len(),
+        open.count()
+    );
+    for (took, is_optimal, folder) in all.iter().rev().take(12) {
+        println!("{took:?} {is_optimal} {}", folder.display());
+    }
+    let (slowest, ..) = all.last().unwrap();
+    assert!(*slowest < SOON, "{slowest:?}");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::generate::{Entity, FieldText, Generator, graph, on};
+use super::{Entity, FieldText, Generator, graph, on};
 
 /// An interface with its subgraphs.
 pub(crate) struct InterfaceObject {

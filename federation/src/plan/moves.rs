@@ -1,0 +1,177 @@
+//! The moves of a supergraph as planning asks for them: the answers are kept, since candidates ask the same.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::rc::Rc;
+
+use crate::graph::{Graph, Waves};
+use crate::supergraph::{FieldId, FieldSet, SubgraphId, TypeId};
+
+/// Answers that are kept at most.
+const KEPT: usize = 20_000;
+
+/// The moves of a supergraph.
+#[derive(Debug)]
+pub(super) struct Moves<'s> {
+    /// What can be planned.
+    pub(super) graph: Graph<'s>,
+    /// The same with what is provided on some path, which may help: no plan is earlier than it says.
+    hopeful: Option<Graph<'s>>,
+    spread: Answers<(bool, TypeId), Rc<Waves>>,
+    ready: Answers<(bool, TypeId, usize), Option<u32>>,
+    resolved: Answers<(bool, TypeId, FieldId, SubgraphId), Option<u32>>,
+    room: Cell<usize>,
+}
+
+/// Answers, by what they are about and where objects are present.
+type Answers<K, A> = RefCell<HashMap<K, HashMap<Waves, A>>>;
+
+/// A wave: what is likely, and what nothing can be earlier than.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wave {
+    pub(super) likely: Option<u32>,
+    pub(super) least: Option<u32>,
+}
+
+/// The waves after which objects can be present in each subgraph.
+#[derive(Clone, Debug)]
+pub(super) struct Reached {
+    pub(super) likely: Rc<Waves>,
+    pub(super) least: Rc<Waves>,
+}
+
+impl<'s> Moves<'s> {
+    pub(super) fn new(graph: Graph<'s>) -> Self {
+        let is_more = graph.supergraph().has_provided();
+        Moves {
+            graph,
+            hopeful: is_more.then(|| graph.hopeful()),
+            spread: RefCell::default(),
+            ready: RefCell::default(),
+            resolved: RefCell::default(),
+            room: Cell::new(KEPT),
+        }
+    }
+
+    /// Returns the graph that tells what nothing can be earlier than.
+    pub(super) fn hopeful(&self) -> Graph<'s> {
+        self.hopeful.unwrap_or(self.graph)
+    }
+
+    /// Works something out for what is likely, and for what nothing can be earlier than.
+    pub(super) fn both(&self, mut of: impl FnMut(Graph<'s>) -> Rc<Waves>) -> Reached {
+        let likely = of(self.graph);
+        let least = match self.hopeful {
+            Some(hopeful) => of(hopeful),
+            None => Rc::clone(&likely),
+        };
+        Reached { likely, least }
+    }
+
+    /// Adds the subgraphs that entities of a type reach by keys.
+    pub(super) fn spread(&self, graph: Graph<'s>, ty: TypeId, waves: &Waves) -> Rc<Waves> {
+        let key = (graph.is_hopeful(), ty);
+        self.kept(&self.spread, key, waves, || {
+            let mut spread = waves.clone();
+            graph.spread(ty, &mut spread);
+            Rc::new(spread)
+        })
+    }
+
+    /// Returns the wave after which all fields of a set are known for objects of a type.
+    pub(super) fn ready(&self, ty: TypeId, set: &'s FieldSet, reached: &Reached) -> Wave {
+        let place = std::ptr::from_ref(set).addr();
+        self.wave(reached, |graph, waves| {
+            self.kept(&self.ready, (graph.is_hopeful(), ty, place), waves, || {
+                graph.ready(ty, set, waves)
+            })
+        })
+    }
+
+    /// Returns the wave after which a subgraph can have resolved a field of objects of a type.
+    pub(super) fn resolved(
+        &self,
+        (ty, field): (TypeId, FieldId),
+        subgraph: SubgraphId,
+        reached: &Reached,
+    ) -> Wave {
+        self.wave(reached, |graph, waves| {
+            if graph.resolves(subgraph, field)?.requires.is_none() {
+                return waves.get(subgraph);
+            }
+            let key = (graph.is_hopeful(), ty, field, subgraph);
+            self.kept(&self.resolved, key, waves, || {
+                graph.resolved(ty, field, subgraph, waves)
+            })
+        })
+    }
+
+    fn wave(&self, reached: &Reached, of: impl Fn(Graph<'s>, &Waves) -> Option<u32>) -> Wave {
+        let likely = of(self.graph, &reached.likely);
+        let least = match self.hopeful {
+            Some(hopeful) => of(hopeful, &reached.least),
+            None => likely,
+        };
+        Wave { likely, least }
+    }
+
+    fn kept<K: Hash + Eq, A: Clone>(
+        &self,
+        answers: &Answers<K, A>,
+        key: K,
+        waves: &Waves,
+        answer: impl FnOnce() -> A,
+    ) -> A {
+        let known = answers.borrow();
+        if let Some(known) = known.get(&key).and_then(|known| known.get(waves)) {
+            return known.clone();
+        }
+        drop(known);
+        let answer = answer();
+        if self.room.get() > 0 {
+            self.room.set(self.room.get() - 1);
+            let mut known = answers.borrow_mut();
+            let known = known.entry(key).or_default();
+            known.insert(waves.clone(), answer.clone());
+        }
+        answer
+    }
+}
+
+impl Reached {
+    /// Returns the wave after which objects are present in a subgraph.
+    pub(super) fn get(&self, subgraph: SubgraphId) -> Wave {
+        Wave {
+            likely: self.likely.get(subgraph),
+            least: self.least.get(subgraph),
+        }
+    }
+}
+
+impl Wave {
+    pub(super) fn at(wave: u32) -> Self {
+        Wave {
+            likely: Some(wave),
+            least: Some(wave),
+        }
+    }
+
+    /// Returns the wave behind it.
+    pub(super) fn next(self) -> Self {
+        Wave {
+            likely: self.likely.map(|wave| wave + 1),
+            least: self.least.map(|wave| wave + 1),
+        }
+    }
+
+    /// Returns whether it can be before another one.
+    pub(super) fn can_be_before(self, other: u32) -> bool {
+        self.least.is_some_and(|least| least < other)
+    }
+
+    /// Returns whether it is likely to be before another one.
+    pub(super) fn is_likely_before(self, other: u32) -> bool {
+        self.likely.is_some_and(|likely| likely < other)
+    }
+}

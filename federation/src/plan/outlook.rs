@@ -1,0 +1,395 @@
+//! What every plan of an operation costs at least, whatever is chosen.
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use apollo_compiler::executable::OperationType;
+use apollo_compiler::{Name, Node, ast};
+
+use super::builder::{Cost, meet};
+use super::moves::{Moves, Reached};
+use super::schedule::at_least;
+use crate::graph::{Graph, Waves};
+use crate::operation::{ClassId, NodeId, Tree};
+use crate::supergraph::{
+    FieldId, FieldJoin, FieldSet, Selected, SubgraphId, Supergraph, TypeId, TypeKind,
+};
+
+/// What is known of all plans of an operation.
+#[derive(Debug)]
+pub(super) struct Outlook {
+    /// The number of fields that clients asked for; what planning adds to the tree comes behind them.
+    asked: usize,
+    /// Whether each of them is fetched in every plan.
+    is_certain: Vec<bool>,
+    /// What any plan costs at least.
+    least: Cost,
+    /// The waves of any plan are at least so many.
+    pub(super) waves: usize,
+    /// The requests of any plan are at least so many; there may be more of those that are known.
+    pub(super) requests: usize,
+    /// The subgraphs that are asked at the root in every plan.
+    pub(super) roots: BTreeSet<SubgraphId>,
+    /// The requests behind the first wave that are in every plan.
+    pub(super) later: Vec<Later>,
+    /// How many fields that clients did not ask for are needed of the objects of classes.
+    pub(super) added: HashMap<ClassId, usize>,
+}
+
+/// A request that is in every plan, behind the first wave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Later {
+    pub(super) subgraph: SubgraphId,
+    /// It is not earlier.
+    pub(super) earliest: u32,
+    /// So many waves come behind it at least.
+    pub(super) behind: u32,
+}
+
+/// A field that every plan fetches.
+struct Fetched {
+    /// The subgraphs that fetch it where they are led to its object.
+    plain: Vec<SubgraphId>,
+    /// How many waves come behind it at least.
+    behind: u32,
+    /// What is below it is not complete before this wave.
+    last: u32,
+    /// The number of requests behind the one at the root, at least.
+    requests: usize,
+}
+
+impl Outlook {
+    pub(super) fn new(moves: &Moves<'_>, tree: &Tree, operation: OperationType) -> Self {
+        let mut outlook = Outlook {
+            asked: tree.len(),
+            is_certain: vec![false; tree.len()],
+            least: Cost {
+                waves: 0,
+                fetches: 0,
+                fields: 0,
+            },
+            waves: 0,
+            requests: 0,
+            roots: BTreeSet::new(),
+            later: Vec::new(),
+            added: HashMap::new(),
+        };
+        let graph = moves.hopeful();
+        let supergraph = graph.supergraph();
+        let mut looking = Looking {
+            moves,
+            graph,
+            tree,
+            query: supergraph.root(OperationType::Query),
+            outlook: &mut outlook,
+        };
+        let mut waves = Waves::nowhere(supergraph.subgraphs().len());
+        for join in &supergraph.ty(tree.class(Tree::ROOT).ty()).joins {
+            waves.lower(join.subgraph, 0);
+        }
+        let fetched = looking.class(Tree::ROOT, &waves, true);
+        outlook.later.sort_unstable();
+        outlook.later.dedup();
+        if operation == OperationType::Mutation {
+            (outlook.waves, outlook.requests) = in_series(&fetched);
+            if fetched.len() > 1 {
+                // What begins at the root comes later too.
+                outlook.later.clear();
+            }
+        }
+        outlook.work_out();
+        outlook
+    }
+
+    /// Returns whether clients asked for a field.
+    pub(super) fn is_asked(&self, node: NodeId) -> bool {
+        node.index() < self.asked
+    }
+
+    /// Returns whether every plan fetches a field, since clients asked for it.
+    pub(super) fn is_certain(&self, node: NodeId) -> bool {
+        self.is_certain.get(node.index()).copied().unwrap_or(false)
+    }
+
+    /// Returns what any plan costs at least.
+    pub(super) fn least(&self) -> Cost {
+        self.least
+    }
+
+    fn work_out(&mut self) {
+        let waves = u32::try_from(self.waves).unwrap_or(u32::MAX);
+        let certain = self.is_certain.iter().filter(|is_certain| **is_certain);
+        self.least = Cost {
+            waves: self.waves,
+            fetches: at_least(&[], self, waves),
+            fields: certain.count() + self.added.values().sum::<usize>(),
+        };
+    }
+}
+
+/// Returns how many waves and requests the fields of a mutation take at least: each waits for all that is
+/// below the one before, and neighbours share a request where nothing is.
+fn in_series(fields: &[Fetched]) -> (usize, usize) {
+    let (mut waves, mut requests) = (0, 0);
+    let mut open: Option<Vec<SubgraphId>> = None;
+    for field in fields {
+        let mut common = open.take().unwrap_or_default();
+        common.retain(|subgraph| field.plain.contains(subgraph));
+        if common.is_empty() {
+            waves += 1;
+            requests += 1;
+            common.clone_from(&field.plain);
+        }
+        waves += field.last as usize;
+        requests += field.requests;
+        open = (field.last == 0).then_some(common);
+    }
+    (waves, requests)
+}
+
+/// A field with its arguments.
+type Asked = (Name, Vec<Node<ast::Argument>>);
+
+struct Looking<'l, 's> {
+    moves: &'l Moves<'s>,
+    graph: Graph<'s>,
+    tree: &'l Tree,
+    /// The root type of queries, which can be begun at anywhere.
+    query: Option<TypeId>,
+    outlook: &'l mut Outlook,
+}
+
+impl<'s> Looking<'_, 's> {
+    /// Looks at what is asked of the objects of a class. `is_certain` says whether they are present in
+    /// every plan.
+    fn class(&mut self, class: ClassId, waves: &Waves, is_certain: bool) -> Vec<Fetched> {
+        let ty = self.tree.class(class).ty();
+        let spread = self.moves.spread(self.graph, ty, waves);
+        let reached = Reached {
+            likely: Rc::clone(&spread),
+            least: spread,
+        };
+        let mut fetched = Vec::new();
+        let mut needed: Vec<Vec<&'s FieldJoin>> = Vec::new();
+        for node in &self.tree.class(class).nodes {
+            let field = self.tree.node(*node).field;
+            let ways = self.ways(ty, field, &reached);
+            if ways.is_empty() {
+                continue;
+            }
+            let known = self.outlook.later.len();
+            let (behind, below) = self.below(*node, &ways, is_certain);
+            if is_certain {
+                let last = below.max(self.certain(*node, &ways, behind));
+                let requests = match class {
+                    Tree::ROOT => self.requests_since(known),
+                    _ => 0,
+                };
+                let joins: Vec<&FieldJoin> = ways.into_iter().map(|(_, join)| join).collect();
+                let plain = joins.iter().filter(|join| join.requires.is_none());
+                fetched.push(Fetched {
+                    plain: plain.map(|join| join.subgraph).collect(),
+                    behind,
+                    last,
+                    requests: requests.max(last as usize),
+                });
+                needed.push(joins);
+            }
+        }
+        if is_certain {
+            self.added(class, needed, &reached);
+        }
+        fetched
+    }
+
+    /// Returns how many requests are needed at least for what was noted behind others.
+    fn requests_since(&self, known: usize) -> usize {
+        let later = self.outlook.later[known..].iter();
+        let subgraphs: BTreeSet<SubgraphId> = later.map(|later| later.subgraph).collect();
+        subgraphs.len()
+    }
+
+    /// Returns who can resolve a field, and after which waves at the earliest.
+    fn ways(&self, ty: TypeId, field: FieldId, reached: &Reached) -> Vec<(u32, &'s FieldJoin)> {
+        let joins = self.graph.resolvers(field);
+        let ways = joins.filter_map(|join| {
+            let wave = self.moves.resolved((ty, field), join.subgraph, reached);
+            Some((wave.least?, join))
+        });
+        ways.collect()
+    }
+
+    /// Notes a field that every plan fetches. Returns the wave before which it and what must come behind it
+    /// are not complete.
+    fn certain(&mut self, node: NodeId, ways: &[(u32, &FieldJoin)], behind: u32) -> u32 {
+        let earliest = ways.iter().map(|(wave, _)| *wave).min().unwrap_or(0);
+        let outlook = &mut *self.outlook;
+        outlook.is_certain[node.index()] = true;
+        outlook.waves = outlook.waves.max((earliest + behind) as usize + 1);
+        let is_root = self.tree.node(node).class == Tree::ROOT;
+        if let [(_, only)] = ways {
+            let subgraph = only.subgraph;
+            if is_root {
+                outlook.roots.insert(subgraph);
+            } else if earliest > 0 {
+                outlook.later.push(Later {
+                    subgraph,
+                    earliest,
+                    behind,
+                });
+            }
+        }
+        earliest + behind
+    }
+
+    /// Looks at what is below a field. Returns how many waves come behind it at least, and the wave before
+    /// which what is below is not complete.
+    fn below(&mut self, node: NodeId, ways: &[(u32, &FieldJoin)], is_certain: bool) -> (u32, u32) {
+        let supergraph = self.graph.supergraph();
+        let (mut behind, mut last) = (0, 0);
+        for class in &self.tree.node(node).classes {
+            let mut waves = Waves::nowhere(supergraph.subgraphs().len());
+            let mut is_always = is_certain;
+            let types = &self.tree.class(*class).types;
+            for (wave, join) in ways {
+                let is_there = meet(self.graph.possible(join), types);
+                is_always &= is_there;
+                if is_there {
+                    waves.lower(join.subgraph, *wave);
+                }
+            }
+            let Some(first) = waves.first() else {
+                continue;
+            };
+            if self.query == Some(self.tree.class(*class).ty()) {
+                for join in &supergraph.ty(self.tree.class(*class).ty()).joins {
+                    waves.lower(join.subgraph, first + 1);
+                }
+            }
+            for below in self.class(*class, &waves, is_always) {
+                // What no subgraph fetches together is not in the same wave.
+                let mut joins = ways.iter().map(|(_, join)| join.subgraph);
+                let is_apart = !joins.any(|subgraph| below.plain.contains(&subgraph));
+                behind = behind.max(below.behind + u32::from(is_apart));
+                last = last.max(below.last);
+            }
+        }
+        (behind, last)
+    }
+
+    /// Counts the fields of a class that clients did not ask for and every plan needs: what fields require
+    /// that only one subgraph resolves, and the smallest key. `needed` has who can resolve what is asked for.
+    fn added(&mut self, class: ClassId, mut needed: Vec<Vec<&'s FieldJoin>>, reached: &Reached) {
+        let ty = self.tree.class(class).ty();
+        let supergraph = self.graph.supergraph();
+        let mut required: HashMap<Asked, usize> = HashMap::new();
+        let mut position = 0;
+        while let Some(joins) = needed.get(position) {
+            position += 1;
+            if let [only] = joins.as_slice()
+                && let Some(requires) = &only.requires
+            {
+                for (asked, size) in self.unasked(class, requires) {
+                    let field = supergraph.field_id(ty, &asked.0);
+                    if required.insert(asked, size).is_none()
+                        && let Some(field) = field
+                    {
+                        let ways = self.ways(ty, field, reached).into_iter();
+                        needed.push(ways.map(|(_, join)| join).collect());
+                    }
+                }
+            }
+        }
+        let mut known: HashMap<(SubgraphId, bool), usize> = HashMap::new();
+        let keys = needed.iter().map(|joins| {
+            let sizes = joins.iter().map(|join| {
+                let key = (join.subgraph, join.requires.is_some());
+                *known
+                    .entry(key)
+                    .or_insert_with(|| self.key(class, key, &required))
+            });
+            sizes.min().unwrap_or(0)
+        });
+        let keys = keys.max().unwrap_or(0);
+        let added = required.values().sum::<usize>() + keys;
+        if added > 0 {
+            self.outlook.added.insert(class, added);
+        }
+    }
+
+    /// Returns how many fields of a key are needed at least, beside those that are known to be needed, for a
+    /// subgraph to resolve a field that requires something or nothing.
+    fn key(
+        &self,
+        class: ClassId,
+        (subgraph, requires): (SubgraphId, bool),
+        known: &HashMap<Asked, usize>,
+    ) -> usize {
+        let ty = self.tree.class(class).ty();
+        let Some(position) = self.tree.class(class).position else {
+            return 0;
+        };
+        let mut leading = self.graph.resolvers(self.tree.node(position).field);
+        let is_led = leading.any(|leading| leading.subgraph == subgraph);
+        if (is_led && !requires) || self.query == Some(ty) {
+            return 0;
+        }
+        let keys = self.graph.keys(ty, subgraph);
+        let sizes = keys.map(|key| {
+            let fields = self.unasked(class, &key.fields).into_iter();
+            let fields = fields.filter(|(asked, _)| !known.contains_key(asked));
+            fields.map(|(_, size)| size).sum()
+        });
+        sizes.min().unwrap_or(0)
+    }
+
+    /// Returns the fields of a set that clients did not ask for, each with how many it is with those below.
+    fn unasked(&self, class: ClassId, set: &FieldSet) -> HashMap<Asked, usize> {
+        let class = self.tree.class(class);
+        let supergraph = self.graph.supergraph();
+        let mut unasked = HashMap::new();
+        for selected in set.of(supergraph, class.ty()) {
+            let Selected::Field {
+                name,
+                arguments,
+                inner,
+            } = selected
+            else {
+                continue;
+            };
+            let is_asked = class.nodes.iter().any(|node| {
+                let node = self.tree.node(*node);
+                node.is_leaf && node.name == name && node.arguments == arguments
+            });
+            if inner.is_empty() && is_asked {
+                continue;
+            }
+            let field = supergraph.field_id(class.ty(), &name);
+            let below = field.map_or(0, |field| size(supergraph, field, &inner));
+            unasked.insert((name, arguments), 1 + below);
+        }
+        unasked
+    }
+}
+
+/// Returns the number of fields of a set that are needed of every value of a field.
+fn size(supergraph: &Supergraph, field: FieldId, set: &FieldSet) -> usize {
+    let ty = supergraph.field(field).inner;
+    if supergraph.ty(ty).kind != TypeKind::Object {
+        return 0;
+    }
+    let mut fields = HashMap::new();
+    for selected in set.of(supergraph, ty) {
+        if let Selected::Field {
+            name,
+            arguments,
+            inner,
+        } = selected
+        {
+            let field = supergraph.field_id(ty, &name);
+            let below = field.map_or(0, |field| size(supergraph, field, &inner));
+            fields.insert((name, arguments), 1 + below);
+        }
+    }
+    fields.values().sum()
+}
