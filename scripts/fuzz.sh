@@ -32,15 +32,39 @@ cargo fuzz --version > /dev/null 2>&1 ||
   fail "missing: cargo-fuzz (cargo install --locked cargo-fuzz)"
 command -v c++ > /dev/null || fail "missing: c++ (on Debian: apt-get install g++)"
 
-for target in "${targets[@]}"; do
-  case $target in
-    soml) seeds=soml-core/tests/cases ;;
-    supergraphs | operations) seeds=federation/tests/cases ;;
-    *) seeds=fuzz/seeds/$target ;;
+# Prints the folder with the seeds of a target; those of a gateway are the files of the scenarios.
+seeds_of() {
+  local cases=federation/tests/cases folder=fuzz/target/seeds/$1
+  case $1 in
+    soml) folder=soml-core/tests/cases ;;
+    supergraphs)
+      rm -rf "$folder" && mkdir -p "$folder"
+      find "$cases" -name '*.graphql' ! -name query.graphql | while read -r file; do
+        cp "$file" "$folder/${file//\//-}"
+      done
+      ;;
+    operations)
+      rm -rf "$folder" && mkdir -p "$folder"
+      find "$cases" -name query.graphql | while read -r file; do
+        cp "$file" "$folder/${file//\//-}"
+        # Behind a NUL byte stands what all subgraphs answer.
+        { cat "$file"; printf '\0{"data":'; cat "${file%/*}/answer.json"; printf '}'; } > "$folder/${file//\//-}.answered"
+      done
+      ;;
+    *) folder=fuzz/seeds/$1 ;;
   esac
-  # What a gateway is sent takes no longer than a second and no more than 512 MB.
+  echo "$folder"
+}
+
+for target in "${targets[@]}"; do
+  seeds=$(seeds_of "$target")
+  # What a gateway is sent takes no longer than a second and no more than 512 MB. What has been freed is not
+  # to count.
   case $target in
-    supergraphs | operations) bounds=(-timeout=1 -rss_limit_mb=512) ;;
+    supergraphs | operations)
+      bounds=(-timeout=1 -rss_limit_mb=512)
+      export ASAN_OPTIONS=quarantine_size_mb=16
+      ;;
     *) bounds=() ;;
   esac
   mkdir -p "fuzz/corpus/$target"

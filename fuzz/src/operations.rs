@@ -20,13 +20,15 @@ use graphql_service::apollo_compiler::ast::{Definition, Document, Selection};
 use graphql_service::{Request, RequestContext, Service};
 use serde_json::{Map, Value, json};
 
-const SUPERGRAPHS: [&str; 6] = [
+const SUPERGRAPHS: [&str; 8] = [
     include_str!("../../federation/tests/cases/bank/supergraph.graphql"),
     include_str!("../../federation/tests/cases/legacy/supergraph.graphql"),
+    include_str!("../../federation/tests/cases/library/supergraph.graphql"),
     include_str!("../../federation/tests/cases/media/supergraph.graphql"),
     include_str!("../../federation/tests/cases/shop/supergraph.graphql"),
     include_str!("../../federation/tests/cases/store/supergraph.graphql"),
     include_str!("../../federation/tests/cases/travel/supergraph.graphql"),
+    include_str!("../../federation/tests/cases/works/supergraph.graphql"),
 ];
 
 /// Errors that nobody can provoke who asks for something and owns a subgraph.

@@ -72,6 +72,11 @@ impl<R: Resolver> Executor<'_, R> {
                 members.insert(key, json!(name));
                 continue;
             }
+            if matches!(fields[0].name.as_str(), "__schema" | "__type") {
+                // Filled in by whoever asks.
+                members.insert(key, Json::Null);
+                continue;
+            }
             let (text, json) = self.arguments(&name, &fields[0]);
             path.push(json!(key));
             let resolved = self.resolver.resolve(object, &fields[0], &text, &json);

@@ -27,6 +27,8 @@ mod operations;
 mod optimality;
 mod random;
 mod random_numbers;
+mod representations;
+mod resolvers;
 mod sockets;
 mod strict;
 mod subgraph_sdl;

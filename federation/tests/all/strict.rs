@@ -1,14 +1,14 @@
 //! Strict subgraphs: whatever they are asked that they could not know is recorded as a mistake.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
-use apollo_compiler::executable::{Field, OperationType};
+use apollo_compiler::executable::{Field, Operation, OperationType};
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Schema};
 use async_trait::async_trait;
 use bytes::Bytes;
-use federation::graph::{ActiveLabels, Graph};
+use federation::graph::ActiveLabels;
 use federation::supergraph::{
     FieldId, FieldSet, Selected, Subgraph, SubgraphId, Supergraph, TypeId,
 };
@@ -17,6 +17,7 @@ use graphql_service::{Limits, Request, RequestContext};
 use serde_json::{Map, Value as Json, json};
 
 use crate::executor::{Executor, Resolved, Resolver};
+use crate::resolvers::resolves;
 use crate::subgraph_sdl::sdl;
 use crate::world::{Object, Rates, Value, World};
 
@@ -28,6 +29,8 @@ pub(crate) struct Strict {
     rates: Rates,
     schemas: HashMap<String, (SubgraphId, Valid<Schema>)>,
     pub(crate) log: Mutex<Log>,
+    /// A subgraph that gives no answer.
+    pub(crate) down: Mutex<Option<SubgraphId>>,
 }
 
 /// What happened in the subgraphs.
@@ -81,6 +84,7 @@ impl Strict {
             rates,
             schemas,
             log: Mutex::default(),
+            down: Mutex::default(),
         })
     }
 
@@ -96,18 +100,13 @@ impl Strict {
             .get(None)
             .map_err(|_| "several operations")?;
         let given = request.variables.clone().unwrap_or_default();
-        for (name, _) in given.iter() {
-            if !operation
-                .variables
-                .iter()
-                .any(|known| known.name == name.as_str())
-            {
-                return Err(format!(
-                    "{}: unknown variable {}: {text}",
-                    subgraph.name,
-                    name.as_str()
-                ));
-            }
+        let is_known = |name: &str| operation.variables.iter().any(|known| known.name == name);
+        if let Some((name, _)) = given.iter().find(|(name, _)| !is_known(name.as_str())) {
+            let (subgraph, name) = (&subgraph.name, name.as_str());
+            return Err(format!("{subgraph}: unknown variable {name}: {text}"));
+        }
+        if is_for_nothing(operation, body) {
+            return Err(format!("{}: there are no entities: {text}", subgraph.name));
         }
         let coerced = apollo_compiler::request::coerce_variable_values(schema, operation, &given);
         let coerced = coerced.map_err(|e| format!("{}: {}", e.message(), text))?;
@@ -165,6 +164,10 @@ impl SubgraphTransport for Strict {
         request: SubgraphRequest,
         _: &RequestContext,
     ) -> Result<Bytes, TransportError> {
+        let down = *self.down.lock().unwrap();
+        if down.is_some() && down == self.supergraph.subgraph_id(&subgraph.name) {
+            return Err(TransportError::NotConnected);
+        }
         let answer = self.answer(subgraph, &request.body);
         let mut log = self.log.lock().unwrap();
         log.requests += 1;
@@ -199,8 +202,7 @@ impl Answering<'_> {
     fn entities(&self, json: &Map<String, Json>) -> Resolved<Known> {
         let representations = json["representations"].as_array().unwrap();
         self.strict.log.lock().unwrap().representations += representations.len();
-        let mut different = representations.clone();
-        different.dedup();
+        let different: HashSet<String> = representations.iter().map(Json::to_string).collect();
         if different.len() < representations.len() {
             return self.mistake("a representation is sent twice".to_owned());
         }
@@ -330,6 +332,18 @@ impl Answering<'_> {
     }
 }
 
+/// Returns whether a request asks for entities, and gives no representation.
+fn is_for_nothing(operation: &Operation, body: &[u8]) -> bool {
+    let sent: Json = serde_json::from_slice(body).unwrap();
+    let variables = operation.variables.iter();
+    let of_entities = variables.filter(|it| it.ty.inner_named_type() == "_Any");
+    let lists: Vec<&Json> = of_entities
+        .map(|variable| &sent["variables"][variable.name.as_str()])
+        .collect();
+    let is_empty = |list: &&Json| list.as_array().is_none_or(Vec::is_empty);
+    !lists.is_empty() && lists.iter().all(is_empty)
+}
+
 fn has_all(supergraph: &Supergraph, ty: TypeId, set: &FieldSet, json: &Json) -> bool {
     set.of(supergraph, ty)
         .iter()
@@ -374,9 +388,12 @@ impl Resolver for Answering<'_> {
             self.world.mutations.set(self.world.mutations.get() + 1);
         }
         let id = supergraph.field_id(ty, &field.name).unwrap();
-        let graph = Graph::new(supergraph, &self.strict.labels);
-        let place = format!("{}.{}", supergraph.ty(ty).name, field.name);
-        let Some(join) = graph.resolves(self.subgraph, id) else {
+        let (labels, own) = (&self.strict.labels, supergraph.subgraph(self.subgraph));
+        let coordinate = (supergraph.ty(ty).name.as_str(), field.name.as_str());
+        let place = format!("{}.{}", coordinate.0, coordinate.1);
+        let join = supergraph.field(id).join(self.subgraph);
+        let join = join.filter(|_| resolves(supergraph, labels, own, coordinate));
+        let Some(join) = join else {
             if self.is_provided(known, id) {
                 let provided = self.provided(known, id);
                 return self.known(self.world.value(&known.object, id, arguments), &provided);

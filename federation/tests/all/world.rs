@@ -215,6 +215,7 @@ impl<'s> World<'s> {
                 // The object of a key is one of its own, and there is one root.
                 let number = match is_key {
                     true => object.number,
+                    false if self.is_single(ty) => 0,
                     false if self.supergraph.root(OperationType::Query) == Some(ty) => 0,
                     false => self.hash(object, &[&texts.join("/"), "object"]) % OBJECTS,
                 };
@@ -246,12 +247,14 @@ impl<'s> World<'s> {
     }
 
     fn leaf(&self, object: &Object, name: &str, texts: &[&str]) -> Json {
-        let text = format!(
-            "{}.{}.{}",
-            self.supergraph.ty(object.ty).name,
-            texts.join("/"),
-            object.number
-        );
+        let (texts_of, object_number) = (texts.join("/"), object.number);
+        let text = match name == "ID" && self.numbers_alike(object.ty) {
+            true => format!("{texts_of}.{object_number}"),
+            false => {
+                let ty = &self.supergraph.ty(object.ty).name;
+                format!("{ty}.{texts_of}.{object_number}")
+            }
+        };
         let number = self.hash(object, texts);
         match name {
             "Int" => json!(object.number * 1000 + number % 1000),
@@ -270,6 +273,24 @@ impl<'s> World<'s> {
                 _ => json!({ "custom": [text, 12_345_678_901_234_567_890_u64] }),
             },
         }
+    }
+
+    /// Returns whether there is one object of a type, since a key of it has no fields.
+    fn is_single(&self, ty: TypeId) -> bool {
+        let mut keys = self
+            .supergraph
+            .ty(ty)
+            .joins
+            .iter()
+            .flat_map(|join| &join.keys);
+        keys.any(|key| key.fields.selections == [Selected::Typename])
+    }
+
+    /// Returns whether objects of a type have ids that those of other types have too: in every second world,
+    /// unless a subgraph knows them by an interface alone.
+    fn numbers_alike(&self, ty: TypeId) -> bool {
+        let mut joins = self.supergraph.ty(ty).joins.iter();
+        self.seed.is_multiple_of(2) && joins.all(|join| join.interface.is_none())
     }
 
     /// Returns the object of a type whose key fields are those of a representation.
@@ -310,7 +331,12 @@ impl<'s> World<'s> {
             "{}.{}({arguments}) of {inputs}",
             object.number, definition.name
         );
-        Value::Leaf(match self.supergraph.ty(definition.inner).name.as_str() {
+        let inner = self.supergraph.ty(definition.inner);
+        if inner.kind == TypeKind::Object {
+            let (ty, number) = (definition.inner, hash(0, &[&text]) % OBJECTS);
+            return Value::Object(Object { ty, number });
+        }
+        Value::Leaf(match inner.name.as_str() {
             "Int" => json!(hash(0, &[&text]) % 1000),
             _ => json!(text),
         })

@@ -8,8 +8,12 @@ use super::{Entity, FieldText, Generator, graph, on};
 impl Generator<'_> {
     pub(super) fn entities(&mut self) {
         for index in 0..2 + self.random.below(3) {
-            let graphs = self.some_graphs();
             let name = format!("E{index}");
+            if let Some(twin) = self.twin(&name) {
+                self.entities.push(twin);
+                continue;
+            }
+            let graphs = self.some_graphs();
             let satellite =
                 (graphs.len() > 1 && self.random.percent(40)).then(|| *self.random.pick(&graphs));
             let (keys, fields) = self.keys(&name, &graphs, satellite.is_some());
@@ -22,6 +26,30 @@ impl Generator<'_> {
                 interfaces: Vec::new(),
             });
         }
+    }
+
+    /// Returns, in some cases, an entity that differs from the last one in nothing but its name.
+    fn twin(&mut self, name: &str) -> Option<Entity> {
+        let last = self.entities.last()?;
+        let is_plain = last.satellite.is_none() && last.keys.values().all(|keys| *keys == ["id"]);
+        if !is_plain || !self.random.percent(30) {
+            return None;
+        }
+        self.features.insert("types that are alike");
+        Some(Entity {
+            name: name.to_owned(),
+            graphs: last.graphs.clone(),
+            satellite: None,
+            keys: last.keys.clone(),
+            fields: vec![FieldText {
+                name: "id".to_owned(),
+                signature: "id: ID!".to_owned(),
+                directives: last.graphs.iter().map(|g| on(*g)).collect(),
+                owner: None,
+                objects: None,
+            }],
+            interfaces: Vec::new(),
+        })
     }
 
     /// Chooses the keys of an entity so that each subgraph can be reached from each other one.

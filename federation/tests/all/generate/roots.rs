@@ -45,6 +45,10 @@ impl Generator<'_> {
                     .push(format!("{name}(n: Int): {ty} {}", on(index)));
             }
         }
+        if let Some((_, known)) = self.abstracts.iter().find(|(name, _)| name == "Named") {
+            let by = on(known[0]);
+            self.query.push(format!("named: [Named] {by}"));
+        }
         // Each entity can be reached.
         for index in 0..self.entities.len() {
             let known = self.entities[index].leading();

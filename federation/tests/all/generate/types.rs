@@ -30,6 +30,12 @@ impl Generator<'_> {
             return;
         }
         self.features.insert("interfaces");
+        // A field that one subgraph resolves, whatever the type.
+        let knows = |index: &usize| {
+            let mut types = chosen.iter();
+            types.all(|entity| self.entities[*entity].graphs.contains(index))
+        };
+        let owner = (0..self.graphs).rev().find(knows);
         for entity in chosen {
             let entity = &mut self.entities[entity];
             let graphs = entity.graphs.clone();
@@ -41,13 +47,21 @@ impl Generator<'_> {
                 owner: None,
                 objects: None,
             });
+            entity.fields.extend(owner.map(|owner| FieldText {
+                name: "tag".to_owned(),
+                signature: "tag: String".to_owned(),
+                directives: vec![on(owner)],
+                owner: None,
+                objects: None,
+            }));
         }
+        let tag = owner.map_or_else(String::new, |owner| format!("tag: String {}", on(owner)));
         let graphs: Vec<usize> = graphs.into_iter().collect();
         let joins: String = graphs
             .iter()
             .map(|g| format!(" @join__type(graph: {})", graph(*g)))
             .collect();
-        let _ = writeln!(self.rest, "interface Named{joins} {{ label: String }}");
+        let _ = writeln!(self.rest, "interface Named{joins} {{ label: String {tag} }}");
         self.abstracts.push(("Named".to_owned(), graphs));
     }
 
