@@ -175,7 +175,7 @@ impl Bench<'_> {
         let listed = listed(&answers.response);
         let errors: BTreeSet<(String, String)> = listed.iter().cloned().collect();
         // A field that only the gateway reads has no place of its own in the answer.
-let is_unexplained = |error: &&(String, String)| !answers.all_inputs.contains(&error.1);
+        let is_unexplained = |error: &&(String, String)| !answers.all_inputs.contains(&error.1);
         // Nor has a null one that such an error explains: it is at, above or below it.
         let of_inputs = errors.iter();
         let of_inputs = of_inputs.filter(|error| answers.all_inputs.contains(&error.1));

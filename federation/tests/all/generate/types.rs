@@ -61,7 +61,10 @@ impl Generator<'_> {
             .iter()
             .map(|g| format!(" @join__type(graph: {})", graph(*g)))
             .collect();
-        let _ = writeln!(self.rest, "interface Named{joins} {{ label: String {tag} }}");
+        let _ = writeln!(
+            self.rest,
+            "interface Named{joins} {{ label: String {tag} }}"
+        );
         self.abstracts.push(("Named".to_owned(), graphs));
     }
 
