@@ -20,7 +20,7 @@ use apollo_compiler::Name;
 pub use code::{CompositionCode, HintCode};
 pub use finding::{CompositionError, CompositionHint, Place};
 
-use crate::Supergraph;
+use crate::supergraph::{Supergraph, SupergraphError};
 use facts::Facts;
 
 /// A subgraph that is to be composed.
@@ -102,7 +102,7 @@ pub fn compose(
     post::check(&merged, &subgraphs)?;
     let supergraph_sdl = supergraph::write(&merged, &subgraphs);
     let composed = Supergraph::parse(&supergraph_sdl, "supergraph.graphql").map_err(|errors| {
-        let error = |error: crate::SupergraphError| {
+        let error = |error: SupergraphError| {
             CompositionError::new(
                 CompositionCode::INVALID_GRAPHQL,
                 format!("the merged schema: {}", error.message),
