@@ -120,6 +120,10 @@ fn write_value(
                 Some(Type::Known(ty)) => Some(ty),
                 _ => inputs.iter().find_map(|input| input.only),
             };
+            if ty.is_none() && inputs.iter().any(|input| input.parts.len() > 1) {
+                // Who should have told the type has failed, and what is sent depends on it.
+                return Err(Missing);
+            }
             let is_of = |part: &&Part| ty.is_none_or(|ty| part.types.binary_search(&ty).is_ok());
             let parts = inputs.iter().flat_map(|input| &input.parts).filter(is_of);
             let below: Vec<&Input> = parts.flat_map(|part| &part.inputs).collect();
@@ -170,6 +174,10 @@ fn value_below(
                 Some(Type::Known(ty)) => Some(ty),
                 _ => input.only,
             };
+            if ty.is_none() && input.parts.len() > 1 {
+                // Who should have told the type has failed, and what is sent depends on it.
+                return Err(Missing);
+            }
             let is_of = |part: &&Part| ty.is_none_or(|ty| part.types.binary_search(&ty).is_ok());
             let part = input.parts.iter().find(is_of);
             value_text(walk, *object, part.map_or(&[], |part| &part.inputs), out)?;
