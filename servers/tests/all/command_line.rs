@@ -289,29 +289,77 @@ const SUBGRAPHS: [&str; 2] = [
 fn compose_prints_a_supergraph_or_writes_it() {
     let [planets, moons] = SUBGRAPHS;
     let url = "planets=http://localhost/planets";
-    let output = soml(&["compose", "--subgraph", planets, "--subgraph", moons, "--url", url]);
+    let output = soml(&[
+        "compose",
+        "--subgraph",
+        planets,
+        "--subgraph",
+        moons,
+        "--url",
+        url,
+    ]);
     assert_eq!((code(&output), err(&output).as_str()), (Some(0), ""));
     let supergraph = out(&output);
-    assert!(supergraph.contains("PLANETS @join__graph(name: \"planets\", url: \"http://localhost/planets\")"));
+    assert!(
+        supergraph
+            .contains("PLANETS @join__graph(name: \"planets\", url: \"http://localhost/planets\")")
+    );
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("supergraph.graphql");
     let file = file.to_str().unwrap();
-    let written = soml(&["compose", "--subgraph", planets, "--subgraph", moons, "--url", url, "-o", file]);
+    let written = soml(&[
+        "compose",
+        "--subgraph",
+        planets,
+        "--subgraph",
+        moons,
+        "--url",
+        url,
+        "-o",
+        file,
+    ]);
     assert_eq!((code(&written), out(&written).as_str()), (Some(0), ""));
     assert_eq!(std::fs::read_to_string(file).unwrap(), supergraph);
-    let plan = soml(&["plan", "--supergraph", file, "{ planets { moons { name } } }"]);
+    let plan = soml(&[
+        "plan",
+        "--supergraph",
+        file,
+        "{ planets { moons { name } } }",
+    ]);
     assert_eq!(code(&plan), Some(0), "{}", err(&plan));
 }
 
 #[test]
 fn compose_shows_the_lines_that_are_wrong() {
     let [planets, _] = SUBGRAPHS;
-    let output = soml(&["compose", "--subgraph", planets, "--subgraph", "again=../docs/examples/planets.graphql"]);
+    let output = soml(&[
+        "compose",
+        "--subgraph",
+        planets,
+        "--subgraph",
+        "again=../docs/examples/planets.graphql",
+    ]);
     assert_eq!(code(&output), Some(1));
     let text = err(&output);
-    assert!(text.contains("error[INVALID_FIELD_SHARING]: `Query.planets` is resolved by `planets`, `again`"), "{text}");
-    assert!(text.contains("../docs/examples/planets.graphql:4:"), "{text}");
-    let output = soml(&["compose", "--subgraph", planets, "--subgraph", "again=../docs/examples/planets.graphql", "--format", "json"]);
+    assert!(
+        text.contains(
+            "error[INVALID_FIELD_SHARING]: `Query.planets` is resolved by `planets`, `again`"
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("../docs/examples/planets.graphql:4:"),
+        "{text}"
+    );
+    let output = soml(&[
+        "compose",
+        "--subgraph",
+        planets,
+        "--subgraph",
+        "again=../docs/examples/planets.graphql",
+        "--format",
+        "json",
+    ]);
     let answer: serde_json::Value = serde_json::from_str(&out(&output)).unwrap();
     assert_eq!(answer["errors"][0]["code"], "INVALID_FIELD_SHARING");
     assert_eq!(answer["errors"][0]["places"][0]["subgraph"], "planets");
@@ -320,14 +368,28 @@ fn compose_shows_the_lines_that_are_wrong() {
 #[test]
 fn compose_refuses_what_it_cannot_use() {
     let [planets, _] = SUBGRAPHS;
-    let unknown = soml(&["compose", "--subgraph", planets, "--url", "other=http://localhost"]);
+    let unknown = soml(&[
+        "compose",
+        "--subgraph",
+        planets,
+        "--url",
+        "other=http://localhost",
+    ]);
     assert_eq!(code(&unknown), Some(64));
-    assert!(err(&unknown).contains("--url names `other`"), "{}", err(&unknown));
+    assert!(
+        err(&unknown).contains("--url names `other`"),
+        "{}",
+        err(&unknown)
+    );
     let nameless = soml(&["compose", "--subgraph", "../docs/examples/planets.graphql"]);
     assert_eq!(code(&nameless), Some(64));
     let missing = soml(&["compose", "--subgraph", "planets=nowhere.graphql"]);
     assert_eq!(code(&missing), Some(3));
-    let down = soml(&["compose", "--subgraph", "planets=http://127.0.0.1:1/graphql"]);
+    let down = soml(&[
+        "compose",
+        "--subgraph",
+        "planets=http://127.0.0.1:1/graphql",
+    ]);
     assert_eq!(code(&down), Some(3), "{}", err(&down));
 }
 
