@@ -269,6 +269,47 @@ async fn an_index_that_is_not_complete_is_not_served() {
     }
 }
 
+/// Large indexes are compared in parts; what is lost is found wherever the parts meet.
+#[tokio::test]
+async fn a_large_index_that_is_not_complete_is_not_served() {
+    const FILMS: usize = 12_000;
+    let mut ids: Vec<String> = (0..FILMS).map(|film| format!("http://e/f{film}")).collect();
+    ids.sort();
+    let (middle, store) = (FILMS / 2, store(&triples(FILMS, 1)));
+    for lost in [
+        &[][..],
+        &[0],
+        &[middle - 1],
+        &[middle],
+        &[FILMS - 1],
+        &[1, middle - 1, middle, FILMS - 2],
+    ] {
+        let engine = engine();
+        let names = lost.iter().map(|at| ids[*at].clone());
+        engine.state().loses.extend(names);
+        let run = run(&indexer(
+            &films("name"),
+            Arc::clone(&store),
+            engine.clone(),
+            options(),
+        ))
+        .await;
+        match run {
+            Ok(_) => assert!(lost.is_empty(), "{lost:?} are lost"),
+            Err(IndexerError::Incomplete {
+                missing,
+                surplus,
+                example,
+                ..
+            }) => {
+                let expected = (lost.len() as u64, 0, ids[lost[0]].as_str());
+                assert_eq!((missing, surplus, example.as_str()), expected);
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_is_somebody_elses_stays() {
     let mark = |application: &str| Mark {
