@@ -8,6 +8,7 @@ use apollo_compiler::{Name, Node, Schema};
 
 use super::field_set::{each_field_named, possible};
 use super::read::Subgraph;
+pub(super) use crate::supergraph::join::text;
 
 /// What the directives of a subgraph mean together.
 #[derive(Debug, Default)]
@@ -173,11 +174,6 @@ pub(super) fn fields(
         ExtendedType::Interface(interface) => Some(&interface.fields),
         _ => None,
     }
-}
-
-/// Returns a string argument of a directive.
-pub(super) fn text<'d>(directive: &'d Directive, name: &str) -> Option<&'d str> {
-    directive.specified_argument_by_name(name)?.as_str()
 }
 
 /// Returns whether a field, or the block of its type that it stands in, has `@external`.

@@ -4,6 +4,9 @@ use apollo_compiler::ast::{self, Argument};
 use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition};
 use apollo_compiler::{Name, Node, Schema};
 
+use super::facts::fields;
+use crate::supergraph::field_set::operation;
+
 /// A selection of a field set.
 #[derive(Clone, Debug)]
 pub(super) enum Selected<'s> {
@@ -47,11 +50,8 @@ pub(super) fn parse<'s>(
     parent: &str,
     text: &str,
 ) -> Result<Vec<Selected<'s>>, Problem> {
-    let selections = selections(text)?;
-    let Some(parent) = schema.types.get(parent) else {
-        return Err(format!("there is no type `{parent}`").into());
-    };
-    resolve(schema, parent, &selections)
+    let operation = operation(text)?;
+    resolve(schema, named(schema, parent)?, &operation.selection_set)
 }
 
 /// Visits the types and names of the fields that a text selects, as far as it can be understood.
@@ -70,8 +70,7 @@ pub(super) fn each_field_named(
         for selection in selections {
             match selection {
                 ast::Selection::Field(field) => {
-                    let known =
-                        super::facts::fields(parent).and_then(|fields| fields.get(&field.name));
+                    let known = fields(parent).and_then(|fields| fields.get(&field.name));
                     let Some(known) = known else {
                         continue;
                     };
@@ -92,8 +91,8 @@ pub(super) fn each_field_named(
             }
         }
     }
-    if let (Ok(selections), Some(parent)) = (selections(text), schema.types.get(parent)) {
-        walk(schema, parent, &selections, visit);
+    if let (Ok(operation), Some(parent)) = (operation(text), schema.types.get(parent)) {
+        walk(schema, parent, &operation.selection_set, visit);
     }
 }
 
@@ -103,10 +102,8 @@ pub(super) fn parse_of_context<'s>(
     parent: &str,
     text: &str,
 ) -> Result<Vec<Selected<'s>>, Problem> {
-    let mut selections = selections(text)?;
-    let Some(parent) = schema.types.get(parent) else {
-        return Err(format!("there is no type `{parent}`").into());
-    };
+    let mut selections = operation(text)?.selection_set.clone();
+    let parent = named(schema, parent)?;
     selections.retain(|selection| match selection {
         ast::Selection::InlineFragment(fragment) => {
             let target = fragment
@@ -134,28 +131,19 @@ pub(super) fn each_field<'s>(set: &[Selected<'s>], visit: &mut impl FnMut(&Selec
     }
 }
 
-/// Reads a text as one selection set, with or without its braces.
-fn selections(text: &str) -> Result<Vec<ast::Selection>, Problem> {
-    let document = match text.trim_start().starts_with('{') {
-        true => text.to_owned(),
-        // A comment must not hide the brace.
-        false => format!("{{{text}\n}}"),
-    };
-    let document = ast::Document::parse(document, "fields").map_err(|invalid| {
-        let first = invalid.errors.iter().next();
-        let message = first.map_or_else(String::new, |finding| finding.error.to_string());
-        Problem::Invalid(message)
-    })?;
-    match document.definitions.as_slice() {
-        [ast::Definition::OperationDefinition(only)]
-            if only.name.is_none()
-                && only.variables.is_empty()
-                && !only.selection_set.is_empty() =>
-        {
-            Ok(only.selection_set.clone())
-        }
-        _ => Err(Problem::Invalid("it is no selection of fields".to_owned())),
-    }
+/// Returns the type with a name.
+fn named<'s>(schema: &'s Schema, name: &str) -> Result<&'s ExtendedType, Problem> {
+    let ty = schema.types.get(name);
+    ty.ok_or_else(|| format!("there is no type `{name}`").into())
+}
+
+/// Splits the `$context { selection }` of a `@fromContext`.
+pub(super) fn context_parts(value: &str) -> Option<(&str, &str)> {
+    let rest = value.trim_start().strip_prefix('$')?.trim_start();
+    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let (name, selection) = rest.split_at(end.unwrap_or(rest.len()));
+    let selection = selection.trim();
+    (!name.is_empty() && !selection.is_empty()).then_some((name, selection))
 }
 
 fn resolve<'s>(
@@ -188,19 +176,8 @@ fn resolve_field<'s>(
     if selected.name == "__typename" {
         return Ok(Selected::Typename);
     }
-    let fields = match parent {
-        ExtendedType::Object(object) => &object.fields,
-        ExtendedType::Interface(interface) => &interface.fields,
-        other => {
-            return Err(format!(
-                "the type `{}` has no field `{}`",
-                other.name(),
-                selected.name
-            )
-            .into());
-        }
-    };
-    let Some(field) = fields.get(&selected.name) else {
+    let field = fields(parent).and_then(|fields| fields.get(&selected.name));
+    let Some(field) = field else {
         return Err(format!(
             "the type `{}` has no field `{}`",
             parent.name(),
@@ -279,10 +256,7 @@ fn resolve_fragment<'s>(
     }
     let target = match &fragment.type_condition {
         None => parent,
-        Some(condition) => {
-            let target = schema.types.get(condition.as_str());
-            target.ok_or_else(|| format!("there is no type `{condition}`"))?
-        }
+        Some(condition) => named(schema, condition)?,
     };
     if !overlaps(schema, parent, target) {
         let (parent, target) = (parent.name(), target.name());

@@ -22,6 +22,7 @@ pub use finding::{CompositionError, CompositionHint, Place};
 
 use crate::supergraph::{Supergraph, SupergraphError};
 use facts::Facts;
+use read::Subgraph;
 
 /// A subgraph that is to be composed.
 #[derive(Clone, Debug)]
@@ -80,14 +81,19 @@ pub fn compose(
         .zip(graphs)
         .filter_map(|(source, graph)| read::read(source, graph, &mut errors));
     let mut subgraphs: Vec<_> = read.collect();
-    for subgraph in subgraphs.iter().filter(|it| !it.is_federation_1()) {
-        errors.extend(check::check(subgraph, &Facts::of(subgraph)));
+    // What subgraphs of federation 1 say is known once they are upgraded.
+    let known = |it: &Subgraph| (!it.is_federation_1()).then(|| Facts::of(it));
+    let known: Vec<Option<Facts>> = subgraphs.iter().map(known).collect();
+    for (subgraph, facts) in subgraphs.iter().zip(&known) {
+        errors.extend(facts.iter().flat_map(|facts| check::check(subgraph, facts)));
     }
     if !errors.is_empty() {
         return Err(errors);
     }
     upgrade::upgrade(&mut subgraphs)?;
-    let facts: Vec<Facts> = subgraphs.iter().map(Facts::of).collect();
+    let facts = subgraphs.iter().zip(known);
+    let facts = facts.map(|(it, known)| known.unwrap_or_else(|| Facts::of(it)));
+    let facts: Vec<Facts> = facts.collect();
     let upgraded = subgraphs
         .iter()
         .zip(&facts)

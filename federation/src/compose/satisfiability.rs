@@ -31,7 +31,7 @@ pub(super) fn check(
 ) -> Result<(), Vec<CompositionError>> {
     let mut errors: Vec<CompositionError> = mismatched.to_vec();
     for labels in assumptions(supergraph) {
-        let found = Walk::new(supergraph, &labels).run(subgraphs);
+        let found = Walk::new(Graph::new(supergraph, &labels)).run(subgraphs);
         for error in found {
             if !errors
                 .iter()
@@ -90,10 +90,10 @@ struct Walk<'g> {
 }
 
 impl<'g> Walk<'g> {
-    fn new(supergraph: &'g Supergraph, labels: &'g ActiveLabels) -> Self {
+    fn new(graph: Graph<'g>) -> Self {
         Walk {
-            supergraph,
-            graph: Graph::new(supergraph, labels),
+            supergraph: graph.supergraph(),
+            graph,
             visited: Vec::new(),
             by_type: HashMap::new(),
             queue: VecDeque::new(),
@@ -132,8 +132,11 @@ impl<'g> Walk<'g> {
                 let code = CompositionCode::MAX_VALIDATION_SUBGRAPH_PATHS_EXCEEDED;
                 return vec![CompositionError::new(code, message)];
             }
-            for field in self.fields(self.visited[at].0.ty) {
-                if let Some(error) = self.follow(at, field, subgraphs)
+            let state = self.visited[at].0.clone();
+            let mut reached = state.waves.clone();
+            self.graph.spread(state.ty, &mut reached);
+            for field in self.fields(state.ty) {
+                if let Some(error) = self.follow((at, &state, &reached), field, subgraphs)
                     && !errors
                         .iter()
                         .any(|known| known.coordinate == error.coordinate)
@@ -182,26 +185,24 @@ impl<'g> Walk<'g> {
         self.visited.push((state, from));
     }
 
-    /// Follows a field of the objects of a state; returns what is wrong if nobody can resolve it.
+    /// Follows a field of the objects of a state, with its position and where they can be had by keys; returns what is
+    /// wrong if nobody can resolve it.
     fn follow(
         &mut self,
-        at: usize,
+        (at, state, reached): (usize, &State<'g>, &Waves),
         field: FieldId,
         subgraphs: &[Subgraph],
     ) -> Option<CompositionError> {
-        let state = self.visited[at].0.clone();
-        let mut waves = state.waves.clone();
-        self.graph.spread(state.ty, &mut waves);
         let definition = self.supergraph.field(field);
         let mut there: Vec<(SubgraphId, Vec<&'g FieldSet>)> = Vec::new();
         for join in &definition.joins {
-            let provided = provided(&state, join.subgraph, &definition.name);
+            let provided = provided(state, join.subgraph, &definition.name);
             let is_provided =
                 !provided.is_empty() || state.provides_leaf(join.subgraph, &definition.name);
             let is_resolved = self.graph.resolves(join.subgraph, field).is_some()
                 && self
                     .graph
-                    .resolved(state.ty, field, join.subgraph, &waves)
+                    .resolved(state.ty, field, join.subgraph, reached)
                     .is_some();
             let is_present = state.waves.get(join.subgraph).is_some();
             if is_resolved || (is_provided && is_present) {
@@ -221,7 +222,7 @@ impl<'g> Walk<'g> {
             // A mutation is sent once, so one subgraph has to do.
             let alone = there
                 .iter()
-                .map(|only| self.children(definition.inner, field, std::slice::from_ref(only)));
+                .map(|only| self.children(field, std::slice::from_ref(only)));
             let alone: Vec<Vec<State<'g>>> = alone.collect();
             let found: Vec<_> = alone
                 .into_iter()
@@ -230,7 +231,7 @@ impl<'g> Walk<'g> {
             let is_answered = found.iter().any(Option::is_none);
             return found.into_iter().flatten().next().filter(|_| !is_answered);
         }
-        for state in self.children(definition.inner, field, &there) {
+        for state in self.children(field, &there) {
             self.visit(state, Some((at, field)));
         }
         None
@@ -238,13 +239,7 @@ impl<'g> Walk<'g> {
 
     /// Looks for what is wrong below a field that only one subgraph resolves.
     fn alone(&self, states: Vec<State<'g>>, subgraphs: &[Subgraph]) -> Option<CompositionError> {
-        let mut walk = Walk {
-            supergraph: self.supergraph,
-            graph: self.graph,
-            visited: Vec::new(),
-            by_type: HashMap::new(),
-            queue: VecDeque::new(),
-        };
+        let mut walk = Walk::new(self.graph);
         states.into_iter().for_each(|state| walk.visit(state, None));
         walk.walk(subgraphs).into_iter().next()
     }
@@ -252,13 +247,12 @@ impl<'g> Walk<'g> {
     /// Returns the states of the objects of a field, which some subgraphs resolve with what they provide below.
     fn children(
         &self,
-        inner: TypeId,
         field: FieldId,
         there: &[(SubgraphId, Vec<&'g FieldSet>)],
     ) -> Vec<State<'g>> {
         let definition = self.supergraph.field(field);
         let mut states = Vec::new();
-        for object in &self.supergraph.ty(inner).possible {
+        for object in &self.supergraph.ty(definition.inner).possible {
             let mut waves = Waves::nowhere(self.supergraph.subgraphs().len());
             let mut provided = Vec::new();
             for (subgraph, sets) in there {

@@ -1,13 +1,14 @@
 //! Writes what has been merged as standard supergraph SDL.
 
-use apollo_compiler::ast::{Argument, Directive, Value};
+use apollo_compiler::ast::{Directive, Value};
 use apollo_compiler::collections::IndexMap;
 use apollo_compiler::schema::{Component, ComponentName};
 use apollo_compiler::{Name, Node, Schema, name};
 
 use super::merge::{ComposedDirective, Merged};
 use super::read::{Subgraph, Version};
-use crate::supergraph::{JoinVersion, definitions};
+use crate::supergraph::join::{DirectiveBuilder, argument};
+use crate::supergraph::{JoinVersion, definitions, feature_link, machinery_links};
 
 /// A feature whose directives supergraphs have: its name and version, what it is for, and its definitions.
 struct Feature {
@@ -139,8 +140,7 @@ fn version(subgraphs: &[Subgraph]) -> JoinVersion {
 }
 
 fn links(features: &[&Feature], version: JoinVersion) -> Vec<Component<Directive>> {
-    let join = format!("join/{}", version.as_str());
-    let mut links = vec![link("link/v1.0", None), link(&join, Some("EXECUTION"))];
+    let mut links = machinery_links(version);
     let mut last = "";
     for feature in features {
         // Two directives may belong to one feature.
@@ -148,7 +148,7 @@ fn links(features: &[&Feature], version: JoinVersion) -> Vec<Component<Directive
             continue;
         }
         last = feature.path;
-        let mut link = link(feature.path, feature.purpose);
+        let mut link = feature_link(feature.path, feature.purpose);
         if feature.path.starts_with("cost/") {
             let names = features
                 .iter()
@@ -184,34 +184,13 @@ fn composed_links(merged: &Merged) -> Vec<Component<Directive>> {
                 ]),
             })
         });
-        let imports = argument(name!("import"), Value::List(imports.collect()));
+        let imports = Value::List(imports.collect());
         // One version of a feature serves all of its directives: the latest.
         let versions = directives.iter().map(|(_, it)| it.versioned());
         let url = versions.max().unwrap_or_default();
-        Component::new(Directive {
-            name: name!("link"),
-            arguments: vec![argument(name!("url"), Value::from(url)), imports],
-        })
+        DirectiveBuilder::link(&url)
+            .with(name!("import"), imports)
+            .component()
     });
     links.collect()
-}
-
-fn link(path: &str, purpose: Option<&str>) -> Component<Directive> {
-    let url = Value::from(format!("https://specs.apollo.dev/{path}"));
-    let mut arguments = vec![argument(name!("url"), url)];
-    if let Some(purpose) = purpose {
-        arguments.push(argument(
-            name!("for"),
-            Value::Enum(Name::new_unchecked(purpose)),
-        ));
-    }
-    Component::new(Directive {
-        name: name!("link"),
-        arguments,
-    })
-}
-
-fn argument(name: Name, value: Value) -> Node<Argument> {
-    let value = Node::new(value);
-    Node::new(Argument { name, value })
 }

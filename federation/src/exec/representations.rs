@@ -101,6 +101,24 @@ fn write_value(
     inputs: &[&Input],
     out: &mut Vec<u8>,
 ) -> Result<(), Missing> {
+    write_objects(value, out, &mut |object, out| {
+        let only = inputs.iter().find_map(|input| input.only);
+        let is_same_for_all = inputs.iter().all(|input| input.parts.len() <= 1);
+        let ty = type_of(walk, object, only, is_same_for_all)?;
+        let is_of = |part: &&Part| ty.is_none_or(|ty| part.types.binary_search(&ty).is_ok());
+        let parts = inputs.iter().flat_map(|input| &input.parts).filter(is_of);
+        let below: Vec<&Input> = parts.flat_map(|part| &part.inputs).collect();
+        let typename = ty.filter(|_| inputs.iter().any(|input| input.has_typename));
+        write_object(walk, object, typename, &below, out)
+    })
+}
+
+/// Writes a value; its objects, in whatever lists, as they are told to be.
+fn write_objects(
+    value: &Value,
+    out: &mut Vec<u8>,
+    write: &mut impl FnMut(ObjectId, &mut Vec<u8>) -> Result<(), Missing>,
+) -> Result<(), Missing> {
     match value {
         Value::Null | Value::Misfit => out.extend_from_slice(b"null"),
         Value::Failed => return Err(Missing),
@@ -111,27 +129,28 @@ fn write_value(
                 if position > 0 {
                     out.push(b',');
                 }
-                write_value(walk, item, inputs, out)?;
+                write_objects(item, out, write)?;
             }
             out.push(b']');
         }
-        Value::Object(object) => {
-            let ty = match walk.store.ty(*object) {
-                Some(Type::Known(ty)) => Some(ty),
-                _ => inputs.iter().find_map(|input| input.only),
-            };
-            if ty.is_none() && inputs.iter().any(|input| input.parts.len() > 1) {
-                // Who should have told the type has failed, and what is sent depends on it.
-                return Err(Missing);
-            }
-            let is_of = |part: &&Part| ty.is_none_or(|ty| part.types.binary_search(&ty).is_ok());
-            let parts = inputs.iter().flat_map(|input| &input.parts).filter(is_of);
-            let below: Vec<&Input> = parts.flat_map(|part| &part.inputs).collect();
-            let typename = ty.filter(|_| inputs.iter().any(|input| input.has_typename));
-            write_object(walk, *object, typename, &below, out)?;
-        }
+        Value::Object(object) => write(*object, out)?,
     }
     Ok(())
+}
+
+/// Returns the type of an object, or the only one that it can have; `None` where it is not known. That is a failure
+/// of who should have told it, unless the same is sent of objects of all types.
+fn type_of(
+    walk: Walk<'_>,
+    object: ObjectId,
+    only: Option<TypeId>,
+    is_same_for_all: bool,
+) -> Result<Option<TypeId>, Missing> {
+    match walk.store.ty(object) {
+        Some(Type::Known(ty)) => Ok(Some(ty)),
+        _ if only.is_none() && !is_same_for_all => Err(Missing),
+        _ => Ok(only),
+    }
 }
 
 /// Writes the one value of an object that inputs lead to; null where none of them is about its type.
@@ -146,42 +165,10 @@ pub(super) fn value_text(
         return Ok(());
     };
     let value = walk.store.get(object, &input.key).ok_or(Missing)?;
-    value_below(walk, value, input, out)
-}
-
-fn value_below(
-    walk: Walk<'_>,
-    value: &Value,
-    input: &Input,
-    out: &mut Vec<u8>,
-) -> Result<(), Missing> {
-    match value {
-        Value::Null | Value::Misfit => out.extend_from_slice(b"null"),
-        Value::Failed => return Err(Missing),
-        Value::Leaf(text) => out.extend_from_slice(text),
-        Value::List(items) => {
-            out.push(b'[');
-            for (position, item) in items.iter().enumerate() {
-                if position > 0 {
-                    out.push(b',');
-                }
-                value_below(walk, item, input, out)?;
-            }
-            out.push(b']');
-        }
-        Value::Object(object) => {
-            let ty = match walk.store.ty(*object) {
-                Some(Type::Known(ty)) => Some(ty),
-                _ => input.only,
-            };
-            if ty.is_none() && input.parts.len() > 1 {
-                // Who should have told the type has failed, and what is sent depends on it.
-                return Err(Missing);
-            }
-            let is_of = |part: &&Part| ty.is_none_or(|ty| part.types.binary_search(&ty).is_ok());
-            let part = input.parts.iter().find(is_of);
-            value_text(walk, *object, part.map_or(&[], |part| &part.inputs), out)?;
-        }
-    }
-    Ok(())
+    write_objects(value, out, &mut |object, out| {
+        let ty = type_of(walk, object, input.only, input.parts.len() <= 1)?;
+        let is_of = |part: &&Part| ty.is_none_or(|ty| part.types.binary_search(&ty).is_ok());
+        let part = input.parts.iter().find(is_of);
+        value_text(walk, object, part.map_or(&[], |part| &part.inputs), out)
+    })
 }

@@ -62,14 +62,9 @@ impl FieldSet {
         text: &str,
         applies: &impl Fn(&str) -> bool,
     ) -> Result<Option<String>, String> {
-        let document = ast::Document::parse(checked(text)?, "fields");
-        let document = document.map_err(|invalid| invalid.errors.to_string())?;
+        let operation = operation(text)?;
         let mut left = Vec::new();
-        for definition in &document.definitions {
-            if let Some(operation) = definition.as_operation_definition() {
-                unfold(&operation.selection_set, applies, &mut left);
-            }
-        }
+        unfold(&operation.selection_set, applies, &mut left);
         let left = left.iter();
         let texts = left.map(|selection| selection.serialize().no_indent().to_string());
         let texts: IndexSet<String> = texts.collect();
@@ -101,9 +96,15 @@ impl FieldSet {
     }
 }
 
-/// Returns a text as one selection set with its braces. The parser of field sets panics on text without
-/// selections and on what stands before or behind them; that of documents does not.
+/// Returns a text as one selection set with its braces.
 fn checked(text: &str) -> Result<String, String> {
+    let operation = operation(text)?;
+    Ok(operation.serialize().no_indent().to_string())
+}
+
+/// Reads a text, with or without braces, as an operation of one selection set. The parser of field sets panics on text
+/// without selections and on what stands before or behind them; that of documents does not.
+pub(crate) fn operation(text: &str) -> Result<Node<ast::OperationDefinition>, String> {
     let document = match text.trim_start().starts_with('{') {
         true => text.to_owned(),
         // A comment must not hide the brace.
@@ -119,7 +120,7 @@ fn checked(text: &str) -> Result<String, String> {
                 && only.variables.is_empty()
                 && !only.selection_set.is_empty() =>
         {
-            Ok(only.serialize().no_indent().to_string())
+            Ok(only.clone())
         }
         _ => Err("one selection set is expected".to_owned()),
     }

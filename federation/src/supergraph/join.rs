@@ -1,10 +1,11 @@
-//! The directives of the join specification, as they are written.
+//! Directives of supergraphs, those of the join specification above all: read and written.
 
-use apollo_compiler::ast::{Directive, Type, Value};
-use apollo_compiler::{Name, Node};
+use apollo_compiler::ast::{Argument, Directive, Type, Value};
+use apollo_compiler::schema::Component;
+use apollo_compiler::{Name, Node, name};
 
 /// Returns a string argument.
-pub(super) fn text<'d>(directive: &'d Directive, name: &str) -> Option<&'d str> {
+pub(crate) fn text<'d>(directive: &'d Directive, name: &str) -> Option<&'d str> {
     directive.specified_argument_by_name(name)?.as_str()
 }
 
@@ -45,6 +46,64 @@ pub(super) fn field_type(text: &str) -> Option<Type> {
         None => Type::Named(Name::new(inner).ok()?),
     };
     Some(if is_non_null { ty.non_null() } else { ty })
+}
+
+/// A directive that is being written.
+pub(crate) struct DirectiveBuilder(Directive);
+
+impl DirectiveBuilder {
+    /// Begins a directive of a name.
+    pub(crate) fn new(name: Name) -> DirectiveBuilder {
+        DirectiveBuilder(Directive {
+            name,
+            arguments: Vec::new(),
+        })
+    }
+
+    /// Begins `@join__…(graph:)`.
+    pub(crate) fn of_graph(name: Name, graph: &Name) -> DirectiveBuilder {
+        DirectiveBuilder::new(name).with(name!("graph"), Value::Enum(graph.clone()))
+    }
+
+    pub(crate) fn with(mut self, name: Name, value: impl Into<Value>) -> DirectiveBuilder {
+        self.0.arguments.push(argument(name, value.into()));
+        self
+    }
+
+    /// Adds a string argument if there is one.
+    pub(crate) fn maybe(self, name: Name, text: Option<&str>) -> DirectiveBuilder {
+        match text {
+            Some(text) => self.with(name, text),
+            None => self,
+        }
+    }
+
+    /// Adds a Boolean argument that is true, if it is.
+    pub(crate) fn flag(self, name: Name, is_set: bool) -> DirectiveBuilder {
+        match is_set {
+            true => self.with(name, true),
+            false => self,
+        }
+    }
+
+    /// Begins a `@link` to a URL.
+    pub(crate) fn link(url: &str) -> DirectiveBuilder {
+        DirectiveBuilder::new(name!("link")).with(name!("url"), url)
+    }
+
+    pub(crate) fn node(self) -> Node<Directive> {
+        Node::new(self.0)
+    }
+
+    pub(crate) fn component(self) -> Component<Directive> {
+        Component::new(self.0)
+    }
+}
+
+/// Makes an argument of a directive.
+pub(crate) fn argument(name: Name, value: Value) -> Node<Argument> {
+    let value = Node::new(value);
+    Node::new(Argument { name, value })
 }
 
 #[cfg(test)]

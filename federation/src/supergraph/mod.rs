@@ -7,9 +7,9 @@ mod authorization;
 mod contexts;
 mod error;
 mod features;
-mod field_set;
+pub(crate) mod field_set;
 mod interface_objects;
-mod join;
+pub(crate) mod join;
 mod model;
 mod provided;
 mod read;
@@ -24,4 +24,4 @@ pub use model::{
     ContextArgument, Field, FieldId, FieldJoin, Key, LabelId, Override, RequirementId, Subgraph,
     SubgraphId, Supergraph, Type, TypeId, TypeJoin, TypeKind,
 };
-pub(crate) use write::{JoinVersion, definitions};
+pub(crate) use write::{JoinVersion, definitions, feature_link, machinery_links};

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use apollo_compiler::ast::{self, Directive, Value};
+use apollo_compiler::ast::{Directive, Value};
 use apollo_compiler::schema::{Component, ComponentName, DirectiveList, ExtendedType};
-use apollo_compiler::{Name, Node, Schema, name};
+use apollo_compiler::{Name, Schema, name};
 
-use super::join;
+use super::join::{self, DirectiveBuilder};
 use super::model::{Supergraph, TypeId};
 
 /// A version of the join specification that is written.
@@ -72,8 +72,10 @@ impl Supergraph {
                 for value in values.make_mut().values.values_mut() {
                     if !value.directives.has("join__enumValue") {
                         let said = graphs.iter();
-                        let said = said.map(|graph| of_graph(name!("join__enumValue"), graph));
-                        value.make_mut().directives.0.extend(said.map(Node::new));
+                        let said = said.map(|graph| {
+                            DirectiveBuilder::of_graph(name!("join__enumValue"), graph).node()
+                        });
+                        value.make_mut().directives.0.extend(said);
                     }
                 }
             }
@@ -246,28 +248,30 @@ fn version(schema: &Schema) -> JoinVersion {
 
 /// Returns the directives of the schema: the links to what is written here, and whatever else there is.
 fn links(directives: &DirectiveList, version: JoinVersion) -> Vec<Component<Directive>> {
-    let url = |path: &str| ast::Argument {
-        name: name!("url"),
-        value: Node::new(Value::from(format!("https://specs.apollo.dev/{path}"))),
-    };
-    let purpose = ast::Argument {
-        name: name!("for"),
-        value: Node::new(Value::Enum(name!("EXECUTION"))),
-    };
-    let join = format!("join/{}", version.as_str());
-    let mut links: Vec<Component<Directive>> = [vec![url("link/v1.0")], vec![url(&join), purpose]]
-        .into_iter()
-        .map(|arguments| {
-            Component::new(Directive {
-                name: name!("link"),
-                arguments: arguments.into_iter().map(Node::new).collect(),
-            })
-        })
-        .collect();
+    let mut links = machinery_links(version);
     let others = directives.0.iter();
     let others = others.filter(|it| it.name != "link" || !is_of(it, &["link", "join"]));
     links.extend(others.cloned());
     links
+}
+
+/// Returns the links to the specifications of links and joins.
+pub(crate) fn machinery_links(version: JoinVersion) -> Vec<Component<Directive>> {
+    let join = format!("join/{}", version.as_str());
+    vec![
+        feature_link("link/v1.0", None),
+        feature_link(&join, Some("EXECUTION")),
+    ]
+}
+
+/// Returns a link to a feature, with its version, that is of the same family as the join specification.
+pub(crate) fn feature_link(path: &str, purpose: Option<&str>) -> Component<Directive> {
+    let link = DirectiveBuilder::link(&format!("https://specs.apollo.dev/{path}"));
+    let link = match purpose {
+        Some(purpose) => link.with(name!("for"), Value::Enum(Name::new_unchecked(purpose))),
+        None => link,
+    };
+    link.component()
 }
 
 /// Returns whether a link is to one of some features.
@@ -297,25 +301,9 @@ fn add(
     graphs: &[Name],
     (argument, value): (Name, &Name),
 ) {
-    for graph in graphs {
-        let mut directive = of_graph(name.clone(), graph);
-        directive.arguments.push(Node::new(ast::Argument {
-            name: argument.clone(),
-            value: Node::new(Value::from(value.as_str())),
-        }));
-        directives.0.push(Component::new(directive));
-    }
-}
-
-/// Returns a join directive about a subgraph.
-fn of_graph(name: Name, graph: &Name) -> Directive {
-    let value = Node::new(Value::Enum(graph.clone()));
-    let argument = ast::Argument {
-        name: name!("graph"),
-        value,
-    };
-    Directive {
-        name,
-        arguments: vec![Node::new(argument)],
-    }
+    let said = graphs.iter().map(|graph| {
+        let directive = DirectiveBuilder::of_graph(name.clone(), graph);
+        directive.with(argument.clone(), value.as_str()).component()
+    });
+    directives.0.extend(said);
 }

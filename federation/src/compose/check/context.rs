@@ -9,7 +9,7 @@ use apollo_compiler::{Name, Node};
 use super::Checked;
 use crate::compose::code::CompositionCode;
 use crate::compose::facts::{fields, text};
-use crate::compose::field_set::{Problem, Selected, parse_of_context};
+use crate::compose::field_set::{Problem, Selected, context_parts, parse_of_context};
 
 pub(super) fn check(checked: &mut Checked<'_>) {
     let subgraph = checked.subgraph;
@@ -65,7 +65,7 @@ fn check_argument(
         );
         return;
     };
-    let Some((context, selection)) = parts(value) else {
+    let Some((context, selection)) = context_parts(value) else {
         let message = format!(
             "`{value}` of `{coordinate}` names no context: it begins with `$` and the name of one, such as `$user {{ id }}`"
         );
@@ -108,14 +108,6 @@ fn check_argument(
             message,
         );
     }
-}
-
-/// Splits `$context { selection }`.
-fn parts(value: &str) -> Option<(&str, &str)> {
-    let rest = value.trim_start().strip_prefix('$')?.trim_start();
-    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-    let (name, selection) = rest.split_at(end.unwrap_or(rest.len()));
-    (!name.is_empty() && !selection.trim().is_empty()).then_some((name, selection))
 }
 
 /// Checks that a selection leads to one value of the argument's type.

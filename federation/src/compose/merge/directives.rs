@@ -9,6 +9,7 @@ use apollo_compiler::{Name, Node, name};
 use super::Merge;
 use super::arguments::is_same_value;
 use crate::compose::code::HintCode;
+use crate::supergraph::join::argument;
 
 /// The directives that supergraphs keep, as they are called there.
 pub(super) const KEPT: [&str; 10] = [
@@ -224,34 +225,7 @@ impl Merge<'_> {
             self.hint(code, coordinate, Vec::new(), message);
             return None;
         }
-        let of = |definition: &DirectiveDefinition| -> BTreeSet<&'static str> {
-            let locations = definition.locations.iter().filter(|it| is_executable(**it));
-            locations.map(|it| it.name()).collect()
-        };
-        let first = of(found[0].1);
-        let common: BTreeSet<_> = first
-            .iter()
-            .copied()
-            .filter(|it| found.iter().all(|(_, other)| of(other).contains(it)))
-            .collect();
-        if common.is_empty() {
-            let message =
-                format!("`@{name}` is left out, since no location of it is known to all subgraphs");
-            self.hint(
-                HintCode::NO_EXECUTABLE_DIRECTIVE_INTERSECTION,
-                coordinate,
-                Vec::new(),
-                message,
-            );
-            return None;
-        }
-        if found.iter().any(|(_, other)| of(other) != first) {
-            let message = format!(
-                "the locations of `@{name}` differ; those that all subgraphs know are kept"
-            );
-            let code = HintCode::INCONSISTENT_EXECUTABLE_DIRECTIVE_LOCATIONS;
-            self.hint(code, coordinate.as_str(), Vec::new(), message);
-        }
+        let locations = self.common_locations(&coordinate, found)?;
         let repeatable = found.iter().all(|(_, it)| it.repeatable);
         if found.iter().any(|(_, it)| it.repeatable != repeatable) {
             let message = format!(
@@ -270,20 +244,47 @@ impl Merge<'_> {
             .map(|(at, it)| (*at, it.description.as_ref()))
             .collect();
         let description = self.description(&coordinate, &texts);
-        let is_kept = |location: &&DirectiveLocation| common.contains(location.name());
         Some(Node::new(DirectiveDefinition {
             description,
             name: name.clone(),
             arguments,
             repeatable,
-            locations: found[0]
-                .1
-                .locations
-                .iter()
-                .filter(is_kept)
-                .copied()
-                .collect(),
+            locations,
         }))
+    }
+
+    /// Returns the locations of an executable directive that all subgraphs know; `None` if there are none.
+    fn common_locations(
+        &mut self,
+        coordinate: &str,
+        found: &[(usize, &Node<DirectiveDefinition>)],
+    ) -> Option<Vec<DirectiveLocation>> {
+        let of = |definition: &DirectiveDefinition| -> BTreeSet<&'static str> {
+            let locations = definition.locations.iter().filter(|it| is_executable(**it));
+            locations.map(|it| it.name()).collect()
+        };
+        let sets: Vec<_> = found.iter().map(|(_, it)| of(it)).collect();
+        let is_common = |location: &&DirectiveLocation| {
+            sets.iter().all(|known| known.contains(location.name()))
+        };
+        let locations = found[0].1.locations.iter().filter(is_common);
+        let locations: Vec<_> = locations.copied().collect();
+        if locations.is_empty() {
+            let message = format!(
+                "`{coordinate}` is left out, since no location of it is known to all subgraphs"
+            );
+            let code = HintCode::NO_EXECUTABLE_DIRECTIVE_INTERSECTION;
+            self.hint(code, coordinate, Vec::new(), message);
+            return None;
+        }
+        if sets.iter().any(|known| *known != sets[0]) {
+            let message = format!(
+                "the locations of `{coordinate}` differ; those that all subgraphs know are kept"
+            );
+            let code = HintCode::INCONSISTENT_EXECUTABLE_DIRECTIVE_LOCATIONS;
+            self.hint(code, coordinate, Vec::new(), message);
+        }
+        Some(locations)
     }
 }
 
@@ -315,11 +316,6 @@ fn is_executable(location: DirectiveLocation) -> bool {
             | L::InlineFragment
             | L::VariableDefinition
     )
-}
-
-fn argument(name: Name, value: Value) -> Node<Argument> {
-    let value = Node::new(value);
-    Node::new(Argument { name, value })
 }
 
 fn distinct(all: impl Iterator<Item = Vec<Node<Argument>>>) -> Vec<Vec<Node<Argument>>> {

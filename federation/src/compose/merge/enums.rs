@@ -6,9 +6,9 @@ use apollo_compiler::collections::IndexMap;
 use apollo_compiler::schema::{Component, DirectiveList, EnumType, ExtendedType};
 use apollo_compiler::{Name, Node, name};
 
-use super::join::Join;
 use super::{Merge, Sources};
 use crate::compose::code::{CompositionCode, HintCode};
+use crate::supergraph::join::DirectiveBuilder;
 
 impl Merge<'_> {
     pub(super) fn merge_enum(
@@ -137,9 +137,9 @@ impl Merge<'_> {
             .map(|(at, value)| (*at, value.directives.iter().collect()))
             .collect();
         let mut directives = apollo_compiler::ast::DirectiveList::default();
-        let joins = found
-            .iter()
-            .map(|(at, _)| Join::of(name!("join__enumValue"), &self.subgraphs[*at].graph).node());
+        let joins = found.iter().map(|(at, _)| {
+            DirectiveBuilder::of_graph(name!("join__enumValue"), &self.subgraphs[*at].graph).node()
+        });
         directives.0.extend(joins);
         directives
             .0

@@ -5,12 +5,13 @@ use apollo_compiler::collections::IndexMap;
 use apollo_compiler::schema::{Component, ExtendedType};
 use apollo_compiler::{Name, Node, name};
 
-use super::join::Join;
 use super::overrides::Moved;
 use super::types::is_root;
 use super::{Merge, Sources};
 use crate::compose::code::{CompositionCode, HintCode};
 use crate::compose::facts::{fields, text};
+use crate::compose::field_set::context_parts;
+use crate::supergraph::join::DirectiveBuilder;
 
 /// What one subgraph says of a field.
 #[derive(Clone, Copy, Debug)]
@@ -75,28 +76,7 @@ impl<'m> Merge<'m> {
             })
             .collect();
         self.hint_of_missing_field(name, field, types);
-        let own: Vec<_> = sources
-            .iter()
-            .filter(|source| !source.is_external)
-            .copied()
-            .collect();
-        if own.is_empty() {
-            let message = format!(
-                "`{coordinate}` is external in {}, and nobody resolves it",
-                self.named(sources.iter().map(|it| it.at))
-            );
-            let places = sources
-                .iter()
-                .map(|it| self.place(it.at, it.field.location()))
-                .collect();
-            self.report(
-                CompositionCode::EXTERNAL_MISSING_ON_BASE,
-                &coordinate,
-                places,
-                message,
-            );
-            return None;
-        }
+        let own = self.resolving(&coordinate, &sources)?;
         let moved = self.moved(&coordinate, &sources);
         let is_interface = types.iter().any(|(_, ty)| ty.is_interface());
         if !is_interface {
@@ -138,6 +118,30 @@ impl<'m> Merge<'m> {
         Some(Component::new(merged))
     }
 
+    /// Returns those who have a field and do not only mention it; reports it if there are none.
+    fn resolving(
+        &mut self,
+        coordinate: &str,
+        sources: &[FieldSource<'m>],
+    ) -> Option<Vec<FieldSource<'m>>> {
+        let own = sources.iter().filter(|source| !source.is_external);
+        let own: Vec<_> = own.copied().collect();
+        if !own.is_empty() {
+            return Some(own);
+        }
+        let message = format!(
+            "`{coordinate}` is external in {}, and nobody resolves it",
+            self.named(sources.iter().map(|it| it.at))
+        );
+        let places = sources
+            .iter()
+            .map(|it| self.place(it.at, it.field.location()));
+        let places = places.collect();
+        let code = CompositionCode::EXTERNAL_MISSING_ON_BASE;
+        self.report(code, coordinate, places, message);
+        None
+    }
+
     /// Returns `@join__field` for each subgraph, where what the types say is not enough.
     fn join_fields(
         &mut self,
@@ -171,14 +175,15 @@ impl<'m> Merge<'m> {
                 || moved.label.is_some()
                 || moved.is_overridden
                 || !contexts.is_empty();
-            let join = Join::of(name!("join__field"), &self.subgraphs[source.at].graph)
-                .maybe(name!("requires"), requires)
-                .maybe(name!("provides"), provides)
-                .maybe(name!("type"), ty.as_deref())
-                .flag(name!("external"), source.is_external)
-                .maybe(name!("override"), moved.from.as_deref())
-                .flag(name!("usedOverridden"), moved.is_overridden)
-                .maybe(name!("overrideLabel"), moved.label.as_deref());
+            let join =
+                DirectiveBuilder::of_graph(name!("join__field"), &self.subgraphs[source.at].graph)
+                    .maybe(name!("requires"), requires)
+                    .maybe(name!("provides"), provides)
+                    .maybe(name!("type"), ty.as_deref())
+                    .flag(name!("external"), source.is_external)
+                    .maybe(name!("override"), moved.from.as_deref())
+                    .flag(name!("usedOverridden"), moved.is_overridden)
+                    .maybe(name!("overrideLabel"), moved.label.as_deref());
             let join = match contexts.is_empty() {
                 true => join,
                 false => join.with(name!("contextArguments"), Value::List(contexts)),
@@ -192,19 +197,14 @@ impl<'m> Merge<'m> {
     fn context_arguments(&self, source: &FieldSource<'_>) -> Vec<Node<Value>> {
         let arguments = source.field.arguments.iter().filter_map(|argument| {
             let directive = argument.directives.get("federation__fromContext")?;
-            let value = text(directive, "field")?
-                .trim_start()
-                .strip_prefix('$')?
-                .trim_start();
-            let end = value.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))?;
-            let (context, selection) = value.split_at(end);
+            let (context, selection) = context_parts(text(directive, "field")?)?;
             let context = format!("{}__{context}", self.subgraphs[source.at].name);
             let member = |name: Name, text: &str| (name, Node::new(Value::from(text)));
             Some(Node::new(Value::Object(vec![
                 member(name!("context"), &context),
                 member(name!("name"), &argument.name),
                 member(name!("type"), &argument.ty.to_string()),
-                member(name!("selection"), selection.trim()),
+                member(name!("selection"), selection),
             ])))
         });
         arguments.collect()
@@ -319,7 +319,7 @@ impl<'m> Merge<'m> {
                     field
                         .directives
                         .0
-                        .insert(0, Join::new(name!("join__field")).node());
+                        .insert(0, DirectiveBuilder::new(name!("join__field")).node());
                     object
                         .make_mut()
                         .fields

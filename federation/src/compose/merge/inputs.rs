@@ -6,9 +6,9 @@ use apollo_compiler::schema::{Component, DirectiveList, ExtendedType, InputObjec
 use apollo_compiler::{Name, Node, name};
 
 use super::arguments::ValueCodes;
-use super::join::Join;
 use super::{Merge, Sources};
 use crate::compose::code::{CompositionCode, HintCode};
+use crate::supergraph::join::DirectiveBuilder;
 
 const FIELD: ValueCodes = ValueCodes {
     ty: CompositionCode::FIELD_TYPE_MISMATCH,
@@ -98,7 +98,8 @@ impl Merge<'_> {
         let mut merged = InputValueDefinition::clone(&merged);
         if given.iter().any(|(_, it)| it.ty != merged.ty) {
             let joins = given.iter().map(|(at, it)| {
-                let join = Join::of(name!("join__field"), &self.subgraphs[*at].graph);
+                let join =
+                    DirectiveBuilder::of_graph(name!("join__field"), &self.subgraphs[*at].graph);
                 let differs = (it.ty != merged.ty).then(|| it.ty.to_string());
                 join.maybe(name!("type"), differs.as_deref()).node()
             });

@@ -7,7 +7,6 @@ mod enums;
 mod fields;
 mod inputs;
 mod interfaces;
-mod join;
 mod overrides;
 mod sharing;
 mod types;
@@ -24,7 +23,7 @@ use apollo_compiler::{Name, Node};
 use super::code::{CompositionCode, HintCode};
 use super::facts::Facts;
 use super::finding::{CompositionError, CompositionHint, Place};
-use super::read::Subgraph;
+use super::read::{Subgraph, is_own};
 use super::{ComposeOptions, SharedRootFields};
 
 pub(in crate::compose) use composed::ComposedDirective;
@@ -101,7 +100,7 @@ pub(super) fn merge(
     let mut sources: IndexMap<&Name, Sources<'_, ExtendedType>> = IndexMap::default();
     for (at, subgraph) in subgraphs.iter().enumerate() {
         for (name, ty) in &subgraph.schema.types {
-            if !is_machinery(ty) {
+            if is_own(ty) {
                 sources.entry(name).or_default().push((at, ty));
             }
         }
@@ -152,15 +151,6 @@ fn interface_objects(subgraphs: &[Subgraph]) -> Vec<(usize, &ExtendedType)> {
         .collect()
 }
 
-/// Returns whether a type is there in every subgraph.
-fn is_machinery(ty: &ExtendedType) -> bool {
-    let name = ty.name().as_str();
-    ty.is_built_in()
-        || name.starts_with("federation__")
-        || name.starts_with("link__")
-        || name == "_Service"
-}
-
 impl Relations {
     fn of(subgraphs: &[Subgraph]) -> Relations {
         let mut relations = Relations::default();
@@ -168,7 +158,7 @@ impl Relations {
             .iter()
             .flat_map(|subgraph| subgraph.schema.types.values())
         {
-            if is_machinery(ty) {
+            if !is_own(ty) {
                 continue;
             }
             let interfaces = match ty {

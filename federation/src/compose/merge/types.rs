@@ -7,10 +7,10 @@ use apollo_compiler::schema::{
 };
 use apollo_compiler::{Name, Node, name};
 
-use super::join::Join;
 use super::{Merge, Sources};
 use crate::compose::code::{CompositionCode, HintCode};
 use crate::compose::facts::fields;
+use crate::supergraph::join::DirectiveBuilder;
 
 impl<'m> Merge<'m> {
     /// Merges what subgraphs say of a type; `None` if it cannot be merged.
@@ -160,8 +160,10 @@ impl<'m> Merge<'m> {
             let subgraph = &self.subgraphs[*at];
             let is_object = ty.directives().has("federation__interfaceObject");
             let is_extended = subgraph.extended.contains(ty.name()) && !is_root(ty.name());
-            let begin = || Join::of(name!("join__type"), &subgraph.graph);
-            let end = |join: Join| join.flag(name!("isInterfaceObject"), is_object).component();
+            let begin = || DirectiveBuilder::of_graph(name!("join__type"), &subgraph.graph);
+            let end = |join: DirectiveBuilder| {
+                join.flag(name!("isInterfaceObject"), is_object).component()
+            };
             let keys = self.facts[*at].keys(ty.name());
             for key in keys {
                 let join = begin()
@@ -198,7 +200,10 @@ impl<'m> Merge<'m> {
             };
             for interface in known {
                 interfaces.insert(ComponentName::from(interface.name.clone()));
-                let join = Join::of(name!("join__implements"), &self.subgraphs[*at].graph);
+                let join = DirectiveBuilder::of_graph(
+                    name!("join__implements"),
+                    &self.subgraphs[*at].graph,
+                );
                 joins.push(
                     join.with(name!("interface"), interface.name.as_str())
                         .component(),

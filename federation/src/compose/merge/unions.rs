@@ -4,9 +4,9 @@ use apollo_compiler::collections::IndexSet;
 use apollo_compiler::schema::{ComponentName, DirectiveList, ExtendedType, UnionType};
 use apollo_compiler::{Name, Node, name};
 
-use super::join::Join;
 use super::{Merge, Sources};
 use crate::compose::code::HintCode;
+use crate::supergraph::join::DirectiveBuilder;
 
 impl Merge<'_> {
     pub(super) fn merge_union(
@@ -25,7 +25,10 @@ impl Merge<'_> {
         for (at, union) in &unions {
             for member in &union.members {
                 members.insert(ComponentName::from(member.name.clone()));
-                let join = Join::of(name!("join__unionMember"), &self.subgraphs[*at].graph);
+                let join = DirectiveBuilder::of_graph(
+                    name!("join__unionMember"),
+                    &self.subgraphs[*at].graph,
+                );
                 joins.push(join.with(name!("member"), member.name.as_str()).component());
             }
         }

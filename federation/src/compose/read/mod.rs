@@ -153,17 +153,17 @@ fn undefined(document: &Document, schema: &Schema) -> HashSet<Name> {
         .filter(|definition| !definition.is_extension_definition())
         .filter_map(|definition| definition.name())
         .collect();
-    let types = schema
-        .types
-        .values()
-        .filter(|ty| !ty.is_built_in() && is_own(ty));
+    let types = schema.types.values().filter(|ty| is_own(ty));
     let undefined = types.filter(|ty| !defined.contains(ty.name()));
     undefined.map(|ty| ty.name().clone()).collect()
 }
 
-fn is_own(ty: &ExtendedType) -> bool {
+/// Returns whether a type is the subgraph's own, and not there in every subgraph.
+pub(super) fn is_own(ty: &ExtendedType) -> bool {
     let name = ty.name().as_str();
-    !name.starts_with("federation__") && !name.starts_with("link__") && name != "_Service"
+    let is_machinery =
+        name.starts_with("federation__") || name.starts_with("link__") || name == "_Service";
+    !ty.is_built_in() && !is_machinery
 }
 
 fn invalid_graphql(subgraph: &str, errors: &DiagnosticList) -> Vec<CompositionError> {
