@@ -186,8 +186,8 @@ fn composed_links(merged: &Merged) -> Vec<Component<Directive>> {
         });
         let imports = Value::List(imports.collect());
         // One version of a feature serves all of its directives: the latest.
-        let versions = directives.iter().map(|(_, it)| it.versioned());
-        let url = versions.max().unwrap_or_default();
+        let latest = directives.iter().max_by_key(|(_, it)| it.version);
+        let url = latest.map_or_else(String::new, |(_, it)| it.versioned());
         DirectiveBuilder::link(&url)
             .with(name!("import"), imports)
             .component()

@@ -214,6 +214,26 @@ fn query_fields_of_two_federation_1_subgraphs_are_shared_or_in_conflict() {
     assert_eq!(errors[0].coordinate.as_deref(), Some("Query.planet"));
 }
 
+#[test]
+fn a_feature_is_linked_in_the_latest_version_of_its_directives() {
+    let subgraph = |name: &str, directive: &str, version: &str| {
+        let sdl = format!(
+            "extend schema @link(url: \"https://example.com/my/{version}\", import: [\"@{directive}\"]) @composeDirective(name: \"@{directive}\")
+             directive @{directive} on FIELD_DEFINITION
+             type Query {{ {name}: ID @{directive} }}"
+        );
+        source(name, Some("2.9"), &sdl)
+    };
+    let subgraphs = [subgraph("a", "one", "v1.9"), subgraph("b", "two", "v1.10")];
+    let composed = compose(&subgraphs, &ComposeOptions::default()).expect("they compose");
+    let link = "@link(url: \"https://example.com/my/v1.10\", import: [\"@one\", \"@two\"])";
+    assert!(
+        composed.supergraph_sdl.contains(link),
+        "{}",
+        composed.supergraph_sdl
+    );
+}
+
 /// Subgraphs of the scenarios compose to the schema that clients of their supergraphs see.
 #[test]
 fn subgraphs_of_scenarios_compose_to_their_supergraphs() {

@@ -17,7 +17,7 @@ pub(in crate::compose) struct ComposedDirective {
     /// What it is called in the feature, with its `@`.
     pub(in crate::compose) element: String,
     /// The version of the feature, the latest of all subgraphs.
-    version: (u32, u32),
+    pub(in crate::compose) version: (u32, u32),
     pub(in crate::compose) definition: Node<DirectiveDefinition>,
 }
 
