@@ -164,6 +164,12 @@ impl Gateway {
         Ok(Arc::clone(&known.plan))
     }
 
+    /// Returns the plan that a request is answered by; nothing if it is refused.
+    pub async fn plan_of(&self, request: Request, context: &RequestContext) -> Option<Arc<Plan>> {
+        let settled = self.settled(request, context).await.ok()?;
+        Some(Arc::clone(&settled.known.plan))
+    }
+
     /// Plans the operations that another gateway has answered most often, at most so many, as far as they fit the
     /// supergraph of this one. Returns how many are planned.
     ///
@@ -181,37 +187,38 @@ impl Gateway {
         planned.filter(Result::is_ok).count()
     }
 
-    /// Returns the plan of a request with what it is planned by, off the async worker unless it is known.
+    /// Returns the plan of a request with what it is planned by. Long operations are validated and planned in a
+    /// slot, unless the plan is known.
     async fn settled(
         &self,
         request: Request,
         context: &RequestContext,
     ) -> Result<Settled, NotSettled> {
-        let grants = self.inner.grants(context).await;
-        let is_known = self.inner.documents.known(&request.query).is_some();
-        let is_short = is_known && request.footprint() <= SHORT;
-        if is_short || Handle::try_current().is_err() {
-            let prepared = self.inner.prepared(&request, context)?;
-            let key = self.inner.key(&request, &prepared, &grants);
-            if let Some(known) = self.inner.plans.get(&key.0) {
+        let inner = &self.inner;
+        let grants = inner.grants(context).await;
+        let is_known = inner.documents.known(&request.query).is_some();
+        let is_short = request.query.len() <= SHORT_TEXT;
+        let has_slots = Handle::try_current().is_ok();
+        if !has_slots || ((is_known || is_short) && request.footprint() <= SHORT) {
+            let prepared = inner.prepared(&request, context)?;
+            let (key, denied) = inner.key(&request, &prepared, &grants);
+            let known = inner.plans.get(&key);
+            if known.is_some() || is_short || !has_slots {
+                let known = match known {
+                    Some(known) => known,
+                    None => inner.plan_prepared(key, &denied, &prepared)?,
+                };
                 return Ok(Settled { prepared, known });
             }
         }
-        let (inner, context) = (Arc::clone(&self.inner), context.clone());
-        let deadline = context.deadline;
-        let work = move || {
+        let (inner, slots) = (Arc::clone(inner), &inner.options.slots);
+        let (context, deadline) = (context.clone(), context.deadline);
+        let work = move |_| {
             let prepared = inner.prepared(&request, &context)?;
             let known = inner.planned(&request, &prepared, &grants)?;
             Ok::<_, Refusal>(Settled { prepared, known })
         };
-        let settled = match Handle::try_current() {
-            Ok(_) => {
-                let slots = &self.inner.options.slots;
-                slots.run(Weight::Medium, deadline, move |_| work()).await?
-            }
-            Err(_) => work(),
-        };
-        Ok(settled?)
+        Ok(slots.run(Weight::Medium, deadline, work).await??)
     }
 
     async fn executed(
@@ -251,8 +258,11 @@ impl Gateway {
     }
 }
 
-/// Bytes of a request that are prepared on an async worker.
+/// Bytes of a request, values of variables included, that are prepared on an async worker.
 const SHORT: usize = 32 << 10;
+
+/// Bytes of an operation that is validated and planned on an async worker, where slots are taken otherwise.
+const SHORT_TEXT: usize = 1 << 10;
 
 /// A request with its plan.
 struct Settled {
@@ -376,9 +386,18 @@ impl Inner {
         if let Some(known) = self.plans.get(&key) {
             return Ok(known);
         }
+        self.plan_prepared(key, &denied, prepared)
+    }
+
+    fn plan_prepared(
+        &self,
+        key: PlanKey,
+        denied: &Denied,
+        prepared: &Prepared,
+    ) -> Result<Arc<Known>, Refusal> {
         let document = prepared.document.valid();
         let (operation, variables) = (&prepared.operation, &prepared.variables);
-        self.plan_anew(key, &denied, document, operation, variables)
+        self.plan_anew(key, denied, document, operation, variables)
     }
 
     /// Plans what a plan of another gateway was for. Of its variables no more is known than a plan depends on.

@@ -10,6 +10,7 @@ use soml_data::check::CheckCode;
 
 use crate::auth::code as auth;
 use crate::config::code as config;
+use crate::gateway::code as gateway;
 use crate::http::code as http;
 
 /// Edits that a mistyped code may be away from the one that is meant.
@@ -116,10 +117,10 @@ pub fn all() -> impl Iterator<Item = CodeEntry> {
     let search = search_index::code::ALL
         .iter()
         .map(|code| error(code.as_str(), Area::Search, code.meaning()));
-    let gateway = federation::code::ALL
+    let federated = federation::code::ALL
         .iter()
         .map(|code| error(code.as_str(), Area::Gateway, code.meaning()));
-    let answer = answer.chain(search).chain(gateway);
+    let answer = answer.chain(search).chain(federated);
     let http = http_codes().map(|code| CodeEntry {
         level: code.status().to_string(),
         ..error(code.as_str(), Area::Http, code.meaning())
@@ -140,7 +141,7 @@ fn answer_codes() -> impl Iterator<Item = &'static ErrorCode> {
 
 /// Returns the codes of errors outside of GraphQL.
 fn http_codes() -> impl Iterator<Item = &'static ErrorCode> {
-    http::ALL.iter().chain(auth::ALL)
+    http::ALL.iter().chain(auth::ALL).chain(gateway::ALL)
 }
 
 fn error(name: &'static str, area: Area, meaning: &'static str) -> CodeEntry {

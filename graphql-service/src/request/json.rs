@@ -227,7 +227,7 @@ impl<'de> Visitor<'de> for RequestSeed<'_> {
                 }
             }
         }
-        if !seen.contains(&QUERY) {
+        if !seen.contains(&QUERY) && !request.names_query() {
             return Err(A::Error::missing_field(QUERY));
         }
         Ok(request)
@@ -300,6 +300,15 @@ mod tests {
             values(r#"{"a": 1}"#, 0),
             Err(RequestError::TooManyValues { .. })
         ));
+    }
+
+    #[test]
+    fn a_query_may_be_named_instead() {
+        let text = r#"{"extensions": {"persistedQuery": {"version": 1, "sha256Hash": "a"}}}"#;
+        let request = of(text, 10).unwrap();
+        assert!(request.query.is_empty() && request.names_query());
+        let other = r#"{"extensions": {"persistedQuery": true}}"#;
+        assert!(matches!(of(other, 10), Err(RequestError::NotRequest(_))));
     }
 
     #[test]

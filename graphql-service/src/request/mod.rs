@@ -112,6 +112,15 @@ impl Request {
         self
     }
 
+    /// Returns whether the request names a query in the extension `persistedQuery`. Such a request may be read
+    /// without a query, for a transport that knows the names.
+    #[must_use]
+    pub fn names_query(&self) -> bool {
+        let extensions = self.extensions.as_ref();
+        let named = extensions.and_then(|map| map.get("persistedQuery"));
+        named.is_some_and(JsonValue::is_object)
+    }
+
     /// Returns whether a protocol extension is present and true.
     #[must_use]
     pub fn has_extension(&self, name: &str) -> bool {

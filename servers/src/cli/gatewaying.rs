@@ -41,8 +41,6 @@ pub(super) async fn beside(
     if settings.name == Settings::default().name {
         "federation-gateway".clone_into(&mut settings.name);
     }
-    // Plans of the object service say nothing of those of the gateway.
-    settings.explain = false;
     settings.port = settings.gateway.port_beside(settings.port);
     let query = demo
         .filter(|_| search.is_some())

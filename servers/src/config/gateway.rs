@@ -64,6 +64,32 @@ pub struct GatewaySettings {
     pub limits: GatewayLimits,
     /// Time-outs of requests to subgraphs (`gateway.subgraph.*`).
     pub exchange: ExchangeSettings,
+    /// Queries that clients bring and name (`gateway.persistedQueries.*`).
+    pub persisted: PersistedSettings,
+    /// Operations that a file lists (`gateway.trustedDocuments.*`).
+    pub trusted: TrustedSettings,
+    /// Maximum number of requests in one body (`gateway.batching.maxOperations`).
+    pub batch: usize,
+    /// Whether `/metrics` says what subgraphs cost (`gateway.metrics.enabled`).
+    pub metrics: bool,
+}
+
+/// Queries that clients bring once and name later (`gateway.persistedQueries.*`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PersistedSettings {
+    /// Whether clients may do so (`gateway.persistedQueries.enabled`).
+    pub enabled: bool,
+    /// Bytes of queries that are kept (`gateway.persistedQueries.cacheBytes`).
+    pub cache_bytes: usize,
+}
+
+/// Operations that a file lists (`gateway.trustedDocuments.*`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrustedSettings {
+    /// The file (`gateway.trustedDocuments.file`).
+    pub file: Option<String>,
+    /// Whether nothing else is answered (`gateway.trustedDocuments.required`).
+    pub required: bool,
 }
 
 /// A subgraph as it is configured.
@@ -152,6 +178,19 @@ impl Default for GatewaySettings {
             mutations: true,
             limits: GatewayLimits::default(),
             exchange: ExchangeSettings::default(),
+            persisted: PersistedSettings::default(),
+            trusted: TrustedSettings::default(),
+            batch: 0,
+            metrics: false,
+        }
+    }
+}
+
+impl Default for PersistedSettings {
+    fn default() -> Self {
+        PersistedSettings {
+            enabled: true,
+            cache_bytes: 8 << 20,
         }
     }
 }

@@ -23,8 +23,8 @@ pub use callers::{HostNames, Origins};
 pub use docs::{help, markdown};
 pub(crate) use gateway::GATEWAY_PORT;
 pub use gateway::{
-    ExchangeSettings, GatewaySettings, HeaderNames, HostName, IdpSettings, Protocol, Seconds,
-    SubgraphSettings,
+    ExchangeSettings, GatewaySettings, HeaderNames, HostName, IdpSettings, PersistedSettings,
+    Protocol, Seconds, SubgraphSettings, TrustedSettings,
 };
 pub use mutation::{Graph, MutationSettings};
 pub use provider::ProviderSettings;

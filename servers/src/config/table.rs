@@ -206,7 +206,7 @@ properties! {
     "graphql.mutation.graph" => mutation.graph, "Named graph that mutations add triples to, as an absolute IRI; with `none`, the default graph.";
     "mutation.conflictRetries" => mutation.conflict_retries, "How often a mutation is repeated when other writers changed what it had read; after that it fails with `WRITE_CONFLICT`.";
     "mutation.changes.retention" => mutation.retention, "How long records of changes are kept, and with them the answers to repeated idempotency keys; `none` keeps them.";
-    "graphql.explain.enabled" => explain, "Lets requests with `extensions: {explain: true}` get the query plan, the steps of the store and their times. On in the demo.";
+    "graphql.explain.enabled" => explain, "Lets requests with `extensions: {explain: true}` get the query plan, the steps of the store and their times; of the gateway, its plan over the subgraphs. On in the demo.";
     "graphql.schema.prune" => prune, "Leaves types out of the API that no operation can use, such as filters of scalars that no property has.";
     "graphql.schema.describeArguments" => describe_arguments, "Describes all arguments of the API, not only those of counts, connections, aggregates and federation. On in the demo.";
     "graphql.graphiql.enabled" => graphiql, "Serves GraphiQL to browsers at `/`.";
@@ -310,6 +310,12 @@ properties! {
     "gateway.enabled" => gateway.enabled, "Whether `soml serve` is a gateway too; `auto`: it is with `--demo`, and if `graphql.service.N` names a subgraph.";
     "gateway.port" => gateway.port, "Port of the gateway of `soml serve`; 0 takes any free port. `auto` is 9000, or any free port if `application.port` is 0. `federation-gateway` listens on `application.port`.";
     "gateway.mutations.enabled" => gateway.mutations, "Whether the gateway serves the mutations of its subgraphs.";
+    "gateway.persistedQueries.enabled" => gateway.persisted.enabled, "Whether clients of the gateway may send a query once with its SHA-256 hash, and the hash alone from then on.";
+    "gateway.persistedQueries.cacheBytes" => gateway.persisted.cache_bytes, "Bytes of such queries that are kept, those in use longest.";
+    "gateway.trustedDocuments.file" => gateway.trusted.file, "JSON file of operations that clients may name: an object of documents by their names, or a persisted query manifest.";
+    "gateway.trustedDocuments.required" => gateway.trusted.required, "Whether the gateway answers the operations of that file alone.";
+    "gateway.batching.maxOperations" => gateway.batch, "Maximum number of requests that the gateway takes in one body, as a list; 0 refuses lists.";
+    "gateway.metrics.enabled" => gateway.metrics, "Whether `/metrics` of the gateway says what requests to subgraphs cost, in the format of Prometheus. It shows the names of the subgraphs.";
     "gateway.subgraph.connectTimeout" => gateway.exchange.connect_timeout, "Maximum time to connect to a subgraph; 0 disables the timeout.";
     "gateway.subgraph.idleTimeout" => gateway.exchange.idle_timeout, "Maximum time without a byte from a subgraph; 0 disables the timeout.";
     "gateway.subgraph.requestTimeout" => gateway.exchange.request_timeout, "Maximum time of one request to a subgraph; 0 disables the timeout. `graphql.requestTimeout` applies in any case.";

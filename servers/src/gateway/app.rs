@@ -14,6 +14,8 @@ use super::client::{Client, ClientError};
 use super::composite::{Composite, Recipe};
 use super::health::Seen;
 use super::log_in::{self, IdpIncomplete};
+use super::metrics::Metrics;
+use super::persisted::{PersistedQueries, TrustedError};
 use super::subgraph::{Source, Subgraph, SubgraphsError};
 use super::transport::Subgraphs;
 use crate::auth::Verifier;
@@ -36,6 +38,8 @@ pub struct GatewayApp {
     pub(super) transport: Arc<Subgraphs>,
     pub(super) idp: Option<IdpClient>,
     pub(super) query: Option<String>,
+    pub(crate) persisted: Arc<PersistedQueries>,
+    pub(crate) metrics: Arc<Metrics>,
     pub(super) composite: ArcSwapOption<Composite>,
     /// What keeps the subgraphs from being composed.
     pub(super) waits_for: ArcSwap<String>,
@@ -78,6 +82,9 @@ pub enum SetupError {
     /// The identity provider cannot be asked.
     #[error(transparent)]
     IdpClient(#[from] IdpError),
+    /// The file of trusted documents cannot be used.
+    #[error(transparent)]
+    Trusted(#[from] TrustedError),
     /// Requests to subgraphs cannot be set up.
     #[error("requests to subgraphs cannot be set up")]
     Transport(#[from] HttpOptionsError),
@@ -126,7 +133,11 @@ impl GatewayApp {
             std::iter::once(&it.address).chain(others)
         });
         let client = Client::new(urls.collect::<Vec<&Url>>())?;
-        let transport = Subgraphs::new(http, &subgraphs, Arc::clone(&parts.resources.slots));
+        let metrics = Arc::new(Metrics::new(subgraphs.iter().map(Subgraph::name)));
+        let slots = Arc::clone(&parts.resources.slots);
+        let transport = Subgraphs::new(http, &subgraphs, slots, Arc::clone(&metrics));
+        let (persisted, trusted) = (&settings.gateway.persisted, &settings.gateway.trusted);
+        let persisted = Arc::new(PersistedQueries::of(persisted, trusted)?);
         Ok(GatewayApp {
             health: HealthCache::new(settings.health_cache),
             settings,
@@ -139,6 +150,8 @@ impl GatewayApp {
             transport: Arc::new(transport),
             idp,
             query: parts.query,
+            persisted,
+            metrics,
             composite: ArcSwapOption::empty(),
             waits_for: ArcSwap::from_pointee("the gateway is starting".to_owned()),
             seen: ArcSwapOption::empty(),

@@ -48,8 +48,10 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named() {
-        let mut settings = IdpSettings::default();
-        settings.host = Some(HostName("idp".to_owned()));
+        let settings = IdpSettings {
+            host: Some(HostName("idp".to_owned())),
+            ..IdpSettings::default()
+        };
         let missing = options(&settings).unwrap_err().to_string();
         for name in [
             "IDP_APPLICATION_ID",

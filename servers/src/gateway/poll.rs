@@ -99,6 +99,7 @@ impl GatewayApp {
         });
         self.composite.store(Some(Arc::new(composite)));
         self.health.forget();
+        self.metrics.switched();
         tracing::info!(planned, "the composite schema has changed");
     }
 }

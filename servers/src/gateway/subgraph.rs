@@ -20,7 +20,7 @@ pub struct Subgraph {
 #[derive(Clone)]
 pub(crate) enum Source {
     /// Behind HTTP.
-    Remote(Remote),
+    Remote(Box<Remote>),
     /// In this process.
     Local(Arc<dyn LocalSubgraph>),
 }
@@ -116,11 +116,11 @@ impl Subgraph {
             let (good_to_go, health) = (subgraph.good_to_go.clone(), subgraph.health.clone());
             subgraphs.push(Subgraph {
                 name,
-                source: Source::Remote(Remote {
+                source: Source::Remote(Box::new(Remote {
                     address,
                     good_to_go,
                     health,
-                }),
+                })),
             });
         }
         Ok(subgraphs)

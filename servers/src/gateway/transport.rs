@@ -12,6 +12,7 @@ use federation::transport::{SubgraphRequest, SubgraphTransport, TransportError};
 use graphql_service::{Limits, Request, RequestContext, Response, Slots, Weight};
 
 use super::local::LocalSubgraph;
+use super::metrics::Metrics;
 use super::subgraph::{Source, Subgraph};
 
 /// Length up to which a request is parsed, and an answer put together, on an async worker.
@@ -22,10 +23,16 @@ pub(super) struct Subgraphs {
     http: HttpTransport,
     local: HashMap<String, Arc<dyn LocalSubgraph>>,
     slots: Arc<Slots>,
+    metrics: Arc<Metrics>,
 }
 
 impl Subgraphs {
-    pub(super) fn new(http: HttpTransport, subgraphs: &[Subgraph], slots: Arc<Slots>) -> Self {
+    pub(super) fn new(
+        http: HttpTransport,
+        subgraphs: &[Subgraph],
+        slots: Arc<Slots>,
+        metrics: Arc<Metrics>,
+    ) -> Self {
         let local = subgraphs
             .iter()
             .filter_map(|subgraph| match &subgraph.source {
@@ -36,6 +43,7 @@ impl Subgraphs {
             http,
             local: local.collect(),
             slots,
+            metrics,
         }
     }
 
@@ -101,9 +109,12 @@ impl SubgraphTransport for Subgraphs {
         request: SubgraphRequest,
         context: &RequestContext,
     ) -> Result<Bytes, TransportError> {
-        match self.local.get(&subgraph.name) {
+        let counting = self.metrics.begin(&subgraph.name, request.body.len());
+        let answer = match self.local.get(&subgraph.name) {
             Some(local) => self.call(local.as_ref(), request, context).await,
             None => self.http.send(subgraph, request, context).await,
-        }
+        };
+        counting.end(answer.as_ref().map(Bytes::len));
+        answer
     }
 }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONNECTION, VARY};
+use axum::extract::State;
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, VARY};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
 use graphql_service::{Caller, ErrorCode, Forwarded, Freshness, Service, SlotError, Slots};
 
 use super::code;
@@ -16,7 +18,7 @@ use super::host::{Host, Shown};
 use super::request_id::X_REQUEST_ID;
 use crate::config::Settings;
 use crate::example_queries::Example;
-use crate::gateway::{self, Composite, GatewayApp};
+use crate::gateway::{self, Composite, Explaining, GatewayApp};
 use crate::health_record::{Check, GATEWAY_CHECKS, HealthRecord};
 use crate::loading::LoadState;
 use crate::resources::Resources;
@@ -105,6 +107,15 @@ pub(super) fn starting(app: &GatewayApp) -> HttpError {
     HttpError::new(code::GATEWAY_STARTING, app.waits_for().as_str())
 }
 
+/// `GET /metrics`: what requests to subgraphs cost.
+pub(super) async fn metrics(State(app): State<Arc<GatewayApp>>) -> Response {
+    let headers = [
+        (CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8"),
+        (CACHE_CONTROL, "no-store"),
+    ];
+    (headers, app.metrics.text()).into_response()
+}
+
 #[async_trait]
 impl Host for GatewayApp {
     fn settings(&self) -> &Settings {
@@ -137,8 +148,11 @@ impl Host for GatewayApp {
     }
 
     fn service(&self) -> Option<Arc<dyn Service>> {
-        let composite = self.composite();
-        composite.map(|composite| Arc::clone(&composite.gateway) as Arc<dyn Service>)
+        let gateway = Arc::clone(&self.composite()?.gateway);
+        Some(match self.settings.explain {
+            true => Arc::new(Explaining(gateway)),
+            false => gateway,
+        })
     }
 
     fn checks(&self) -> &'static [Check] {
@@ -179,7 +193,7 @@ impl Shown for Composite {
     }
 
     fn may_explain(&self) -> bool {
-        false
+        true
     }
 
     async fn sdl(&self, slots: &Arc<Slots>) -> Result<PrintedSdl, SlotError> {

@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response as HttpResponse;
 use axum::routing::MethodRouter;
 use bytes::Bytes;
+use futures::future::join_all;
 use graphql_service::{
     Answer, Freshness, GraphqlError, Limits, MemoryAccount, Outcome, Reply, Request,
     RequestContext, RequestError, Response, Service, Weight, code as shared,
@@ -19,6 +20,7 @@ use graphql_service::{
 use serde::Deserialize;
 
 use super::authentication::Sender;
+use super::batch::{self, Requests};
 use super::body::{self, BodyLimits, ReadBody};
 use super::code;
 use super::compression::{self, Encoding, Offered, compress};
@@ -28,6 +30,7 @@ use super::idempotency::idempotency_key;
 use super::negotiate::{ResponseType, languages};
 use super::request_id::{RequestId, Summary};
 use super::response_body::ResponseBody;
+use crate::gateway::{PersistedQueries, not_supported};
 use crate::resources::Resources;
 
 /// Time beyond the deadline after which an answer is given without the service.
@@ -66,6 +69,9 @@ pub struct GraphqlEndpoint {
     /// What requests are answered with while there is no service.
     absent: Arc<dyn Fn() -> HttpError + Send + Sync>,
     forwarding: Option<Arc<Forwarding>>,
+    persisted: Option<Arc<PersistedQueries>>,
+    /// Maximum number of requests in one body; 0 refuses lists.
+    batch: usize,
 }
 
 /// Bounds on the requests to an endpoint.
@@ -94,6 +100,8 @@ impl GraphqlEndpoint {
             resources,
             absent: Arc::new(HttpError::schema_not_bound),
             forwarding: None,
+            persisted: None,
+            batch: 0,
         }
     }
 
@@ -106,6 +114,18 @@ impl GraphqlEndpoint {
     /// Has the service pass on headers of clients, and says for how long answers may be kept.
     pub(super) fn forwarding(mut self, forwarding: Forwarding) -> Self {
         self.forwarding = Some(Arc::new(forwarding));
+        self
+    }
+
+    /// Lets clients name queries.
+    pub(super) fn persisted(mut self, persisted: Arc<PersistedQueries>) -> Self {
+        self.persisted = Some(persisted);
+        self
+    }
+
+    /// Takes lists of at most so many requests.
+    pub(super) fn batches(mut self, longest: usize) -> Self {
+        self.batch = longest;
         self
     }
 
@@ -146,13 +166,13 @@ async fn post(
         time: endpoint.bounds.timeout,
     };
     let body = body::read(http, limits, &endpoint.resources).await?;
-    let request = endpoint.parse(body, &context.memory).await?;
+    let requests = endpoint.parse(body, &context.memory).await?;
     let form = Form {
         response_type,
         encoding,
         caching,
     };
-    run(&endpoint, request, context, form).await
+    run(&endpoint, requests, context, form).await
 }
 
 impl GraphqlEndpoint {
@@ -164,22 +184,21 @@ impl GraphqlEndpoint {
         &self,
         body: ReadBody,
         memory: &Arc<MemoryAccount>,
-    ) -> Result<Request, HttpError> {
+    ) -> Result<Requests, HttpError> {
         let ReadBody {
             text,
             memory: _text,
         } = body;
-        let request = match self.parse_once(&text, memory, 0).await? {
-            Parsed::Request(request) => request,
+        match self.parse_once(&text, memory, 0).await? {
+            Parsed::Requests(requests) => Ok(*requests),
             Parsed::NoRoom(held) => {
                 hold(memory, held).await?;
                 match self.parse_once(&text, memory, held).await? {
-                    Parsed::Request(request) => request,
-                    Parsed::NoRoom(_) => return Err(HttpError::out_of_memory()),
+                    Parsed::Requests(requests) => Ok(*requests),
+                    Parsed::NoRoom(_) => Err(HttpError::out_of_memory()),
                 }
             }
-        };
-        Ok(*request)
+        }
     }
 
     async fn parse_once(
@@ -189,12 +208,12 @@ impl GraphqlEndpoint {
         held: usize,
     ) -> Result<Parsed, HttpError> {
         let (limits, text) = (self.bounds.limits.clone(), body.clone());
-        let memory = Arc::clone(memory);
+        let (memory, longest) = (Arc::clone(memory), self.batch);
         let parse = move || {
-            let request = Request::from_json(&text, &limits).map_err(not_a_request)?;
-            let footprint = request.footprint();
+            let requests = Requests::read(&text, &limits, longest)?;
+            let footprint = requests.footprint();
             Ok(match memory.grow(footprint.saturating_sub(held)) {
-                Ok(()) => Parsed::Request(Box::new(request)),
+                Ok(()) => Parsed::Requests(Box::new(requests)),
                 Err(_) => Parsed::NoRoom(footprint),
             })
         };
@@ -209,8 +228,8 @@ impl GraphqlEndpoint {
 
 /// What became of a body.
 enum Parsed {
-    Request(Box<Request>),
-    /// The request takes this many bytes, which the budget does not have.
+    Requests(Box<Requests>),
+    /// They take this many bytes, which the budget does not have.
     NoRoom(usize),
 }
 
@@ -229,15 +248,18 @@ async fn get(
 ) -> Result<HttpResponse, HttpError> {
     let response_type = negotiated(&headers)?;
     let Query(parameters) = parameters.map_err(|error| malformed(error.body_text()))?;
-    let query = parameters
-        .query
-        .ok_or_else(|| malformed("the parameter `query` is missing"))?;
-    let mut request = Request::new(query);
+    let mut request = Request::new(parameters.query.unwrap_or_default());
     request.operation_name = parameters.operation_name.filter(|name| !name.is_empty());
     let limits = &endpoint.bounds.limits;
     request.variables = json_parameter("variables", parameters.variables, limits)?;
     request.extensions = json_parameter("extensions", parameters.extensions, limits)?;
-    if operation_type(&endpoint.bounds.limits, &request) == Some(OperationType::Mutation) {
+    if request.query.is_empty() && !request.names_query() {
+        return Err(malformed("the parameter `query` is missing"));
+    }
+    // The text decides whether it is a mutation, which must not be sent by GET.
+    let named = endpoint.resolved(request.clone());
+    let shown = named.as_ref().unwrap_or(&request);
+    if operation_type(&endpoint.bounds.limits, shown) == Some(OperationType::Mutation) {
         let message = "mutations cannot be sent by GET";
         return Err(HttpError::new(code::MUTATION_BY_GET, message).allowing("POST"));
     }
@@ -248,12 +270,12 @@ async fn get(
         caching: Caching::of(&endpoint, &context, &headers),
     };
     hold(&context.memory, request.footprint()).await?;
-    run(&endpoint, request, context, form).await
+    run(&endpoint, Requests::One(request), context, form).await
 }
 
 async fn run(
     endpoint: &GraphqlEndpoint,
-    request: Request,
+    requests: Requests,
     context: RequestContext,
     form: Form,
 ) -> Result<HttpResponse, HttpError> {
@@ -262,13 +284,52 @@ async fn run(
     let held = memory.held();
     // The client went away when this future is dropped; whatever still works for it then stops.
     let _cancel = context.cancellation.clone().drop_guard();
-    let deadline = endpoint.bounds.timeout + GRACE;
-    let overdue = Arc::clone(&context.overdue);
-    let answer = tokio::time::timeout(deadline, service.respond(request, context)).await;
-    let response = answer.unwrap_or_else(|_| late(overdue.error()));
+    let response = match requests {
+        Requests::One(request) => endpoint.answer(service.as_ref(), request, context).await,
+        Requests::Batch(requests) => {
+            let requests = requests.into_iter();
+            let answers = requests.map(|request| {
+                let mut context = context.clone();
+                // What one of them says of its end is not about the others.
+                context.overdue = Arc::default();
+                endpoint.answer(service.as_ref(), request, context)
+            });
+            batch::joined(join_all(answers).await, Arc::clone(&memory))
+        }
+    };
     // What was held for the request itself.
     memory.shrink(held);
     Ok(http_response(response, form, &endpoint.resources).await)
+}
+
+impl GraphqlEndpoint {
+    /// Puts the text into a request that names its query.
+    fn resolved(&self, request: Request) -> Result<Request, GraphqlError> {
+        match &self.persisted {
+            Some(persisted) => persisted.resolve(request),
+            None if request.query.is_empty() && request.names_query() => Err(not_supported()),
+            None => Ok(request),
+        }
+    }
+
+    async fn answer(
+        &self,
+        service: &dyn Service,
+        request: Request,
+        context: RequestContext,
+    ) -> Response {
+        let request = match self.resolved(request) {
+            Ok(request) => request,
+            Err(error) => {
+                context.freshness.forbid();
+                return Reply::Refused(vec![error]).into_response();
+            }
+        };
+        let deadline = self.bounds.timeout + GRACE;
+        let overdue = Arc::clone(&context.overdue);
+        let answer = tokio::time::timeout(deadline, service.respond(request, context)).await;
+        answer.unwrap_or_else(|_| late(overdue.error()))
+    }
 }
 
 /// The form that a client wants an answer in.
@@ -378,7 +439,7 @@ fn late(error: GraphqlError) -> Response {
     Reply::Executed(answer).into_response()
 }
 
-fn not_a_request(error: RequestError) -> HttpError {
+pub(super) fn not_a_request(error: RequestError) -> HttpError {
     match error {
         RequestError::TooManyValues { .. } => {
             HttpError::new(shared::LIMIT_VARIABLES, error.to_string())

@@ -2,6 +2,7 @@
 
 mod authentication;
 mod authority;
+mod batch;
 mod body;
 mod callers;
 mod change_records;

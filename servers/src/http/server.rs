@@ -79,8 +79,15 @@ pub fn gateway_router(app: Arc<GatewayApp>) -> Router {
     let absent = Arc::clone(&app);
     let endpoint = endpoint(&app)
         .absent(move || gateway::starting(&absent))
-        .forwarding(Forwarding::of(&settings));
-    let routes = with_endpoint(endpoint).with_state(app);
+        .forwarding(Forwarding::of(&settings))
+        .persisted(Arc::clone(&app.persisted))
+        .batches(settings.gateway.batch);
+    let routes = with_endpoint(endpoint);
+    let routes = match settings.gateway.metrics {
+        true => routes.route("/metrics", get(gateway::metrics)),
+        false => routes,
+    };
+    let routes = routes.with_state(app);
     with_layers(routes, &resources, Some((&settings, tokens)))
 }
 

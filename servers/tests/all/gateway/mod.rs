@@ -7,5 +7,6 @@ mod life;
 mod log_in;
 mod polling;
 mod process;
+mod protocols;
 mod serving;
 mod subgraph;
