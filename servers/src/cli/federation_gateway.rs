@@ -89,26 +89,12 @@ impl Serve {
 }
 
 async fn serve(app: GatewayApp, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let mut stop = pin!(stop_signal());
+    let stop = pin!(stop_signal());
     let gateway = Gatewaying::listen(app).await?;
     // The port is known before there is a composite schema: orchestrators ask it.
     gatewaying::announce(&gateway, console)?;
     console.out.flush()?;
-    let started = tokio::select! {
-        biased;
-        () = &mut stop => None,
-        started = gateway.app.start() => Some(started),
-    };
-    let result = match started {
-        Some(Ok(())) => {
-            writeln!(console.out, "{}", gatewaying::COMPOSED)?;
-            console.out.flush()?;
-            stop.await;
-            Ok(Exit::Success)
-        }
-        Some(Err(error)) => Err(error.into()),
-        None => Ok(Exit::Success),
-    };
+    let ended = gatewaying::compose_until(&gateway, stop, console).await;
     gateway.end().await;
-    result
+    ended.map(|()| Exit::Success)
 }

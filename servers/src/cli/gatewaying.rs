@@ -1,6 +1,7 @@
 //! The gateway of `soml serve` and of `federation-gateway`.
 
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
@@ -16,7 +17,7 @@ use crate::gateway::{GatewayApp, GatewayParts, Subgraph};
 use crate::http::GatewayServer;
 
 /// What is said once the subgraphs are composed.
-pub(super) const COMPOSED: &str = "Composed: the subgraphs are served as one schema";
+const COMPOSED: &str = "Composed: the subgraphs are served as one schema";
 
 /// Makes a gateway beside an object service and a search service, where it is to be one.
 pub(super) async fn beside(
@@ -91,6 +92,23 @@ impl Gatewaying {
             tracing::error!(%error, "the gateway ended unexpectedly");
         }
     }
+}
+
+/// Composes the subgraphs, says so, and waits for the end.
+pub(super) async fn compose_until(
+    gateway: &Gatewaying,
+    mut stop: Pin<&mut impl Future<Output = ()>>,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    tokio::select! {
+        biased;
+        () = &mut stop => return Ok(()),
+        started = gateway.app.start() => started?,
+    }
+    writeln!(console.out, "{COMPOSED}")?;
+    console.out.flush()?;
+    stop.await;
+    Ok(())
 }
 
 /// Says where the gateway is, and what it is over.

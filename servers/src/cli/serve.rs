@@ -177,9 +177,6 @@ impl Serve {
             if let Some(search) = &search {
                 self.start_search(&app, search, console).await?;
             }
-            if let Some(gateway) = &gateway {
-                gateway.app.start().await?;
-            }
             Ok::<_, CliError>(())
         };
         let filled = tokio::select! {
@@ -198,7 +195,11 @@ impl Serve {
             if let Some(users) = users {
                 users.announce(&base(address), console)?;
             }
-            stop.await;
+            // Subgraphs elsewhere may take long to come.
+            match &gateway {
+                Some(gateway) => gatewaying::compose_until(gateway, stop, console).await?,
+                None => stop.await,
+            }
         }
         if let Some(gateway) = gateway {
             gateway.end().await;

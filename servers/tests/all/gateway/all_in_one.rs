@@ -76,7 +76,7 @@ fn get(base: &str, path: &str) -> Value {
 
 #[test]
 fn the_demo_is_a_gateway_over_its_object_service_and_its_search_service() {
-    let demo = Process::demo(&[], &[], "Subgraph: search");
+    let demo = Process::demo(&[], &[], "Composed:");
     let gateway = demo.base("Gateway:");
     let own = [demo.base("GraphQL:"), demo.base("Search:")];
     assert!(!own.contains(&gateway));
@@ -124,7 +124,7 @@ fn the_demo_is_a_gateway_over_its_object_service_and_its_search_service() {
 
 #[test]
 fn mutations_of_the_object_service_stay_there() {
-    let demo = Process::demo(&[], &[], "Subgraph: search");
+    let demo = Process::demo(&[], &[], "Composed:");
     let (objects, gateway) = (demo.base("GraphQL:"), demo.base("Gateway:"));
     let query = "{ __schema { mutationType { name } } }";
     assert_eq!(
@@ -146,7 +146,7 @@ fn mutations_of_the_object_service_stay_there() {
 
 #[test]
 fn the_caller_reaches_the_services_of_the_process() {
-    let demo = Process::demo(&["--roles"], &[], "Log in:");
+    let demo = Process::demo(&["--roles"], &[], "Composed:");
     let gateway = demo.base("Gateway:");
     let code = |answer: &Value| answer["errors"][0]["extensions"]["code"].clone();
     let (status, refused) = post(gateway, "{ film { name } }", None);
@@ -201,13 +201,38 @@ fn a_service_of_ones_own_is_added_to_the_demo_by_its_address() {
         ("GRAPHQL_SERVICE_0", url.as_str()),
         ("GRAPHQL_SERVICE_0_NAME", "fleet"),
     ];
-    let demo = Process::demo(&[], &variables, "Subgraph: fleet");
+    let demo = Process::demo(&[], &variables, "Composed:");
     let query = "{ fleet planet(limit: 2) { name mass } }";
     let (_, answer) = post(demo.base("Gateway:"), query, None);
     assert!(answer.get("errors").is_none(), "{answer:#}");
     assert_eq!(answer["data"]["fleet"], 3);
     assert_eq!(answer["data"]["planet"][1]["mass"], 1.5, "{answer:#}");
     assert!(!answer.to_string().contains(&fleet.address.to_string()));
+}
+
+#[test]
+fn the_other_services_are_there_while_a_subgraph_is_waited_for() {
+    let mut fleet = Subgraph::planets();
+    fleet.set_sdl("type Query { fleet: Int }");
+    fleet.pause();
+    let url = fleet.url("/graphql");
+    let variables = [
+        ("GRAPHQL_SERVICE_0", url.as_str()),
+        ("GRAPHQL_SERVICE_0_NAME", "fleet"),
+        ("SERVICE_DWELL", "50"),
+    ];
+    let demo = Process::demo(&[], &variables, "Subgraph: fleet");
+    let (objects, gateway) = (demo.base("GraphQL:"), demo.base("Gateway:"));
+    let query = "{ film(limit: 1) { name } }";
+    let (status, waiting) = post(gateway, query, None);
+    assert_eq!(status, 503, "{waiting}");
+    let (_, answer) = post(objects, query, None);
+    assert!(answer.get("errors").is_none(), "{answer}");
+    fleet.resume();
+    while post(gateway, query, None).0 == 503 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(post(gateway, query, None).1, answer);
 }
 
 #[test]
