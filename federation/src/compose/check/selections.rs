@@ -323,7 +323,7 @@ fn check_use(
         return;
     }
     let message = format!(
-        "`{coordinate}` is external, and no `@key`, `@requires` or `@provides` selects it and no interface needs it"
+        "`{coordinate}` is external, and no `@key`, `@requires`, `@provides` or `@fromContext` selects it and no interface needs it"
     );
     checked.report(CompositionCode::EXTERNAL_UNUSED, coordinate, span, message);
     if let Some(error) = checked.errors.last_mut() {

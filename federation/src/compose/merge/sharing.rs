@@ -24,17 +24,15 @@ impl<'m> Merge<'m> {
         let over_interfaces = self.interface_objects_with(name, field);
         let over_interfaces: Vec<_> = over_interfaces
             .into_iter()
-            .filter(|it| sources.iter().all(|source| source.at != it.at))
+            .filter(|it| sources.iter().all(|source| source.at != it.at) && self.is_resolving(it))
             .collect();
         let mut resolving: Vec<_> = sources
             .iter()
             .zip(moved)
             .filter(|(source, moved)| {
-                let is_provided =
-                    || self.facts[source.at].is_provided(source.parent.name(), &source.field.name);
                 // While it moves, only one of two subgraphs resolves a field.
                 let is_target = moved.label.is_some() && moved.from.is_some();
-                !moved.is_overridden && !is_target && (!source.is_external || is_provided())
+                !moved.is_overridden && !is_target && self.is_resolving(source)
             })
             .map(|(source, _)| source)
             .collect();
@@ -72,6 +70,12 @@ impl<'m> Merge<'m> {
             places,
             message,
         );
+    }
+
+    /// Returns whether a subgraph resolves a field, if only on some path.
+    fn is_resolving(&self, source: &FieldSource<'_>) -> bool {
+        let facts = &self.facts[source.at];
+        !source.is_external || facts.is_provided(source.parent.name(), &source.field.name)
     }
 
     /// Returns what subgraphs say of a field of an object type that have one of its interfaces as an object.
