@@ -41,6 +41,18 @@ pub struct SubgraphSource {
 pub struct ComposeOptions {
     /// What becomes of query fields that several subgraphs have.
     pub shared_root_fields: SharedRootFields,
+    /// Whether every query that the composed schema allows can be answered.
+    pub satisfiability: Satisfiability,
+}
+
+/// Whether it is checked that every query can be answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Satisfiability {
+    /// A field that cannot be reached somewhere is an error.
+    #[default]
+    Check,
+    /// Such fields are let through: queries for them are refused when they are planned.
+    Skip,
 }
 
 /// What becomes of query fields that several subgraphs have without `@shareable`.
@@ -116,7 +128,9 @@ pub fn compose(
         };
         errors.into_iter().map(error).collect::<Vec<_>>()
     })?;
-    satisfiability::check(&composed, &subgraphs, &merged.mismatched)?;
+    if options.satisfiability == Satisfiability::Check {
+        satisfiability::check(&composed, &subgraphs, &merged.mismatched)?;
+    }
     Ok(Composed {
         supergraph_sdl,
         hints: merged.hints,

@@ -11,8 +11,8 @@ use apollo_compiler::executable::OperationType;
 use super::code::CompositionCode;
 use super::finding::CompositionError;
 use super::read::Subgraph;
-use crate::graph::{ActiveLabels, Graph, Waves};
-use crate::supergraph::{FieldId, FieldSet, Selected, SubgraphId, Supergraph, TypeId};
+use crate::graph::{ActiveLabels, Graph, Provided, Waves};
+use crate::supergraph::{FieldId, FieldSet, SubgraphId, Supergraph, TypeId};
 
 /// The most states that are visited.
 const MAX_STATES: usize = 1_000_000;
@@ -77,7 +77,7 @@ struct State<'g> {
     ty: TypeId,
     waves: Waves,
     /// What subgraphs resolve of the object beyond what they always do.
-    provided: Vec<(SubgraphId, &'g FieldSet)>,
+    provided: Provided<'g>,
 }
 
 struct Walk<'g> {
@@ -134,7 +134,8 @@ impl<'g> Walk<'g> {
             }
             let state = self.visited[at].0.clone();
             let mut reached = state.waves.clone();
-            self.graph.spread(state.ty, &mut reached);
+            self.graph
+                .spread_on_path(state.ty, &mut reached, &state.provided);
             for field in self.fields(state.ty) {
                 if let Some(error) = self.follow((at, &state, &reached), field, subgraphs)
                     && !errors
@@ -195,20 +196,21 @@ impl<'g> Walk<'g> {
     ) -> Option<CompositionError> {
         let definition = self.supergraph.field(field);
         let mut there: Vec<(SubgraphId, Vec<&'g FieldSet>)> = Vec::new();
+        let on_path = (state.ty, definition.name.as_str());
+        let providers = self.graph.providers(on_path, &state.provided);
         for join in &definition.joins {
-            let provided = provided(state, join.subgraph, &definition.name);
-            let is_provided =
-                !provided.is_empty() || state.provides_leaf(join.subgraph, &definition.name);
-            let is_resolved = self.graph.resolves(join.subgraph, field).is_some()
-                && self
+            let subgraph = join.subgraph;
+            let provided = providers.iter().filter(|(id, _)| *id == subgraph);
+            let mut sets: Vec<&'g FieldSet> = provided.map(|(_, set)| *set).collect();
+            let is_provided = !sets.is_empty() && state.waves.get(subgraph).is_some();
+            let what = (state.ty, field);
+            if is_provided
+                || self
                     .graph
-                    .resolved(state.ty, field, join.subgraph, reached)
-                    .is_some();
-            let is_present = state.waves.get(join.subgraph).is_some();
-            if is_resolved || (is_provided && is_present) {
-                let mut sets: Vec<&'g FieldSet> = provided;
+                    .is_resolved_on_path(what, subgraph, reached, &state.provided)
+            {
                 sets.extend(join.provides.as_ref());
-                there.push((join.subgraph, sets));
+                there.push((subgraph, sets));
             }
         }
         let there = match there.is_empty() {
@@ -406,44 +408,4 @@ impl<'g> Walk<'g> {
             false => format!("({})", required.join(", ")),
         }
     }
-}
-
-impl State<'_> {
-    /// Returns whether a subgraph provides a leaf of the objects.
-    fn provides_leaf(&self, subgraph: SubgraphId, name: &str) -> bool {
-        let mut sets = self.provided.iter().filter(|(id, _)| *id == subgraph);
-        sets.any(|(_, set)| selects(set, name))
-    }
-}
-
-fn selects(set: &FieldSet, name: &str) -> bool {
-    set.selections.iter().any(|selected| match selected {
-        Selected::Typename => false,
-        Selected::Field { name: field, .. } => field == name,
-        Selected::Fragment { inner, .. } => selects(inner, name),
-    })
-}
-
-/// Returns what a subgraph provides below a field of the objects of a state.
-fn provided<'g>(state: &State<'g>, subgraph: SubgraphId, name: &str) -> Vec<&'g FieldSet> {
-    fn walk<'g>(set: &'g FieldSet, name: &str, found: &mut Vec<&'g FieldSet>) {
-        for selected in &set.selections {
-            match selected {
-                Selected::Typename => {}
-                Selected::Field {
-                    name: field, inner, ..
-                } => {
-                    if field == name && !inner.is_empty() {
-                        found.push(inner);
-                    }
-                }
-                Selected::Fragment { inner, .. } => walk(inner, name, found),
-            }
-        }
-    }
-    let mut found = Vec::new();
-    for (_, set) in state.provided.iter().filter(|(id, _)| *id == subgraph) {
-        walk(set, name, &mut found);
-    }
-    found
 }

@@ -29,6 +29,7 @@ mod random;
 mod random_numbers;
 mod representations;
 mod resolvers;
+mod satisfiability;
 mod sockets;
 mod strict;
 mod subgraph_sdl;

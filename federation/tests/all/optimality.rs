@@ -25,7 +25,7 @@ const SUBGRAPHS: usize = 4;
 const OPEN: u64 = 10;
 
 /// Cases in a thousand in which the planner may not have tried everything: some mutations of several fields.
-const NOT_TRIED: u64 = 1;
+const NOT_TRIED: u64 = 2;
 
 /// What the cases must have at least, in a thousand: what is left out of them is not compared.
 const MINIMA: [(&str, u64); 5] = [

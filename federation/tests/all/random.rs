@@ -135,7 +135,7 @@ fn case_composed(seed: u64) -> Result<Vec<&'static str>, String> {
 }
 
 /// Returns the subgraphs of a supergraph.
-fn sources(sdl: &str) -> Vec<SubgraphSource> {
+pub(crate) fn sources(sdl: &str) -> Vec<SubgraphSource> {
     let supergraph = Supergraph::parse(sdl, "supergraph.graphql").unwrap();
     let subgraphs = supergraph.subgraphs().iter();
     let sources = subgraphs.map(|subgraph| SubgraphSource {
