@@ -69,6 +69,7 @@ fn it_does_so_over_supergraphs_that_are_composed_of_their_subgraphs() {
     compare(&case_composed);
 }
 
+#[expect(clippy::print_stdout, reason = "the table of features is for people")]
 fn compare(case: &(dyn Fn(u64) -> Result<Vec<&'static str>, String> + std::panic::RefUnwindSafe)) {
     let is_full = std::env::var_os("RANDOM_TESTS").is_some_and(|value| value == "full");
     let cases = setting("FEDERATION_CASES", if is_full { 2_000 } else { 200 });

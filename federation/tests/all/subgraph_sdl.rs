@@ -186,7 +186,7 @@ impl Writer<'_> {
                 Form::Served => format!("{}: {}", argument.name, argument.ty),
                 // What is selected may be null, so composition demands that this may be null too.
                 Form::Source => {
-                    let from = self.from_context(definition, &argument.name);
+                    let from = self.context_directive(definition, &argument.name);
                     format!(
                         "{}: {} {from}",
                         argument.name,
@@ -273,7 +273,7 @@ impl Writer<'_> {
         })
     }
 
-    fn from_context(&self, definition: &FieldDefinition, argument: &str) -> String {
+    fn context_directive(&self, definition: &FieldDefinition, argument: &str) -> String {
         let join = self.joined(&definition.directives).unwrap();
         let all = join.specified_argument_by_name("contextArguments");
         let mut all = all.and_then(|all| all.as_list()).unwrap().iter();
