@@ -1,10 +1,10 @@
 //! Field sets of subgraphs: the selections that `@key`, `@requires` and `@provides` name.
 
-use apollo_compiler::ast::{self, Argument};
+use apollo_compiler::ast::{self, Argument, InputValueDefinition};
 use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition};
 use apollo_compiler::{Name, Node, Schema};
 
-use super::facts::fields;
+use super::facts::{fields, text};
 use crate::supergraph::field_set::operation;
 
 /// A selection of a field set.
@@ -144,6 +144,24 @@ pub(super) fn context_parts(value: &str) -> Option<(&str, &str)> {
     let (name, selection) = rest.split_at(end.unwrap_or(rest.len()));
     let selection = selection.trim();
     (!name.is_empty() && !selection.is_empty()).then_some((name, selection))
+}
+
+/// Returns what an argument takes from each type that sets its context.
+pub(super) fn taken_from_context<'s>(
+    schema: &'s Schema,
+    argument: &InputValueDefinition,
+) -> Vec<Vec<Selected<'s>>> {
+    let directive = argument.directives.get("federation__fromContext");
+    let value = directive.and_then(|it| text(it, "field"));
+    let Some((context, selection)) = value.and_then(context_parts) else {
+        return Vec::new();
+    };
+    let types = schema.types.values().filter(|ty| {
+        let mut set = ty.directives().get_all("federation__context");
+        set.any(|it| text(it, "name") == Some(context))
+    });
+    let taken = types.filter_map(|ty| parse_of_context(schema, ty.name(), selection).ok());
+    taken.collect()
 }
 
 fn resolve<'s>(

@@ -90,17 +90,17 @@ pub fn compose(
     if !errors.is_empty() {
         return Err(errors);
     }
-    upgrade::upgrade(&mut subgraphs)?;
+    let not_upgraded = upgrade::upgrade(&mut subgraphs);
     let facts = subgraphs.iter().zip(known);
     let facts = facts.map(|(it, known)| known.unwrap_or_else(|| Facts::of(it)));
     let facts: Vec<Facts> = facts.collect();
-    let upgraded = subgraphs
-        .iter()
-        .zip(&facts)
-        .filter(|(it, _)| it.is_federation_1());
-    let errors: Vec<_> = upgraded
-        .flat_map(|(it, facts)| check::check(it, facts))
-        .collect();
+    let mut errors = Vec::new();
+    for ((subgraph, facts), wrong) in subgraphs.iter().zip(&facts).zip(not_upgraded) {
+        if subgraph.is_federation_1() && wrong.is_empty() {
+            errors.extend(check::check(subgraph, facts));
+        }
+        errors.extend(wrong);
+    }
     if !errors.is_empty() {
         return Err(errors);
     }

@@ -12,7 +12,9 @@ use super::code::CompositionCode;
 use super::finding::CompositionError;
 use super::read::Subgraph;
 use crate::graph::{ActiveLabels, Graph, Waves};
-use crate::supergraph::{FieldId, FieldSet, Selected, SubgraphId, Supergraph, TypeId};
+use crate::supergraph::{
+    FieldId, FieldJoin, FieldSet, Selected, SubgraphId, Supergraph, TypeId,
+};
 
 /// The most states that are visited.
 const MAX_STATES: usize = 1_000_000;
@@ -48,6 +50,20 @@ pub(super) fn check(
     }
 }
 
+/// Returns everything that arguments take from contexts, each once.
+fn contexts(supergraph: &Supergraph) -> Vec<Context<'_>> {
+    let fields = supergraph.type_ids();
+    let fields = fields.flat_map(|id| supergraph.ty(id).fields.values());
+    let joins = fields.flat_map(|id| &supergraph.field(*id).joins);
+    let mut found: Vec<Context<'_>> = Vec::new();
+    for argument in joins.flat_map(|join| &join.contexts) {
+        if !found.contains(&&*argument.sources) {
+            found.push(&argument.sources);
+        }
+    }
+    found
+}
+
 /// Returns the sets of labels that may be active.
 fn assumptions(supergraph: &Supergraph) -> Vec<ActiveLabels> {
     let ids: Vec<_> = (0..supergraph.labels().len())
@@ -78,11 +94,17 @@ struct State<'g> {
     waves: Waves,
     /// What subgraphs resolve of the object beyond what they always do.
     provided: Vec<(SubgraphId, &'g FieldSet)>,
+    /// Which values of contexts the objects above give, ascending.
+    above: Vec<usize>,
 }
+
+/// The types that have a context, and what is taken from each.
+type Context<'g> = &'g [(TypeId, FieldSet)];
 
 struct Walk<'g> {
     supergraph: &'g Supergraph,
     graph: Graph<'g>,
+    contexts: Vec<Context<'g>>,
     /// Visited states by type; the position of the state that led there, and the field.
     visited: Vec<(State<'g>, Option<(usize, FieldId)>)>,
     by_type: HashMap<TypeId, Vec<usize>>,
@@ -94,6 +116,7 @@ impl<'g> Walk<'g> {
         Walk {
             supergraph: graph.supergraph(),
             graph,
+            contexts: contexts(graph.supergraph()),
             visited: Vec::new(),
             by_type: HashMap::new(),
             queue: VecDeque::new(),
@@ -116,6 +139,7 @@ impl<'g> Walk<'g> {
                 ty: root,
                 waves: everywhere.clone(),
                 provided: Vec::new(),
+                above: Vec::new(),
             };
             self.visit(state, None);
         }
@@ -174,6 +198,7 @@ impl<'g> Walk<'g> {
                 |subgraph: SubgraphId, state: &State<'g>| state.waves.get(subgraph).is_some();
             let mut all = self.supergraph.subgraph_ids();
             all.all(|id| !is_present(id, other) || is_present(id, &state))
+                && other.above.iter().all(|it| state.above.contains(it))
                 && other.provided.iter().all(|it| state.provided.contains(it))
         };
         // What can be answered from fewer subgraphs can be answered from these.
@@ -205,7 +230,7 @@ impl<'g> Walk<'g> {
                     .resolved(state.ty, field, join.subgraph, reached)
                     .is_some();
             let is_present = state.waves.get(join.subgraph).is_some();
-            if is_resolved || (is_provided && is_present) {
+            if (is_resolved && self.is_given(join, state)) || (is_provided && is_present) {
                 let mut sets: Vec<&'g FieldSet> = provided;
                 sets.extend(join.provides.as_ref());
                 there.push((join.subgraph, sets));
@@ -222,7 +247,7 @@ impl<'g> Walk<'g> {
             // A mutation is sent once, so one subgraph has to do.
             let alone = there
                 .iter()
-                .map(|only| self.children(field, std::slice::from_ref(only)));
+                .map(|only| self.children(field, std::slice::from_ref(only), &[]));
             let alone: Vec<Vec<State<'g>>> = alone.collect();
             let found: Vec<_> = alone
                 .into_iter()
@@ -231,10 +256,35 @@ impl<'g> Walk<'g> {
             let is_answered = found.iter().any(Option::is_none);
             return found.into_iter().flatten().next().filter(|_| !is_answered);
         }
-        for state in self.children(field, &there) {
+        let above = self.contexts_below(state, reached);
+        for state in self.children(field, &there, &above) {
             self.visit(state, Some((at, field)));
         }
         None
+    }
+
+    /// Returns whether objects above give a field what it takes from contexts.
+    fn is_given(&self, join: &FieldJoin, state: &State<'g>) -> bool {
+        let is_above = |sources: &[(TypeId, FieldSet)]| {
+            let mut above = state.above.iter();
+            above.any(|at| self.contexts[*at] == sources)
+        };
+        let mut taken = join.contexts.iter();
+        taken.all(|argument| is_above(&argument.sources))
+    }
+
+    /// Returns the values of contexts that are known below the objects of a state: the nearest object that has a
+    /// context gives its value.
+    fn contexts_below(&self, state: &State<'g>, reached: &Waves) -> Vec<usize> {
+        let contexts = self.contexts.iter().enumerate();
+        let known = contexts.filter(|(at, sources)| {
+            let own = sources.iter().find(|(ty, _)| *ty == state.ty);
+            match own {
+                Some((ty, set)) => self.graph.ready(*ty, set, reached).is_some(),
+                None => state.above.contains(at),
+            }
+        });
+        known.map(|(at, _)| at).collect()
     }
 
     /// Looks for what is wrong below a field that only one subgraph resolves.
@@ -249,6 +299,7 @@ impl<'g> Walk<'g> {
         &self,
         field: FieldId,
         there: &[(SubgraphId, Vec<&'g FieldSet>)],
+        above: &[usize],
     ) -> Vec<State<'g>> {
         let definition = self.supergraph.field(field);
         let mut states = Vec::new();
@@ -277,6 +328,7 @@ impl<'g> Walk<'g> {
                     ty: *object,
                     waves,
                     provided,
+                    above: above.to_vec(),
                 });
             }
         }
@@ -303,6 +355,8 @@ impl<'g> Walk<'g> {
             let keys: Vec<_> = self.graph.keys(state.ty, join.subgraph).collect();
             reasons.push(if join.is_external {
                 format!("it is external in {subgraph}")
+            } else if !self.is_given(join, state) {
+                format!("{subgraph} resolves it, and no object above gives the context of its arguments")
             } else if keys.is_empty() {
                 format!("{subgraph} resolves it, and `{parent}` has no resolvable key there")
             } else if join.requires.is_some() {

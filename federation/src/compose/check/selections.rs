@@ -307,10 +307,7 @@ fn check_external(
             checked.report(code, &coordinate, span, message);
         }
     }
-    // A type as a whole may be external for the sake of some of its fields.
-    if marker.is_some() {
-        check_use(checked, &coordinate, (ty.name(), &field.name), span);
-    }
+    check_use(checked, &coordinate, (ty.name(), &field.name), span);
 }
 
 fn check_use(

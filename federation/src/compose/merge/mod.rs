@@ -27,6 +27,7 @@ use super::read::{Subgraph, is_own};
 use super::{ComposeOptions, SharedRootFields};
 
 pub(in crate::compose) use composed::ComposedDirective;
+pub(in crate::compose) use types::is_root;
 
 /// What several subgraphs say of one element, by their positions.
 pub(super) type Sources<'m, T> = Vec<(usize, &'m T)>;
@@ -94,8 +95,11 @@ pub(super) fn merge(
         composed: IndexMap::default(),
         mismatched: Vec::new(),
     };
-    merge.composed = merge.composed_directives();
     merge.check_imports();
+    if !merge.errors.is_empty() {
+        return Err(merge.errors);
+    }
+    merge.composed = merge.composed_directives();
     merge.check_interfaces();
     let mut sources: IndexMap<&Name, Sources<'_, ExtendedType>> = IndexMap::default();
     for (at, subgraph) in subgraphs.iter().enumerate() {
@@ -255,14 +259,14 @@ impl Merge<'_> {
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// Directives that are merged have one name in all subgraphs.
+    /// A directive that is merged has one name in all subgraphs that apply it.
     fn check_imports(&mut self) {
         for canonical in directives::KEPT {
             let named: Vec<_> = self
                 .subgraphs
                 .iter()
-                .enumerate()
-                .filter_map(|(at, subgraph)| Some((at, subgraph.links.imported(canonical)?)))
+                .filter(|subgraph| subgraph.applied.contains(canonical))
+                .filter_map(|subgraph| Some((subgraph, subgraph.links.written(canonical)?)))
                 .collect();
             let Some((_, first)) = named.first() else {
                 continue;
@@ -272,16 +276,17 @@ impl Merge<'_> {
             }
             let said: Vec<_> = named
                 .iter()
-                .map(|(at, name)| format!("`{name}` in `{}`", self.subgraphs[*at].name))
+                .map(|(subgraph, name)| format!("`@{name}` in `{}`", subgraph.name))
                 .collect();
             let message = format!(
-                "`@{canonical}` is imported under different names: {}",
+                "`@{canonical}` has different names in subgraphs: {}",
                 said.join(", ")
             );
+            let places = named.iter().map(|(subgraph, _)| subgraph.place_of_link());
             self.report(
                 CompositionCode::LINK_IMPORT_NAME_MISMATCH,
                 format!("@{canonical}"),
-                Vec::new(),
+                places.collect(),
                 message,
             );
         }

@@ -275,7 +275,7 @@ impl<'m> Merge<'m> {
     }
 }
 
-pub(super) fn is_root(name: &Name) -> bool {
+pub(in crate::compose) fn is_root(name: &Name) -> bool {
     matches!(name.as_str(), "Query" | "Mutation" | "Subscription")
 }
 
