@@ -5,6 +5,7 @@ use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition};
 use apollo_compiler::{Name, Node, Schema};
 
 use super::facts::{fields, text};
+use super::values::fits;
 use crate::supergraph::field_set::operation;
 
 /// A selection of a field set.
@@ -203,7 +204,7 @@ fn resolve_field<'s>(
         )
         .into());
     };
-    check_arguments(parent.name(), field, selected)?;
+    check_arguments(schema, parent.name(), field, selected)?;
     let ty = schema.types.get(field.ty.inner_named_type());
     let is_leaf = ty.is_none_or(|ty| ty.is_scalar() || ty.is_enum());
     let inner = match (ty, is_leaf, selected.selection_set.is_empty()) {
@@ -232,6 +233,7 @@ fn resolve_field<'s>(
 }
 
 fn check_arguments(
+    schema: &Schema,
     parent: &Name,
     field: &FieldDefinition,
     selected: &ast::Field,
@@ -243,6 +245,16 @@ fn check_arguments(
             field.name, unknown.name
         )
         .into());
+    }
+    for given in &selected.arguments {
+        let known = field.argument_by_name(&given.name);
+        if let Some(known) = known.filter(|known| !fits(schema, &known.ty, &given.value)) {
+            return Err(format!(
+                "the argument `{}` of `{parent}.{}` is of the type `{}`, and {} is no value of it",
+                given.name, field.name, known.ty, given.value
+            )
+            .into());
+        }
     }
     let is_given = |name: &Name| {
         selected

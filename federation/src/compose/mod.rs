@@ -11,9 +11,11 @@ mod finding;
 mod merge;
 mod post;
 mod read;
+mod runtime_types;
 mod satisfiability;
 mod supergraph;
 mod upgrade;
+mod values;
 
 use apollo_compiler::Name;
 
@@ -116,10 +118,11 @@ pub fn compose(
         };
         errors.into_iter().map(error).collect::<Vec<_>>()
     })?;
-    satisfiability::check(&composed, &subgraphs, &merged.mismatched)?;
+    let mut hints = merged.hints;
+    hints.extend(satisfiability::check(&composed, &subgraphs)?);
     Ok(Composed {
         supergraph_sdl,
-        hints: merged.hints,
+        hints,
     })
 }
 

@@ -9,8 +9,9 @@ use std::collections::{HashMap, VecDeque};
 use apollo_compiler::executable::OperationType;
 
 use super::code::CompositionCode;
-use super::finding::CompositionError;
+use super::finding::{CompositionError, CompositionHint};
 use super::read::Subgraph;
+use super::runtime_types::RuntimeTypes;
 use crate::graph::{ActiveLabels, Graph, Waves};
 use crate::supergraph::{
     FieldId, FieldJoin, FieldSet, Selected, SubgraphId, Supergraph, TypeId,
@@ -22,31 +23,39 @@ const MAX_STATES: usize = 1_000_000;
 /// The most labels whose combinations are all tried; beyond, each alone and all together.
 const MAX_LABELS: usize = 4;
 
-/// Checks a supergraph.
+/// Checks a supergraph; returns what people may want to know.
 ///
 /// # Errors
-/// With a shortest query for each field that cannot be answered somewhere.
+/// With a shortest query for each field that cannot be answered somewhere, and with the fields that subgraphs cannot
+/// answer alike.
 pub(super) fn check(
     supergraph: &Supergraph,
     subgraphs: &[Subgraph],
-    mismatched: &[CompositionError],
-) -> Result<(), Vec<CompositionError>> {
-    let mut errors: Vec<CompositionError> = mismatched.to_vec();
+) -> Result<Vec<CompositionHint>, Vec<CompositionError>> {
+    let mut errors: Vec<CompositionError> = Vec::new();
+    let mut hints: Vec<CompositionHint> = Vec::new();
     for labels in assumptions(supergraph) {
-        let found = Walk::new(Graph::new(supergraph, &labels)).run(subgraphs);
+        let mut walk = Walk::new(Graph::new(supergraph, &labels));
+        let mut found = walk.run(subgraphs);
+        let runtime = walk.runtime.findings(supergraph, subgraphs);
+        found.extend(runtime.0);
         for error in found {
-            if !errors
-                .iter()
-                .any(|known| known.coordinate == error.coordinate && known.code == error.code)
-            {
+            let is_known = |known: &CompositionError| {
+                known.coordinate == error.coordinate && known.code == error.code
+            };
+            if !errors.iter().any(is_known) {
                 errors.push(error);
             }
         }
+        for hint in runtime.1 {
+            if !hints.iter().any(|known| known.coordinate == hint.coordinate) {
+                hints.push(hint);
+            }
+        }
     }
-    if errors.is_empty() {
-        Ok(())
-    } else {
-        Err(errors)
+    match errors.is_empty() {
+        true => Ok(hints),
+        false => Err(errors),
     }
 }
 
@@ -105,6 +114,8 @@ struct Walk<'g> {
     supergraph: &'g Supergraph,
     graph: Graph<'g>,
     contexts: Vec<Context<'g>>,
+    /// The runtime types of fields that several subgraphs resolve.
+    runtime: RuntimeTypes,
     /// Visited states by type; the position of the state that led there, and the field.
     visited: Vec<(State<'g>, Option<(usize, FieldId)>)>,
     by_type: HashMap<TypeId, Vec<usize>>,
@@ -117,13 +128,14 @@ impl<'g> Walk<'g> {
             supergraph: graph.supergraph(),
             graph,
             contexts: contexts(graph.supergraph()),
+            runtime: RuntimeTypes::default(),
             visited: Vec::new(),
             by_type: HashMap::new(),
             queue: VecDeque::new(),
         }
     }
 
-    fn run(mut self, subgraphs: &[Subgraph]) -> Vec<CompositionError> {
+    fn run(&mut self, subgraphs: &[Subgraph]) -> Vec<CompositionError> {
         let everywhere = self.everywhere();
         let roots = [
             OperationType::Query,
@@ -243,6 +255,8 @@ impl<'g> Walk<'g> {
         if !self.supergraph.ty(definition.inner).is_composite() {
             return None;
         }
+        let resolving = there.iter().map(|(subgraph, _)| *subgraph);
+        self.runtime.compare(self.graph, field, resolving);
         if there.len() > 1 && self.supergraph.root(OperationType::Mutation) == Some(state.ty) {
             // A mutation is sent once, so one subgraph has to do.
             let alone = there
@@ -376,12 +390,7 @@ impl<'g> Walk<'g> {
             reasons.join("; ")
         );
         let places = definition.joins.iter().map(|join| {
-            let subgraph = &subgraphs[join.subgraph.index()];
-            let ty = subgraph.schema.types.get(parent.as_str());
-            let found = ty
-                .and_then(super::facts::fields)
-                .and_then(|fields| fields.get(&definition.name));
-            subgraph.place(found.and_then(|field| field.location()))
+            subgraphs[join.subgraph.index()].place_of_field(parent, &definition.name)
         });
         CompositionError::new(CompositionCode::SATISFIABILITY_ERROR, message)
             .about(coordinate)

@@ -39,6 +39,18 @@ const PROVIDES: Codes = Codes {
     directive: CompositionCode::PROVIDES_DIRECTIVE_IN_FIELDS_ARG,
 };
 
+/// Directives of fields that are merged, so that those of external fields would count too.
+const MERGED: [&str; 8] = [
+    "tag",
+    "inaccessible",
+    "authenticated",
+    "requiresScopes",
+    "policy",
+    "cost",
+    "listSize",
+    "deprecated",
+];
+
 pub(super) fn check(checked: &mut Checked<'_>) {
     let subgraph = checked.subgraph;
     for ty in subgraph
@@ -299,9 +311,12 @@ fn check_external(
     if !checked.facts.is_external(ty.name(), &field.name) {
         return;
     }
-    let merged = ["tag", "inaccessible"];
+    // Those of a block are about the type.
+    let merged = MERGED.into_iter().filter(|_| marker.is_some());
     for name in merged {
-        if field.directives.has(&format!("federation__{name}")) {
+        let is_built_in = name == "deprecated";
+        let prefix = if is_built_in { "" } else { "federation__" };
+        if field.directives.has(&format!("{prefix}{name}")) {
             let message = format!("`{coordinate}` is external, and has `@{name}`, which is merged");
             let code = CompositionCode::MERGED_DIRECTIVE_APPLICATION_ON_EXTERNAL;
             checked.report(code, &coordinate, span, message);

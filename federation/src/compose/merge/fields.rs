@@ -81,7 +81,6 @@ impl<'m> Merge<'m> {
         let is_interface = types.iter().any(|(_, ty)| ty.is_interface());
         if !is_interface {
             self.check_sharing(&coordinate, types[0].1.name(), &sources, &moved);
-            self.check_runtime_types(&coordinate, &sources, &moved);
         }
         let given: Vec<(usize, &Type)> = own.iter().map(|it| (it.at, &it.field.ty)).collect();
         let codes = (

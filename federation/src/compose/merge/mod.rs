@@ -43,8 +43,6 @@ pub(super) struct Merged {
     pub(super) features: HashSet<&'static str>,
     /// Directives of the subgraphs' own.
     pub(super) composed: IndexMap<Name, ComposedDirective>,
-    /// Shareable fields that cannot return the same in all subgraphs.
-    pub(super) mismatched: Vec<CompositionError>,
     pub(super) hints: Vec<CompositionHint>,
 }
 
@@ -60,7 +58,6 @@ pub(super) struct Merge<'m> {
     hints: Vec<CompositionHint>,
     features: HashSet<&'static str>,
     composed: IndexMap<Name, ComposedDirective>,
-    mismatched: Vec<CompositionError>,
 }
 
 /// Which types are kinds of others, and where enums are used, in any subgraph.
@@ -93,7 +90,6 @@ pub(super) fn merge(
         hints: Vec::new(),
         features: HashSet::new(),
         composed: IndexMap::default(),
-        mismatched: Vec::new(),
     };
     merge.check_imports();
     if !merge.errors.is_empty() {
@@ -138,7 +134,6 @@ pub(super) fn merge(
             applied,
             features: merge.features,
             composed: merge.composed,
-            mismatched: merge.mismatched,
             hints: merge.hints,
         })
     } else {

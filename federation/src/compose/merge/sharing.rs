@@ -1,16 +1,12 @@
 //! Fields that several subgraphs resolve have to be `@shareable` in all of them.
 
-use std::collections::BTreeSet;
-
 use apollo_compiler::Name;
 use apollo_compiler::schema::ExtendedType;
 
 use super::Merge;
 use super::fields::FieldSource;
 use super::overrides::Moved;
-use crate::compose::code::{CompositionCode, HintCode};
-use crate::compose::field_set::possible;
-use crate::compose::finding::CompositionError;
+use crate::compose::code::CompositionCode;
 
 impl<'m> Merge<'m> {
     pub(super) fn check_sharing(
@@ -91,64 +87,6 @@ impl<'m> Merge<'m> {
             }
         }
         found
-    }
-
-    /// What several subgraphs resolve must be able to be the same.
-    pub(super) fn check_runtime_types(
-        &mut self,
-        coordinate: &str,
-        sources: &[FieldSource<'_>],
-        moved: &[Moved],
-    ) {
-        let resolving = sources
-            .iter()
-            .zip(moved)
-            .filter(|(source, moved)| !source.is_external && !moved.is_overridden);
-        let runtime = resolving.filter_map(|(source, _)| {
-            let schema = &self.subgraphs[source.at].schema;
-            let ty = schema.types.get(source.field.ty.inner_named_type())?;
-            let is_whole = !ty.directives().has("federation__interfaceObject");
-            let types: BTreeSet<String> = possible(schema, ty)
-                .into_iter()
-                .map(ToString::to_string)
-                .collect();
-            let is_composite = ty.is_object() || ty.is_interface() || ty.is_union();
-            (is_whole && is_composite).then_some((source.at, types))
-        });
-        let runtime: Vec<_> = runtime.collect();
-        let Some((_, first)) = runtime.first() else {
-            return;
-        };
-        if runtime.iter().all(|(_, types)| types == first) {
-            return;
-        }
-        let has_common = first
-            .iter()
-            .any(|ty| runtime.iter().all(|(_, types)| types.contains(ty)));
-        let said = runtime.iter().map(|(at, types)| {
-            let types: Vec<_> = types.iter().map(|ty| format!("`{ty}`")).collect();
-            format!("{} in `{}`", types.join(", "), self.subgraphs[*at].name)
-        });
-        let said = said.collect::<Vec<_>>().join("; ");
-        let places: Vec<_> = sources
-            .iter()
-            .map(|source| self.place(source.at, source.field.location()))
-            .collect();
-        if has_common {
-            let message = format!("the object types of `{coordinate}` differ: {said}");
-            let code = HintCode::INCONSISTENT_RUNTIME_TYPES_FOR_SHAREABLE_RETURN;
-            self.hint(code, coordinate, places, message);
-        } else {
-            let message = format!(
-                "no object type of `{coordinate}` is known to all subgraphs that resolve it: {said}"
-            );
-            let code = CompositionCode::SHAREABLE_HAS_MISMATCHED_RUNTIME_TYPES;
-            self.mismatched.push(
-                CompositionError::new(code, message)
-                    .about(coordinate)
-                    .at_all(places),
-            );
-        }
     }
 
     fn is_shareable(&self, source: &FieldSource<'_>) -> bool {

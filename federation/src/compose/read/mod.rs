@@ -2,7 +2,7 @@
 
 mod canonical;
 mod definitions;
-mod deprecations;
+mod inputs;
 mod links;
 mod visit;
 
@@ -19,6 +19,7 @@ pub(super) use links::{Link, Links, Version};
 
 use super::SubgraphSource;
 use super::code::CompositionCode;
+use super::facts::fields;
 use super::finding::{CompositionError, Place};
 
 /// A subgraph whose schema is valid GraphQL.
@@ -49,6 +50,13 @@ impl Subgraph {
 
     pub(super) fn is_federation_1(&self) -> bool {
         self.links.version == Version::One
+    }
+
+    /// Returns where it has a field.
+    pub(super) fn place_of_field(&self, ty: &str, field: &str) -> Place {
+        let fields = self.schema.types.get(ty).and_then(fields);
+        let found = fields.and_then(|fields| fields.get(field));
+        self.place(found.and_then(|field| field.location()))
     }
 
     /// Returns where it links federation.
@@ -112,7 +120,7 @@ pub(super) fn read(
         }
     };
     reading.sources = &schema.sources;
-    deprecations::check(&schema, &mut reading);
+    inputs::check(&schema, &mut reading);
     if !reading.errors.is_empty() {
         errors.append(&mut reading.errors);
         return None;
