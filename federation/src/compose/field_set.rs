@@ -37,6 +37,8 @@ pub(super) enum Problem {
     Invalid(String),
     /// It has a directive, which is named.
     Directive(String),
+    /// Nothing is selected of the field that is named, which is of an interface or a union.
+    Bare(String),
 }
 
 impl From<String> for Problem {
@@ -218,10 +220,13 @@ fn resolve_field<'s>(
             )
             .into());
         }
-        _ => {
-            return Err(
-                format!("nothing is selected of `{}.{}`", parent.name(), field.name).into(),
-            );
+        (ty, ..) => {
+            let place = format!("{}.{}", parent.name(), field.name);
+            let is_abstract = ty.is_some_and(|ty| ty.is_interface() || ty.is_union());
+            return Err(match is_abstract {
+                true => Problem::Bare(place),
+                false => format!("nothing is selected of `{place}`").into(),
+            });
         }
     };
     Ok(Selected::Field(SelectedField {

@@ -92,16 +92,21 @@ pub fn compose(
     if !errors.is_empty() {
         return Err(errors);
     }
+    let mut keys_of_objects = upgrade::interface_keys(&subgraphs);
     let not_upgraded = upgrade::upgrade(&mut subgraphs);
     let facts = subgraphs.iter().zip(known);
     let facts = facts.map(|(it, known)| known.unwrap_or_else(|| Facts::of(it)));
     let facts: Vec<Facts> = facts.collect();
     let mut errors = Vec::new();
-    for ((subgraph, facts), wrong) in subgraphs.iter().zip(&facts).zip(not_upgraded) {
-        if subgraph.is_federation_1() && wrong.is_empty() {
-            errors.extend(check::check(subgraph, facts));
+    for (at, mut found) in not_upgraded.into_iter().enumerate() {
+        if subgraphs[at].is_federation_1() && found.is_empty() {
+            found = check::check(&subgraphs[at], &facts[at]);
         }
-        errors.extend(wrong);
+        if found.is_empty() {
+            let of_it = keys_of_objects.extract_if(.., |(other, _)| *other == at);
+            found.extend(of_it.map(|(_, error)| error));
+        }
+        errors.extend(found);
     }
     if !errors.is_empty() {
         return Err(errors);

@@ -10,6 +10,7 @@ use apollo_compiler::executable::OperationType;
 
 use super::code::CompositionCode;
 use super::finding::{CompositionError, CompositionHint};
+use super::merge::is_shareable;
 use super::read::Subgraph;
 use super::runtime_types::RuntimeTypes;
 use crate::graph::{ActiveLabels, Graph, Waves};
@@ -255,8 +256,10 @@ impl<'g> Walk<'g> {
         if !self.supergraph.ty(definition.inner).is_composite() {
             return None;
         }
-        let resolving = there.iter().map(|(subgraph, _)| *subgraph);
-        self.runtime.compare(self.graph, field, resolving);
+        if self.is_shared(state.ty, field, subgraphs) {
+            let resolving = there.iter().map(|(subgraph, _)| *subgraph);
+            self.runtime.compare(self.graph, field, resolving);
+        }
         if there.len() > 1 && self.supergraph.root(OperationType::Mutation) == Some(state.ty) {
             // A mutation is sent once, so one subgraph has to do.
             let alone = there
@@ -275,6 +278,16 @@ impl<'g> Walk<'g> {
             self.visit(state, Some((at, field)));
         }
         None
+    }
+
+    /// Returns whether subgraphs share a field, and do not only provide it.
+    fn is_shared(&self, ty: TypeId, field: FieldId, subgraphs: &[Subgraph]) -> bool {
+        let definition = self.supergraph.field(field);
+        let resolving = definition.joins.iter().filter(|join| !join.is_external);
+        let resolving: Vec<_> = resolving.map(|join| join.subgraph).collect();
+        let ty = &self.supergraph.ty(ty).name;
+        let is_marked = |id: &SubgraphId| is_shareable(&subgraphs[id.index()], ty, &definition.name);
+        resolving.len() > 1 || resolving.iter().any(is_marked)
     }
 
     /// Returns whether objects above give a field what it takes from contexts.

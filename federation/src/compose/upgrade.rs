@@ -53,6 +53,40 @@ pub(super) fn upgrade(subgraphs: &mut [Subgraph]) -> Vec<Vec<CompositionError>> 
     errors
 }
 
+/// Returns what is wrong with interfaces that others have as objects: a key of federation 1 does not say that their types
+/// can be told by it.
+pub(super) fn interface_keys(subgraphs: &[Subgraph]) -> Vec<(usize, CompositionError)> {
+    let mut found = Vec::new();
+    for (at, subgraph) in subgraphs.iter().enumerate() {
+        let types = subgraph.schema.types.values();
+        let keyed = types.filter(|ty| {
+            subgraph.is_federation_1()
+                && ty.is_interface()
+                && ty.directives().has("federation__key")
+        });
+        for ty in keyed {
+            let is_object = |other: &&Subgraph| {
+                let other = other.schema.types.get(ty.name());
+                other.is_some_and(|it| it.directives().has("federation__interfaceObject"))
+            };
+            let Some(other) = subgraphs.iter().find(is_object) else {
+                continue;
+            };
+            let name = ty.name();
+            let message = format!(
+                "`{}` has the interface `{name}` as an object, and `{}` has a key of it in federation 1, which does not tell types",
+                other.name, subgraph.name
+            );
+            let code = CompositionCode::INTERFACE_OBJECT_USAGE_ERROR;
+            let error = CompositionError::new(code, message).about(name.as_str());
+            let error = error.at(subgraph.place(ty.location()));
+            let help = format!("upgrade `{}` to federation 2.3 or later, or remove the key", subgraph.name);
+            found.push((at, error.help(help)));
+        }
+    }
+    found
+}
+
 /// Returns the types that subgraphs of federation 1 extend, and no subgraph defines.
 fn without_base(subgraphs: &[Subgraph]) -> Vec<(usize, Name)> {
     let mut found = Vec::new();

@@ -121,6 +121,7 @@ fn check_selection(
         match problem {
             Problem::Invalid(why) => why,
             Problem::Directive(name) => format!("it has the directive `@{name}`"),
+            Problem::Bare(place) => format!("nothing is selected of `{place}`"),
         }
     })?;
     let mut leaves = Vec::new();

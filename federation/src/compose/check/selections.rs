@@ -98,6 +98,22 @@ fn selected<'s>(
             checked.report(codes.directive, coordinate, span, message);
             None
         }
+        Err(Problem::Bare(place)) if codes.name == "key" => {
+            let message = format!(
+                "the key of `{coordinate}` has `{place}`, which is of an interface or a union"
+            );
+            let code = CompositionCode::KEY_FIELDS_SELECT_INVALID_TYPE;
+            checked.report(code, coordinate, span, message);
+            None
+        }
+        Err(Problem::Bare(place)) => {
+            let message = format!(
+                "`@{}(fields: {fields})` on `{coordinate}`: nothing is selected of `{place}`",
+                codes.name
+            );
+            checked.report(codes.invalid, coordinate, span, message);
+            None
+        }
         Err(Problem::Invalid(why)) => {
             let message = format!(
                 "`@{}(fields: {fields})` on `{coordinate}`: {why}",

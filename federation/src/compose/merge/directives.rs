@@ -330,7 +330,7 @@ fn distinct(all: impl Iterator<Item = Vec<Node<Argument>>>) -> Vec<Vec<Node<Argu
 
 /// Returns what requests must have to satisfy all of some requirements: the outer lists are alternatives, the inner
 /// ones hold together.
-fn both(name: Name, found: &[(usize, &Node<Directive>)]) -> Node<Argument> {
+pub(super) fn both(name: Name, found: &[(usize, &Node<Directive>)]) -> Node<Argument> {
     let mut all: Option<BTreeSet<BTreeSet<String>>> = None;
     for (_, directive) in found {
         let value = directive

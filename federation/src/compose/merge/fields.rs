@@ -7,7 +7,7 @@ use apollo_compiler::{Name, Node, name};
 
 use super::overrides::Moved;
 use super::types::is_root;
-use super::{Merge, Sources};
+use super::{Merge, Sources, directives};
 use crate::compose::code::{CompositionCode, HintCode};
 use crate::compose::facts::{fields, text};
 use crate::compose::field_set::context_parts;
@@ -308,6 +308,9 @@ impl<'m> Merge<'m> {
                 }
                 for (name, field) in fields {
                     if object.fields.contains_key(name) {
+                        if let Some(own) = object.make_mut().fields.get_mut(name) {
+                            demand(own.make_mut(), field);
+                        }
                         continue;
                     }
                     let mut field = FieldDefinition::clone(field);
@@ -324,6 +327,27 @@ impl<'m> Merge<'m> {
                         .fields
                         .insert(name.clone(), Component::new(field));
                 }
+            }
+        }
+    }
+}
+
+/// Adds to a field what requests must have for the same field of an interface object.
+fn demand(own: &mut FieldDefinition, lent: &FieldDefinition) {
+    for directive in &lent.directives.0 {
+        let argument = match directive.name.as_str() {
+            "authenticated" => None,
+            "requiresScopes" => Some(name!("scopes")),
+            "policy" => Some(name!("policies")),
+            _ => continue,
+        };
+        let mut known = own.directives.0.iter_mut();
+        match (known.find(|it| it.name == directive.name), argument) {
+            (None, _) => own.directives.0.push(directive.clone()),
+            (Some(_), None) => {}
+            (Some(known), Some(argument)) => {
+                let all = directives::both(argument, &[(0, known), (1, directive)]);
+                known.make_mut().arguments = vec![all];
             }
         }
     }

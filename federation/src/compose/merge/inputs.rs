@@ -50,6 +50,7 @@ impl Merge<'_> {
             if found.iter().any(|(_, it)| it.is_none()) {
                 let before = self.errors.len();
                 self.missing_value(&coordinate, &FIELD, &found);
+                self.merge_defaults_of(&coordinate, &found, FIELD.default);
                 has_errors |= self.errors.len() > before;
                 continue;
             }

@@ -1,12 +1,15 @@
 //! Fields that several subgraphs resolve have to be `@shareable` in all of them.
 
 use apollo_compiler::Name;
-use apollo_compiler::schema::ExtendedType;
+use apollo_compiler::ast::FieldDefinition;
+use apollo_compiler::schema::{Component, ExtendedType};
 
 use super::Merge;
 use super::fields::FieldSource;
 use super::overrides::Moved;
 use crate::compose::code::CompositionCode;
+use crate::compose::facts::fields;
+use crate::compose::read::Subgraph;
 
 impl<'m> Merge<'m> {
     pub(super) fn check_sharing(
@@ -28,9 +31,9 @@ impl<'m> Merge<'m> {
             .filter(|(source, moved)| {
                 let is_provided =
                     || self.facts[source.at].is_provided(source.parent.name(), &source.field.name);
-                // While it moves, only one of two subgraphs resolves a field.
-                let is_target = moved.label.is_some() && moved.from.is_some();
-                !moved.is_overridden && !is_target && (!source.is_external || is_provided())
+                // While it moves, only one of two subgraphs resolves a field: the target stands for both.
+                let is_origin = moved.label.is_some() && moved.from.is_none();
+                !moved.is_overridden && !is_origin && (!source.is_external || is_provided())
             })
             .map(|(source, _)| source)
             .collect();
@@ -91,14 +94,6 @@ impl<'m> Merge<'m> {
 
     fn is_shareable(&self, source: &FieldSource<'_>) -> bool {
         let subgraph = &self.subgraphs[source.at];
-        let is_marked = || {
-            let field = source.field;
-            let of_block = || {
-                let mut markers = source.parent.directives().get_all("federation__shareable");
-                markers.any(|marker| marker.origin == field.origin)
-            };
-            field.directives.has("federation__shareable") || of_block()
-        };
         let is_query = source.parent.name() == "Query";
         if subgraph.is_federation_1() {
             // What several subgraphs of federation 1 resolve counts as shareable, but never queries if those
@@ -106,7 +101,7 @@ impl<'m> Merge<'m> {
             return !is_query || !self.rejects_shared_root_fields();
         }
         let facts = &self.facts[source.at];
-        is_marked()
+        is_marked_shareable(source.parent, source.field)
             || facts.is_key_field(source.parent.name(), &source.field.name)
                 && is_entity(source.parent)
     }
@@ -114,4 +109,17 @@ impl<'m> Merge<'m> {
 
 fn is_entity(ty: &ExtendedType) -> bool {
     ty.is_object()
+}
+
+/// Returns whether a subgraph has `@shareable` on a field or on the block of its type that it stands in.
+pub(in crate::compose) fn is_shareable(subgraph: &Subgraph, ty: &str, field: &Name) -> bool {
+    let ty = subgraph.schema.types.get(ty);
+    let found = ty.and_then(|ty| Some((ty, fields(ty)?.get(field)?)));
+    found.is_some_and(|(ty, field)| is_marked_shareable(ty, field))
+}
+
+fn is_marked_shareable(ty: &ExtendedType, field: &Component<FieldDefinition>) -> bool {
+    let mut of_type = ty.directives().get_all("federation__shareable");
+    field.directives.has("federation__shareable")
+        || of_type.any(|marker| marker.origin == field.origin)
 }

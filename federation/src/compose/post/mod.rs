@@ -21,9 +21,9 @@ pub(super) fn check(merged: &Merged, subgraphs: &[Subgraph]) -> Result<(), Vec<C
         errors.push(CompositionError::new(CompositionCode::NO_QUERIES, message));
     }
     interfaces::check(merged, subgraphs, &mut errors);
+    auth::check(merged, subgraphs, &mut errors);
     if errors.is_empty() {
         inaccessible::check(merged, subgraphs, &mut errors);
-        auth::check(merged, subgraphs, &mut errors);
     }
     if errors.is_empty() {
         Ok(())

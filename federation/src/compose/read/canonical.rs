@@ -18,6 +18,9 @@ use crate::compose::finding::CompositionError;
 /// What rewritten names begin with.
 const PREFIX: &str = "federation__";
 
+/// The minor version of federation 2 that brought labels of `@override`.
+const LABELS_SINCE: u32 = 7;
+
 /// What is not defined by subgraphs, whoever writes it down.
 const MACHINERY: [&str; 4] = ["_Service", "_Entity", "link__Import", "link__Purpose"];
 
@@ -52,7 +55,7 @@ pub(super) fn rewrite(
         }
     }
     for (name, span) in renamed.unknown {
-        let message = format!("cannot find `{name}`: no link to federation gives it this name");
+        let message = format!("cannot find `{name}` in what the subgraph links of federation");
         let error = CompositionError::new(CompositionCode::INVALID_GRAPHQL, message);
         reading.report(error.at(reading.place(span)));
     }
@@ -72,6 +75,12 @@ impl Visitor for Renamed<'_> {
         for directive in directives.iter_mut() {
             let canonical = self.links.directives.get(directive.name.as_str());
             if let Some(canonical) = canonical {
+                let is_early = self.links.minor().is_some_and(|minor| minor < LABELS_SINCE);
+                let label = directive.specified_argument_by_name("label");
+                if let Some(label) = label.filter(|_| *canonical == "override" && is_early) {
+                    let name = format!("label of @{}", directive.name);
+                    self.unknown.push((name, label.location()));
+                }
                 directive.make_mut().name = of_federation(canonical);
                 self.applied.insert(canonical);
             } else if is_rewritten(&directive.name) {
