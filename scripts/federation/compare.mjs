@@ -68,7 +68,7 @@ for await (const [set, mine] of composed(wanted)) {
   counts.sets += 1
   counts.accepted += mine.codes.length === 0 ? 1 : 0
   const differs = difference(outcomes.apollo, mine)
-  const bothAgree = outcomes.apollo.codes.join() === outcomes.guild.codes.join()
+  const bothAgree = outcomes.apollo.codes.join() === outcomes.guild.codes.join() && outcomes.apollo.api === outcomes.guild.api
   counts.agreed += bothAgree ? 1 : 0
   if (chosen) show(set, outcomes, differs)
   const reason = differs && differences.find(it => it.applies(outcomes) && (!bothAgree || it.againstBoth))

@@ -2,7 +2,10 @@
 import { composeServices } from '@apollo/composition'
 import { Supergraph } from '@apollo/federation-internals'
 import { composeServices as composeWithGuild } from '@theguild/federation-composition'
-import { lexicographicSortSchema, parse, printSchema } from 'graphql'
+import { GraphQLError, lexicographicSortSchema, parse, printSchema } from 'graphql'
+
+/** What composers say of what they did not expect. */
+const FAULT = /is not a function|Cannot read properties|Unexpected element|Assertion/
 
 /** The outcome of `@apollo/composition`. */
 export function apollo(subgraphs) {
@@ -36,11 +39,13 @@ function outcome(compose) {
     result = compose()
   } catch (error) {
     // A schema that does not even parse, or that the composer stumbles over.
-    result = { errors: [error] }
+    result = { errors: [error], isFault: !(error instanceof GraphQLError) }
   }
   if (result.errors?.length > 0) {
     const errors = result.errors.map(error => ({ code: error.extensions?.code ?? 'INVALID_GRAPHQL', message: error.message }))
-    return { codes: unique(errors.map(error => error.code)), errors }
+    // Some faults of theirs are reported as if they were errors of the schema.
+    const isFault = result.isFault || errors.some(error => FAULT.test(error.message))
+    return { codes: unique(errors.map(error => error.code)), errors, isFault }
   }
   const { supergraphSdl, hints } = result
   return { codes: [], errors: [], supergraphSdl, hints: hints && unique(hints), ...api(supergraphSdl) }

@@ -256,6 +256,9 @@ impl<'g> Walk<'g> {
         if !self.supergraph.ty(definition.inner).is_composite() {
             return None;
         }
+        if !self.is_typed(field, &there) {
+            return Some(self.untyped(at, field, subgraphs));
+        }
         if self.is_shared(state.ty, field, subgraphs) {
             let resolving = there.iter().map(|(subgraph, _)| *subgraph);
             self.runtime.compare(self.graph, field, resolving);
@@ -278,6 +281,49 @@ impl<'g> Walk<'g> {
             self.visit(state, Some((at, field)));
         }
         None
+    }
+
+    /// Returns whether the types of the objects of a field can be told: where subgraphs have them as objects of an
+    /// interface, one that knows the interface has to be reached by a key of it.
+    fn is_typed(&self, field: FieldId, there: &[(SubgraphId, Vec<&'g FieldSet>)]) -> bool {
+        let definition = self.supergraph.field(field);
+        let mut waves = Waves::nowhere(self.supergraph.subgraphs().len());
+        let mut interface = None;
+        for (subgraph, _) in there {
+            let join = definition.join(*subgraph);
+            interface = join.and_then(|join| self.graph.untyped(join));
+            if interface.is_none() {
+                return true;
+            }
+            waves.lower(*subgraph, 0);
+        }
+        let Some(interface) = interface else {
+            return true;
+        };
+        let joins = self.supergraph.ty(interface).joins.iter();
+        let keys = joins.filter(|join| !join.is_interface_object).flat_map(|join| &join.keys);
+        let mut keys = keys.filter(|key| key.is_resolvable);
+        keys.any(|key| self.graph.ready(interface, &key.fields, &waves).is_some())
+    }
+
+    /// Describes a field whose objects have types that nobody can tell.
+    fn untyped(&self, at: usize, field: FieldId, subgraphs: &[Subgraph]) -> CompositionError {
+        let definition = self.supergraph.field(field);
+        let parent = &self.supergraph.ty(self.visited[at].0.ty).name;
+        let interface = &self.supergraph.ty(definition.inner).name;
+        let coordinate = format!("{parent}.{}", definition.name);
+        let query = self.query(at, field);
+        let message = format!(
+            "no subgraph can tell the types of the objects of `{coordinate}` for this query: none that has the interface `{interface}` can be reached by a key of it\n{query}"
+        );
+        let joins = definition.joins.iter();
+        let places = joins.map(|join| {
+            subgraphs[join.subgraph.index()].place_of_field(parent, &definition.name)
+        });
+        CompositionError::new(CompositionCode::SATISFIABILITY_ERROR, message)
+            .about(coordinate)
+            .at_all(places)
+            .help(format!("give `{interface}` a `@key` where it is an interface"))
     }
 
     /// Returns whether subgraphs share a field, and do not only provide it.

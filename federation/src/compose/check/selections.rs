@@ -39,18 +39,6 @@ const PROVIDES: Codes = Codes {
     directive: CompositionCode::PROVIDES_DIRECTIVE_IN_FIELDS_ARG,
 };
 
-/// Directives of fields that are merged, so that those of external fields would count too.
-const MERGED: [&str; 8] = [
-    "tag",
-    "inaccessible",
-    "authenticated",
-    "requiresScopes",
-    "policy",
-    "cost",
-    "listSize",
-    "deprecated",
-];
-
 pub(super) fn check(checked: &mut Checked<'_>) {
     let subgraph = checked.subgraph;
     for ty in subgraph
@@ -327,16 +315,11 @@ fn check_external(
     if !checked.facts.is_external(ty.name(), &field.name) {
         return;
     }
-    // Those of a block are about the type.
-    let merged = MERGED.into_iter().filter(|_| marker.is_some());
-    for name in merged {
-        let is_built_in = name == "deprecated";
-        let prefix = if is_built_in { "" } else { "federation__" };
-        if field.directives.has(&format!("{prefix}{name}")) {
-            let message = format!("`{coordinate}` is external, and has `@{name}`, which is merged");
-            let code = CompositionCode::MERGED_DIRECTIVE_APPLICATION_ON_EXTERNAL;
-            checked.report(code, &coordinate, span, message);
-        }
+    if field.directives.has("federation__provides") {
+        let message = format!("`{coordinate}` has both `@external` and `@provides`");
+        let code = CompositionCode::EXTERNAL_COLLISION_WITH_ANOTHER_DIRECTIVE;
+        checked.report(code, &coordinate, span, message);
+        return;
     }
     check_use(checked, &coordinate, (ty.name(), &field.name), span);
 }

@@ -25,10 +25,6 @@ pub(super) fn check(checked: &mut Checked<'_>) {
                 let message =
                     format!("`@shareable` on `{coordinate}`: fields of interfaces cannot have it");
                 checked.report(code, &coordinate, span, message);
-            } else if ty.name() == "Subscription" {
-                let message =
-                    format!("`@shareable` on `{coordinate}`: a subscription has one source");
-                checked.report(code, &coordinate, span, message);
             } else if markers.len() > 1 {
                 let message = format!("`{coordinate}` has `@shareable` twice");
                 checked.report(repeated_code(subgraph), &coordinate, span, message);
@@ -44,11 +40,6 @@ pub(super) fn check(checked: &mut Checked<'_>) {
             let message = format!("`{}` has `@shareable` twice in one declaration", ty.name());
             let span = markers[0].location();
             checked.report(repeated_code(subgraph), ty.name().as_str(), span, message);
-        }
-        let subscription = markers.first().filter(|_| ty.name() == "Subscription");
-        if let Some(marker) = subscription {
-            let message = "`@shareable` on `Subscription`: a subscription has one source";
-            checked.report(code, "Subscription", marker.location(), message);
         }
     }
 }

@@ -303,6 +303,11 @@ fn kept(name: &str) -> Option<&'static str> {
     KEPT.iter().find(|known| **known == canonical).copied()
 }
 
+/// Returns the name of a directive of fields that is merged.
+pub(super) fn merged(name: &str) -> Option<&'static str> {
+    kept(name).filter(|name| !["context", "cacheTag", "interfaceObject"].contains(name))
+}
+
 fn is_executable(location: DirectiveLocation) -> bool {
     use DirectiveLocation as L;
     matches!(

@@ -1,6 +1,8 @@
 //! Merges the fields of objects and interfaces.
 
-use apollo_compiler::ast::{DirectiveList, FieldDefinition, Type, Value};
+use std::collections::HashSet;
+
+use apollo_compiler::ast::{Directive, DirectiveList, FieldDefinition, Type, Value};
 use apollo_compiler::collections::IndexMap;
 use apollo_compiler::schema::{Component, ExtendedType};
 use apollo_compiler::{Name, Node, name};
@@ -76,6 +78,7 @@ impl<'m> Merge<'m> {
             })
             .collect();
         self.hint_of_missing_field(name, field, types);
+        self.check_merged_of_externals(&coordinate, &sources);
         let own = self.resolving(&coordinate, &sources)?;
         let moved = self.moved(&coordinate, &sources);
         let is_interface = types.iter().any(|(_, ty)| ty.is_interface());
@@ -87,7 +90,9 @@ impl<'m> Merge<'m> {
             CompositionCode::FIELD_TYPE_MISMATCH,
             HintCode::INCONSISTENT_BUT_COMPATIBLE_FIELD_TYPE,
         );
-        let ty = self.merge_types(&coordinate, &given, false, codes)?;
+        // Where the types cannot be merged, the first one stands for them, so that everything else is checked too.
+        let merged = self.merge_types(&coordinate, &given, false, codes);
+        let ty = merged.unwrap_or_else(|| own[0].field.ty.clone());
         let lists: Vec<_> = own
             .iter()
             .map(|it| (it.at, it.field.arguments.as_slice()))
@@ -115,6 +120,20 @@ impl<'m> Merge<'m> {
         };
         self.check_externals(&coordinate, &sources, &merged);
         Some(Component::new(merged))
+    }
+
+    /// An external field has no directives that are merged: they would count as if the subgraph resolved it.
+    fn check_merged_of_externals(&mut self, coordinate: &str, sources: &[FieldSource<'m>]) {
+        for source in sources.iter().filter(|source| source.is_external) {
+            let place = |directive: &Node<Directive>| self.place(source.at, directive.location());
+            let merged = source.field.directives.iter();
+            let merged = merged.filter_map(|it| Some((directives::merged(&it.name)?, place(it))));
+            for (name, place) in merged.collect::<Vec<_>>() {
+                let message = format!("`{coordinate}` is external, and has `@{name}`, which is merged");
+                let code = CompositionCode::MERGED_DIRECTIVE_APPLICATION_ON_EXTERNAL;
+                self.report(code, coordinate, vec![place], message);
+            }
+        }
     }
 
     /// Returns those who have a field and do not only mention it; reports it if there are none.
@@ -280,18 +299,24 @@ impl<'m> Merge<'m> {
         &mut self,
         types: &mut IndexMap<Name, ExtendedType>,
     ) {
-        let is_object = |directives: &apollo_compiler::schema::DirectiveList| {
-            let mut joins = directives.iter().filter(|it| it.name == "join__type");
-            joins.any(|join| {
-                join.specified_argument_by_name("isInterfaceObject")
-                    .is_some()
+        let lent: HashSet<(&Name, &Name)> = self
+            .interface_objects
+            .iter()
+            .flat_map(|(_, ty)| {
+                let names = fields(ty).into_iter().flatten().map(|(name, _)| name);
+                names.map(|name| (ty.name(), name))
             })
-        };
+            .collect();
         let interfaces: Vec<(Name, Fields)> = types
             .values()
             .filter_map(ExtendedType::as_interface)
-            .filter(|interface| is_object(&interface.directives))
-            .map(|interface| (interface.name.clone(), interface.fields.clone()))
+            .map(|interface| {
+                let fields = interface.fields.iter();
+                let fields = fields.filter(|(name, _)| lent.contains(&(&interface.name, *name)));
+                let fields = fields.map(|(name, field)| (name.clone(), field.clone()));
+                (interface.name.clone(), fields.collect::<Fields>())
+            })
+            .filter(|(_, fields)| !fields.is_empty())
             .collect();
         if interfaces.is_empty() {
             return;

@@ -112,6 +112,14 @@ pub(super) fn merge(
             types.insert((*name).clone(), ty);
         }
     }
+    let has_queries = |subgraph: &Subgraph| {
+        let query = subgraph.schema.get_object("Query");
+        query.is_some_and(|query| query.fields.keys().any(|field| field != "_service"))
+    };
+    if !subgraphs.iter().any(has_queries) {
+        let error = CompositionError::new(CompositionCode::NO_QUERIES, "no subgraph has a query");
+        merge.errors.push(error);
+    }
     merge.add_fields_of_interface_objects(&mut types);
     let directives = merge.executable_directives();
     let of_schema = |subgraph: &'_ Subgraph| -> Vec<Node<Directive>> {

@@ -20,6 +20,13 @@ impl<'m> Merge<'m> {
         moved: &[Moved],
     ) {
         let field = &sources[0].field.name;
+        let marked = sources.iter().find(|it| it.field.directives.has("federation__shareable"));
+        if let Some(source) = marked.filter(|_| name == "Subscription") {
+            let place = vec![self.place(source.at, source.field.location())];
+            let message = format!("`@shareable` on `{coordinate}`: a subscription has one source");
+            self.report(CompositionCode::INVALID_FIELD_SHARING, coordinate, place, message);
+            return;
+        }
         let over_interfaces = self.interface_objects_with(name, field);
         let over_interfaces: Vec<_> = over_interfaces
             .into_iter()
