@@ -1,7 +1,7 @@
 // Subgraphs of the scenarios, written with `@apollo/subgraph` and served over HTTP.
 import { createServer } from 'node:http'
 import { buildSubgraphSchema } from '@apollo/subgraph'
-import { graphql, isAbstractType, isObjectType, parse } from 'graphql'
+import { graphql, isAbstractType, isObjectType, parse, valueFromASTUntyped } from 'graphql'
 import { argument, argumentText, directives, fieldSet } from './world.mjs'
 
 /** Builds the schema of a subgraph over the data of a world, which is the context of each request. */
@@ -19,10 +19,26 @@ export function subgraphSchema(sdl) {
     for (const field of Object.values(type.getFields())) {
       if (field.name.startsWith('_')) continue
       const requires = types.get(type.name)?.requires.get(field.name)
-      field.resolve = (source, args, { world }) => resolve(world, type.name, field.name, { source, args, requires })
+      field.resolve = (source, coerced, { world, variables }, info) => {
+        const args = argumentText(world.coerces ? coerced : asGiven(field, info, variables))
+        return resolve(world, type.name, field.name, { source, args, requires })
+      }
     }
   }
   return schema
+}
+
+/** The arguments of a field as they are written or sent, which is what the values of the scenarios depend on, with
+ * defaults. */
+function asGiven(field, { fieldNodes: [node], variableValues }, variables) {
+  const given = {}
+  for (const { name, astNode } of field.args) {
+    const written = node.arguments.find(it => it.name.value === name)?.value
+    const value = written && valueFromASTUntyped(written, { ...variableValues, ...variables })
+    if (value !== undefined) given[name] = value
+    else if (astNode?.defaultValue) given[name] = valueFromASTUntyped(astNode.defaultValue)
+  }
+  return given
 }
 
 /** The keys of types and what fields require, by the names of types. */
@@ -57,10 +73,9 @@ function entity(world, type, keys, given) {
 function resolve(world, type, field, { source, args, requires }) {
   const object = source ?? { type, number: 0 }
   if (type === 'Mutation') world.mutations += 1
-  const text = argumentText(args)
-  if (!requires) return world.value(object, field, text)
+  if (!requires) return world.value(object, field, args)
   if (!object.given) throw new Error(`${type}.${field} is not given what it requires`)
-  return world.computed(object, field, text, `{${world.inputs(object.type, requires, object.given).join()}}`)
+  return world.computed(object, field, args, `{${world.inputs(object.type, requires, object.given).join()}}`)
 }
 
 /** Serves subgraphs at `/RUN/NAME`; `runs` has a world and the schemas for each run. */
@@ -72,7 +87,7 @@ export async function serve(runs) {
     const { query, variables, operationName } = JSON.parse(Buffer.concat(chunks).toString())
     const { world, schemas } = runs.get(run)
     const answer = await graphql({
-      schema: schemas.get(name), source: query, variableValues: variables, operationName, contextValue: { world } })
+      schema: schemas.get(name), source: query, variableValues: variables, operationName, contextValue: { world, variables } })
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(answer))
   })

@@ -118,8 +118,9 @@ export class Model {
 
 /** The data of one seed. */
 export class World {
-  constructor(model, { seed = 7, nulls = 0, errors = 0 }) {
-    Object.assign(this, { model, seed, nulls: BigInt(nulls), errors: BigInt(errors), mutations: 0, known: new Map() })
+  constructor(model, { seed = 7, nulls = 0, errors = 0, coerces = false }) {
+    Object.assign(this, { model, seed, coerces, mutations: 0, known: new Map() })
+    Object.assign(this, { nulls: BigInt(nulls), errors: BigInt(errors) })
   }
 
   hash(object, texts) {
