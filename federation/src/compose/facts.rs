@@ -6,7 +6,7 @@ use apollo_compiler::ast::Directive;
 use apollo_compiler::schema::{Component, DirectiveList, ExtendedType, FieldDefinition};
 use apollo_compiler::{Name, Node, Schema};
 
-use super::field_set::{context_parts, each_field_named, possible};
+use super::field_set::{each_field, each_field_named, possible, taken_from_context};
 use super::read::Subgraph;
 pub(super) use crate::supergraph::join::text;
 
@@ -36,16 +36,8 @@ impl Facts {
     pub(super) fn of(subgraph: &Subgraph) -> Facts {
         let schema = &subgraph.schema;
         let mut facts = Facts::default();
-        let mut contexts: HashMap<&str, Vec<&Name>> = HashMap::new();
         for ty in schema.types.values() {
             facts.read_type(subgraph, ty);
-            for context in ty.directives().get_all("federation__context") {
-                let name = text(context, "name").unwrap_or_default();
-                contexts.entry(name).or_default().push(ty.name());
-            }
-        }
-        if !contexts.is_empty() {
-            facts.read_contexts(schema, &contexts);
         }
         for ty in schema.types.values() {
             for (name, field) in fields(ty).into_iter().flatten() {
@@ -125,6 +117,13 @@ impl Facts {
                 self.used.insert((ty.clone(), field.clone()));
             });
         }
+        for argument in &field.arguments {
+            for set in taken_from_context(schema, argument) {
+                each_field(&set, &mut |it| {
+                    self.used.insert((it.parent.clone(), it.field.name.clone()));
+                });
+            }
+        }
         if let Some(text) = of("federation__provides") {
             each_implementation(
                 schema,
@@ -135,23 +134,6 @@ impl Facts {
                     self.provided.insert((ty.clone(), field.clone()));
                 },
             );
-        }
-    }
-
-    /// Reads what arguments take from contexts.
-    fn read_contexts(&mut self, schema: &Schema, contexts: &HashMap<&str, Vec<&Name>>) {
-        let fields = schema.types.values().filter_map(fields).flatten();
-        let arguments = fields.flat_map(|(_, field)| &field.arguments);
-        let taken = arguments.filter_map(|argument| {
-            let directive = argument.directives.get("federation__fromContext")?;
-            context_parts(text(directive, "field")?)
-        });
-        for (context, selection) in taken {
-            for setter in contexts.get(context).into_iter().flatten() {
-                each_implementation(schema, setter, selection, &mut |ty, field| {
-                    self.used.insert((ty.clone(), field.clone()));
-                });
-            }
         }
     }
 

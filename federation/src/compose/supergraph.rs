@@ -126,6 +126,11 @@ pub(super) fn write(merged: &Merged, subgraphs: &[Subgraph]) -> String {
     for feature in features {
         out.push_str(feature.definitions);
     }
+    // Not every reader of supergraphs knows it.
+    let mut types = merged.types.values();
+    if types.any(|ty| ty.directives().has("oneOf")) {
+        out.push_str("\ndirective @oneOf on INPUT_OBJECT\n");
+    }
     out
 }
 

@@ -117,10 +117,15 @@ fn check_selection(
     selection: &str,
     wanted: &Type,
 ) -> Result<(), String> {
+    let ty = checked.subgraph.schema.types.get(setter);
+    if ty.is_some_and(|ty| ty.directives().has("federation__interfaceObject")) {
+        return Err("it is an interface that the subgraph has as an object".to_owned());
+    }
     let set = parse_of_context(&checked.subgraph.schema, setter, selection).map_err(|problem| {
         match problem {
             Problem::Invalid(why) => why,
             Problem::Directive(name) => format!("it has the directive `@{name}`"),
+            Problem::Bare(place) => format!("nothing is selected of `{place}`"),
         }
     })?;
     let mut leaves = Vec::new();

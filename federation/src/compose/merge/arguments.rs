@@ -123,6 +123,22 @@ impl Merge<'_> {
         Some((*first).clone())
     }
 
+    /// Merges the default values of those that have something that others lack.
+    pub(super) fn merge_defaults_of(
+        &mut self,
+        coordinate: &str,
+        found: &[(usize, Option<Node<InputValueDefinition>>)],
+        code: CompositionCode,
+    ) {
+        let given = found
+            .iter()
+            .filter_map(|(at, it)| Some((*at, it.as_ref()?)));
+        let defaults: Vec<_> = given
+            .map(|(at, it)| (at, it.default_value.as_ref()))
+            .collect();
+        self.merge_defaults(coordinate, &defaults, code);
+    }
+
     /// Merges the arguments of a field or a directive: those that all subgraphs have.
     pub(super) fn merge_arguments(
         &mut self,

@@ -303,6 +303,11 @@ fn kept(name: &str) -> Option<&'static str> {
     KEPT.iter().find(|known| **known == canonical).copied()
 }
 
+/// Returns the name of a directive of fields that is merged.
+pub(super) fn merged(name: &str) -> Option<&'static str> {
+    kept(name).filter(|name| !["context", "cacheTag", "interfaceObject"].contains(name))
+}
+
 fn is_executable(location: DirectiveLocation) -> bool {
     use DirectiveLocation as L;
     matches!(
@@ -330,7 +335,7 @@ fn distinct(all: impl Iterator<Item = Vec<Node<Argument>>>) -> Vec<Vec<Node<Argu
 
 /// Returns what requests must have to satisfy all of some requirements: the outer lists are alternatives, the inner
 /// ones hold together.
-fn both(name: Name, found: &[(usize, &Node<Directive>)]) -> Node<Argument> {
+pub(super) fn both(name: Name, found: &[(usize, &Node<Directive>)]) -> Node<Argument> {
     let mut all: Option<BTreeSet<BTreeSet<String>>> = None;
     for (_, directive) in found {
         let value = directive

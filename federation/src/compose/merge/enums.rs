@@ -78,7 +78,7 @@ impl Merge<'_> {
         let lacks = |ty: &EnumType| !ty.values.contains_key(value);
         let missing = enums.iter().filter(|(_, ty)| lacks(ty)).map(|(at, _)| *at);
         let missing: Vec<_> = missing.collect();
-        if missing.is_empty() || (is_input && is_output && is_hidden) {
+        if missing.is_empty() || (is_input && is_hidden) {
             return true;
         }
         let coordinate = format!("{name}.{value}");

@@ -47,9 +47,13 @@ impl Merge<'_> {
             let of =
                 |input: &InputObjectType| input.fields.get(field).map(|field| field.node.clone());
             let found: Vec<_> = inputs.iter().map(|(at, input)| (*at, of(input))).collect();
-            if found.iter().any(|(_, it)| it.is_none()) {
+            // What clients do not see may be there in some subgraphs only.
+            let mut known = found.iter().filter_map(|(_, it)| it.as_ref());
+            let is_hidden = known.any(|it| it.directives.has("federation__inaccessible"));
+            if !is_hidden && found.iter().any(|(_, it)| it.is_none()) {
                 let before = self.errors.len();
                 self.missing_value(&coordinate, &FIELD, &found);
+                self.merge_defaults_of(&coordinate, &found, FIELD.default);
                 has_errors |= self.errors.len() > before;
                 continue;
             }
@@ -59,7 +63,7 @@ impl Merge<'_> {
                 .collect();
             match self.merge_value_definition(&coordinate, field, &given, &FIELD) {
                 Some(merged) => {
-                    let merged = self.with_types(&given, merged);
+                    let merged = self.with_types(&given, merged, given.len() < found.len());
                     fields.insert(field.clone(), merged);
                 }
                 None => has_errors = true,
@@ -89,14 +93,15 @@ impl Merge<'_> {
         })))
     }
 
-    /// Says the types that subgraphs give to a field, where they differ.
+    /// Says which subgraphs have a field, where some lack it, and the types that they give to it, where those differ.
     fn with_types(
         &self,
         given: &[(usize, &Node<InputValueDefinition>)],
         merged: Node<InputValueDefinition>,
+        is_partial: bool,
     ) -> Component<InputValueDefinition> {
         let mut merged = InputValueDefinition::clone(&merged);
-        if given.iter().any(|(_, it)| it.ty != merged.ty) {
+        if is_partial || given.iter().any(|(_, it)| it.ty != merged.ty) {
             let joins = given.iter().map(|(at, it)| {
                 let join =
                     DirectiveBuilder::of_graph(name!("join__field"), &self.subgraphs[*at].graph);

@@ -27,6 +27,8 @@ use super::read::{Subgraph, is_own};
 use super::{ComposeOptions, SharedRootFields};
 
 pub(in crate::compose) use composed::ComposedDirective;
+pub(in crate::compose) use sharing::is_shareable;
+pub(in crate::compose) use types::is_root;
 
 /// What several subgraphs say of one element, by their positions.
 pub(super) type Sources<'m, T> = Vec<(usize, &'m T)>;
@@ -42,8 +44,6 @@ pub(super) struct Merged {
     pub(super) features: HashSet<&'static str>,
     /// Directives of the subgraphs' own.
     pub(super) composed: IndexMap<Name, ComposedDirective>,
-    /// Shareable fields that cannot return the same in all subgraphs.
-    pub(super) mismatched: Vec<CompositionError>,
     pub(super) hints: Vec<CompositionHint>,
 }
 
@@ -59,7 +59,6 @@ pub(super) struct Merge<'m> {
     hints: Vec<CompositionHint>,
     features: HashSet<&'static str>,
     composed: IndexMap<Name, ComposedDirective>,
-    mismatched: Vec<CompositionError>,
 }
 
 /// Which types are kinds of others, and where enums are used, in any subgraph.
@@ -92,10 +91,12 @@ pub(super) fn merge(
         hints: Vec::new(),
         features: HashSet::new(),
         composed: IndexMap::default(),
-        mismatched: Vec::new(),
     };
-    merge.composed = merge.composed_directives();
     merge.check_imports();
+    if !merge.errors.is_empty() {
+        return Err(merge.errors);
+    }
+    merge.composed = merge.composed_directives();
     merge.check_interfaces();
     let mut sources: IndexMap<&Name, Sources<'_, ExtendedType>> = IndexMap::default();
     for (at, subgraph) in subgraphs.iter().enumerate() {
@@ -110,6 +111,14 @@ pub(super) fn merge(
         if let Some(ty) = merge.merge_type(name, sources) {
             types.insert((*name).clone(), ty);
         }
+    }
+    let has_queries = |subgraph: &Subgraph| {
+        let query = subgraph.schema.get_object("Query");
+        query.is_some_and(|query| query.fields.keys().any(|field| field != "_service"))
+    };
+    if !subgraphs.iter().any(has_queries) {
+        let error = CompositionError::new(CompositionCode::NO_QUERIES, "no subgraph has a query");
+        merge.errors.push(error);
     }
     merge.add_fields_of_interface_objects(&mut types);
     let directives = merge.executable_directives();
@@ -134,7 +143,6 @@ pub(super) fn merge(
             applied,
             features: merge.features,
             composed: merge.composed,
-            mismatched: merge.mismatched,
             hints: merge.hints,
         })
     } else {
@@ -255,14 +263,14 @@ impl Merge<'_> {
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// Directives that are merged have one name in all subgraphs.
+    /// A directive that is merged has one name in all subgraphs that apply it.
     fn check_imports(&mut self) {
         for canonical in directives::KEPT {
             let named: Vec<_> = self
                 .subgraphs
                 .iter()
-                .enumerate()
-                .filter_map(|(at, subgraph)| Some((at, subgraph.links.imported(canonical)?)))
+                .filter(|subgraph| subgraph.applied.contains(canonical))
+                .filter_map(|subgraph| Some((subgraph, subgraph.links.written(canonical)?)))
                 .collect();
             let Some((_, first)) = named.first() else {
                 continue;
@@ -272,16 +280,17 @@ impl Merge<'_> {
             }
             let said: Vec<_> = named
                 .iter()
-                .map(|(at, name)| format!("`{name}` in `{}`", self.subgraphs[*at].name))
+                .map(|(subgraph, name)| format!("`@{name}` in `{}`", subgraph.name))
                 .collect();
             let message = format!(
-                "`@{canonical}` is imported under different names: {}",
+                "`@{canonical}` has different names in subgraphs: {}",
                 said.join(", ")
             );
+            let places = named.iter().map(|(subgraph, _)| subgraph.place_of_link());
             self.report(
                 CompositionCode::LINK_IMPORT_NAME_MISMATCH,
                 format!("@{canonical}"),
-                Vec::new(),
+                places.collect(),
                 message,
             );
         }

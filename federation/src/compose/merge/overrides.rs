@@ -39,8 +39,11 @@ impl Merge<'_> {
             };
             let place = vec![self.place(source.at, directive.location())];
             if let Some((code, message)) = self.wrong_override(coordinate, source, from) {
-                self.report(code, coordinate, place, message);
-                continue;
+                self.report(code, coordinate, place.clone(), message);
+                // The field moves, however its label is written.
+                if code != CompositionCode::OVERRIDE_LABEL_INVALID {
+                    continue;
+                }
             }
             let origin = by_name.get(from).copied();
             if !self.is_taken(coordinate, from, origin.map(|at| &sources[at]), &place) {

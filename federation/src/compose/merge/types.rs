@@ -19,10 +19,14 @@ impl<'m> Merge<'m> {
         name: &Name,
         sources: &Sources<'m, ExtendedType>,
     ) -> Option<ExtendedType> {
+        self.check_base(name, sources);
         if !self.check_kinds(name, sources) {
+            if sources.iter().all(|(_, ty)| fields(ty).is_some()) {
+                // What is wrong with its fields is said at once.
+                self.merge_fields(name, sources);
+            }
             return None;
         }
-        self.check_base(name, sources);
         let texts: Vec<_> = sources
             .iter()
             .map(|(at, ty)| (*at, ty.description()))
@@ -275,7 +279,7 @@ impl<'m> Merge<'m> {
     }
 }
 
-pub(super) fn is_root(name: &Name) -> bool {
+pub(in crate::compose) fn is_root(name: &Name) -> bool {
     matches!(name.as_str(), "Query" | "Mutation" | "Subscription")
 }
 

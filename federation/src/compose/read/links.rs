@@ -89,6 +89,10 @@ pub(crate) struct Links {
 }
 
 impl Link {
+    pub(crate) fn is_federation(&self) -> bool {
+        self.identity == "https://specs.apollo.dev/federation"
+    }
+
     /// Returns the name that a directive of the feature has in the subgraph, without `@`.
     pub(crate) fn directive_name(&self, element: &str) -> String {
         let imported = self
@@ -250,15 +254,11 @@ impl Links {
         self.types.insert("_Any".to_owned(), "Any");
     }
 
-    /// Returns the name under which the subgraph imports a directive of the specification.
-    pub(crate) fn imported<'l>(&'l self, canonical: &str) -> Option<&'l str> {
-        let imports = self
-            .all
-            .iter()
-            .filter(|link| link.identity.starts_with("https://specs.apollo.dev/"));
-        let mut imports = imports.flat_map(|link| &link.imports);
-        let found = imports.find(|(element, _)| element.strip_prefix('@') == Some(canonical));
-        found.map(|(_, alias)| alias.as_str())
+    /// Returns how the subgraph writes a directive of the specification, without `@`.
+    pub(crate) fn written<'l>(&'l self, canonical: &str) -> Option<&'l str> {
+        let names = self.directives.iter();
+        let names = names.filter(|(_, other)| **other == canonical);
+        names.map(|(written, _)| written.as_str()).min()
     }
 
     /// Returns the minor version of federation 2.
@@ -319,9 +319,10 @@ fn link(directive: &Node<Directive>) -> Result<Link, Problem> {
         )
     };
     let text = |name: &str| directive.specified_argument_by_name(name);
-    let url = text("url")
-        .and_then(|url| url.as_str())
-        .ok_or_else(|| usage("`@link` has no `url`"))?;
+    let url = text("url").and_then(|url| url.as_str()).ok_or_else(|| {
+        let message = "`@link` has no `url`".to_owned();
+        (CompositionCode::INVALID_GRAPHQL, message)
+    })?;
     let (identity, feature, version) = parts(url)?;
     let namespace = match text("as") {
         None => feature.clone(),
