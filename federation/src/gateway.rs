@@ -2,19 +2,22 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use apollo_compiler::Schema;
-use apollo_compiler::ast::Value;
+use apollo_compiler::ast::{OperationType, Value};
 use apollo_compiler::executable::{Operation, Selection, SelectionSet};
-use apollo_compiler::response::JsonValue;
+use apollo_compiler::response::{JsonMap, JsonValue};
 use apollo_compiler::validation::Valid;
-use apollo_compiler::{ExecutableDocument, Name};
+use apollo_compiler::{ExecutableDocument, Name, Node};
 use async_trait::async_trait;
 use graphql_service::document::{Documents, Prepared, Refusal};
 use graphql_service::{
-    GraphqlError, Limits, Reply, Request, RequestContext, Service, Slots, code as shared,
+    Answer, GraphqlError, Limits, Reply, Request, RequestContext, Service, SlotError, Slots,
+    Weight, code as shared,
 };
 use moka::sync::Cache;
+use tokio::runtime::Handle;
 
 use crate::authorization::{Authorizer, Denied, Grants};
 use crate::exec::{Execution, execute};
@@ -61,15 +64,27 @@ impl Default for GatewayOptions {
 
 /// A GraphQL service over the subgraphs of a supergraph.
 pub struct Gateway {
-    supergraph: Arc<Supergraph>,
+    inner: Arc<Inner>,
     transport: Arc<dyn SubgraphTransport>,
-    documents: Arc<Documents>,
+}
+
+/// What planning needs, wherever it happens.
+struct Inner {
+    supergraph: Arc<Supergraph>,
+    documents: Documents,
     options: GatewayOptions,
-    plans: Cache<PlanKey, Arc<Plan>>,
+    plans: Cache<PlanKey, Arc<Known>>,
     /// The policies that the supergraph knows.
     policies: Vec<String>,
     /// Whether there are input objects of which exactly one field is given.
     has_one_of: bool,
+}
+
+/// A plan that is kept.
+struct Known {
+    plan: Arc<Plan>,
+    /// Requests that it has answered.
+    uses: AtomicU64,
 }
 
 /// Everything that a plan depends on, beside the supergraph: nothing of it is hashed away, so different
@@ -99,32 +114,31 @@ impl Gateway {
             supergraph.check_that_nothing_is_required()?;
         }
         let bytes = options.document_cache_bytes;
-        let weight = |key: &PlanKey, plan: &Arc<Plan>| {
-            let fields = plan.tree.len() + key.text.len() / 16;
+        let weight = |key: &PlanKey, known: &Arc<Known>| {
+            let fields = known.plan.tree.len() + key.text.len() / 16;
             u32::try_from(fields.max(1)).unwrap_or(u32::MAX)
         };
-        Ok(Gateway {
+        let inner = Inner {
             policies: policies(&supergraph),
             has_one_of: inputs::has_one_of(supergraph.api()),
-            documents: Arc::new(Documents::new(
-                supergraph.api(),
-                options.limits.clone(),
-                bytes,
-            )),
+            documents: Documents::new(supergraph.api(), options.limits.clone(), bytes),
             plans: Cache::builder()
                 .weigher(weight)
                 .max_capacity(options.plan_cache_fields)
                 .build(),
             supergraph,
-            transport,
             options,
+        };
+        Ok(Gateway {
+            inner: Arc::new(inner),
+            transport,
         })
     }
 
     /// Returns the supergraph.
     #[must_use]
     pub fn supergraph(&self) -> &Supergraph {
-        &self.supergraph
+        &self.inner.supergraph
     }
 
     /// Plans a request that may do everything, without sending anything.
@@ -145,10 +159,147 @@ impl Gateway {
         context: &RequestContext,
         grants: &Grants,
     ) -> Result<Arc<Plan>, Refusal> {
-        let prepared = self.prepared(request, context)?;
-        self.planned(request, &prepared, grants)
+        let prepared = self.inner.prepared(request, context)?;
+        let known = self.inner.planned(request, &prepared, grants)?;
+        Ok(Arc::clone(&known.plan))
     }
 
+    /// Plans the operations that another gateway has answered most often, at most so many, as far as they fit the
+    /// supergraph of this one. Returns how many are planned.
+    ///
+    /// A gateway that takes the place of another one begins with these plans. This takes long: call it where work
+    /// of some seconds harms nobody.
+    pub fn warm(&self, from: &Gateway, most: usize) -> usize {
+        let known = from.inner.plans.iter();
+        // What is denied is about the requirements of the other supergraph.
+        let known = known.filter(|(key, _)| key.denied.is_empty());
+        let used = known.map(|(key, known)| (known.uses.load(Ordering::Relaxed), key));
+        let mut used: Vec<(u64, Arc<PlanKey>)> = used.collect();
+        used.sort_by(|(a, _), (b, _)| b.cmp(a));
+        let most_used = used.into_iter().take(most);
+        let planned = most_used.map(|(_, key)| self.inner.planned_again(&key));
+        planned.filter(Result::is_ok).count()
+    }
+
+    /// Returns the plan of a request with what it is planned by, off the async worker unless it is known.
+    async fn settled(
+        &self,
+        request: Request,
+        context: &RequestContext,
+    ) -> Result<Settled, NotSettled> {
+        let grants = self.inner.grants(context).await;
+        let is_known = self.inner.documents.known(&request.query).is_some();
+        let is_short = is_known && request.footprint() <= SHORT;
+        if is_short || Handle::try_current().is_err() {
+            let prepared = self.inner.prepared(&request, context)?;
+            let key = self.inner.key(&request, &prepared, &grants);
+            if let Some(known) = self.inner.plans.get(&key.0) {
+                return Ok(Settled { prepared, known });
+            }
+        }
+        let (inner, context) = (Arc::clone(&self.inner), context.clone());
+        let deadline = context.deadline;
+        let work = move || {
+            let prepared = inner.prepared(&request, &context)?;
+            let known = inner.planned(&request, &prepared, &grants)?;
+            Ok::<_, Refusal>(Settled { prepared, known })
+        };
+        let settled = match Handle::try_current() {
+            Ok(_) => {
+                let slots = &self.inner.options.slots;
+                slots.run(Weight::Medium, deadline, move |_| work()).await?
+            }
+            Err(_) => work(),
+        };
+        Ok(settled?)
+    }
+
+    async fn executed(
+        &self,
+        request: Request,
+        context: RequestContext,
+    ) -> Result<Reply, NotSettled> {
+        let Settled { prepared, known } = self.settled(request, &context).await?;
+        known.uses.fetch_add(1, Ordering::Relaxed);
+        let prepared = Arc::new(prepared);
+        let freshness = Arc::clone(&context.freshness);
+        if known.plan.operation != OperationType::Query {
+            freshness.forbid();
+        }
+        let options = &self.inner.options;
+        let execution = Execution {
+            supergraph: Arc::clone(&self.inner.supergraph),
+            plan: Arc::clone(&known.plan),
+            prepared: Arc::clone(&prepared),
+            transport: Arc::clone(&self.transport),
+            context: Arc::new(context),
+            limits: options.gateway_limits.clone(),
+            response_bytes: options.limits.response_bytes,
+            slots: Arc::clone(&options.slots),
+        };
+        let inner = Arc::clone(&self.inner);
+        let answer = execute(execution, move |key, writer| {
+            let api = inner.supergraph.api();
+            inner.documents.introspect(api, &prepared, key, writer)
+        });
+        let reply = answer.await;
+        let is_whole = matches!(&reply, Reply::Executed(answer) if answer.errors.is_empty());
+        if !is_whole {
+            freshness.forbid();
+        }
+        Ok(reply)
+    }
+}
+
+/// Bytes of a request that are prepared on an async worker.
+const SHORT: usize = 32 << 10;
+
+/// A request with its plan.
+struct Settled {
+    prepared: Prepared,
+    known: Arc<Known>,
+}
+
+/// Why a request has no plan.
+enum NotSettled {
+    Refused(Refusal),
+    /// There was no slot for planning.
+    Slot(SlotError),
+}
+
+impl From<Refusal> for NotSettled {
+    fn from(refusal: Refusal) -> Self {
+        NotSettled::Refused(refusal)
+    }
+}
+
+impl From<SlotError> for NotSettled {
+    fn from(error: SlotError) -> Self {
+        NotSettled::Slot(error)
+    }
+}
+
+impl NotSettled {
+    fn reply(self) -> Reply {
+        let error = match self {
+            NotSettled::Refused(errors) => return Reply::Refused(errors),
+            NotSettled::Slot(error) => error,
+        };
+        match error {
+            SlotError::QueueFull => {
+                Reply::Overloaded(GraphqlError::new(shared::OVERLOADED, error.to_string()))
+            }
+            SlotError::Deadline => {
+                let message = "the deadline passed before the operation was planned";
+                let error = GraphqlError::new(shared::DEADLINE_EXCEEDED, message);
+                Reply::Executed(Answer::without_data(error))
+            }
+            _ => Reply::internal_error(),
+        }
+    }
+}
+
+impl Inner {
     /// Returns what a request has of what the supergraph requires.
     async fn grants(&self, context: &RequestContext) -> Grants {
         match &self.options.authorizer {
@@ -192,35 +343,75 @@ impl Gateway {
         if wrong.is_empty() { errors } else { wrong }
     }
 
-    fn planned(
-        &self,
-        request: &Request,
-        prepared: &Prepared,
-        grants: &Grants,
-    ) -> Result<Arc<Plan>, Refusal> {
+    /// Returns the key of a plan, and what is denied to the request.
+    fn key(&self, request: &Request, prepared: &Prepared, grants: &Grants) -> (PlanKey, Denied) {
         let document = prepared.document.valid();
-        let mut conditions = Vec::new();
         let value = |name: &Name| {
             let value = prepared.variables.get(name.as_str());
             value.and_then(JsonValue::as_bool).unwrap_or(false)
         };
-        for name in condition_variables(document, &prepared.operation) {
-            conditions.push((name.clone(), value(&name)));
-        }
+        let conditions = condition_variables(document, &prepared.operation).into_iter();
+        let conditions = conditions.map(|name| {
+            let value = value(&name);
+            (name, value)
+        });
         let denied = Denied::new(&self.supergraph, grants, document, &prepared.operation);
         let key = PlanKey {
             text: request.query.clone(),
             operation: prepared.operation.name.clone(),
             labels: self.options.labels.clone(),
-            conditions,
+            conditions: conditions.collect(),
             denied: denied.requirements().to_vec(),
         };
+        (key, denied)
+    }
+
+    fn planned(
+        &self,
+        request: &Request,
+        prepared: &Prepared,
+        grants: &Grants,
+    ) -> Result<Arc<Known>, Refusal> {
+        let (key, denied) = self.key(request, prepared, grants);
         if let Some(known) = self.plans.get(&key) {
             return Ok(known);
         }
+        let document = prepared.document.valid();
+        let (operation, variables) = (&prepared.operation, &prepared.variables);
+        self.plan_anew(key, &denied, document, operation, variables)
+    }
+
+    /// Plans what a plan of another gateway was for. Of its variables no more is known than a plan depends on.
+    fn planned_again(&self, key: &PlanKey) -> Result<Arc<Known>, Refusal> {
+        let admit = |_fields| Ok::<_, Refusal>(());
+        let document = self
+            .documents
+            .get(self.supergraph.api(), &key.text, admit)?;
+        let document = document.valid();
+        let operation = document.operations.get(key.operation.as_deref());
+        // Another schema does not change which operations a text has.
+        let operation = operation.map_err(|_| Vec::new())?;
+        let conditions = key.conditions.iter();
+        let conditions = conditions.map(|(name, value)| (name.as_str().into(), (*value).into()));
+        let variables: JsonMap = conditions.collect();
+        let denied = Denied::new(&self.supergraph, &Grants::everything(), document, operation);
+        let key = PlanKey {
+            labels: self.options.labels.clone(),
+            ..key.clone()
+        };
+        self.plan_anew(key, &denied, document, operation, &variables)
+    }
+
+    fn plan_anew(
+        &self,
+        key: PlanKey,
+        denied: &Denied,
+        document: &Valid<ExecutableDocument>,
+        operation: &Node<Operation>,
+        variables: &JsonMap,
+    ) -> Result<Arc<Known>, Refusal> {
         if self.has_one_of {
-            let api = self.supergraph.api();
-            let wrong = inputs::wrong_literals(api, document, &prepared.operation);
+            let wrong = inputs::wrong_literals(self.supergraph.api(), document, operation);
             if !wrong.is_empty() {
                 return Err(wrong);
             }
@@ -229,47 +420,30 @@ impl Gateway {
             supergraph: &self.supergraph,
             labels: &self.options.labels,
             document,
-            operation: &prepared.operation,
-            variables: &prepared.variables,
+            operation,
+            variables,
         };
-        let plan = Plan::without(planned, &denied, &self.options.gateway_limits);
-        let plan = Arc::new(plan.map_err(|error: GraphqlError| vec![error])?);
-        self.plans.insert(key, Arc::clone(&plan));
-        Ok(plan)
-    }
-
-    async fn executed(&self, request: Request, context: RequestContext) -> Result<Reply, Refusal> {
-        let prepared = Arc::new(self.prepared(&request, &context)?);
-        let grants = self.grants(&context).await;
-        let plan = self.planned(&request, &prepared, &grants)?;
-        let execution = Execution {
-            supergraph: Arc::clone(&self.supergraph),
-            plan,
-            prepared: Arc::clone(&prepared),
-            transport: Arc::clone(&self.transport),
-            context: Arc::new(context),
-            limits: self.options.gateway_limits.clone(),
-            response_bytes: self.options.limits.response_bytes,
-            slots: Arc::clone(&self.options.slots),
-        };
-        let (supergraph, documents) = (Arc::clone(&self.supergraph), Arc::clone(&self.documents));
-        let answer = execute(execution, move |key, writer| {
-            documents.introspect(supergraph.api(), &prepared, key, writer)
+        let plan = Plan::without(planned, denied, &self.options.gateway_limits);
+        let plan = plan.map_err(|error: GraphqlError| vec![error])?;
+        let known = Arc::new(Known {
+            plan: Arc::new(plan),
+            uses: AtomicU64::new(0),
         });
-        Ok(answer.await)
+        self.plans.insert(key, Arc::clone(&known));
+        Ok(known)
     }
 }
 
 #[async_trait]
 impl Service for Gateway {
     fn schema(&self) -> &Valid<Schema> {
-        self.supergraph.api()
+        self.inner.supergraph.api()
     }
 
     async fn reply(&self, request: Request, context: RequestContext) -> Reply {
         match self.executed(request, context).await {
             Ok(reply) => reply,
-            Err(errors) => Reply::Refused(errors),
+            Err(not_settled) => not_settled.reply(),
         }
     }
 }

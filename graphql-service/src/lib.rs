@@ -28,7 +28,9 @@ pub use document::{Document, Documents, Prepared, Refusal};
 pub use error::{ErrorCode, GraphqlError, Location, PathSegment};
 pub use limits::Limits;
 pub use memory::{MemoryAccount, MemoryBudget, OutOfMemory};
-pub use request::{Forwarded, Introspection, Overdue, Request, RequestContext, RequestError};
+pub use request::{
+    Forwarded, Freshness, Introspection, Overdue, Request, RequestContext, RequestError,
+};
 pub use response::{Answer, Outcome, Reply, Response, Written};
 pub use service::Service;
 pub use shorthand::Shorthands;

@@ -28,6 +28,8 @@ pub struct Demo {
     pub search: &'static str,
     /// A sample search.
     pub search_query: &'static str,
+    /// A sample query over all services.
+    pub gateway_query: &'static str,
 }
 
 /// Films, characters, planets and starships of Star Wars.
@@ -40,6 +42,7 @@ pub const STAR_WARS: Demo = Demo {
     query: include_str!("../demo/star-wars/query.graphql"),
     search: include_str!("../demo/star-wars/search.yaml"),
     search_query: include_str!("../demo/star-wars/search.graphql"),
+    gateway_query: include_str!("../demo/star-wars/gateway.graphql"),
 };
 
 /// Users of a demo, each with the name of their role.

@@ -41,7 +41,7 @@ async fn fresh(app: &App) -> HealthRecord {
         status,
         id: app.settings.name.clone(),
         name: Some(app.settings.name.clone()),
-        kind: "graphql",
+        kind: "graphql".into(),
         impact: None,
         troubleshooting: None,
         description: None,

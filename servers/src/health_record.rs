@@ -1,5 +1,6 @@
 //! Health records, and the checks that the service makes of itself.
 
+use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,16 +31,16 @@ pub struct HealthRecord {
     pub name: Option<String>,
     /// What kind of component was checked.
     #[serde(rename = "type")]
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// The effect on clients, if the status is not `OK`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub impact: Option<&'static str>,
+    pub impact: Option<Cow<'static, str>>,
     /// Path of the troubleshooting advice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub troubleshooting: Option<String>,
     /// What is checked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<&'static str>,
+    pub description: Option<Cow<'static, str>>,
     /// What was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
@@ -139,22 +140,55 @@ pub(crate) const INDEXER: Check = Check {
              `sparql.endpoint.address`, or `--data`.",
 };
 
+pub(crate) const SUBGRAPH: Check = Check {
+    id: "3100",
+    name: "Subgraph",
+    kind: "graphql",
+    description: "The subgraph answers GraphQL requests.",
+    impact: "Fields of the subgraph are null, with an error.",
+    remedy: "Look in the log for the cause. The subgraph must answer at the address of `graphql.service.N`, and \
+             its health record at that of `graphql.service.N.health`.",
+};
+
+pub(crate) const COMPOSITION: Check = Check {
+    id: "3200",
+    name: "Composite schema",
+    kind: "graphql",
+    description: "The schemas of the subgraphs are composed.",
+    impact: "GraphQL requests are answered with 503 GATEWAY_STARTING.",
+    remedy: "The message and the log say which subgraph is waited for. A subgraph with an address for \
+             good-to-go (`graphql.service.N.gtg`) is asked for its schema once that says `OK`.",
+};
+
+/// The checks of the gateway.
+pub(crate) const GATEWAY_CHECKS: &[Check] = &[SUBGRAPH, COMPOSITION];
+
 /// The checks of the search service.
 pub(crate) const SEARCH_CHECKS: &[Check] = &[SEARCH, INDEXES, INDEXER];
 
 pub(crate) const CHECKS: &[Check] = &[STORE, SCHEMA, SCHEMA_RIGHTS, QUERY, MUTATION];
 
 impl Check {
+    /// Returns the effect on clients while it fails.
+    pub(crate) fn impact(&self) -> &'static str {
+        self.impact
+    }
+
+    /// Returns where the advice is.
+    pub(crate) fn page(&self) -> String {
+        format!("/__trouble#{}", self.id)
+    }
+
     pub(crate) fn record(&self, status: Status, message: String) -> HealthRecord {
         let failed = status != Status::Ok;
         HealthRecord {
             status,
             id: self.id.to_owned(),
             name: Some(self.name.to_owned()),
-            kind: self.kind,
-            impact: failed.then_some(self.impact),
-            troubleshooting: failed.then(|| format!("/__trouble#{}", self.id)),
-            description: Some(self.description),
+            kind: self.kind.into(),
+            impact: failed.then_some(self.impact.into()),
+            troubleshooting: failed.then(|| self.page()),
+            description: Some(self.description.into()),
             message: Some(message),
             health_checks: Vec::new(),
         }

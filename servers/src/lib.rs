@@ -1,4 +1,4 @@
-//! The object service and the search service over HTTP, and the `soml` command line.
+//! The object service, the search service and the federation gateway over HTTP, and the `soml` command line.
 //!
 //! The logic is in the libraries below; this crate does the I/O: files, environment, clock and
 //! HTTP. The binaries are thin: they pass their arguments to the modules here and return an exit code.
@@ -13,6 +13,7 @@ pub mod codes;
 pub mod config;
 pub mod demo;
 pub mod example_queries;
+pub mod gateway;
 pub mod health;
 mod health_record;
 pub mod http;

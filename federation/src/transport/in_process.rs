@@ -70,6 +70,7 @@ impl SubgraphTransport for InProcess {
         let limits = Limits::default().variable_values(usize::MAX);
         let parsed = Request::from_json(&request.body, &limits);
         let parsed = parsed.map_err(|error| TransportError::Connection(Box::new(error)))?;
+        context.freshness.note(None);
         let body = match connected {
             Connected::Service(service) => {
                 let response = service.respond(parsed, context.clone()).await;

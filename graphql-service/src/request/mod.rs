@@ -1,6 +1,7 @@
 //! Requests and their context, independent of any transport.
 
 mod forwarded;
+mod freshness;
 mod json;
 mod overdue;
 
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use apollo_compiler::response::{JsonMap, JsonValue};
 pub use forwarded::Forwarded;
+pub use freshness::Freshness;
 pub use overdue::Overdue;
 use tokio_util::sync::CancellationToken;
 
@@ -170,6 +172,8 @@ pub struct RequestContext {
     pub overdue: Arc<Overdue>,
     /// What upstream services are sent along.
     pub forwarded: Arc<Forwarded>,
+    /// For how long the answer may be kept, as upstream services say.
+    pub freshness: Arc<Freshness>,
 }
 
 impl RequestContext {

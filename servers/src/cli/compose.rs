@@ -11,12 +11,13 @@ use federation::compose::{
     compose,
 };
 use graphql_service::Location;
+use reqwest::Url;
 use serde_json::{Value, json};
 
 use super::operation::read_file;
-use super::remote::RemoteService;
 use super::store::runtime;
 use super::{CliError, Console, Exit};
+use crate::gateway::{Client, read_sdl};
 
 #[derive(Debug, Args)]
 pub(super) struct Compose {
@@ -201,17 +202,17 @@ impl Compose {
 
 /// Asks a subgraph for its schema.
 fn fetched(named: &Named) -> Result<String, CliError> {
-    let service = RemoteService::anonymous(&named.value)?;
-    let request = json!({"query": "{ _service { sdl } }"});
-    let answer = runtime()?.block_on(service.query_endpoint(&request))?;
-    let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
-    let sdl = answer["data"]["_service"]["sdl"].as_str();
-    sdl.map(str::to_owned).ok_or_else(|| {
-        let message = answer["errors"][0]["message"]
-            .as_str()
-            .unwrap_or("it has no `_service { sdl }`");
-        CliError::Service(format!("{}: {message}", named.value))
-    })
+    let address = Url::parse(&named.value).ok().filter(Url::has_host);
+    let address = address.ok_or_else(|| {
+        CliError::Usage(format!(
+            "{} is no address such as http://localhost:9995/graphql",
+            named.value
+        ))
+    })?;
+    let failed = |error: String| CliError::Service(format!("{}: {error}", named.value));
+    let client = Client::new([&address]).map_err(|error| failed(error.to_string()))?;
+    let read = runtime()?.block_on(read_sdl(&client, &address, None));
+    read.map_err(|error| failed(error.to_string()))
 }
 
 /// Returns the word that begins at a place.

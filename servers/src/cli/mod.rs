@@ -1,4 +1,5 @@
-//! The command line: `soml` with its subcommands, `object-service` and `search-service`.
+//! The command line: `soml` with its subcommands, `object-service`, `search-service` and
+//! `federation-gateway`.
 //!
 //! Nothing here prints by itself; text goes to the [`Console`] that the binary hands in.
 
@@ -10,7 +11,9 @@ mod config_args;
 mod diff;
 mod explain;
 mod explain_query;
+mod federation_gateway;
 mod format;
+mod gatewaying;
 mod index;
 mod indexing;
 mod infer;
@@ -47,6 +50,7 @@ use search_index::indexer::IndexerError;
 
 use crate::auth::VerifierError;
 use crate::config::{ConfigError, Switch, code};
+use crate::gateway::{SetupError, StartError};
 use crate::http::ServeError;
 use crate::identity::ProviderError;
 use crate::idp::IdpError;
@@ -78,6 +82,14 @@ pub struct ObjectService {
 pub struct SearchService {
     #[command(flatten)]
     serve: search_service::Serve,
+}
+
+/// Serves the schemas of several GraphQL services as one.
+#[derive(Debug, Parser)]
+#[command(name = "federation-gateway", version, after_help = EXIT_CODES)]
+pub struct FederationGateway {
+    #[command(flatten)]
+    serve: federation_gateway::Serve,
 }
 
 #[derive(Debug, Subcommand)]
@@ -236,6 +248,10 @@ enum CliError {
     Provider(#[from] ProviderError),
     #[error(transparent)]
     Identity(#[from] IdpError),
+    #[error(transparent)]
+    GatewaySetup(#[from] SetupError),
+    #[error(transparent)]
+    GatewayStart(#[from] StartError),
     #[error("failed to ask the service: {0}")]
     Service(String),
     #[error("failed to start")]
@@ -281,6 +297,7 @@ impl CliError {
             | CliError::Usage(_)
             | CliError::Store(_)
             | CliError::Engines(_)
+            | CliError::GatewaySetup(_)
             | CliError::Load(
                 LoadError::FormatUnknown { .. }
                 | LoadError::BaseInvalid { .. }
@@ -289,6 +306,7 @@ impl CliError {
             CliError::Indexer(IndexerError::Malformed(_)) => Exit::BadInput,
             CliError::Indexer(IndexerError::UnknownObject(_)) => Exit::Usage,
             CliError::Indexer(_) => Exit::System,
+            CliError::GatewayStart(_) => Exit::BadInput,
             CliError::Identity(IdpError::Address) => Exit::Usage,
             CliError::Identity(IdpError::HashedPasswords { .. } | IdpError::OtherUser { .. })
             | CliError::Provider(_)
@@ -342,6 +360,14 @@ impl ObjectService {
 }
 
 impl SearchService {
+    /// Runs the service until it receives a stop signal.
+    pub fn run(self, console: &mut Console<'_>) -> Exit {
+        let result = self.serve.run(console);
+        finish(result, console)
+    }
+}
+
+impl FederationGateway {
     /// Runs the service until it receives a stop signal.
     pub fn run(self, console: &mut Console<'_>) -> Exit {
         let result = self.serve.run(console);

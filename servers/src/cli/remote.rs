@@ -56,15 +56,7 @@ pub(super) struct RemoteService {
 
 impl RemoteService {
     pub(super) fn new(address: &str, token: &TokenArgs) -> Result<Self, CliError> {
-        RemoteService::with_token(address, token.token()?)
-    }
-
-    /// Creates a service that is sent no token.
-    pub(super) fn anonymous(address: &str) -> Result<Self, CliError> {
-        RemoteService::with_token(address, None)
-    }
-
-    fn with_token(address: &str, token: Option<Secret>) -> Result<Self, CliError> {
+        let token = token.token()?;
         let is_service = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
         let url = Url::parse(address).ok().filter(is_service);
         let url = url.ok_or_else(|| {
@@ -116,18 +108,9 @@ impl RemoteService {
 
     /// Sends a GraphQL request, and returns the response, which may have errors.
     pub(super) async fn query(&self, request: &Value) -> Result<Vec<u8>, CliError> {
-        self.post(self.at("/graphql"), request).await
-    }
-
-    /// Sends a GraphQL request to the address itself.
-    pub(super) async fn query_endpoint(&self, request: &Value) -> Result<Vec<u8>, CliError> {
-        self.post(self.url.clone(), request).await
-    }
-
-    async fn post(&self, url: Url, request: &Value) -> Result<Vec<u8>, CliError> {
         let request = self
             .client
-            .post(url)
+            .post(self.at("/graphql"))
             .header(ACCEPT, "application/json")
             .header(CONTENT_TYPE, "application/json")
             .body(request.to_string());

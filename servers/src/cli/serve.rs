@@ -12,6 +12,7 @@ use graph_store::oxigraph::OxigraphStore;
 use tokio::sync::oneshot;
 
 use super::config_args::ConfigArgs;
+use super::gatewaying;
 use super::infer::{INFERRED, from_data, summary};
 use super::input::{Data, Input, usable_with};
 use super::lines::Lines;
@@ -104,6 +105,8 @@ impl Serve {
             // The demo is for looking around.
             explain: self.input.demo.is_some(),
             describe_arguments: self.input.demo.is_some(),
+            // It is a subgraph of the gateway beside it.
+            federation: self.input.demo.is_some(),
             ..Settings::default()
         };
         defaults.security.enabled = security;
@@ -159,6 +162,7 @@ impl Serve {
             app.loading.begin(data.files().len().max(1));
         }
         let search = searching::beside(&app, &store.graph_store(), keeps_data).await?;
+        let gateway = gatewaying::beside(&app, search.as_ref(), self.input.demo.as_ref()).await?;
         let address = server.address();
         let (end, ended) = oneshot::channel::<()>();
         let serving = tokio::spawn(server.run(async {
@@ -170,10 +174,13 @@ impl Serve {
             self.fill(&app, &store, data, has_schema, lines, console)
                 .await?;
             app.loaded();
-            match &search {
-                Some(search) => self.start_search(&app, search, console).await,
-                None => Ok(()),
+            if let Some(search) = &search {
+                self.start_search(&app, search, console).await?;
             }
+            if let Some(gateway) = &gateway {
+                gateway.app.start().await?;
+            }
+            Ok::<_, CliError>(())
         };
         let filled = tokio::select! {
             // The signal is listened to before anybody knows that the service is there.
@@ -184,10 +191,17 @@ impl Serve {
         if let Some(filled) = filled {
             filled?;
             announce(&app, address, search.as_ref(), console)?;
+            if let Some(gateway) = &gateway {
+                gatewaying::announce(gateway, console)?;
+                console.out.flush()?;
+            }
             if let Some(users) = users {
                 users.announce(&base(address), console)?;
             }
             stop.await;
+        }
+        if let Some(gateway) = gateway {
+            gateway.end().await;
         }
         drop(end);
         if let Some(search) = search {

@@ -1,8 +1,10 @@
 //! From names and values to settings: properties, their other names, and what is not built yet.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 use super::contract::{Alias, Asks, Planned, is_off};
+use super::gateway::SubgraphProperty;
 use super::security::Switch;
 use super::settings::Settings;
 use super::sources::ConfigError;
@@ -44,6 +46,9 @@ impl Assignments {
         if let Some(property) = Property::find(name) {
             self.set.insert(property.key);
             self.set(property, value, origin)?;
+        } else if let Some(property) = SubgraphProperty::find(name) {
+            let set = property.set(&mut self.settings, value);
+            set.map_err(|expected| refused(property.key(), value, origin, expected))?;
         } else if let Some(alias) = Alias::find(name) {
             self.assign_alias(alias, value, origin)?;
         } else if let Some(planned) = Planned::find(name) {
@@ -62,7 +67,7 @@ impl Assignments {
         origin: &str,
     ) -> Result<(), ConfigError> {
         let converted = alias.value(value).map_err(|expected| ConfigError::Value {
-            key: alias.name,
+            key: alias.name.into(),
             origin: origin.to_owned(),
             value: value.to_owned(),
             expected,
@@ -93,18 +98,10 @@ impl Assignments {
     }
 
     fn set(&mut self, property: &Property, value: &str, origin: &str) -> Result<(), ConfigError> {
-        property
-            .set(&mut self.settings, value)
-            .map_err(|expected| ConfigError::Value {
-                key: property.key,
-                origin: origin.to_owned(),
-                value: if property.secret || carries_user(value) {
-                    "***".to_owned()
-                } else {
-                    value.to_owned()
-                },
-                expected,
-            })
+        property.set(&mut self.settings, value).map_err(|expected| {
+            let shown = if property.secret { "***" } else { value };
+            refused(property.key, shown, origin, expected)
+        })
     }
 
     /// Returns the settings, and a warning about everything that was given and has no effect.
@@ -152,6 +149,22 @@ impl Assignments {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns why a value cannot be taken, without a user that is in it.
+fn refused(
+    key: impl Into<Cow<'static, str>>,
+    value: &str,
+    origin: &str,
+    expected: &'static str,
+) -> ConfigError {
+    let value = if carries_user(value) { "***" } else { value };
+    ConfigError::Value {
+        key: key.into(),
+        origin: origin.to_owned(),
+        value: value.to_owned(),
+        expected,
     }
 }
 

@@ -98,7 +98,7 @@ fn as_it_is(text: &str) -> Result<String, &'static str> {
 }
 
 /// Reads a time that is in seconds where it has no unit.
-fn milliseconds(text: &str) -> Result<String, &'static str> {
+pub(super) fn milliseconds(text: &str) -> Result<String, &'static str> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let scale = match &text[digits.len()..] {
         "ms" => 1,
@@ -230,10 +230,7 @@ planned! {
         "soml.storage.migration.retries" "soml.storage.migration.delay"
         "search.maxBuckets" "indexer.externalHost" "indexer.connectorCreateSettings"
         "indexer.refreshInterval" "indexer.reconcileInterval" "elasticsearch.*"
-        "spring.elasticsearch.rest.*" "spring.indexer.rest.*"
-        "graphql.service.*" "cache.maxAge" "engine.apiKey" "service.dwell" "forward.headers"
-        "idp.applicationId" "idp.protocol" "idp.host" "idp.port" "idp.username" "idp.password"
-        "idp.login.retries" "idp.login.retryDelay";
+        "spring.elasticsearch.rest.*" "spring.indexer.rest.*";
 }
 
 #[cfg(test)]
@@ -263,7 +260,7 @@ mod tests {
         assert_eq!(found("SECURITY_ROLES"), Some("security.roles"));
         assert_eq!(found("security.exposeInGraphQl"), None);
         assert_eq!(found("security.cors"), None);
-        assert_eq!(found("GRAPHQL_SERVICE_2_GTG"), Some("graphql.service.*"));
+        assert_eq!(found("ELASTICSEARCH_OTHER"), Some("elasticsearch.*"));
         assert_eq!(
             found("logging.level.com.vendor.search"),
             Some("logging.level.*")

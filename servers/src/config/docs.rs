@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::contract::{ALIASES, Asks, PLANNED};
+use super::gateway::SUBGRAPH_PROPERTIES;
 use super::table::PROPERTIES;
 
 /// Returns the section of `--help`.
@@ -19,6 +20,13 @@ pub fn help() -> String {
             property.kind.replace('`', ""),
             property.default(),
             property.doc.replace('`', ""),
+        );
+    }
+    for (end, kind, doc) in SUBGRAPH_PROPERTIES {
+        let _ = write!(
+            text,
+            "  graphql.service.N{end} <{kind}>\n      {}\n",
+            doc.replace('`', "")
         );
     }
     text
@@ -38,6 +46,12 @@ pub fn markdown() -> String {
             property.default(),
             property.doc,
         );
+    }
+    text.push_str(
+        "\n## Subgraphs of the gateway\n\n| property | type | meaning |\n|---|---|---|\n",
+    );
+    for (end, kind, doc) in SUBGRAPH_PROPERTIES {
+        let _ = writeln!(text, "| `graphql.service.N{end}` | {kind} | {doc} |");
     }
     text.push_str("\n## Other names\n\n| name | stands for | difference |\n|---|---|---|\n");
     for alias in ALIASES {

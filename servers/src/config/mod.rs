@@ -9,6 +9,7 @@ mod callers;
 pub mod code;
 mod contract;
 mod docs;
+mod gateway;
 mod mutation;
 mod properties;
 mod provider;
@@ -20,6 +21,11 @@ mod table;
 
 pub use callers::{HostNames, Origins};
 pub use docs::{help, markdown};
+pub(crate) use gateway::GATEWAY_PORT;
+pub use gateway::{
+    ExchangeSettings, GatewaySettings, HeaderNames, HostName, IdpSettings, Protocol, Seconds,
+    SubgraphSettings,
+};
 pub use mutation::{Graph, MutationSettings};
 pub use provider::ProviderSettings;
 pub use search::{

@@ -13,6 +13,7 @@ use graphql_service::Limits;
 use object_engine::{EngineLimits, ServiceOptions};
 
 use super::callers::{HostNames, Origins};
+use super::gateway::GatewaySettings;
 use super::mutation::{Graph, MutationSettings};
 use super::provider::ProviderSettings;
 use super::search::SearchSettings;
@@ -86,6 +87,8 @@ pub struct Settings {
     pub health_cache: Duration,
     /// How objects are indexed and searched (`search.*`, `indexing.*`, `indexer.*`).
     pub search: SearchSettings,
+    /// How subgraphs are composed and served (`graphql.service.*`, `gateway.*`).
+    pub gateway: GatewaySettings,
     /// Format of log lines (`logging.format`).
     pub log_format: LogFormat,
     /// Log level or directives (`logging.level`).
@@ -127,6 +130,7 @@ impl Default for Settings {
             provider: ProviderSettings::default(),
             health_cache: Duration::from_secs(30),
             search: SearchSettings::default(),
+            gateway: GatewaySettings::default(),
             log_format: LogFormat::Text,
             log_level: "info".to_owned(),
         }

@@ -1,5 +1,6 @@
 //! Where values come from: a file, the environment, the command line.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -21,6 +22,7 @@ const OUR_PREFIXES: &[&str] = &[
     "SPARQL_",
     "INDEXER_",
     "INDEXING_",
+    "GATEWAY_",
 ];
 
 /// The sources of the configuration; later ones override earlier ones.
@@ -78,7 +80,7 @@ pub enum ConfigError {
     #[error("`{key}` in {origin} is `{value}`, expected {expected}")]
     Value {
         /// The property.
-        key: &'static str,
+        key: Cow<'static, str>,
         /// Where it was given.
         origin: String,
         /// The value as given, masked when secret.

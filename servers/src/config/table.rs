@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use federation::GatewayLimits;
 use graphql_service::Limits;
 use graphql_service::limits::LimitRow;
 use object_engine::EngineLimits;
@@ -36,6 +37,8 @@ enum Access {
     EngineLimit(&'static LimitRow<EngineLimits>),
     /// A bound on searches.
     SearchLimit(&'static LimitRow<SearchLimits>),
+    /// A bound of the gateway.
+    GatewayLimit(&'static LimitRow<GatewayLimits>),
 }
 
 impl Property {
@@ -61,6 +64,7 @@ impl Property {
             Access::Limit(row) => (row.get)(&settings.limits).show(),
             Access::EngineLimit(row) => (row.get)(&settings.engine_limits).show(),
             Access::SearchLimit(row) => (row.get)(&settings.search.limits).show(),
+            Access::GatewayLimit(row) => (row.get)(&settings.gateway.limits).show(),
         }
     }
 
@@ -71,6 +75,7 @@ impl Property {
             Access::Limit(row) => (row.set)(&mut settings.limits, bound(row, text)?),
             Access::EngineLimit(row) => (row.set)(&mut settings.engine_limits, bound(row, text)?),
             Access::SearchLimit(row) => (row.set)(&mut settings.search.limits, bound(row, text)?),
+            Access::GatewayLimit(row) => (row.set)(&mut settings.gateway.limits, bound(row, text)?),
         }
         Ok(())
     }
@@ -178,6 +183,13 @@ pub static PROPERTIES: LazyLock<Vec<Property>> = LazyLock::new(|| {
         .rposition(|property| property.key.starts_with("search."));
     let at = after.map_or(properties.len(), |position| position + 1);
     properties.splice(at..at, searches);
+    let gateway = GatewayLimits::ROWS.iter();
+    let gateway = gateway.map(|row| Property::of_limit(row, Access::GatewayLimit(row)));
+    let after = properties
+        .iter()
+        .rposition(|property| property.key.starts_with("gateway."));
+    let at = after.map_or(properties.len(), |position| position + 1);
+    properties.splice(at..at, gateway);
     properties
 });
 
@@ -232,7 +244,7 @@ properties! {
     "http.cors.maxAge" => cors_max_age, "How long browsers may keep the answer to a CORS preflight.";
     "http.headerTimeout" => header_timeout, "Maximum time for a client to send the request headers, after which the connection is closed.";
     "http.shutdownTimeout" => shutdown_timeout, "Maximum time for open requests to complete at shutdown.";
-    "security.enabled" => security.enabled, "Whether every request needs a token. `auto`: it does if `security.secret` or `security.jwks.url` is set. `object-service` has the default `true`, and does not start without one of the two.";
+    "security.enabled" => security.enabled, "Whether every request needs a token. `auto`: it does if `security.secret` or `security.jwks.url` is set. For `federation-gateway`, with the default `false`: whether it logs in to the identity provider of `idp.*` to read the schemas of its subgraphs. `object-service` has the default `true`, and does not start without one of the two.";
     "security.secret" => security.secret, secret "What tokens are verified with: a text for HMAC, or public keys or certificates in PEM for RSA, ECDSA and Ed25519. A PEM text may have `\\n` in place of line ends.";
     "security.jwks.url" => security.jwks_url, "Address of a JSON Web Key Set with public keys, which is fetched at the start and again every five minutes; beside or in place of `security.secret`.";
     "security.algorithms" => security.algorithms, "Algorithms that tokens may be signed with, separated by commas; `auto` allows all that the keys are for.";
@@ -282,6 +294,26 @@ properties! {
     "task.default.retry.maxRetries" => search.retry.max_retries, "How often binding at the start, and building indexes, are tried again when the search engine or the store cannot be reached.";
     "task.default.retry.initialDelay" => search.retry.initial_delay, "Delay before the first try; 0 or less means none.";
     "task.default.retry.delay" => search.retry.delay, "Delay before each further try; 0 or less means none.";
+    "forward.headers" => gateway.forward_headers, "Headers of clients that the gateway forwards to subgraphs, separated by commas. `X-Request-ID` is always forwarded, and headers that belong to one connection or to a body never are.";
+    "cache.maxAge" => gateway.cache_max_age, "Time for which answers of the gateway may be kept where a subgraph says nothing of it: `max-age` of `Cache-Control`. The shortest time of all subgraphs that were asked counts.";
+    "service.dwell" => gateway.dwell, "Pause of the gateway between checks of its subgraphs, in milliseconds: until they can be composed, and later for health and good-to-go.";
+    "poll.interval" => gateway.poll_interval, "Pause of the gateway between looks for changed schemas of its subgraphs; 0: they stay as they are until the gateway is restarted.";
+    "engine.apiKey" => gateway.engine_api_key, secret "Key for a registry of graphs. Accepted for deployments that set it; no subgraph is registered anywhere.";
+    "idp.applicationId" => gateway.idp.application_id, "Application that the gateway logs in to, if `security.enabled` is on.";
+    "idp.protocol" => gateway.idp.protocol, "Protocol of the identity provider's REST API.";
+    "idp.host" => gateway.idp.host, "Host of the identity provider.";
+    "idp.port" => gateway.idp.port, "Port of the identity provider.";
+    "idp.username" => gateway.idp.username, "User that the gateway logs in as, to read `_service { sdl }` of the subgraphs.";
+    "idp.password" => gateway.idp.password, secret "Password of that user.";
+    "idp.login.retries" => gateway.idp.retries, "How often the gateway tries again to log in.";
+    "idp.login.retryDelay" => gateway.idp.retry_delay, "Delay before each further log-in.";
+    "gateway.enabled" => gateway.enabled, "Whether `soml serve` is a gateway too; `auto`: it is with `--demo`, and if `graphql.service.N` names a subgraph.";
+    "gateway.port" => gateway.port, "Port of the gateway of `soml serve`; 0 takes any free port. `auto` is 9000, or any free port if `application.port` is 0. `federation-gateway` listens on `application.port`.";
+    "gateway.mutations.enabled" => gateway.mutations, "Whether the gateway serves the mutations of its subgraphs.";
+    "gateway.subgraph.connectTimeout" => gateway.exchange.connect_timeout, "Maximum time to connect to a subgraph; 0 disables the timeout.";
+    "gateway.subgraph.idleTimeout" => gateway.exchange.idle_timeout, "Maximum time without a byte from a subgraph; 0 disables the timeout.";
+    "gateway.subgraph.requestTimeout" => gateway.exchange.request_timeout, "Maximum time of one request to a subgraph; 0 disables the timeout. `graphql.requestTimeout` applies in any case.";
+    "gateway.subgraph.maxConcurrentRequests" => gateway.exchange.max_concurrent_requests, "Maximum number of concurrent requests to one subgraph; further ones wait.";
     "health.cacheTime" => health_cache, "How long a health record is cached; `?cache=false` bypasses the cache.";
     "logging.format" => log_format, "Format of the log lines on standard error.";
     "logging.level" => log_level, "Log level, or directives such as `info,servers=debug`.";

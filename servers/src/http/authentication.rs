@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{FromRequestParts, Request, State};
+use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use axum::middleware::{self, Next};
@@ -40,6 +41,19 @@ const LOGGED: usize = 128;
 /// the others: as `Arc<Caller>` in the extensions of the request.
 pub fn authenticated(routes: Router, verifier: Arc<Verifier>) -> Router {
     routes.layer(middleware::from_fn_with_state(verifier, authenticate))
+}
+
+/// Lets handlers know who sent a request that has a token, and refuses it if that is not valid. Requests without
+/// a token pass: what they may is for those to say whom they are passed on to.
+pub(super) fn recognized(routes: Router, verifier: Arc<Verifier>) -> Router {
+    routes.layer(middleware::from_fn_with_state(verifier, recognize))
+}
+
+async fn recognize(state: State<Arc<Verifier>>, request: Request, next: Next) -> Response {
+    match request.headers().contains_key(AUTHORIZATION) {
+        true => authenticate(state, request, next).await,
+        false => next.run(request).await,
+    }
 }
 
 async fn authenticate(

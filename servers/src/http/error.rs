@@ -99,7 +99,12 @@ impl HttpError {
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let mut response = (self.status, axum::Json(self.body())).into_response();
-        if self.code == shared::OVERLOADED || self.code == auth::KEYS_UNAVAILABLE {
+        let soon = [
+            shared::OVERLOADED,
+            auth::KEYS_UNAVAILABLE,
+            code::GATEWAY_STARTING,
+        ];
+        if soon.contains(&self.code) {
             response
                 .headers_mut()
                 .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));

@@ -13,8 +13,8 @@ use axum::response::Response as HttpResponse;
 use axum::routing::MethodRouter;
 use bytes::Bytes;
 use graphql_service::{
-    Answer, GraphqlError, Limits, MemoryAccount, Outcome, Reply, Request, RequestContext,
-    RequestError, Response, Service, Weight, code as shared,
+    Answer, Freshness, GraphqlError, Limits, MemoryAccount, Outcome, Reply, Request,
+    RequestContext, RequestError, Response, Service, Weight, code as shared,
 };
 use serde::Deserialize;
 
@@ -23,6 +23,7 @@ use super::body::{self, BodyLimits, ReadBody};
 use super::code;
 use super::compression::{self, Encoding, Offered, compress};
 use super::error::HttpError;
+use super::gateway::{Forwarding, is_personal};
 use super::idempotency::idempotency_key;
 use super::negotiate::{ResponseType, languages};
 use super::request_id::{RequestId, Summary};
@@ -62,6 +63,9 @@ pub struct GraphqlEndpoint {
     current: Arc<dyn Fn() -> Option<Arc<dyn Service>> + Send + Sync>,
     bounds: RequestBounds,
     resources: Resources,
+    /// What requests are answered with while there is no service.
+    absent: Arc<dyn Fn() -> HttpError + Send + Sync>,
+    forwarding: Option<Arc<Forwarding>>,
 }
 
 /// Bounds on the requests to an endpoint.
@@ -88,7 +92,21 @@ impl GraphqlEndpoint {
             current: Arc::new(current),
             bounds,
             resources,
+            absent: Arc::new(HttpError::schema_not_bound),
+            forwarding: None,
         }
+    }
+
+    /// Answers with another error while there is no service.
+    pub(super) fn absent(mut self, absent: impl Fn() -> HttpError + Send + Sync + 'static) -> Self {
+        self.absent = Arc::new(absent);
+        self
+    }
+
+    /// Has the service pass on headers of clients, and says for how long answers may be kept.
+    pub(super) fn forwarding(mut self, forwarding: Forwarding) -> Self {
+        self.forwarding = Some(Arc::new(forwarding));
+        self
     }
 
     /// Returns the handlers, for a path of any router.
@@ -116,7 +134,8 @@ async fn post(
 ) -> Result<HttpResponse, HttpError> {
     let response_type = negotiated(http.headers())?;
     body::require_type(http.headers(), &["application/json"])?;
-    let context = context(&endpoint, id, sender, http.headers());
+    let context = context(&endpoint, id, sender, http.headers())?;
+    let caching = Caching::of(&endpoint, &context, http.headers());
     let context = match idempotency_key(http.headers())? {
         Some(key) => context.with_idempotency_key(key),
         None => context,
@@ -128,7 +147,12 @@ async fn post(
     };
     let body = body::read(http, limits, &endpoint.resources).await?;
     let request = endpoint.parse(body, &context.memory).await?;
-    run(&endpoint, request, context, (response_type, encoding)).await
+    let form = Form {
+        response_type,
+        encoding,
+        caching,
+    };
+    run(&endpoint, request, context, form).await
 }
 
 impl GraphqlEndpoint {
@@ -217,19 +241,23 @@ async fn get(
         let message = "mutations cannot be sent by GET";
         return Err(HttpError::new(code::MUTATION_BY_GET, message).allowing("POST"));
     }
-    let context = context(&endpoint, id, sender, &headers);
-    let encoding = Encoding::negotiate(&headers);
+    let context = context(&endpoint, id, sender, &headers)?;
+    let form = Form {
+        response_type,
+        encoding: Encoding::negotiate(&headers),
+        caching: Caching::of(&endpoint, &context, &headers),
+    };
     hold(&context.memory, request.footprint()).await?;
-    run(&endpoint, request, context, (response_type, encoding)).await
+    run(&endpoint, request, context, form).await
 }
 
 async fn run(
     endpoint: &GraphqlEndpoint,
     request: Request,
     context: RequestContext,
-    (response_type, encoding): (ResponseType, Option<Encoding>),
+    form: Form,
 ) -> Result<HttpResponse, HttpError> {
-    let service = (endpoint.current)().ok_or_else(HttpError::schema_not_bound)?;
+    let service = (endpoint.current)().ok_or_else(|| (endpoint.absent)())?;
     let memory = Arc::clone(&context.memory);
     let held = memory.held();
     // The client went away when this future is dropped; whatever still works for it then stops.
@@ -240,7 +268,36 @@ async fn run(
     let response = answer.unwrap_or_else(|_| late(overdue.error()));
     // What was held for the request itself.
     memory.shrink(held);
-    Ok(http_response(response, response_type, encoding, &endpoint.resources).await)
+    Ok(http_response(response, form, &endpoint.resources).await)
+}
+
+/// The form that a client wants an answer in.
+struct Form {
+    response_type: ResponseType,
+    encoding: Option<Encoding>,
+    caching: Option<Caching>,
+}
+
+/// What decides for how long an answer may be kept.
+struct Caching {
+    forwarding: Arc<Forwarding>,
+    freshness: Arc<Freshness>,
+    is_personal: bool,
+}
+
+impl Caching {
+    fn of(
+        endpoint: &GraphqlEndpoint,
+        context: &RequestContext,
+        headers: &HeaderMap,
+    ) -> Option<Self> {
+        let forwarding = endpoint.forwarding.as_ref()?;
+        Some(Caching {
+            forwarding: Arc::clone(forwarding),
+            freshness: Arc::clone(&context.freshness),
+            is_personal: is_personal(headers),
+        })
+    }
 }
 
 fn context(
@@ -248,16 +305,20 @@ fn context(
     id: RequestId,
     Sender(sender): Sender,
     headers: &HeaderMap,
-) -> RequestContext {
+) -> Result<RequestContext, HttpError> {
     let context = RequestContext::new()
         .with_timeout(endpoint.bounds.timeout)
         .with_request_id(id.0)
         .with_accept_language(languages(headers))
         .with_memory(Arc::new(endpoint.resources.memory.account()));
-    match sender {
+    let context = match sender {
         Some(caller) => context.with_caller(caller),
         None => context,
-    }
+    };
+    Ok(match &endpoint.forwarding {
+        Some(forwarding) => context.with_forwarded(forwarding.forwarded(headers)?),
+        None => context,
+    })
 }
 
 fn negotiated(headers: &HeaderMap) -> Result<ResponseType, HttpError> {
@@ -268,12 +329,12 @@ fn negotiated(headers: &HeaderMap) -> Result<ResponseType, HttpError> {
     })
 }
 
-async fn http_response(
-    response: Response,
-    response_type: ResponseType,
-    encoding: Option<Encoding>,
-    resources: &Resources,
-) -> HttpResponse {
+async fn http_response(response: Response, form: Form, resources: &Resources) -> HttpResponse {
+    let Form {
+        response_type,
+        encoding,
+        caching,
+    } = form;
     let summary = Summary {
         bytes: response.body.len(),
         outcome: response.outcome,
@@ -300,6 +361,10 @@ async fn http_response(
         HeaderValue::from_static(response_type.content_type()),
     );
     headers.insert(header::VARY, HeaderValue::from_static("accept"));
+    if let Some(caching) = caching.filter(|_| status == StatusCode::OK) {
+        let (freshness, is_personal) = (&caching.freshness, caching.is_personal);
+        caching.forwarding.keep(freshness, is_personal, headers);
+    }
     compression::set_headers(headers, encoding);
     http
 }

@@ -44,7 +44,7 @@ pub enum ServeError {
 fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            "; the port is in use, choose one with --port, or for the search service with `search.port`"
+            "; the port is in use, choose one with --port, or for the services beside it with `search.port` and `gateway.port`"
         }
         _ => "",
     }

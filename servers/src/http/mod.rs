@@ -10,6 +10,7 @@ mod compression;
 mod connection;
 mod docs;
 mod error;
+mod gateway;
 mod graphql;
 mod host;
 mod idempotency;
@@ -33,4 +34,6 @@ mod soml_rbac;
 pub use authentication::authenticated;
 pub use graphql::{GraphqlEndpoint, RequestBounds};
 pub use listener::ServeError;
-pub use server::{SearchServer, Server, router, search_router, with_middleware};
+pub use server::{
+    GatewayServer, SearchServer, Server, gateway_router, router, search_router, with_middleware,
+};

@@ -1,4 +1,4 @@
-//! The routes of the object service with their middleware, and the server that runs them.
+//! The routes of the services with their middleware, and the servers that run them.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -15,6 +15,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::normalize_path::NormalizePath;
 
 use super::error::HttpError;
+use super::gateway::{self, Forwarding};
 use super::graphql::{GraphqlEndpoint, RequestBounds};
 use super::host::Host;
 use super::listener::{Listener, ServeError};
@@ -27,6 +28,7 @@ use crate::app::App;
 use crate::auth::Verifier;
 use crate::change_records::Records;
 use crate::config::Settings;
+use crate::gateway::GatewayApp;
 use crate::resources::Resources;
 use crate::search::SearchApp;
 
@@ -42,7 +44,8 @@ pub fn router(app: Arc<App>) -> Router {
         Some(provider) => routes.merge(login::routes(provider, &resources, &settings)),
         None => routes,
     };
-    with_layers(routes, &resources, Some((&settings, verifier)))
+    let tokens = Tokens::demanded(verifier);
+    with_layers(routes, &resources, Some((&settings, tokens)))
 }
 
 /// Returns all routes of a search service.
@@ -61,16 +64,37 @@ pub fn search_router(app: Arc<SearchApp>) -> Router {
             managing::guard::<SearchApp>,
         ));
     let routes = loaded(common(&app).merge(management), &app);
-    with_layers(routes, &resources, Some((&settings, verifier)))
+    let tokens = Tokens::demanded(verifier);
+    with_layers(routes, &resources, Some((&settings, tokens)))
+}
+
+/// Returns all routes of a gateway.
+pub fn gateway_router(app: Arc<GatewayApp>) -> Router {
+    let (settings, resources) = (app.settings.clone(), app.resources.clone());
+    let tokens = match (&app.verifier, app.requires_tokens) {
+        (None, _) => Tokens::Unread,
+        (Some(verifier), true) => Tokens::Demanded(Arc::clone(verifier)),
+        (Some(verifier), false) => Tokens::Read(Arc::clone(verifier)),
+    };
+    let absent = Arc::clone(&app);
+    let endpoint = endpoint(&app)
+        .absent(move || gateway::starting(&absent))
+        .forwarding(Forwarding::of(&settings));
+    let routes = with_endpoint(endpoint).with_state(app);
+    with_layers(routes, &resources, Some((&settings, tokens)))
 }
 
 /// The routes that every service has.
 fn common<H: Host>(app: &Arc<H>) -> Router<Arc<H>> {
+    with_endpoint(endpoint(app))
+}
+
+fn with_endpoint<H: Host>(endpoint: GraphqlEndpoint) -> Router<Arc<H>> {
     Router::new()
         .route("/", get(page::index::<H>))
         .route("/graphiql/{version}/{name}", get(page::file::<H>))
         .route("/examples", get(page::examples::<H>))
-        .route("/graphql", endpoint(app).into_routes())
+        .route("/graphql", endpoint.into_routes())
         .route("/schema.graphql", get(sdl::schema::<H>))
         .route("/docs/{page}", get(docs::page::<H>))
         .route("/__health", get(operations::health::<H>))
@@ -128,11 +152,27 @@ pub fn with_middleware(routes: Router, resources: &Resources) -> Router {
     with_layers(routes, resources, None)
 }
 
+/// What is done with the tokens of requests.
+enum Tokens {
+    /// Every request needs one.
+    Demanded(Arc<Verifier>),
+    /// One that is there must be valid.
+    Read(Arc<Verifier>),
+    /// Nobody looks at them here.
+    Unread,
+}
+
+impl Tokens {
+    fn demanded(verifier: Option<Arc<Verifier>>) -> Self {
+        verifier.map_or(Tokens::Unread, Tokens::Demanded)
+    }
+}
+
 /// Adds the middleware, and rules for callers where there are settings that make them.
 fn with_layers(
     routes: Router,
     resources: &Resources,
-    rules: Option<(&Settings, Option<Arc<Verifier>>)>,
+    rules: Option<(&Settings, Tokens)>,
 ) -> Router {
     let routes = routes
         .fallback(not_found)
@@ -147,10 +187,14 @@ fn with_layers(
         .layer(CatchPanicLayer::custom(panicked));
     let routes = match rules {
         // Inside of CORS: preflights have no token, and pages can read why theirs is refused.
-        Some((settings, Some(verifier))) => {
-            callers::guarded(authentication::authenticated(routes, verifier), settings)
+        Some((settings, tokens)) => {
+            let routes = match tokens {
+                Tokens::Demanded(verifier) => authentication::authenticated(routes, verifier),
+                Tokens::Read(verifier) => authentication::recognized(routes, verifier),
+                Tokens::Unread => routes,
+            };
+            callers::guarded(routes, settings)
         }
-        Some((settings, None)) => callers::guarded(routes, settings),
         None => routes,
     };
     routes
@@ -271,5 +315,49 @@ impl SearchServer {
         let routes = search_router(Arc::clone(&app));
         listener.serve(routes, stop, || app.drain()).await;
         app.ended().await;
+    }
+}
+
+/// A gateway that listens, and has composed nothing yet.
+pub struct GatewayServer {
+    app: Arc<GatewayApp>,
+    listener: Listener,
+}
+
+impl GatewayServer {
+    /// Listens on the configured address.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the address cannot be listened on.
+    pub async fn listen(app: Arc<GatewayApp>) -> Result<Self, ServeError> {
+        let address = SocketAddr::new(app.settings.host, app.settings.port);
+        let listener = Listener::bind(address, &app.settings).await?;
+        Ok(GatewayServer { app, listener })
+    }
+
+    /// Returns the address, with the actual port.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.listener.address()
+    }
+
+    /// Serves requests until `stop` completes, then gives open ones `http.shutdownTimeout` to complete. Looks at
+    /// the subgraphs meanwhile.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let GatewayServer { app, listener } = self;
+        if let Some(verifier) = &app.verifier {
+            verifier.prepare();
+        }
+        // Ends with this future.
+        let mut upkeep = JoinSet::new();
+        upkeep.spawn(Arc::clone(&app).watch());
+        upkeep.spawn(Arc::clone(&app).poll());
+        let routes = gateway_router(Arc::clone(&app));
+        let drain = || {
+            drop(upkeep);
+            app.drain();
+        };
+        listener.serve(routes, stop, drain).await;
     }
 }

@@ -36,6 +36,8 @@ pub struct IdpOptions {
     pub retries: u32,
     /// Time between attempts. A provider may ask for more.
     pub retry_delay: Duration,
+    /// Tries again after every failure, also where the provider refuses the request itself.
+    pub counts_every_failure: bool,
 }
 
 impl IdpOptions {
@@ -54,6 +56,7 @@ impl IdpOptions {
             password,
             retries: 10,
             retry_delay: Duration::from_secs(2),
+            counts_every_failure: false,
         }
     }
 }
@@ -127,7 +130,7 @@ impl IdpClient {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
-            if !error.may_pass() {
+            if !self.options.counts_every_failure && !error.may_pass() {
                 return Err(error);
             }
             tracing::warn!(attempt, attempts, %error, "failed to log in to the identity provider");

@@ -9,6 +9,7 @@ use search_index::mapping::Indexes;
 use search_index::service::{SearchService, Target};
 use soml_core::Valid;
 use soml_core::schema::Schema;
+use tokio::sync::OnceCell;
 
 use crate::example_queries::Example;
 use crate::sdl::{PrintedSdl, SdlCell};
@@ -26,6 +27,8 @@ pub(crate) struct Bound {
     /// What the run found that built the indexes, or builds them.
     pub(super) progress: ArcSwap<Progress>,
     pub(super) sdl: SdlCell,
+    /// The same searches as a subgraph, once a gateway of this process asks for it.
+    pub(super) subgraph: OnceCell<Arc<SearchService>>,
 }
 
 /// What a schema is bound by.
@@ -50,6 +53,7 @@ impl Bound {
             indexes: parts.indexes,
             progress: ArcSwap::default(),
             sdl: SdlCell::default(),
+            subgraph: OnceCell::new(),
         }
     }
 

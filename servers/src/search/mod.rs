@@ -15,6 +15,7 @@ mod options;
 mod schemas;
 mod start;
 mod state;
+mod subgraph;
 
 pub use app::{SearchApp, SearchParts};
 pub(crate) use bound::Bound;

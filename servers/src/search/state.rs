@@ -64,7 +64,7 @@ async fn fresh(app: &SearchApp) -> Found {
         status: status.unwrap_or(Status::Ok),
         id: app.settings.name.clone(),
         name: Some(app.settings.name.clone()),
-        kind: "search",
+        kind: "search".into(),
         impact: None,
         troubleshooting: None,
         description: None,

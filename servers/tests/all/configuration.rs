@@ -217,7 +217,7 @@ fn what_is_not_built_yet_is_one_warning_from_all_sources() {
     ];
     let environment = [
         ("INDEXER_REFRESHINTERVAL", "1"),
-        ("GRAPHQL_SERVICE_1", "http://a/"),
+        ("INDEXER_CONNECTORCREATESETTINGS", "{}"),
     ];
     let environment = environment
         .map(|(k, v)| (k.to_owned(), v.to_owned()))
@@ -240,7 +240,7 @@ fn what_is_not_built_yet_is_one_warning_from_all_sources() {
         "`logging.level.com.vendor.platform.search`",
         "`indexer.externalHost`",
         "`indexer.refreshInterval`",
-        "`GRAPHQL_SERVICE_1`",
+        "`indexer.connectorCreateSettings`",
     ] {
         assert_eq!(warning.matches(name).count(), 1, "{name}: {warning}");
     }

@@ -99,6 +99,7 @@ fn the_links_of_the_pages_lead_somewhere() {
         "docs/errors.md",
         "docs/federation.md",
         "docs/first-schema.md",
+        "docs/gateway.md",
         "docs/http.md",
         "docs/identity.md",
         "docs/loading.md",
@@ -144,7 +145,12 @@ fn what_the_tables_of_the_pages_name_is_there() {
         "graphql-gen/tests/data/typesystem",
     ];
     let mut missing = Vec::new();
-    for page in ["docs/federation.md", "docs/writing.md", "docs/search.md"] {
+    for page in [
+        "docs/federation.md",
+        "docs/gateway.md",
+        "docs/writing.md",
+        "docs/search.md",
+    ] {
         let text = fs::read_to_string(path(page)).expect("the page is there");
         let (_, table) = text
             .split_once("| what holds | shown by |")

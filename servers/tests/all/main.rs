@@ -20,6 +20,7 @@ mod fuzz_seeds;
 )]
 #[path = "../../../fuzz/src/lib.rs"]
 mod fuzz_targets;
+mod gateway;
 mod graphql_over_http;
 mod idp;
 mod infer;

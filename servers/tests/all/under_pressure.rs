@@ -13,6 +13,9 @@ use tempfile::TempDir;
 
 const SCHEMA: &str = "demo/star-wars/schema.yaml";
 
+/// Free ports for the services beside it.
+const BESIDE: &str = "--set search.port=0 --set gateway.port=0";
+
 /// Longest time for what takes a moment.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -42,8 +45,7 @@ impl Process {
     fn serve(arguments: &str, streams: &str) -> Command {
         let soml = env!("CARGO_BIN_EXE_soml");
         let mut command = Command::new("sh");
-        let script =
-            format!("exec {soml} serve --port $PORT --set search.port=0 {arguments} {streams}");
+        let script = format!("exec {soml} serve --port $PORT {BESIDE} {arguments} {streams}");
         command.args(["-c", &script]).stdout(Stdio::null());
         command
     }

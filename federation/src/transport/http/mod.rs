@@ -1,9 +1,11 @@
 //! Subgraphs over HTTP, as the GraphQL over HTTP specification says.
 //!
 //! Each request is sent once, to the address that is configured: redirects are not followed, nothing is sent
-//! again, and proxies of the environment are left alone. Nothing of a subgraph's headers leaves the transport.
+//! again, and proxies of the environment are left alone. Nothing of a subgraph's headers leaves the transport but
+//! for how long its answer may be kept.
 
 mod body;
+mod cache;
 mod headers;
 mod media;
 mod options;
@@ -32,7 +34,8 @@ use options::bound;
 /// compressed with gzip. Dropping a pending request closes its exchange.
 ///
 /// Every request has the headers of [`RequestContext::forwarded`] but those that belong to one connection or
-/// describe a body, and `X-Request-ID` where the context has an identifier.
+/// describe a body, and `X-Request-ID` where the context has an identifier. `Cache-Control` of an answer is noted in
+/// [`RequestContext::freshness`].
 pub struct HttpTransport {
     client: Client,
     servers: HashMap<String, Server>,
@@ -120,6 +123,7 @@ impl HttpTransport {
             .await?
             .map_err(|error| failed(error, TransportError::Connection))?;
         media::check(response.status(), response.headers())?;
+        cache::note(&context.freshness, response.headers());
         body::read(
             response,
             &request.allowance,

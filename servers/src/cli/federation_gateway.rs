@@ -1,0 +1,114 @@
+//! `federation-gateway`: the gateway in a process of its own.
+
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::config_args::ConfigArgs;
+use super::gatewaying::{self, Gatewaying};
+use super::lines::Lines;
+use super::serve::{run_to_end, start_logging, stop_signal};
+use super::{CliError, Console, Exit, finish};
+use crate::auth::Verifier;
+use crate::config::{GATEWAY_PORT, Settings, Switch};
+use crate::gateway::{GatewayApp, GatewayParts};
+use crate::resources::Resources;
+
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    /// Address to listen on (`application.host`).
+    #[arg(long, value_name = "ADDRESS")]
+    host: Option<IpAddr>,
+    /// Port to listen on, 0 for any free one (`application.port`) [default: 9000].
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+    /// Allows listening on addresses other than loopback while subgraphs demand no token.
+    #[arg(long)]
+    insecure: bool,
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+impl Serve {
+    /// Serves until the process receives a stop signal, or the subgraphs turn out not to fit together.
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let lines = Lines::start().map_err(CliError::Start)?;
+        Ok(lines.with_console(console, |console| {
+            let result = self.run_with(&lines, console);
+            finish(result, console)
+        }))
+    }
+
+    fn run_with(self, lines: &Lines, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let (settings, warnings) = self.settings()?;
+        let security = &settings.security;
+        let verifier = match security.has_keys() {
+            true => Some(Arc::new(Verifier::of(security)?)),
+            false => None,
+        };
+        let is_guarded = security.enabled == Switch::On || verifier.is_some();
+        if !settings.host.is_loopback() && !is_guarded && !self.insecure {
+            return Err(CliError::Usage(format!(
+                "{} can be reached from other machines and the subgraphs demand no token; set \
+                 SECURITY_ENABLED=true if they do, or use --insecure to allow this",
+                settings.host
+            )));
+        }
+        let app = GatewayApp::new(GatewayParts {
+            local: Vec::new(),
+            verifier,
+            requires_tokens: false,
+            logs_in: security.enabled == Switch::On,
+            resources: Resources::of(&settings),
+            query: None,
+            settings: settings.clone(),
+        })?;
+        start_logging(&settings, &warnings, lines, console)?;
+        if settings.gateway.engine_api_key.is_some() {
+            tracing::info!(
+                "`engine.apiKey` is set; no subgraph is registered anywhere, the schemas are composed here"
+            );
+        }
+        run_to_end(serve(app, console))
+    }
+
+    fn settings(&self) -> Result<(Settings, Vec<String>), CliError> {
+        let host = self.host.map(|host| format!("application.host={host}"));
+        let port = self.port.map(|port| format!("application.port={port}"));
+        let named: Vec<_> = host.into_iter().chain(port).collect();
+        let mut defaults = Settings {
+            name: "federation-gateway".to_owned(),
+            port: GATEWAY_PORT,
+            ..Settings::default()
+        };
+        defaults.security.enabled = Switch::Off;
+        self.config.settings(defaults, &named)
+    }
+}
+
+async fn serve(app: GatewayApp, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let mut stop = pin!(stop_signal());
+    let gateway = Gatewaying::listen(app).await?;
+    // The port is known before there is a composite schema: orchestrators ask it.
+    gatewaying::announce(&gateway, console)?;
+    console.out.flush()?;
+    let started = tokio::select! {
+        biased;
+        () = &mut stop => None,
+        started = gateway.app.start() => Some(started),
+    };
+    let result = match started {
+        Some(Ok(())) => {
+            writeln!(console.out, "{}", gatewaying::COMPOSED)?;
+            console.out.flush()?;
+            stop.await;
+            Ok(Exit::Success)
+        }
+        Some(Err(error)) => Err(error.into()),
+        None => Ok(Exit::Success),
+    };
+    gateway.end().await;
+    result
+}

@@ -1,0 +1,534 @@
+//! The federation gateway: its subgraphs, and how it talks to them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use federation::GatewayLimits;
+use federation::transport::http::HttpOptions;
+use graph_store::remote::http::Secret;
+use reqwest::Url;
+use reqwest::header::HeaderName;
+use uuid::Uuid;
+
+use super::search::{Positive, SearchPort};
+use super::security::Switch;
+use super::settings::{Setting, Settings};
+use super::table::normalized;
+
+/// The port of the gateway unless told otherwise.
+pub(crate) const GATEWAY_PORT: u16 = 9000;
+
+/// Headers that belong to one connection, or describe a body; they are never forwarded.
+const OF_THE_CONNECTION: [&str; 15] = [
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// How subgraphs are composed and served (`graphql.service.*`, `gateway.*` and the names of the interface).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatewaySettings {
+    /// Whether the all-in-one is a gateway too (`gateway.enabled`).
+    pub enabled: Switch,
+    /// Port of the gateway in the all-in-one (`gateway.port`).
+    pub port: SearchPort,
+    /// The subgraphs by their numbers (`graphql.service.N`).
+    pub subgraphs: BTreeMap<u32, SubgraphSettings>,
+    /// How the gateway logs in to read the schemas of subgraphs (`idp.*`).
+    pub idp: IdpSettings,
+    /// Headers of clients that subgraphs are sent (`forward.headers`).
+    pub forward_headers: HeaderNames,
+    /// How long answers may be kept that say nothing of it (`cache.maxAge`).
+    pub cache_max_age: Seconds,
+    /// Accepted for deployments that set it (`engine.apiKey`).
+    pub engine_api_key: Option<Secret>,
+    /// Pause between checks of the subgraphs (`service.dwell`).
+    pub dwell: Positive,
+    /// Pause between looks for other schemas of the subgraphs (`poll.interval`).
+    pub poll_interval: Seconds,
+    /// Whether mutations of the subgraphs are served (`gateway.mutations.enabled`).
+    pub mutations: bool,
+    /// Limits on plans and subgraphs (`gateway.limits.*`).
+    pub limits: GatewayLimits,
+    /// Time-outs of requests to subgraphs (`gateway.subgraph.*`).
+    pub exchange: ExchangeSettings,
+}
+
+/// A subgraph as it is configured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SubgraphSettings {
+    /// Its GraphQL endpoint (`graphql.service.N`).
+    pub address: Option<Url>,
+    /// Its good-to-go check (`graphql.service.N.gtg`).
+    pub good_to_go: Option<Url>,
+    /// Its health record (`graphql.service.N.health`).
+    pub health: Option<Url>,
+    /// Its name (`graphql.service.N.name`).
+    pub name: Option<String>,
+}
+
+/// How the gateway logs in to the identity provider (`idp.*`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdpSettings {
+    /// The application to log in to (`idp.applicationId`).
+    pub application_id: Option<Uuid>,
+    /// How the provider is reached (`idp.protocol`).
+    pub protocol: Option<Protocol>,
+    /// Its host (`idp.host`).
+    pub host: Option<HostName>,
+    /// Its port (`idp.port`).
+    pub port: Option<u16>,
+    /// The user (`idp.username`).
+    pub username: Option<String>,
+    /// The password of the user (`idp.password`).
+    pub password: Option<Secret>,
+    /// Further attempts after one that failed (`idp.login.retries`).
+    pub retries: u32,
+    /// Pause between attempts (`idp.login.retryDelay`).
+    pub retry_delay: Duration,
+}
+
+/// Time-outs and bounds of requests to subgraphs (`gateway.subgraph.*`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExchangeSettings {
+    /// Maximum time to connect (`gateway.subgraph.connectTimeout`).
+    pub connect_timeout: Duration,
+    /// Maximum time without a byte (`gateway.subgraph.idleTimeout`).
+    pub idle_timeout: Duration,
+    /// Maximum time of one exchange (`gateway.subgraph.requestTimeout`).
+    pub request_timeout: Duration,
+    /// Maximum number of exchanges with one subgraph at a time (`gateway.subgraph.maxConcurrentRequests`).
+    pub max_concurrent_requests: usize,
+}
+
+/// `http` or `https`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP.
+    Http,
+    /// HTTP under TLS.
+    Https,
+}
+
+/// The name or the address of a host, without a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostName(pub String);
+
+/// A time in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seconds(pub Duration);
+
+/// Names of headers, each once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderNames(pub Vec<HeaderName>);
+
+impl Default for GatewaySettings {
+    fn default() -> Self {
+        GatewaySettings {
+            enabled: Switch::Automatic,
+            port: SearchPort(None),
+            subgraphs: BTreeMap::new(),
+            idp: IdpSettings::default(),
+            forward_headers: HeaderNames(vec![
+                HeaderName::from_static("x-request-id"),
+                HeaderName::from_static("authorization"),
+            ]),
+            cache_max_age: Seconds(Duration::ZERO),
+            engine_api_key: None,
+            dwell: Positive(10_000),
+            poll_interval: Seconds(Duration::ZERO),
+            mutations: true,
+            limits: GatewayLimits::default(),
+            exchange: ExchangeSettings::default(),
+        }
+    }
+}
+
+impl Default for IdpSettings {
+    fn default() -> Self {
+        IdpSettings {
+            application_id: None,
+            protocol: None,
+            host: None,
+            port: None,
+            username: None,
+            password: None,
+            retries: 10,
+            retry_delay: Duration::from_secs(2),
+        }
+    }
+}
+
+impl Default for ExchangeSettings {
+    fn default() -> Self {
+        let options = HttpOptions::default();
+        ExchangeSettings {
+            connect_timeout: options.connect_timeout,
+            idle_timeout: options.idle_timeout,
+            request_timeout: options.request_timeout,
+            max_concurrent_requests: options.max_concurrent_requests,
+        }
+    }
+}
+
+impl GatewaySettings {
+    /// Returns the port of the gateway beside an object service on `port`.
+    #[must_use]
+    pub fn port_beside(&self, port: u16) -> u16 {
+        match (self.port.0, port) {
+            (Some(port), _) => port,
+            (None, 0) => 0,
+            (None, _) => GATEWAY_PORT,
+        }
+    }
+
+    /// Returns the pause between checks of the subgraphs.
+    #[must_use]
+    pub fn dwell_time(&self) -> Duration {
+        Duration::from_millis(self.dwell.0.into())
+    }
+}
+
+impl ExchangeSettings {
+    /// Returns the options of the HTTP transport.
+    #[must_use]
+    pub fn http_options(&self) -> HttpOptions {
+        let mut options = HttpOptions::default();
+        options.connect_timeout = self.connect_timeout;
+        options.idle_timeout = self.idle_timeout;
+        options.request_timeout = self.request_timeout;
+        options.max_concurrent_requests = self.max_concurrent_requests;
+        options
+    }
+}
+
+impl Protocol {
+    pub(crate) fn scheme(self) -> &'static str {
+        match self {
+            Protocol::Http => "http",
+            Protocol::Https => "https",
+        }
+    }
+}
+
+/// A part of what is configured of a subgraph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Address,
+    GoodToGo,
+    Health,
+    Name,
+}
+
+/// The name of a property of one subgraph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SubgraphProperty {
+    number: u32,
+    part: Part,
+}
+
+/// The properties that each subgraph has: the end of the name, the type and the meaning.
+pub(super) const SUBGRAPH_PROPERTIES: [(&str, &str, &str); 4] = [
+    (
+        "",
+        "address",
+        "Address of the GraphQL endpoint of a subgraph. Numbers begin at 0 and may have gaps.",
+    ),
+    (
+        ".gtg",
+        "address",
+        "Address of its good-to-go check; without one, the subgraph counts as good to go.",
+    ),
+    (
+        ".health",
+        "address",
+        "Address of its health record; without one, a record is made of whether it answers `{ __typename }`.",
+    ),
+    (
+        ".name",
+        "string",
+        "Its name, as `@override(from:)` and errors use it; by default host, port and path of the address.",
+    ),
+];
+
+impl SubgraphProperty {
+    /// Finds the property called `name`, ignoring case and punctuation.
+    pub(super) fn find(name: &str) -> Option<Self> {
+        let wanted = normalized(name);
+        let rest = wanted.strip_prefix("graphqlservice")?;
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let number = rest[..digits].parse().ok()?;
+        let part = match &rest[digits..] {
+            "" | "url" => Part::Address,
+            "gtg" => Part::GoodToGo,
+            "health" => Part::Health,
+            "name" => Part::Name,
+            _ => return None,
+        };
+        Some(SubgraphProperty { number, part })
+    }
+
+    /// Returns the name as it is documented.
+    pub(super) fn key(self) -> String {
+        let end = match self.part {
+            Part::Address => "",
+            Part::GoodToGo => ".gtg",
+            Part::Health => ".health",
+            Part::Name => ".name",
+        };
+        format!("graphql.service.{}{end}", self.number)
+    }
+
+    /// Sets the value; the error says what was expected.
+    pub(super) fn set(self, settings: &mut Settings, text: &str) -> Result<(), &'static str> {
+        let subgraph = settings.gateway.subgraphs.entry(self.number).or_default();
+        match self.part {
+            Part::Address => subgraph.address = address(text)?,
+            Part::GoodToGo => subgraph.good_to_go = address(text)?,
+            Part::Health => subgraph.health = address(text)?,
+            Part::Name => subgraph.name = name(text)?,
+        }
+        Ok(())
+    }
+}
+
+fn address(text: &str) -> Result<Option<Url>, &'static str> {
+    if matches!(text, "" | "none") {
+        return Ok(None);
+    }
+    let expected = "an address such as http://localhost:9995/graphql, without user and fragment";
+    let url = Url::parse(text).map_err(|_| expected)?;
+    let is_plain = matches!(url.scheme(), "http" | "https")
+        && url.has_host()
+        && url.username().is_empty()
+        && url.password().is_none()
+        && url.fragment().is_none();
+    match is_plain {
+        true => Ok(Some(url)),
+        false => Err(expected),
+    }
+}
+
+fn name(text: &str) -> Result<Option<String>, &'static str> {
+    let is_fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let begins = text.starts_with(|c: char| c.is_ascii_alphabetic());
+    match text {
+        "" => Ok(None),
+        _ if begins && text.chars().all(is_fit) => Ok(Some(text.to_owned())),
+        _ => Err("a letter, and then letters, digits, `-`, `_` and `.`"),
+    }
+}
+
+impl Setting for Option<u16> {
+    const TYPE: &'static str = "port or `none`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "" | "none" => Ok(None),
+            _ => match text.parse() {
+                Ok(port @ 1..) => Ok(Some(port)),
+                _ => Err("a port between 1 and 65535, or `none`"),
+            },
+        }
+    }
+
+    fn show(&self) -> String {
+        self.map_or_else(|| "none".to_owned(), |port| port.to_string())
+    }
+}
+
+impl Setting for Option<Uuid> {
+    const TYPE: &'static str = "UUID or `none`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "" | "none" => Ok(None),
+            _ => text.parse().map(Some).map_err(|_| "a UUID"),
+        }
+    }
+
+    fn show(&self) -> String {
+        self.map_or_else(|| "none".to_owned(), |id| id.to_string())
+    }
+}
+
+impl Setting for Option<Protocol> {
+    const TYPE: &'static str = "`http`, `https` or `none`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text.to_ascii_lowercase().as_str() {
+            "" | "none" => Ok(None),
+            "http" => Ok(Some(Protocol::Http)),
+            "https" => Ok(Some(Protocol::Https)),
+            _ => Err("`http` or `https`"),
+        }
+    }
+
+    fn show(&self) -> String {
+        self.map_or("none", Protocol::scheme).to_owned()
+    }
+}
+
+impl Setting for Option<HostName> {
+    const TYPE: &'static str = "host or `none`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        if matches!(text, "" | "none") {
+            return Ok(None);
+        }
+        let expected = "the name or the address of a host alone, without a port";
+        let url = Url::parse(&format!("http://{text}")).map_err(|_| expected)?;
+        let is_alone = url.username().is_empty()
+            && url.password().is_none()
+            && url.port().is_none()
+            && url.path() == "/"
+            && url.query().is_none()
+            && url.fragment().is_none()
+            && !text.ends_with([':', '/'])
+            && !text.contains('@');
+        match url.host_str() {
+            Some(host) if is_alone => Ok(Some(HostName(host.to_owned()))),
+            _ => Err(expected),
+        }
+    }
+
+    fn show(&self) -> String {
+        let host = self.as_ref().map(|host| host.0.clone());
+        host.unwrap_or_else(|| "none".to_owned())
+    }
+}
+
+impl Setting for Seconds {
+    const TYPE: &'static str = "seconds";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        let expected = "a number of seconds, or a time such as `500ms` or `2m`";
+        let milliseconds = super::contract::milliseconds(text).map_err(|_| expected)?;
+        let milliseconds = milliseconds.parse().map_err(|_| expected)?;
+        Ok(Seconds(Duration::from_millis(milliseconds)))
+    }
+
+    fn show(&self) -> String {
+        match self.0.subsec_millis() {
+            0 => self.0.as_secs().to_string(),
+            _ => format!("{}ms", self.0.as_millis()),
+        }
+    }
+}
+
+impl Setting for HeaderNames {
+    const TYPE: &'static str = "names of headers or `none`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        let text = if text == "none" { "" } else { text };
+        let mut names: Vec<HeaderName> = Vec::new();
+        for name in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {
+            let name: HeaderName = name
+                .parse()
+                .map_err(|_| "names of headers, separated by commas")?;
+            if OF_THE_CONNECTION.contains(&name.as_str()) {
+                return Err(
+                    "names of headers without those that belong to one connection or to a body, \
+                     such as `Connection`, `Host` and `Content-Type`",
+                );
+            }
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        Ok(HeaderNames(names))
+    }
+
+    fn show(&self) -> String {
+        match self.0.as_slice() {
+            [] => "none".to_owned(),
+            names => {
+                let names: Vec<_> = names.iter().map(HeaderName::as_str).collect();
+                names.join(", ")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn properties_of_subgraphs_are_found_by_number_and_end() {
+        let found = |name| SubgraphProperty::find(name).map(SubgraphProperty::key);
+        assert_eq!(found("GRAPHQL_SERVICE_0").unwrap(), "graphql.service.0");
+        assert_eq!(
+            found("GRAPHQL_SERVICE_12_GTG").unwrap(),
+            "graphql.service.12.gtg"
+        );
+        assert_eq!(
+            found("graphql.service.3.health").unwrap(),
+            "graphql.service.3.health"
+        );
+        assert_eq!(found("graphql.service.3.url").unwrap(), "graphql.service.3");
+        for name in [
+            "GRAPHQL_SERVICE_HOST",
+            "GRAPHQL_SERVICE_PORT_80_TCP",
+            "GRAPHQL_SERVICE_",
+            "GRAPHQL_SERVICE_1_OTHER",
+            "GRAPHQL_SERVICE_99999999999",
+        ] {
+            assert_eq!(found(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn malformed_values_are_refused() {
+        for text in [
+            "ftp://a",
+            "localhost:9995",
+            "http://u:p@a/",
+            "http://a/#x",
+            "/graphql",
+        ] {
+            assert!(address(text).is_err(), "{text}");
+        }
+        assert!(address("http://a:1/graphql?x=1").is_ok());
+        for text in ["_", "1a", "a b", "a/b"] {
+            assert!(name(text).is_err(), "{text}");
+        }
+        for text in ["a:1", "http://a", "a/b", "u@a", "a b", "a:"] {
+            assert!(Option::<HostName>::parse(text).is_err(), "{text}");
+        }
+        assert!(Option::<HostName>::parse("[::1]").is_ok());
+        assert!(Option::<Uuid>::parse("7").is_err());
+        assert!(Option::<u16>::parse("0").is_err());
+        assert!(Option::<Protocol>::parse("ftp").is_err());
+    }
+
+    #[test]
+    fn names_of_headers_are_trimmed_and_never_those_of_the_connection() {
+        let names = HeaderNames::parse(" Authorization ,X-Tenant,, authorization").unwrap();
+        assert_eq!(names.show(), "authorization, x-tenant");
+        for text in ["Host", "a b", "X-A, Connection", "content-length"] {
+            assert!(HeaderNames::parse(text).is_err(), "{text}");
+        }
+        assert!(HeaderNames::parse("none").unwrap().0.is_empty());
+    }
+
+    #[test]
+    fn seconds_may_have_a_unit() {
+        assert_eq!(Seconds::parse("5").unwrap().0, Duration::from_secs(5));
+        assert_eq!(Seconds::parse("250ms").unwrap().show(), "250ms");
+        assert_eq!(Seconds::parse("2m").unwrap().show(), "120");
+        assert!(Seconds::parse("soon").is_err());
+    }
+}

@@ -1,0 +1,108 @@
+//! Requests of the gateway itself to subgraphs: for schemas, health and good-to-go. Those of clients go through
+//! the transport.
+
+use std::time::Duration;
+
+use graph_store::remote::http::Secret;
+use graph_store::remote::http::outgoing::{self, causes};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::{RequestBuilder, StatusCode, Url};
+use serde_json::{Value, json};
+
+/// Maximum time of one request as a whole.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Maximum size of an answer.
+const MAX_BYTES: usize = 64 << 20;
+
+/// Sends requests to subgraphs.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    http: reqwest::Client,
+}
+
+/// Why a request could not be sent, or was not answered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum ClientError {
+    #[error("the HTTP client cannot be set up: {0}")]
+    Setup(String),
+    #[error("it does not answer: {0}")]
+    Unreachable(String),
+    #[error("its answer is longer than {MAX_BYTES} bytes")]
+    TooLong,
+    #[error("the token cannot be sent")]
+    Token,
+}
+
+/// An answer.
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) body: Vec<u8>,
+}
+
+impl Client {
+    /// Creates a client for some addresses.
+    pub(crate) fn new<'a>(
+        addresses: impl IntoIterator<Item = &'a Url>,
+    ) -> Result<Self, ClientError> {
+        let tls = outgoing::tls(addresses);
+        let tls = tls.map_err(|error| ClientError::Setup(error.to_string()))?;
+        let http = outgoing::client(tls).timeout(TIMEOUT).build();
+        let http = http.map_err(|error| ClientError::Setup(causes(error)))?;
+        Ok(Client { http })
+    }
+
+    /// Sends a GraphQL query.
+    pub(super) async fn query(
+        &self,
+        address: &Url,
+        query: &str,
+        token: Option<&Secret>,
+    ) -> Result<Answer, ClientError> {
+        let request = self
+            .http
+            .post(address.clone())
+            .header(ACCEPT, "application/json")
+            .header(CONTENT_TYPE, "application/json")
+            .body(json!({ "query": query }).to_string());
+        let request = match token {
+            None => request,
+            Some(token) => {
+                let value = HeaderValue::from_str(&format!("Bearer {}", token.reveal()));
+                let mut value = value.map_err(|_| ClientError::Token)?;
+                value.set_sensitive(true);
+                request.header(AUTHORIZATION, value)
+            }
+        };
+        sent(request).await
+    }
+
+    /// Reads what is at an address.
+    pub(super) async fn get(&self, address: &Url) -> Result<Answer, ClientError> {
+        let request = self.http.get(address.clone());
+        sent(request.header(ACCEPT, "application/json")).await
+    }
+}
+
+impl Answer {
+    /// Returns the body as JSON; null if it is none.
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+}
+
+async fn sent(request: RequestBuilder) -> Result<Answer, ClientError> {
+    let unreachable = |error| ClientError::Unreachable(causes(error));
+    let mut response = request.send().await.map_err(unreachable)?;
+    let mut body = Vec::new();
+    while let Some(piece) = response.chunk().await.map_err(unreachable)? {
+        if body.len() + piece.len() > MAX_BYTES {
+            return Err(ClientError::TooLong);
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(Answer {
+        status: response.status(),
+        body,
+    })
+}

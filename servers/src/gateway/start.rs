@@ -1,0 +1,201 @@
+//! How a gateway comes to its composite schema: subgraphs that are away are waited for, what is faulty ends the
+//! start.
+
+use std::sync::Arc;
+
+use federation::compose::SubgraphSource;
+use futures::future::join_all;
+use graph_store::remote::http::Secret;
+use graphql_service::{SlotError, Weight};
+
+use super::app::GatewayApp;
+use super::composite::{Composite, NotComposed};
+use super::health::good_to_go;
+use super::schemas::{SdlError, read_local, read_sdl};
+use super::subgraph::{Source, Subgraph};
+use crate::idp::IdpError;
+
+/// Why a gateway does not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The log-in failed.
+    #[error("the gateway cannot log in to read the schemas of the subgraphs")]
+    LogIn(#[from] IdpError),
+    /// Subgraphs answer, and are none.
+    #[error("{}", listed("the schemas of subgraphs cannot be read", .0))]
+    Subgraphs(Vec<String>),
+    /// The subgraphs cannot be composed.
+    #[error("{}", listed("the subgraphs cannot be composed", .0))]
+    Composition(Vec<String>),
+    /// There is no slot for composing.
+    #[error("there is no time for composing: {0}")]
+    Busy(#[from] SlotError),
+    /// The service ends.
+    #[error("the gateway ends before the subgraphs are composed")]
+    Ending,
+}
+
+impl StartError {
+    /// Returns each reason.
+    #[must_use]
+    pub fn reasons(&self) -> &[String] {
+        match self {
+            StartError::Subgraphs(reasons) | StartError::Composition(reasons) => reasons,
+            _ => &[],
+        }
+    }
+}
+
+fn listed(what: &str, reasons: &[String]) -> String {
+    match reasons {
+        [one] => format!("{what}: {one}"),
+        many => format!(
+            "{what}, for {} reasons:\n  {}",
+            many.len(),
+            many.join("\n  ")
+        ),
+    }
+}
+
+/// The schemas of all subgraphs, as far as they can be read.
+pub(super) struct Read {
+    pub(super) sources: Vec<SubgraphSource>,
+    /// Subgraphs that may answer later.
+    pub(super) waiting: Vec<String>,
+    /// Subgraphs that answer, and are none.
+    pub(super) faults: Vec<String>,
+}
+
+impl GatewayApp {
+    /// Reads and composes the schemas of the subgraphs, and serves the outcome. Subgraphs that do not answer are
+    /// waited for, until the service ends.
+    ///
+    /// # Errors
+    /// When the log-in fails, a subgraph answers and has no schema, or the schemas do not fit together.
+    pub async fn start(self: &Arc<Self>) -> Result<(), StartError> {
+        let ending = self.ending.clone();
+        let started = tokio::select! {
+            biased;
+            () = ending.cancelled() => Err(StartError::Ending),
+            started = self.compose_first() => started,
+        };
+        if let Err(error) = &started {
+            for reason in error.reasons() {
+                tracing::error!("{reason}");
+            }
+        }
+        started
+    }
+
+    async fn compose_first(self: &Arc<Self>) -> Result<(), StartError> {
+        let sources = loop {
+            let read = self.read_schemas().await?;
+            if !read.faults.is_empty() {
+                return Err(StartError::Subgraphs(read.faults));
+            }
+            if read.waiting.is_empty() {
+                break read.sources;
+            }
+            let waiting = read.waiting.join("; ");
+            tracing::warn!("waiting for subgraphs: {waiting}");
+            // Clients are told which subgraph it is, and the log why.
+            let names = read
+                .waiting
+                .iter()
+                .filter_map(|text| text.split(':').next());
+            let names: Vec<_> = names.collect();
+            let text = format!("the gateway waits for the subgraphs {}", names.join(", "));
+            self.waits_for.store(Arc::new(text));
+            tokio::time::sleep(self.settings.gateway.dwell_time()).await;
+        };
+        let composite = self.compose(sources).await??;
+        composite.log_hints();
+        self.composite.store(Some(Arc::new(composite)));
+        self.health.forget();
+        tracing::info!("the subgraphs are composed");
+        Ok(())
+    }
+
+    /// Reads the schemas of all subgraphs. Where they demand a token the gateway logs in, and drops the token.
+    pub(super) async fn read_schemas(&self) -> Result<Read, IdpError> {
+        let token = match &self.idp {
+            Some(idp) => Some(idp.token().await?),
+            None => None,
+        };
+        let reading = self.subgraphs.iter();
+        let reading = reading.map(|subgraph| self.read_schema(subgraph, token.as_ref()));
+        let outcomes = join_all(reading).await;
+        let mut read = Read {
+            sources: Vec::new(),
+            waiting: Vec::new(),
+            faults: Vec::new(),
+        };
+        for (subgraph, outcome) in self.subgraphs.iter().zip(outcomes) {
+            let error = match outcome {
+                Ok(sdl) => {
+                    read.sources.push(SubgraphSource {
+                        name: subgraph.name.clone(),
+                        url: subgraph.address().to_owned(),
+                        sdl,
+                    });
+                    continue;
+                }
+                Err(error) => error,
+            };
+            let help = error.help();
+            let help = help.map_or_else(String::new, |help| format!("; help: {help}"));
+            let text = format!("{}: {error}{help}", subgraph.name);
+            match error.may_pass() {
+                true => read.waiting.push(text),
+                false => read.faults.push(text),
+            }
+        }
+        if let (Some(idp), true) = (&self.idp, read.waiting.is_empty()) {
+            idp.forget().await;
+        }
+        Ok(read)
+    }
+
+    async fn read_schema(
+        &self,
+        subgraph: &Subgraph,
+        token: Option<&Secret>,
+    ) -> Result<String, SdlError> {
+        match &subgraph.source {
+            Source::Remote(remote) => {
+                let ready = good_to_go(&self.client, remote).await;
+                ready.map_err(SdlError::NotReady)?;
+                read_sdl(&self.client, &remote.address, token).await
+            }
+            Source::Local(local) => read_local(local.service().await).await,
+        }
+    }
+
+    /// Composes schemas in a slot.
+    pub(super) async fn compose(
+        &self,
+        sources: Vec<SubgraphSource>,
+    ) -> Result<Result<Composite, StartError>, SlotError> {
+        let recipe = self.recipe();
+        let transport = Arc::clone(&self.transport) as _;
+        let composed = self
+            .resources
+            .slots
+            .run(Weight::Background, None, move |_| {
+                Composite::new(sources, transport, recipe)
+            })
+            .await?;
+        Ok(composed.map_err(|error: NotComposed| StartError::Composition(error.reasons())))
+    }
+}
+
+impl Composite {
+    fn log_hints(&self) {
+        for hint in &self.hints {
+            tracing::debug!(code = %hint.code, "{}", hint.message);
+        }
+        let subgraphs = self.sources.len();
+        tracing::debug!(subgraphs, hints = self.hints.len(), "composed");
+    }
+}

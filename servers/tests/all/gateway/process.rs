@@ -1,0 +1,219 @@
+//! `federation-gateway` as a process of its own, with its log.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// How long a gateway may take for anything.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running gateway, which ends when this is dropped.
+pub(super) struct Gateway {
+    child: Child,
+    log: Option<JoinHandle<String>>,
+    lines: Mutex<Receiver<String>>,
+    /// What it has said on standard output.
+    pub(super) said: Vec<String>,
+    pub(super) base: String,
+}
+
+/// An answer.
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) headers: ureq::http::HeaderMap,
+    pub(super) text: String,
+}
+
+impl Reply {
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    pub(super) fn header(&self, name: &str) -> &str {
+        let value = self.headers.get(name);
+        value.map_or("", |value| value.to_str().unwrap())
+    }
+
+    pub(super) fn code(&self) -> Value {
+        self.json()["errors"][0]["extensions"]["code"].clone()
+    }
+}
+
+impl Gateway {
+    /// Starts a gateway with these variables, and waits until it listens.
+    pub(super) fn start(variables: &[(&str, &str)]) -> Gateway {
+        Gateway::start_with(variables, &[])
+    }
+
+    pub(super) fn start_with(variables: &[(&str, &str)], arguments: &[&str]) -> Gateway {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_federation-gateway"));
+        command.args(["--port", "0"]).args(arguments);
+        command.envs(variables.iter().copied());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (send, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                if send.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut stderr = child.stderr.take().unwrap();
+        let log = std::thread::spawn(move || {
+            let mut text = Vec::new();
+            stderr.read_to_end(&mut text).unwrap();
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        let mut gateway = Gateway {
+            child,
+            log: Some(log),
+            lines: Mutex::new(lines),
+            said: Vec::new(),
+            base: String::new(),
+        };
+        if let Some(line) = gateway.line("Gateway:") {
+            let url = line.split_whitespace().nth(1).unwrap();
+            gateway.base = url.trim_end_matches("/graphql").to_owned();
+        }
+        gateway
+    }
+
+    /// Starts a gateway over subgraphs, and waits until it has composed them.
+    pub(super) fn over(subgraphs: &[&str], variables: &[(&str, &str)]) -> Gateway {
+        let numbered: Vec<_> = subgraphs
+            .iter()
+            .enumerate()
+            .map(|(at, url)| (format!("GRAPHQL_SERVICE_{at}"), *url))
+            .collect();
+        let named = numbered.iter().map(|(name, url)| (name.as_str(), *url));
+        let all: Vec<_> = named.chain(variables.iter().copied()).collect();
+        let mut gateway = Gateway::start(&all);
+        gateway.composed();
+        gateway
+    }
+
+    /// Waits until it says that the subgraphs are composed.
+    pub(super) fn composed(&mut self) {
+        if self.line("Composed:").is_none() {
+            let log = self.end().1;
+            panic!("it is not composed: {:#?}\n{log}", self.said);
+        }
+    }
+
+    /// Waits for a line that begins with a word; `None` if it ends before.
+    fn line(&mut self, word: &str) -> Option<String> {
+        let begun = Instant::now();
+        loop {
+            let left = PATIENCE.saturating_sub(begun.elapsed());
+            let next = self.lines.lock().unwrap().recv_timeout(left);
+            match next {
+                Ok(line) => {
+                    self.said.push(line.clone());
+                    if line.starts_with(word) {
+                        return Some(line);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => panic!("it does not say {word}: {:?}", self.said),
+            }
+        }
+    }
+
+    /// Sends a request.
+    pub(super) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Reply {
+        let request = ureq::http::Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.base));
+        let request = headers.iter().fold(request, |request, (name, value)| {
+            request.header(*name, *value)
+        });
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(PATIENCE))
+            .accept("")
+            .user_agent("")
+            .build()
+            .into();
+        let mut response = agent.run(request.body(body.to_owned()).unwrap()).unwrap();
+        Reply {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            text: response.body_mut().read_to_string().unwrap(),
+        }
+    }
+
+    pub(super) fn get(&self, path: &str) -> Reply {
+        self.send("GET", path, &[], "")
+    }
+
+    /// Sends an operation with further headers.
+    pub(super) fn post(&self, query: &str, headers: &[(&str, &str)]) -> Reply {
+        let json = [
+            ("content-type", "application/json"),
+            ("accept", "application/json"),
+        ];
+        let headers: Vec<_> = json.iter().chain(headers).copied().collect();
+        let body = json!({ "query": query }).to_string();
+        self.send("POST", "/graphql", &headers, &body)
+    }
+
+    /// Returns the answer to an operation.
+    pub(super) fn query(&self, query: &str) -> Value {
+        let reply = self.post(query, &[]);
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        reply.json()
+    }
+
+    /// Waits until something holds.
+    pub(super) fn wait(&self, what: &str, holds: impl Fn(&Gateway) -> bool) {
+        let begun = Instant::now();
+        while !holds(self) {
+            assert!(begun.elapsed() < PATIENCE, "{what}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until it ends by itself, or ends it; returns its exit code and its log.
+    pub(super) fn end(&mut self) -> (Option<i32>, String) {
+        let begun = Instant::now();
+        let status = loop {
+            match self.child.try_wait().unwrap() {
+                Some(status) => break status,
+                None if begun.elapsed() > Duration::from_secs(20) => {
+                    self.child.kill().unwrap();
+                }
+                None => std::thread::sleep(Duration::from_millis(20)),
+            }
+        };
+        (status.code(), self.log.take().unwrap().join().unwrap())
+    }
+
+    /// Asks it to end; returns its exit code and its log.
+    pub(super) fn stop(mut self) -> (Option<i32>, String) {
+        let id = self.child.id().to_string();
+        let stopped = Command::new("kill").args(["-TERM", &id]).status().unwrap();
+        assert!(stopped.success());
+        self.end()
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        // It has ended where the log was asked for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
