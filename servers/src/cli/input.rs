@@ -76,7 +76,7 @@ impl Input {
             (Some(demo), _) if with_roles => {
                 Ok(Some((demo.name.to_owned(), demo.schema_with_roles())))
             }
-            (Some(demo), _) => Ok(Some((demo.name.to_owned(), demo.schema.to_owned()))),
+            (Some(demo), _) => Ok(Some((demo.name.to_owned(), demo.whole_schema()))),
             (None, Some(path)) => Ok(Some((path.display().to_string(), read_schema(path)?))),
             (None, None) => Ok(None),
         }
@@ -158,7 +158,14 @@ impl Data {
     ) -> Result<LoadSummary, LoadError> {
         match &self.source {
             Source::Demo(demo) => {
-                load_embedded(store, demo.data_name, demo.data, &self.options, observer)
+                let data = demo.whole_data();
+                load_embedded(
+                    store,
+                    demo.data_name,
+                    data.as_bytes(),
+                    &self.options,
+                    observer,
+                )
             }
             Source::Files(files) => load_files(store, files, &self.options, observer),
         }

@@ -75,8 +75,8 @@ fn get(base: &str, path: &str) -> Value {
 }
 
 #[test]
-fn the_demo_is_a_gateway_over_its_object_service_and_its_search_service() {
-    let demo = Process::demo(&[], &[], "Subgraph: search");
+fn the_demo_is_a_gateway_over_its_object_service_its_search_service_and_an_extension_service() {
+    let demo = Process::demo(&[], &[], "Subgraph: extension");
     let gateway = demo.base("Gateway:");
     let own = [demo.base("GraphQL:"), demo.base("Search:")];
     assert!(!own.contains(&gateway));
@@ -87,10 +87,12 @@ fn the_demo_is_a_gateway_over_its_object_service_and_its_search_service() {
     let planet = &answer["data"]["planet_search"]["hits"][0]["planet"];
     assert_eq!(planet["name"], "Tatooine", "{answer:#}");
     assert!(planet["resident"][0]["name"].is_string(), "{answer:#}");
-    assert_eq!(
-        answer["data"]["film"][0]["name"], "The Phantom Menace",
-        "{answer:#}"
-    );
+    let gravity = planet["calculatedGravity"].as_f64().unwrap();
+    assert!((9.0..11.0).contains(&gravity), "{answer:#}");
+    let fleet = &answer["data"]["fleets"][0];
+    assert_eq!(fleet["commander"], "Darth Vader", "{answer:#}");
+    assert_eq!(fleet["name"], "Death Squadron", "{answer:#}");
+    assert_eq!(fleet["flagship"]["name"], "Executor", "{answer:#}");
     let record = get(gateway, "/__health?cache=false");
     let ids: Vec<_> = record["healthChecks"]
         .as_array()
@@ -98,7 +100,7 @@ fn the_demo_is_a_gateway_over_its_object_service_and_its_search_service() {
         .iter()
         .map(|it| &it["id"])
         .collect();
-    assert_eq!(ids, ["object-service", "search-service"]);
+    assert_eq!(ids, ["object-service", "search-service", "extension"]);
     let checks = record["healthChecks"][0]["healthChecks"]
         .as_array()
         .unwrap();
