@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 use apollo_compiler::Name;
 use apollo_compiler::schema::ExtendedType;
 
+use graphql_service::suggestions::nearest;
+
 use super::Merge;
 use super::fields::FieldSource;
 use super::overrides::Moved;
 use crate::compose::code::{CompositionCode, HintCode};
+use crate::compose::facts::text;
 use crate::compose::field_set::possible;
 use crate::compose::finding::CompositionError;
 
@@ -64,14 +67,35 @@ impl<'m> Merge<'m> {
         };
         let places: Vec<_> = resolving
             .iter()
-            .map(|source| self.place(source.at, source.field.location()))
+            .map(|source| self.place(source.at, source.field.name.location()))
             .collect();
-        self.report(
-            CompositionCode::INVALID_FIELD_SHARING,
-            coordinate,
-            places,
-            message,
-        );
+        let code = CompositionCode::INVALID_FIELD_SHARING;
+        let error = CompositionError::new(code, message)
+            .about(coordinate)
+            .at_all(places);
+        let stray = resolving
+            .iter()
+            .find_map(|source| self.stray_override(source));
+        self.errors.push(match stray {
+            Some(help) => error.help(help),
+            None => error,
+        });
+    }
+
+    /// Says of an `@override` that it names a subgraph which does not exist.
+    fn stray_override(&self, source: &FieldSource<'_>) -> Option<String> {
+        let directive = source.field.directives.get("federation__override")?;
+        let from = text(directive, "from")?;
+        let names = || self.subgraphs.iter().map(|subgraph| subgraph.name.as_str());
+        if names().any(|name| name == from) {
+            return None;
+        }
+        let meant = nearest(from, names());
+        let meant = meant.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+        let subgraph = &self.subgraphs[source.at].name;
+        Some(format!(
+            "`@override(from: \"{from}\")` in `{subgraph}` names no subgraph{meant}"
+        ))
     }
 
     /// Returns what subgraphs say of a field of an object type that have one of its interfaces as an object.
@@ -132,7 +156,7 @@ impl<'m> Merge<'m> {
         let said = said.collect::<Vec<_>>().join("; ");
         let places: Vec<_> = sources
             .iter()
-            .map(|source| self.place(source.at, source.field.location()))
+            .map(|source| self.place(source.at, source.field.name.location()))
             .collect();
         if has_common {
             let message = format!("the object types of `{coordinate}` differ: {said}");
