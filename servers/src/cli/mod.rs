@@ -6,6 +6,7 @@ mod changes;
 mod check;
 mod completions;
 mod compose;
+mod composing;
 mod config_args;
 mod diff;
 mod explain;
