@@ -12,6 +12,7 @@ mod diff;
 mod explain;
 mod explain_query;
 mod format;
+mod graphql_file;
 mod index;
 mod indexing;
 mod infer;
@@ -89,7 +90,7 @@ enum Command {
     Validate(validate::Validate),
     /// Prints the GraphQL schema generated from a SOML document.
     Sdl(sdl::Sdl),
-    /// Compares two SOML documents and reports what changes for clients.
+    /// Compares two SOML documents, or two GraphQL schemas, and reports what changes for clients.
     Diff(diff::Diff),
     /// Infers a SOML document from RDF data.
     Infer(infer::Infer),
