@@ -228,7 +228,7 @@ fn diff_of_supergraphs_is_that_of_what_clients_see() {
     assert_eq!(code(&output), Some(2), "{text}");
     assert!(
         text.starts_with("breaking[REQUIRED_ARGUMENT_ADDED]: argument `User.reviews(stars:)` was added")
-            && text.contains("\n --> new.graphql:28:11\n")
+            && text.contains("\n  --> new.graphql:26:11\n")
             && text.contains("safe[FIELD_TYPE_NARROWED]: field `User.reviews` gave `[String!]` and gives `[String!]!`")
             && text.contains("\n  ::: old.graphql:23:3\n")
             && text.ends_with("\n2 changes: 1 breaking, 0 dangerous, 1 safe\n"),
