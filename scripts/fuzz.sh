@@ -47,7 +47,7 @@ seeds_of() {
     subgraphs)
       # Each set of a file is a seed.
       rm -rf "$folder" && mkdir -p "$folder"
-      for file in federation/tests/composition/*.graphql; do
+      for file in federation/tests/composition/{,hints/}*.graphql; do
         awk -v name="$folder/${file##*/}" '/^# /{ set++; next } { print > (name "-" set) }' "$file"
       done
       ;;

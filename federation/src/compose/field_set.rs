@@ -4,6 +4,8 @@ use apollo_compiler::ast::{self, Argument, InputValueDefinition};
 use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition};
 use apollo_compiler::{Name, Node, Schema};
 
+use graphql_service::suggestions::nearest;
+
 use super::facts::{fields, text};
 use super::values::fits;
 use crate::supergraph::field_set::operation;
@@ -199,12 +201,11 @@ fn resolve_field<'s>(
     }
     let field = fields(parent).and_then(|fields| fields.get(&selected.name));
     let Some(field) = field else {
-        return Err(format!(
-            "the type `{}` has no field `{}`",
-            parent.name(),
-            selected.name
-        )
-        .into());
+        let known = fields(parent).into_iter().flat_map(|fields| fields.keys());
+        let meant = nearest(&selected.name, known.map(Name::as_str));
+        let meant = meant.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+        let (ty, field) = (parent.name(), &selected.name);
+        return Err(format!("the type `{ty}` has no field `{field}`{meant}").into());
     };
     check_arguments(schema, parent.name(), field, selected)?;
     let ty = schema.types.get(field.ty.inner_named_type());

@@ -92,12 +92,9 @@ impl RuntimeTypes {
                 let error = CompositionError::new(code, message);
                 errors.push(error.about(coordinate).at_all(places));
             } else {
-                hints.push(CompositionHint {
-                    code: HintCode::INCONSISTENT_RUNTIME_TYPES_FOR_SHAREABLE_RETURN,
-                    message: format!("the object types of `{coordinate}` differ: {said}"),
-                    coordinate: Some(coordinate),
-                    places,
-                });
+                let code = HintCode::INCONSISTENT_RUNTIME_TYPES_FOR_SHAREABLE_RETURN;
+                let message = format!("the object types of `{coordinate}` differ: {said}");
+                hints.push(CompositionHint::new(code, coordinate, places, message));
             }
         }
         (errors, hints)

@@ -6,9 +6,11 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use apollo_compiler::Name;
 use apollo_compiler::executable::OperationType;
 
 use super::code::CompositionCode;
+use super::facts::text;
 use super::finding::{CompositionError, CompositionHint};
 use super::merge::is_shareable;
 use super::read::Subgraph;
@@ -465,6 +467,34 @@ impl<'g> Walk<'g> {
         CompositionError::new(CompositionCode::SATISFIABILITY_ERROR, message)
             .about(coordinate)
             .at_all(places)
+            .help(self.way_out(field, parent, &here.join(" or "), subgraphs))
+    }
+
+    /// Says how a field might be reached.
+    fn way_out(&self, field: FieldId, parent: &Name, here: &str, subgraphs: &[Subgraph]) -> String {
+        let definition = self.supergraph.field(field);
+        let mut joins = definition.joins.iter();
+        let Some(join) = joins.find(|join| !join.is_external) else {
+            return format!("resolve it in {here}, or remove the field");
+        };
+        let subgraph = &subgraphs[join.subgraph.index()];
+        let ty = subgraph.schema.types.get(parent.as_str());
+        let keys = ty
+            .into_iter()
+            .flat_map(|ty| ty.directives().get_all("federation__key"));
+        let keys: Vec<_> = keys
+            .filter_map(|key| Some(format!("\"{}\"", text(key, "fields")?)))
+            .collect();
+        let name = &subgraph.name;
+        match keys.is_empty() {
+            true => format!(
+                "add a `@key` to `{parent}` in `{name}`, of fields that can be had from {here}, or resolve the field in {here} too"
+            ),
+            false => format!(
+                "the keys of `{parent}` in `{name}` are {}: resolve the fields of a resolvable one in {here}, or add one of fields that can be had from there",
+                keys.join(", ")
+            ),
+        }
     }
 
     /// Writes a query that leads to a field of a state.

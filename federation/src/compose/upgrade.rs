@@ -374,7 +374,7 @@ fn remove_unused(subgraph: &mut Subgraph, errors: &mut Vec<CompositionError>) {
             fields.any(|(_, field)| *field.ty.inner_named_type() == name)
         });
         if is_used {
-            let place = subgraph.place(subgraph.schema.types[&name].location());
+            let place = subgraph.place(subgraph.schema.types[&name].name().location());
             let message = format!(
                 "all fields of `{name}` are external in `{}`, and nothing needs them",
                 subgraph.name

@@ -41,13 +41,13 @@ fn changes() -> u64 {
     changes.map_or(CHANGES, |text| text.parse().unwrap())
 }
 
-/// Returns the files of a name below a folder.
-fn files(folder: &Path, name: &str, found: &mut Vec<PathBuf>) {
+/// Returns the files below a folder that are wanted.
+fn files(folder: &Path, is_wanted: &dyn Fn(&Path) -> bool, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            files(&path, name, found);
-        } else if path.ends_with(name) {
+            files(&path, is_wanted, found);
+        } else if is_wanted(&path) {
             found.push(path);
         }
     }
@@ -58,7 +58,7 @@ fn files(folder: &Path, name: &str, found: &mut Vec<PathBuf>) {
 fn scenarios(name: &str) -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    files(&cases, name, &mut seeds);
+    files(&cases, &|path| path.ends_with(name), &mut seeds);
     seeds
         .iter()
         .map(|path| std::fs::read(path).unwrap())
@@ -68,11 +68,8 @@ fn scenarios(name: &str) -> Vec<Vec<u8>> {
 /// Returns the sets of subgraphs of the tests of composition.
 fn sets() -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/composition");
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    paths.sort();
+    let mut paths = Vec::new();
+    files(&folder, &|path| path.extension().is_some(), &mut paths);
     let mut sets: Vec<Vec<u8>> = Vec::new();
     for path in paths {
         for line in std::fs::read_to_string(path).unwrap().split_inclusive('\n') {

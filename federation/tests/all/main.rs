@@ -18,6 +18,7 @@ mod fault_table;
 mod faults;
 mod fuzz_seeds;
 mod generate;
+mod hints;
 mod http;
 mod inputs;
 mod interface_objects;

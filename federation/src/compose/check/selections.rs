@@ -297,7 +297,7 @@ fn check_external(
 ) {
     let coordinate = format!("{}.{}", ty.name(), field.name);
     let marker = field.directives.get("federation__external");
-    let span = marker.map_or(field.location(), |marker| marker.location());
+    let span = marker.map_or(field.name.location(), |marker| marker.location());
     if ty.is_interface() {
         if marker.is_some() {
             let message =

@@ -9,7 +9,7 @@ use apollo_compiler::{Name, Node, name};
 
 use super::overrides::Moved;
 use super::types::is_root;
-use super::{Merge, Sources, directives};
+use super::{Merge, Sources, directives, distinct_names};
 use crate::compose::code::{CompositionCode, HintCode};
 use crate::compose::facts::{fields, text};
 use crate::compose::field_set::context_parts;
@@ -43,17 +43,12 @@ impl<'m> Merge<'m> {
         sources: &Sources<'m, ExtendedType>,
     ) -> Fields {
         let mut merged = Fields::default();
-        let mut seen: IndexMap<&Name, ()> = IndexMap::default();
-        for (_, ty) in sources {
-            for field in fields(ty).into_iter().flatten().map(|(field, _)| field) {
-                if !(name == "Query" && field == "_service") {
-                    seen.insert(field, ());
-                }
-            }
-        }
-        for field in seen.keys() {
+        let all = sources.iter().flat_map(|(_, ty)| fields(ty));
+        let all = all.flat_map(|fields| fields.keys());
+        let is_own = |field: &&Name| !(name == "Query" && *field == "_service");
+        for field in distinct_names(all.filter(is_own)) {
             if let Some(definition) = self.merge_field(name, field, sources) {
-                merged.insert((*field).clone(), definition);
+                merged.insert(field.clone(), definition);
             }
         }
         merged
@@ -154,7 +149,7 @@ impl<'m> Merge<'m> {
         );
         let places = sources
             .iter()
-            .map(|it| self.place(it.at, it.field.location()));
+            .map(|it| self.place(it.at, it.field.name.location()));
         let places = places.collect();
         let code = CompositionCode::EXTERNAL_MISSING_ON_BASE;
         self.report(code, coordinate, places, message);
@@ -240,7 +235,7 @@ impl<'m> Merge<'m> {
         for source in sources.iter().filter(|source| source.is_external) {
             let field = source.field;
             let subgraph = &self.subgraphs[source.at].name;
-            let place = self.place(source.at, field.location());
+            let place = self.place(source.at, field.name.location());
             if field.ty != merged.ty {
                 let message = format!(
                     "`{coordinate}` is of the type `{}`, and `{}` where it is external in `{subgraph}`",

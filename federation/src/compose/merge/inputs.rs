@@ -6,7 +6,7 @@ use apollo_compiler::schema::{Component, DirectiveList, ExtendedType, InputObjec
 use apollo_compiler::{Name, Node, name};
 
 use super::arguments::ValueCodes;
-use super::{Merge, Sources};
+use super::{Merge, Sources, distinct_names};
 use crate::compose::code::{CompositionCode, HintCode};
 use crate::supergraph::join::DirectiveBuilder;
 
@@ -31,18 +31,8 @@ impl Merge<'_> {
             .filter_map(|(at, ty)| Some((*at, ty.as_input_object()?)))
             .collect();
         let mut fields = IndexMap::default();
-        let mut names: Vec<&Name> = Vec::new();
-        for (_, input) in &inputs {
-            names.extend(
-                input
-                    .fields
-                    .keys()
-                    .filter(|field| !names.contains(field))
-                    .collect::<Vec<_>>(),
-            );
-        }
         let mut has_errors = false;
-        for field in names {
+        for field in distinct_names(inputs.iter().flat_map(|(_, input)| input.fields.keys())) {
             let coordinate = format!("{name}.{field}");
             let of =
                 |input: &InputObjectType| input.fields.get(field).map(|field| field.node.clone());
@@ -70,19 +60,8 @@ impl Merge<'_> {
             }
         }
         if fields.is_empty() && !has_errors {
-            let message = format!(
-                "no field of the input object `{name}` is known to all subgraphs that have it"
-            );
-            let places = sources
-                .iter()
-                .map(|(at, ty)| self.place(*at, ty.location()))
-                .collect();
-            self.report(
-                CompositionCode::EMPTY_MERGED_INPUT_TYPE,
-                name.as_str(),
-                places,
-                message,
-            );
+            let code = CompositionCode::EMPTY_MERGED_INPUT_TYPE;
+            self.report_empty(code, "field of the input object", name, sources);
             return None;
         }
         Some(ExtendedType::InputObject(Node::new(InputObjectType {

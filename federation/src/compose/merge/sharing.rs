@@ -4,11 +4,14 @@ use apollo_compiler::Name;
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::schema::{Component, ExtendedType};
 
+use graphql_service::suggestions::nearest;
+
 use super::Merge;
 use super::fields::FieldSource;
 use super::overrides::Moved;
 use crate::compose::code::CompositionCode;
-use crate::compose::facts::fields;
+use crate::compose::facts::{fields, text};
+use crate::compose::finding::CompositionError;
 use crate::compose::read::Subgraph;
 
 impl<'m> Merge<'m> {
@@ -75,14 +78,35 @@ impl<'m> Merge<'m> {
         };
         let places: Vec<_> = resolving
             .iter()
-            .map(|source| self.place(source.at, source.field.location()))
+            .map(|source| self.place(source.at, source.field.name.location()))
             .collect();
-        self.report(
-            CompositionCode::INVALID_FIELD_SHARING,
-            coordinate,
-            places,
-            message,
-        );
+        let code = CompositionCode::INVALID_FIELD_SHARING;
+        let error = CompositionError::new(code, message)
+            .about(coordinate)
+            .at_all(places);
+        let stray = resolving
+            .iter()
+            .find_map(|source| self.stray_override(source));
+        self.errors.push(match stray {
+            Some(help) => error.help(help),
+            None => error,
+        });
+    }
+
+    /// Says of an `@override` that it names a subgraph which does not exist.
+    fn stray_override(&self, source: &FieldSource<'_>) -> Option<String> {
+        let directive = source.field.directives.get("federation__override")?;
+        let from = text(directive, "from")?;
+        let names = || self.subgraphs.iter().map(|subgraph| subgraph.name.as_str());
+        if names().any(|name| name == from) {
+            return None;
+        }
+        let meant = nearest(from, names());
+        let meant = meant.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+        let subgraph = &self.subgraphs[source.at].name;
+        Some(format!(
+            "`@override(from: \"{from}\")` in `{subgraph}` names no subgraph{meant}"
+        ))
     }
 
     /// Returns whether a subgraph resolves a field, if only on some path.

@@ -31,10 +31,10 @@ fn places(subgraphs: &[Subgraph], ty: &str, field: Option<&str>) -> Vec<super::P
     let found = subgraphs.iter().filter_map(|subgraph| {
         let ty = subgraph.schema.types.get(ty)?;
         let span = match field {
-            None => ty.location(),
+            None => ty.name().location(),
             Some(field) => match super::facts::fields(ty) {
-                Some(fields) => fields.get(field)?.location(),
-                None => ty.location(),
+                Some(fields) => fields.get(field)?.name.location(),
+                None => ty.name().location(),
             },
         };
         Some(subgraph.place(span))

@@ -14,6 +14,7 @@ use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::validation::DiagnosticList;
 use apollo_compiler::{Name, Schema};
 use graphql_service::Location;
+use graphql_service::suggestions::nearest;
 
 pub(super) use links::{Link, Links, Version};
 
@@ -56,7 +57,7 @@ impl Subgraph {
     pub(super) fn place_of_field(&self, ty: &str, field: &str) -> Place {
         let fields = self.schema.types.get(ty).and_then(fields);
         let found = fields.and_then(|fields| fields.get(field));
-        self.place(found.and_then(|field| field.location()))
+        self.place(found.and_then(|field| field.name.location()))
     }
 
     /// Returns where it links federation.
@@ -217,7 +218,10 @@ fn explain(error: &mut CompositionError, links: &Links) {
     let Some(name) = unknown_directive(&error.message) else {
         return;
     };
-    if definitions::directive_of_specification(&name).is_some() {
+    if definitions::directive_of_specification(&name).is_none() {
+        let known = links.directives.keys().map(String::as_str);
+        error.help = nearest(&name, known).map(|known| format!("did you mean `@{known}`?"));
+    } else {
         let help = match links.version {
             Version::One => format!(
                 "`@{name}` needs federation 2: add `extend schema @link(url: \"https://specs.apollo.dev/federation/v2.9\", import: [\"@{name}\"])`"
