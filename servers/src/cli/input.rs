@@ -1,5 +1,6 @@
 //! The schema and the data that a command works on.
 
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -162,7 +163,7 @@ impl Data {
                 load_embedded(
                     store,
                     demo.data_name,
-                    data.as_bytes(),
+                    Cursor::new(data),
                     &self.options,
                     observer,
                 )
