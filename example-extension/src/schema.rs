@@ -1,8 +1,8 @@
 //! The GraphQL schema.
 
 use async_graphql::{
-    ComplexObject, EmptyMutation, EmptySubscription, ID, InputValueError, InputValueResult, Number,
-    Object, Scalar, ScalarType, Schema, SimpleObject, Value,
+    ComplexObject, EmptyMutation, EmptySubscription, ID, InputValueError, InputValueResult, Object,
+    Scalar, ScalarType, Schema, SimpleObject, Value,
 };
 
 use crate::planet;
@@ -20,21 +20,28 @@ pub fn schema() -> ExtensionSchema {
 
 /// Integer, unlimited digits
 ///
-/// The scalar of the object service; whoever uses it declares it.
+/// The scalar of the object service; whoever uses it declares it. Its values are written as texts, since numbers of JSON
+/// lose digits in many programs.
 #[derive(Clone, Debug)]
-pub struct Integer(Number);
+pub struct Integer(String);
 
 #[Scalar]
 impl ScalarType for Integer {
     fn parse(value: Value) -> InputValueResult<Self> {
-        match value {
-            Value::Number(number) if !number.is_f64() => Ok(Integer(number)),
-            other => Err(InputValueError::expected_type(other)),
+        let text = match value {
+            Value::String(text) => text,
+            Value::Number(number) => number.to_string(),
+            other => return Err(InputValueError::expected_type(other)),
+        };
+        let digits = text.strip_prefix(['-', '+']).unwrap_or(&text);
+        match !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit()) {
+            true => Ok(Integer(text)),
+            false => Err(InputValueError::custom("it is no integer")),
         }
     }
 
     fn to_value(&self) -> Value {
-        Value::Number(self.0.clone())
+        Value::String(self.0.clone())
     }
 }
 
@@ -65,7 +72,7 @@ impl Planet {
     /// Acceleration at the surface in m/s^2, calculated from the mass and the diameter
     #[graphql(requires = "diameter")]
     async fn calculated_gravity(&self) -> Option<f64> {
-        let diameter = self.diameter.as_ref()?.0.as_f64()?;
+        let diameter = self.diameter.as_ref()?.0.parse().ok()?;
         planet::gravity(planet::mass(&self.id)?, diameter)
     }
 }

@@ -63,7 +63,7 @@ async fn planets_are_resolved_from_their_key_and_what_fields_require() {
         json!({ "__typename": "Planet", "id": id, "diameter": diameter })
     };
     let planets = [
-        planet(1, 10465.into()),
+        planet(1, "10465".into()),
         planet(1, Value::Null),
         planet(99, 7.into()),
     ];

@@ -180,36 +180,36 @@ fn the_caller_reaches_the_services_of_the_process() {
 
 #[test]
 fn a_service_of_ones_own_is_added_to_the_demo_by_its_address() {
-    let fleet = Subgraph::start(
-        "extend type Query { fleet: Int }
-         type Planet @key(fields: \"id\") @extends { id: ID! @external mass: Float }",
+    let squads = Subgraph::start(
+        "extend type Query { squads: Int }
+         type Planet @key(fields: \"id\") @extends { id: ID! @external moons: Int }",
         |asked| {
             let data = match asked.query.contains("_entities") {
                 true => {
                     let wanted = asked.variables["representations"].as_array().unwrap();
                     let found = wanted.iter().map(|it| {
                         assert!(it["id"].as_str().unwrap().contains("swapi"), "{it}");
-                        json!({"__typename": "Planet", "mass": 1.5})
+                        json!({"__typename": "Planet", "moons": 2})
                     });
                     json!({"_entities": found.collect::<Vec<_>>()})
                 }
-                false => json!({"fleet": 3}),
+                false => json!({"squads": 3}),
             };
             Said::from(json!({ "data": data }))
         },
     );
-    let url = fleet.url("/graphql");
+    let url = squads.url("/graphql");
     let variables = [
         ("GRAPHQL_SERVICE_0", url.as_str()),
-        ("GRAPHQL_SERVICE_0_NAME", "fleet"),
+        ("GRAPHQL_SERVICE_0_NAME", "squads"),
     ];
-    let demo = Process::demo(&[], &variables, "Subgraph: fleet");
-    let query = "{ fleet planet(limit: 2) { name mass } }";
+    let demo = Process::demo(&[], &variables, "Subgraph: squads");
+    let query = "{ squads planet(limit: 2) { name moons } }";
     let (_, answer) = post(demo.base("Gateway:"), query, None);
     assert!(answer.get("errors").is_none(), "{answer:#}");
-    assert_eq!(answer["data"]["fleet"], 3);
-    assert_eq!(answer["data"]["planet"][1]["mass"], 1.5, "{answer:#}");
-    assert!(!answer.to_string().contains(&fleet.address.to_string()));
+    assert_eq!(answer["data"]["squads"], 3);
+    assert_eq!(answer["data"]["planet"][1]["moons"], 2, "{answer:#}");
+    assert!(!answer.to_string().contains(&squads.address.to_string()));
 }
 
 #[test]
