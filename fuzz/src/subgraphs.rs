@@ -31,7 +31,7 @@ pub fn run(input: &[u8]) -> bool {
                 for place in &error.places {
                     let source = sources.iter().find(|it| it.name == place.subgraph);
                     let breaks = source.map(|source| source.sdl.matches(is_break).count());
-                    let line = place.location.map_or(0, |location| location.line as usize);
+                    let line = place.location.map_or(0, |location| location.line);
                     assert!(breaks.is_some_and(|breaks| line <= breaks + 1), "{error:?}");
                 }
             }

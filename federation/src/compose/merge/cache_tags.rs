@@ -190,7 +190,7 @@ fn problem_of_format(
             .strip_prefix('$')
             .and_then(|inner| inner.strip_prefix(source)?.strip_prefix('.'));
         let Some(path) =
-            path.filter(|path| path.split('.').all(|step| Name::is_valid_syntax(step)))
+            path.filter(|path| path.split('.').all(Name::is_valid_syntax))
         else {
             return Some((
                 format!("`{{{inner}}}` is not of the form `{{${source}.…}}`"),
