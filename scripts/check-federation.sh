@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
-# Lets two other implementations of GraphQL federation accept the subgraph schemas of every published
-# document that the tests have, and of one that extends a type of another service; each is also composed
-# with the subgraph schema of searches over it.
+# Compares with other implementations of GraphQL federation.
+#
+#   scripts/check-federation.sh [SETS [SEED]]
+#
+# Lets two of them accept the subgraph schemas of every published document that the tests have, and of one that extends a
+# type of another service; each is also composed with the subgraph schema of searches over it. Composes all subgraphs of
+# the federation tests and SETS random sets (200) from SEED (1) on with two other composers and with ours. Answers the
+# scenarios with another gateway over our supergraphs, and with ours over theirs, where other servers have the data.
 # Needs Node 20 or later and npm; what it installs goes below the target folder.
 set -euo pipefail
 
@@ -26,7 +31,7 @@ if ! cmp -s scripts/federation/package-lock.json "$work/package-lock.json" ||
   npm ci --prefix "$work" --no-audit --no-fund --loglevel=error
   touch "$work/node_modules/.complete"
 fi
-cp scripts/federation/check.mjs "$work/"
+cp scripts/federation/*.mjs "$work/"
 
 rm -rf "$work/sdl"
 mkdir "$work/sdl"
@@ -40,3 +45,10 @@ done
 cargo run --quiet -p graphql-gen --example federation_sdl -- "$work/sdl" "${documents[@]}"
 cargo run --quiet -p search-index --example search_sdl -- "$work/sdl" "${documents[@]}"
 node "$work/check.mjs" "$work/sdl" scripts/federation/owners
+
+# What a gateway of others would look up or tell on the network stays here.
+export METADATA_SERVER_DETECTION=none APOLLO_TELEMETRY_DISABLED=1
+cargo build --quiet -p federation --all-features --examples
+examples=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples
+node "$work/compare.mjs" "$examples/compose_sets" federation/tests "${1:-200}" "${2:-1}"
+node "$work/interop.mjs" "$examples/answer" "$examples/compose_sets" federation/tests/cases

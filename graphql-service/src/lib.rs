@@ -17,7 +17,7 @@ pub mod response;
 pub mod service;
 pub mod shorthand;
 pub mod slots;
-mod suggestions;
+pub mod suggestions;
 pub mod writer;
 
 /// The GraphQL library whose types are part of this API.

@@ -16,12 +16,16 @@ pub struct Demo {
     pub name: &'static str,
     /// The SOML document.
     pub schema: &'static str,
+    /// What is added to it: a document with objects that an extension service defines.
+    pub extension: &'static str,
     /// Further roles of the schema, for when users log in.
     pub roles: &'static str,
     /// File name of the data; its extension gives the syntax.
     pub data_name: &'static str,
     /// The data.
-    pub data: &'static [u8],
+    pub data: &'static str,
+    /// What is added to it: data of the objects that are added.
+    pub extension_data: &'static str,
     /// A sample query.
     pub query: &'static str,
     /// What of the schema is searched: a document with the objects of that name, and `search` alone.
@@ -36,9 +40,11 @@ pub struct Demo {
 pub const STAR_WARS: Demo = Demo {
     name: "star-wars",
     schema: include_str!("../demo/star-wars/schema.yaml"),
+    extension: include_str!("../demo/star-wars/extension.yaml"),
     roles: include_str!("../demo/star-wars/roles.yaml"),
     data_name: "star-wars.ttl",
-    data: include_bytes!("../demo/star-wars/data.ttl"),
+    data: include_str!("../demo/star-wars/data.ttl"),
+    extension_data: include_str!("../demo/star-wars/extension.ttl"),
     query: include_str!("../demo/star-wars/query.graphql"),
     search: include_str!("../demo/star-wars/search.yaml"),
     search_query: include_str!("../demo/star-wars/search.graphql"),
@@ -59,10 +65,22 @@ const SUPER_ROLE: &str = "Admin";
 const PASSWORD: usize = 15;
 
 impl Demo {
-    /// Returns the document with what is searched.
+    /// Returns the document with the objects that are added.
+    #[must_use]
+    pub fn whole_schema(&self) -> String {
+        overlaid(self.schema, self.extension)
+    }
+
+    /// Returns the data with those that are added.
+    #[must_use]
+    pub fn whole_data(&self) -> String {
+        format!("{}\n{}", self.data, self.extension_data)
+    }
+
+    /// Returns the whole document with what is searched.
     #[must_use]
     pub fn searched_schema(&self) -> String {
-        overlaid(self.schema, self.search)
+        overlaid(&self.whole_schema(), self.search)
     }
 
     /// Returns the document with what is searched and the further roles; `rbac.roles` is the last of
@@ -73,8 +91,8 @@ impl Demo {
     }
 }
 
-/// Adds to the objects of a document what another one says of those with the same name. Both are in
-/// block style, with objects indented by two spaces; keys of the other one are not in the document.
+/// Adds to the objects of a document what another one says of those with the same name, and the others behind
+/// them. Both are in block style, with objects indented by two spaces; keys of the other one are not in the document.
 fn overlaid(document: &str, overlay: &str) -> String {
     let is_object = |line: &str| {
         let name = line
@@ -93,14 +111,19 @@ fn overlaid(document: &str, overlay: &str) -> String {
     let mut text = String::with_capacity(document.len() + overlay.len());
     let mut is_in_objects = false;
     for line in document.lines() {
-        text += line;
-        text.push('\n');
         if !line.starts_with([' ', '#']) && !line.is_empty() {
+            if is_in_objects {
+                for (object, lines) in added.drain(..) {
+                    text += &format!("{object}\n{lines}");
+                }
+            }
             is_in_objects = line == "objects:";
         }
-        let found = added.iter().find(|(object, _)| *object == line);
-        if let Some((_, lines)) = found.filter(|_| is_in_objects) {
-            text += lines;
+        text += line;
+        text.push('\n');
+        let found = added.iter().position(|(object, _)| *object == line);
+        if let Some(found) = found.filter(|_| is_in_objects) {
+            text += &added.remove(found).1;
         }
     }
     text
@@ -155,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_searched_schema_of_the_demo_is_the_official_one_with_search_alone() {
+    fn the_searched_schema_of_the_demo_is_the_official_one_with_fleets_and_search() {
         let official = soml_core::load(STAR_WARS.schema).schema.expect("valid");
         let searched = soml_core::load(&STAR_WARS.searched_schema())
             .schema
@@ -177,13 +200,25 @@ mod tests {
         ];
         assert_eq!(names, expected);
         let objects = |schema: &soml_core::Schema| schema.objects.len();
-        assert_eq!(objects(&searched), objects(&official));
+        assert_eq!(objects(&searched), objects(&official) + 1);
         let lines: Vec<_> = STAR_WARS.schema.lines().collect();
         let searched = STAR_WARS.searched_schema();
         let kept: Vec<_> = searched
             .lines()
             .filter(|line| !line.starts_with("    search:"))
             .collect();
-        assert_eq!(kept, lines);
+        let whole = STAR_WARS.whole_schema();
+        assert_eq!(kept, whole.lines().collect::<Vec<_>>());
+        let fleet = lines
+            .iter()
+            .position(|line| *line == "rbac:")
+            .expect("a section");
+        let fleets = STAR_WARS
+            .extension
+            .lines()
+            .filter(|line| line.starts_with("  "));
+        let mut expected = lines;
+        expected.splice(fleet..fleet, fleets);
+        assert_eq!(kept, expected);
     }
 }

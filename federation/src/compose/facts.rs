@@ -6,7 +6,7 @@ use apollo_compiler::ast::Directive;
 use apollo_compiler::schema::{Component, DirectiveList, ExtendedType, FieldDefinition};
 use apollo_compiler::{Name, Node, Schema};
 
-use super::field_set::{each_field_named, possible};
+use super::field_set::{each_field, each_field_named, possible, taken_from_context};
 use super::read::Subgraph;
 pub(super) use crate::supergraph::join::text;
 
@@ -116,6 +116,13 @@ impl Facts {
             each_implementation(schema, ty.name(), text, &mut |ty, field| {
                 self.used.insert((ty.clone(), field.clone()));
             });
+        }
+        for argument in &field.arguments {
+            for set in taken_from_context(schema, argument) {
+                each_field(&set, &mut |it| {
+                    self.used.insert((it.parent.clone(), it.field.name.clone()));
+                });
+            }
         }
         if let Some(text) = of("federation__provides") {
             each_implementation(

@@ -1,10 +1,13 @@
 //! Field sets of subgraphs: the selections that `@key`, `@requires` and `@provides` name.
 
-use apollo_compiler::ast::{self, Argument};
+use apollo_compiler::ast::{self, Argument, InputValueDefinition};
 use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition};
 use apollo_compiler::{Name, Node, Schema};
 
-use super::facts::fields;
+use graphql_service::suggestions::nearest;
+
+use super::facts::{fields, text};
+use super::values::fits;
 use crate::supergraph::field_set::operation;
 
 /// A selection of a field set.
@@ -36,6 +39,8 @@ pub(super) enum Problem {
     Invalid(String),
     /// It has a directive, which is named.
     Directive(String),
+    /// Nothing is selected of the field that is named, which is of an interface or a union.
+    Bare(String),
 }
 
 impl From<String> for Problem {
@@ -146,6 +151,24 @@ pub(super) fn context_parts(value: &str) -> Option<(&str, &str)> {
     (!name.is_empty() && !selection.is_empty()).then_some((name, selection))
 }
 
+/// Returns what an argument takes from each type that sets its context.
+pub(super) fn taken_from_context<'s>(
+    schema: &'s Schema,
+    argument: &InputValueDefinition,
+) -> Vec<Vec<Selected<'s>>> {
+    let directive = argument.directives.get("federation__fromContext");
+    let value = directive.and_then(|it| text(it, "field"));
+    let Some((context, selection)) = value.and_then(context_parts) else {
+        return Vec::new();
+    };
+    let types = schema.types.values().filter(|ty| {
+        let mut set = ty.directives().get_all("federation__context");
+        set.any(|it| text(it, "name") == Some(context))
+    });
+    let taken = types.filter_map(|ty| parse_of_context(schema, ty.name(), selection).ok());
+    taken.collect()
+}
+
 fn resolve<'s>(
     schema: &'s Schema,
     parent: &'s ExtendedType,
@@ -178,14 +201,13 @@ fn resolve_field<'s>(
     }
     let field = fields(parent).and_then(|fields| fields.get(&selected.name));
     let Some(field) = field else {
-        return Err(format!(
-            "the type `{}` has no field `{}`",
-            parent.name(),
-            selected.name
-        )
-        .into());
+        let known = fields(parent).into_iter().flat_map(|fields| fields.keys());
+        let meant = nearest(&selected.name, known.map(Name::as_str));
+        let meant = meant.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+        let (ty, field) = (parent.name(), &selected.name);
+        return Err(format!("the type `{ty}` has no field `{field}`{meant}").into());
     };
-    check_arguments(parent.name(), field, selected)?;
+    check_arguments(schema, parent.name(), field, selected)?;
     let ty = schema.types.get(field.ty.inner_named_type());
     let is_leaf = ty.is_none_or(|ty| ty.is_scalar() || ty.is_enum());
     let inner = match (ty, is_leaf, selected.selection_set.is_empty()) {
@@ -199,10 +221,13 @@ fn resolve_field<'s>(
             )
             .into());
         }
-        _ => {
-            return Err(
-                format!("nothing is selected of `{}.{}`", parent.name(), field.name).into(),
-            );
+        (ty, ..) => {
+            let place = format!("{}.{}", parent.name(), field.name);
+            let is_abstract = ty.is_some_and(|ty| ty.is_interface() || ty.is_union());
+            return Err(match is_abstract {
+                true => Problem::Bare(place),
+                false => format!("nothing is selected of `{place}`").into(),
+            });
         }
     };
     Ok(Selected::Field(SelectedField {
@@ -214,6 +239,7 @@ fn resolve_field<'s>(
 }
 
 fn check_arguments(
+    schema: &Schema,
     parent: &Name,
     field: &FieldDefinition,
     selected: &ast::Field,
@@ -225,6 +251,16 @@ fn check_arguments(
             field.name, unknown.name
         )
         .into());
+    }
+    for given in &selected.arguments {
+        let known = field.argument_by_name(&given.name);
+        if let Some(known) = known.filter(|known| !fits(schema, &known.ty, &given.value)) {
+            return Err(format!(
+                "the argument `{}` of `{parent}.{}` is of the type `{}`, and {} is no value of it",
+                given.name, field.name, known.ty, given.value
+            )
+            .into());
+        }
     }
     let is_given = |name: &Name| {
         selected

@@ -31,8 +31,10 @@ pub struct CompositionHint {
     pub message: String,
     /// The element of the schema.
     pub coordinate: Option<String>,
-    /// Where it is.
+    /// Where it is, in each subgraph that takes part.
     pub places: Vec<Place>,
+    /// What to do about it.
+    pub help: Option<String>,
 }
 
 /// A place in a subgraph.
@@ -52,7 +54,7 @@ impl CompositionError {
             message: message.into(),
             coordinate: None,
             places: Vec::new(),
-            help: None,
+            help: code.help().map(str::to_owned),
         }
     }
 
@@ -69,6 +71,28 @@ impl CompositionError {
     pub(super) fn at_all(mut self, places: impl IntoIterator<Item = Place>) -> Self {
         self.places.extend(places);
         self
+    }
+
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl CompositionHint {
+    pub(super) fn new(
+        code: HintCode,
+        coordinate: impl Into<String>,
+        places: Vec<Place>,
+        message: impl Into<String>,
+    ) -> Self {
+        CompositionHint {
+            code,
+            message: message.into(),
+            coordinate: Some(coordinate.into()),
+            places,
+            help: code.help().map(str::to_owned),
+        }
     }
 
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {

@@ -11,9 +11,11 @@ mod finding;
 mod merge;
 mod post;
 mod read;
+mod runtime_types;
 mod satisfiability;
 mod supergraph;
 mod upgrade;
+mod values;
 
 use apollo_compiler::Name;
 
@@ -41,6 +43,18 @@ pub struct SubgraphSource {
 pub struct ComposeOptions {
     /// What becomes of query fields that several subgraphs have.
     pub shared_root_fields: SharedRootFields,
+    /// Whether every query that the composed schema allows can be answered.
+    pub satisfiability: Satisfiability,
+}
+
+/// Whether it is checked that every query can be answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Satisfiability {
+    /// A field that cannot be reached somewhere is an error.
+    #[default]
+    Check,
+    /// Such fields are let through: queries for them are refused when they are planned.
+    Skip,
 }
 
 /// What becomes of query fields that several subgraphs have without `@shareable`.
@@ -90,17 +104,22 @@ pub fn compose(
     if !errors.is_empty() {
         return Err(errors);
     }
-    upgrade::upgrade(&mut subgraphs)?;
+    let mut keys_of_objects = upgrade::interface_keys(&subgraphs);
+    let not_upgraded = upgrade::upgrade(&mut subgraphs);
     let facts = subgraphs.iter().zip(known);
     let facts = facts.map(|(it, known)| known.unwrap_or_else(|| Facts::of(it)));
     let facts: Vec<Facts> = facts.collect();
-    let upgraded = subgraphs
-        .iter()
-        .zip(&facts)
-        .filter(|(it, _)| it.is_federation_1());
-    let errors: Vec<_> = upgraded
-        .flat_map(|(it, facts)| check::check(it, facts))
-        .collect();
+    let mut errors = Vec::new();
+    for (at, mut found) in not_upgraded.into_iter().enumerate() {
+        if subgraphs[at].is_federation_1() && found.is_empty() {
+            found = check::check(&subgraphs[at], &facts[at]);
+        }
+        if found.is_empty() {
+            let of_it = keys_of_objects.extract_if(.., |(other, _)| *other == at);
+            found.extend(of_it.map(|(_, error)| error));
+        }
+        errors.extend(found);
+    }
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -116,10 +135,13 @@ pub fn compose(
         };
         errors.into_iter().map(error).collect::<Vec<_>>()
     })?;
-    satisfiability::check(&composed, &subgraphs, &merged.mismatched)?;
+    let mut hints = merged.hints;
+    if options.satisfiability == Satisfiability::Check {
+        hints.extend(satisfiability::check(&composed, &subgraphs)?);
+    }
     Ok(Composed {
         supergraph_sdl,
-        hints: merged.hints,
+        hints,
     })
 }
 

@@ -6,13 +6,17 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use apollo_compiler::Name;
 use apollo_compiler::executable::OperationType;
 
 use super::code::CompositionCode;
-use super::finding::CompositionError;
+use super::facts::text;
+use super::finding::{CompositionError, CompositionHint};
+use super::merge::is_shareable;
 use super::read::Subgraph;
-use crate::graph::{ActiveLabels, Graph, Waves};
-use crate::supergraph::{FieldId, FieldSet, Selected, SubgraphId, Supergraph, TypeId};
+use super::runtime_types::RuntimeTypes;
+use crate::graph::{ActiveLabels, Graph, Provided, Waves};
+use crate::supergraph::{FieldId, FieldJoin, FieldSet, SubgraphId, Supergraph, TypeId};
 
 /// The most states that are visited.
 const MAX_STATES: usize = 1_000_000;
@@ -20,32 +24,57 @@ const MAX_STATES: usize = 1_000_000;
 /// The most labels whose combinations are all tried; beyond, each alone and all together.
 const MAX_LABELS: usize = 4;
 
-/// Checks a supergraph.
+/// Checks a supergraph; returns what people may want to know.
 ///
 /// # Errors
-/// With a shortest query for each field that cannot be answered somewhere.
+/// With a shortest query for each field that cannot be answered somewhere, and with the fields that subgraphs cannot
+/// answer alike.
 pub(super) fn check(
     supergraph: &Supergraph,
     subgraphs: &[Subgraph],
-    mismatched: &[CompositionError],
-) -> Result<(), Vec<CompositionError>> {
-    let mut errors: Vec<CompositionError> = mismatched.to_vec();
+) -> Result<Vec<CompositionHint>, Vec<CompositionError>> {
+    let mut errors: Vec<CompositionError> = Vec::new();
+    let mut hints: Vec<CompositionHint> = Vec::new();
     for labels in assumptions(supergraph) {
-        let found = Walk::new(Graph::new(supergraph, &labels)).run(subgraphs);
+        let mut walk = Walk::new(Graph::new(supergraph, &labels));
+        let mut found = walk.run(subgraphs);
+        let runtime = walk.runtime.findings(supergraph, subgraphs);
+        found.extend(runtime.0);
         for error in found {
-            if !errors
-                .iter()
-                .any(|known| known.coordinate == error.coordinate && known.code == error.code)
-            {
+            let is_known = |known: &CompositionError| {
+                known.coordinate == error.coordinate && known.code == error.code
+            };
+            if !errors.iter().any(is_known) {
                 errors.push(error);
             }
         }
+        for hint in runtime.1 {
+            if !hints
+                .iter()
+                .any(|known| known.coordinate == hint.coordinate)
+            {
+                hints.push(hint);
+            }
+        }
     }
-    if errors.is_empty() {
-        Ok(())
-    } else {
-        Err(errors)
+    match errors.is_empty() {
+        true => Ok(hints),
+        false => Err(errors),
     }
+}
+
+/// Returns everything that arguments take from contexts, each once.
+fn contexts(supergraph: &Supergraph) -> Vec<Context<'_>> {
+    let fields = supergraph.type_ids();
+    let fields = fields.flat_map(|id| supergraph.ty(id).fields.values());
+    let joins = fields.flat_map(|id| &supergraph.field(*id).joins);
+    let mut found: Vec<Context<'_>> = Vec::new();
+    for argument in joins.flat_map(|join| &join.contexts) {
+        if !found.contains(&&*argument.sources) {
+            found.push(&argument.sources);
+        }
+    }
+    found
 }
 
 /// Returns the sets of labels that may be active.
@@ -77,12 +106,20 @@ struct State<'g> {
     ty: TypeId,
     waves: Waves,
     /// What subgraphs resolve of the object beyond what they always do.
-    provided: Vec<(SubgraphId, &'g FieldSet)>,
+    provided: Provided<'g>,
+    /// Which values of contexts the objects above give, ascending.
+    above: Vec<usize>,
 }
+
+/// The types that have a context, and what is taken from each.
+type Context<'g> = &'g [(TypeId, FieldSet)];
 
 struct Walk<'g> {
     supergraph: &'g Supergraph,
     graph: Graph<'g>,
+    contexts: Vec<Context<'g>>,
+    /// The runtime types of fields that several subgraphs resolve.
+    runtime: RuntimeTypes,
     /// Visited states by type; the position of the state that led there, and the field.
     visited: Vec<(State<'g>, Option<(usize, FieldId)>)>,
     by_type: HashMap<TypeId, Vec<usize>>,
@@ -94,13 +131,15 @@ impl<'g> Walk<'g> {
         Walk {
             supergraph: graph.supergraph(),
             graph,
+            contexts: contexts(graph.supergraph()),
+            runtime: RuntimeTypes::default(),
             visited: Vec::new(),
             by_type: HashMap::new(),
             queue: VecDeque::new(),
         }
     }
 
-    fn run(mut self, subgraphs: &[Subgraph]) -> Vec<CompositionError> {
+    fn run(&mut self, subgraphs: &[Subgraph]) -> Vec<CompositionError> {
         let everywhere = self.everywhere();
         let roots = [
             OperationType::Query,
@@ -116,6 +155,7 @@ impl<'g> Walk<'g> {
                 ty: root,
                 waves: everywhere.clone(),
                 provided: Vec::new(),
+                above: Vec::new(),
             };
             self.visit(state, None);
         }
@@ -134,7 +174,8 @@ impl<'g> Walk<'g> {
             }
             let state = self.visited[at].0.clone();
             let mut reached = state.waves.clone();
-            self.graph.spread(state.ty, &mut reached);
+            self.graph
+                .spread_on_path(state.ty, &mut reached, &state.provided);
             for field in self.fields(state.ty) {
                 if let Some(error) = self.follow((at, &state, &reached), field, subgraphs)
                     && !errors
@@ -174,6 +215,7 @@ impl<'g> Walk<'g> {
                 |subgraph: SubgraphId, state: &State<'g>| state.waves.get(subgraph).is_some();
             let mut all = self.supergraph.subgraph_ids();
             all.all(|id| !is_present(id, other) || is_present(id, &state))
+                && other.above.iter().all(|it| state.above.contains(it))
                 && other.provided.iter().all(|it| state.provided.contains(it))
         };
         // What can be answered from fewer subgraphs can be answered from these.
@@ -195,20 +237,22 @@ impl<'g> Walk<'g> {
     ) -> Option<CompositionError> {
         let definition = self.supergraph.field(field);
         let mut there: Vec<(SubgraphId, Vec<&'g FieldSet>)> = Vec::new();
+        let on_path = (state.ty, definition.name.as_str());
+        let providers = self.graph.providers(on_path, &state.provided);
         for join in &definition.joins {
-            let provided = provided(state, join.subgraph, &definition.name);
-            let is_provided =
-                !provided.is_empty() || state.provides_leaf(join.subgraph, &definition.name);
-            let is_resolved = self.graph.resolves(join.subgraph, field).is_some()
-                && self
+            let subgraph = join.subgraph;
+            let provided = providers.iter().filter(|(id, _)| *id == subgraph);
+            let mut sets: Vec<&'g FieldSet> = provided.map(|(_, set)| *set).collect();
+            let is_provided = !sets.is_empty() && state.waves.get(subgraph).is_some();
+            let what = (state.ty, field);
+            if is_provided
+                || self
                     .graph
-                    .resolved(state.ty, field, join.subgraph, reached)
-                    .is_some();
-            let is_present = state.waves.get(join.subgraph).is_some();
-            if is_resolved || (is_provided && is_present) {
-                let mut sets: Vec<&'g FieldSet> = provided;
+                    .is_resolved_on_path(what, subgraph, reached, &state.provided)
+                    && self.is_given(join, state)
+            {
                 sets.extend(join.provides.as_ref());
-                there.push((join.subgraph, sets));
+                there.push((subgraph, sets));
             }
         }
         let there = match there.is_empty() {
@@ -218,11 +262,18 @@ impl<'g> Walk<'g> {
         if !self.supergraph.ty(definition.inner).is_composite() {
             return None;
         }
+        if !self.is_typed(field, &there) {
+            return Some(self.untyped(at, field, subgraphs));
+        }
+        if self.is_shared(state.ty, field, subgraphs) {
+            let resolving = there.iter().map(|(subgraph, _)| *subgraph);
+            self.runtime.compare(self.graph, field, resolving);
+        }
         if there.len() > 1 && self.supergraph.root(OperationType::Mutation) == Some(state.ty) {
             // A mutation is sent once, so one subgraph has to do.
             let alone = there
                 .iter()
-                .map(|only| self.children(field, std::slice::from_ref(only)));
+                .map(|only| self.children(field, std::slice::from_ref(only), &[]));
             let alone: Vec<Vec<State<'g>>> = alone.collect();
             let found: Vec<_> = alone
                 .into_iter()
@@ -231,10 +282,92 @@ impl<'g> Walk<'g> {
             let is_answered = found.iter().any(Option::is_none);
             return found.into_iter().flatten().next().filter(|_| !is_answered);
         }
-        for state in self.children(field, &there) {
+        let above = self.contexts_below(state, reached);
+        for state in self.children(field, &there, &above) {
             self.visit(state, Some((at, field)));
         }
         None
+    }
+
+    /// Returns whether the types of the objects of a field can be told: where subgraphs have them as objects of an
+    /// interface, one that knows the interface has to be reached by a key of it.
+    fn is_typed(&self, field: FieldId, there: &[(SubgraphId, Vec<&'g FieldSet>)]) -> bool {
+        let definition = self.supergraph.field(field);
+        let mut waves = Waves::nowhere(self.supergraph.subgraphs().len());
+        let mut interface = None;
+        for (subgraph, _) in there {
+            let join = definition.join(*subgraph);
+            interface = join.and_then(|join| self.graph.untyped(join));
+            if interface.is_none() {
+                return true;
+            }
+            waves.lower(*subgraph, 0);
+        }
+        let Some(interface) = interface else {
+            return true;
+        };
+        let joins = self.supergraph.ty(interface).joins.iter();
+        let keys = joins
+            .filter(|join| !join.is_interface_object)
+            .flat_map(|join| &join.keys);
+        let mut keys = keys.filter(|key| key.is_resolvable);
+        keys.any(|key| self.graph.ready(interface, &key.fields, &waves).is_some())
+    }
+
+    /// Describes a field whose objects have types that nobody can tell.
+    fn untyped(&self, at: usize, field: FieldId, subgraphs: &[Subgraph]) -> CompositionError {
+        let definition = self.supergraph.field(field);
+        let parent = &self.supergraph.ty(self.visited[at].0.ty).name;
+        let interface = &self.supergraph.ty(definition.inner).name;
+        let coordinate = format!("{parent}.{}", definition.name);
+        let query = self.query(at, field);
+        let message = format!(
+            "no subgraph can tell the types of the objects of `{coordinate}` for this query: none that has the interface `{interface}` can be reached by a key of it\n{query}"
+        );
+        let joins = definition.joins.iter();
+        let places = joins
+            .map(|join| subgraphs[join.subgraph.index()].place_of_field(parent, &definition.name));
+        CompositionError::new(CompositionCode::SATISFIABILITY_ERROR, message)
+            .about(coordinate)
+            .at_all(places)
+            .help(format!(
+                "give `{interface}` a `@key` where it is an interface"
+            ))
+    }
+
+    /// Returns whether subgraphs share a field, and do not only provide it.
+    fn is_shared(&self, ty: TypeId, field: FieldId, subgraphs: &[Subgraph]) -> bool {
+        let definition = self.supergraph.field(field);
+        let resolving = definition.joins.iter().filter(|join| !join.is_external);
+        let resolving: Vec<_> = resolving.map(|join| join.subgraph).collect();
+        let ty = &self.supergraph.ty(ty).name;
+        let is_marked =
+            |id: &SubgraphId| is_shareable(&subgraphs[id.index()], ty, &definition.name);
+        resolving.len() > 1 || resolving.iter().any(is_marked)
+    }
+
+    /// Returns whether objects above give a field what it takes from contexts.
+    fn is_given(&self, join: &FieldJoin, state: &State<'g>) -> bool {
+        let is_above = |sources: &[(TypeId, FieldSet)]| {
+            let mut above = state.above.iter();
+            above.any(|at| self.contexts[*at] == sources)
+        };
+        let mut taken = join.contexts.iter();
+        taken.all(|argument| is_above(&argument.sources))
+    }
+
+    /// Returns the values of contexts that are known below the objects of a state: the nearest object that has a
+    /// context gives its value.
+    fn contexts_below(&self, state: &State<'g>, reached: &Waves) -> Vec<usize> {
+        let contexts = self.contexts.iter().enumerate();
+        let known = contexts.filter(|(at, sources)| {
+            let own = sources.iter().find(|(ty, _)| *ty == state.ty);
+            match own {
+                Some((ty, set)) => self.graph.ready(*ty, set, reached).is_some(),
+                None => state.above.contains(at),
+            }
+        });
+        known.map(|(at, _)| at).collect()
     }
 
     /// Looks for what is wrong below a field that only one subgraph resolves.
@@ -249,6 +382,7 @@ impl<'g> Walk<'g> {
         &self,
         field: FieldId,
         there: &[(SubgraphId, Vec<&'g FieldSet>)],
+        above: &[usize],
     ) -> Vec<State<'g>> {
         let definition = self.supergraph.field(field);
         let mut states = Vec::new();
@@ -277,6 +411,7 @@ impl<'g> Walk<'g> {
                     ty: *object,
                     waves,
                     provided,
+                    above: above.to_vec(),
                 });
             }
         }
@@ -303,6 +438,10 @@ impl<'g> Walk<'g> {
             let keys: Vec<_> = self.graph.keys(state.ty, join.subgraph).collect();
             reasons.push(if join.is_external {
                 format!("it is external in {subgraph}")
+            } else if !self.is_given(join, state) {
+                format!(
+                    "{subgraph} resolves it, and no object above gives the context of its arguments"
+                )
             } else if keys.is_empty() {
                 format!("{subgraph} resolves it, and `{parent}` has no resolvable key there")
             } else if join.requires.is_some() {
@@ -321,17 +460,41 @@ impl<'g> Walk<'g> {
             here.join(", "),
             reasons.join("; ")
         );
-        let places = definition.joins.iter().map(|join| {
-            let subgraph = &subgraphs[join.subgraph.index()];
-            let ty = subgraph.schema.types.get(parent.as_str());
-            let found = ty
-                .and_then(super::facts::fields)
-                .and_then(|fields| fields.get(&definition.name));
-            subgraph.place(found.and_then(|field| field.location()))
-        });
+        let places = definition
+            .joins
+            .iter()
+            .map(|join| subgraphs[join.subgraph.index()].place_of_field(parent, &definition.name));
         CompositionError::new(CompositionCode::SATISFIABILITY_ERROR, message)
             .about(coordinate)
             .at_all(places)
+            .help(self.way_out(field, parent, &here.join(" or "), subgraphs))
+    }
+
+    /// Says how a field might be reached.
+    fn way_out(&self, field: FieldId, parent: &Name, here: &str, subgraphs: &[Subgraph]) -> String {
+        let definition = self.supergraph.field(field);
+        let mut joins = definition.joins.iter();
+        let Some(join) = joins.find(|join| !join.is_external) else {
+            return format!("resolve it in {here}, or remove the field");
+        };
+        let subgraph = &subgraphs[join.subgraph.index()];
+        let ty = subgraph.schema.types.get(parent.as_str());
+        let keys = ty
+            .into_iter()
+            .flat_map(|ty| ty.directives().get_all("federation__key"));
+        let keys: Vec<_> = keys
+            .filter_map(|key| Some(format!("\"{}\"", text(key, "fields")?)))
+            .collect();
+        let name = &subgraph.name;
+        match keys.is_empty() {
+            true => format!(
+                "add a `@key` to `{parent}` in `{name}`, of fields that can be had from {here}, or resolve the field in {here} too"
+            ),
+            false => format!(
+                "the keys of `{parent}` in `{name}` are {}: resolve the fields of a resolvable one in {here}, or add one of fields that can be had from there",
+                keys.join(", ")
+            ),
+        }
     }
 
     /// Writes a query that leads to a field of a state.
@@ -406,44 +569,4 @@ impl<'g> Walk<'g> {
             false => format!("({})", required.join(", ")),
         }
     }
-}
-
-impl State<'_> {
-    /// Returns whether a subgraph provides a leaf of the objects.
-    fn provides_leaf(&self, subgraph: SubgraphId, name: &str) -> bool {
-        let mut sets = self.provided.iter().filter(|(id, _)| *id == subgraph);
-        sets.any(|(_, set)| selects(set, name))
-    }
-}
-
-fn selects(set: &FieldSet, name: &str) -> bool {
-    set.selections.iter().any(|selected| match selected {
-        Selected::Typename => false,
-        Selected::Field { name: field, .. } => field == name,
-        Selected::Fragment { inner, .. } => selects(inner, name),
-    })
-}
-
-/// Returns what a subgraph provides below a field of the objects of a state.
-fn provided<'g>(state: &State<'g>, subgraph: SubgraphId, name: &str) -> Vec<&'g FieldSet> {
-    fn walk<'g>(set: &'g FieldSet, name: &str, found: &mut Vec<&'g FieldSet>) {
-        for selected in &set.selections {
-            match selected {
-                Selected::Typename => {}
-                Selected::Field {
-                    name: field, inner, ..
-                } => {
-                    if field == name && !inner.is_empty() {
-                        found.push(inner);
-                    }
-                }
-                Selected::Fragment { inner, .. } => walk(inner, name, found),
-            }
-        }
-    }
-    let mut found = Vec::new();
-    for (_, set) in state.provided.iter().filter(|(id, _)| *id == subgraph) {
-        walk(set, name, &mut found);
-    }
-    found
 }

@@ -18,7 +18,7 @@ struct Feature {
     definitions: &'static str,
 }
 
-const FEATURES: [Feature; 8] = [
+const FEATURES: [Feature; 9] = [
     Feature {
         directives: &["tag"],
         path: "tag/v0.3",
@@ -54,6 +54,13 @@ const FEATURES: [Feature; 8] = [
         path: "context/v0.1",
         purpose: Some("SECURITY"),
         definitions: "\nscalar context__ContextFieldValue\n\ndirective @context(name: String!) repeatable on INTERFACE | OBJECT | UNION\n\ndirective @context__fromContext(field: context__ContextFieldValue) on ARGUMENT_DEFINITION\n",
+    },
+    Feature {
+        directives: &["cacheTag"],
+        path: "cacheTag/v0.1",
+        purpose: Some("EXECUTION"),
+        // It is written as `@join__directive`.
+        definitions: "",
     },
     Feature {
         directives: &["cost"],
@@ -126,12 +133,21 @@ pub(super) fn write(merged: &Merged, subgraphs: &[Subgraph]) -> String {
     for feature in features {
         out.push_str(feature.definitions);
     }
+    // Not every reader of supergraphs knows it.
+    let mut types = merged.types.values();
+    if types.any(|ty| ty.directives().has("oneOf")) {
+        out.push_str("\ndirective @oneOf on INPUT_OBJECT\n");
+    }
     out
 }
 
 /// Returns the version of the join specification that goes with the versions of federation.
 fn version(subgraphs: &[Subgraph]) -> JoinVersion {
-    let latest = subgraphs.iter().map(|it| it.links.version).max();
+    let version = |it: &Subgraph| {
+        let upgrade = it.links.upgrade();
+        upgrade.map_or(it.links.version, |(_, minor)| Version::Two(minor))
+    };
+    let latest = subgraphs.iter().map(version).max();
     match latest {
         Some(Version::Two(minor)) if minor >= 8 => JoinVersion::V05,
         Some(Version::Two(7)) => JoinVersion::V04,

@@ -13,6 +13,7 @@ use super::code::CompositionCode;
 use super::facts::{Facts, fields, text};
 use super::field_set::{self, Selected};
 use super::finding::CompositionError;
+use super::merge::is_root;
 use super::read::Subgraph;
 
 const SELECTING: [&str; 3] = [
@@ -21,19 +22,20 @@ const SELECTING: [&str; 3] = [
     "federation__provides",
 ];
 
-/// Upgrades all subgraphs of federation 1.
-///
-/// # Errors
-/// With the types of which nothing is left.
-pub(super) fn upgrade(subgraphs: &mut [Subgraph]) -> Result<(), Vec<CompositionError>> {
+/// Upgrades all subgraphs of federation 1. Returns for each subgraph what cannot be upgraded: types of which nothing is
+/// left, and extensions of what nobody defines.
+pub(super) fn upgrade(subgraphs: &mut [Subgraph]) -> Vec<Vec<CompositionError>> {
+    let mut errors = vec![Vec::new(); subgraphs.len()];
     if !subgraphs.iter().any(Subgraph::is_federation_1) {
-        return Ok(());
+        return errors;
+    }
+    for (at, name) in without_base(subgraphs) {
+        errors[at].push(no_base(&subgraphs[at], &name));
     }
     for subgraph in subgraphs.iter_mut().filter(|it| it.is_federation_1()) {
         each_type(&mut subgraph.schema, clean_type);
     }
     let keys: Vec<HashSet<(Name, Name)>> = subgraphs.iter().map(first_keys).collect();
-    let mut errors = Vec::new();
     for (at, subgraph) in subgraphs.iter_mut().enumerate() {
         if !subgraph.is_federation_1() {
             continue;
@@ -46,13 +48,79 @@ pub(super) fn upgrade(subgraphs: &mut [Subgraph]) -> Result<(), Vec<CompositionE
             .collect();
         own_keys_of_others(subgraph, &others);
         remove_inactive(subgraph);
-        remove_unused(subgraph, &mut errors);
+        remove_unused(subgraph, &mut errors[at]);
     }
-    if errors.is_empty() {
-        Ok(())
-    } else {
-        Err(errors)
+    errors
+}
+
+/// Returns what is wrong with interfaces that others have as objects: a key of federation 1 does not say that their types
+/// can be told by it.
+pub(super) fn interface_keys(subgraphs: &[Subgraph]) -> Vec<(usize, CompositionError)> {
+    let mut found = Vec::new();
+    for (at, subgraph) in subgraphs.iter().enumerate() {
+        let types = subgraph.schema.types.values();
+        let keyed = types.filter(|ty| {
+            subgraph.is_federation_1()
+                && ty.is_interface()
+                && ty.directives().has("federation__key")
+        });
+        for ty in keyed {
+            let is_object = |other: &&Subgraph| {
+                let other = other.schema.types.get(ty.name());
+                other.is_some_and(|it| it.directives().has("federation__interfaceObject"))
+            };
+            let Some(other) = subgraphs.iter().find(is_object) else {
+                continue;
+            };
+            let name = ty.name();
+            let message = format!(
+                "`{}` has the interface `{name}` as an object, and `{}` has a key of it in federation 1, which does not tell types",
+                other.name, subgraph.name
+            );
+            let code = CompositionCode::INTERFACE_OBJECT_USAGE_ERROR;
+            let error = CompositionError::new(code, message).about(name.as_str());
+            let error = error.at(subgraph.place(ty.location()));
+            let help = format!(
+                "upgrade `{}` to federation 2.3 or later, or remove the key",
+                subgraph.name
+            );
+            found.push((at, error.help(help)));
+        }
     }
+    found
+}
+
+/// Returns the types that subgraphs of federation 1 extend, and no subgraph defines.
+fn without_base(subgraphs: &[Subgraph]) -> Vec<(usize, Name)> {
+    let mut found = Vec::new();
+    for (at, subgraph) in subgraphs.iter().enumerate() {
+        if !subgraph.is_federation_1() {
+            continue;
+        }
+        // In the order of the schema, so that it is the same each time.
+        for name in subgraph.schema.types.keys() {
+            let is_base = |other: &Subgraph| {
+                other.schema.types.contains_key(name) && !other.undefined.contains(name)
+            };
+            if subgraph.undefined.contains(name) && !is_root(name) && !subgraphs.iter().any(is_base)
+            {
+                found.push((at, name.clone()));
+            }
+        }
+    }
+    found
+}
+
+fn no_base(subgraph: &Subgraph, name: &Name) -> CompositionError {
+    let message = format!(
+        "`{name}` is extended in `{}`, and no subgraph defines it",
+        subgraph.name
+    );
+    let place = subgraph.place(subgraph.schema.types[name].location());
+    CompositionError::new(CompositionCode::EXTENSION_WITH_NO_BASE, message)
+        .about(name.as_str())
+        .at(place)
+        .help("write `type` instead of `extend type`, or add the subgraph that defines it")
 }
 
 /// Changes the types of a schema that are the subgraph's own.
@@ -306,7 +374,7 @@ fn remove_unused(subgraph: &mut Subgraph, errors: &mut Vec<CompositionError>) {
             fields.any(|(_, field)| *field.ty.inner_named_type() == name)
         });
         if is_used {
-            let place = subgraph.place(subgraph.schema.types[&name].location());
+            let place = subgraph.place(subgraph.schema.types[&name].name().location());
             let message = format!(
                 "all fields of `{name}` are external in `{}`, and nothing needs them",
                 subgraph.name

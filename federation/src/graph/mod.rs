@@ -14,6 +14,7 @@ use crate::supergraph::{
     FieldId, FieldJoin, Key, LabelId, Override, SubgraphId, Supergraph, TypeId,
 };
 
+pub(crate) use reach::Provided;
 pub use reach::Waves;
 
 /// The labels of progressive overrides that are active for a request.

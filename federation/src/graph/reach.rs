@@ -48,10 +48,89 @@ impl Waves {
     }
 }
 
+/// What subgraphs resolve of an object beyond what they always do, on the path that led to it.
+pub(crate) type Provided<'g> = Vec<(SubgraphId, &'g FieldSet)>;
+
+impl<'g> Graph<'g> {
+    /// Adds the subgraphs that entities of a type reach by keys, where something is provided on the path to them.
+    pub(crate) fn spread_on_path(self, ty: TypeId, waves: &mut Waves, provided: &Provided<'g>) {
+        let mut reach = Reach::new(self);
+        reach.is_on_path = true;
+        *waves = reach
+            .level(ty, (waves.clone(), provided.clone()), None)
+            .waves;
+    }
+
+    /// Returns whether a subgraph can resolve a field of objects of a type that are present in some subgraphs, where
+    /// something is provided on the path to them. What is provided of the field itself does not count.
+    pub(crate) fn is_resolved_on_path(
+        self,
+        (ty, field): (TypeId, FieldId),
+        subgraph: SubgraphId,
+        waves: &Waves,
+        provided: &Provided<'g>,
+    ) -> bool {
+        let Some(join) = self.resolves(subgraph, field) else {
+            return false;
+        };
+        if join.is_plain() {
+            return waves.get(subgraph).is_some();
+        }
+        let requires = join.requires.as_ref().unwrap_or(&NOTHING);
+        let mut reach = Reach::new(self);
+        reach.is_on_path = true;
+        let level = reach.level(ty, (waves.clone(), provided.clone()), Some(requires));
+        reach.given(&level, subgraph, requires).is_some()
+    }
+
+    /// Returns who provides a field of objects of a type, with what is provided below it.
+    pub(crate) fn providers<'a>(
+        self,
+        (ty, name): (TypeId, &str),
+        provided: impl IntoIterator<Item = &'a (SubgraphId, &'g FieldSet)>,
+    ) -> Provided<'g>
+    where
+        'g: 'a,
+    {
+        let mut found = Vec::new();
+        for (subgraph, set) in provided {
+            self.selected(ty, set, name, &mut |inner| found.push((*subgraph, inner)));
+        }
+        found
+    }
+
+    /// Finds what a set selects below a field of objects of a type.
+    fn selected(
+        self,
+        ty: TypeId,
+        set: &'g FieldSet,
+        name: &str,
+        found: &mut impl FnMut(&'g FieldSet),
+    ) {
+        for selected in &set.selections {
+            match selected {
+                Selected::Typename => {}
+                Selected::Field {
+                    name: other, inner, ..
+                } => {
+                    if other == name {
+                        found(inner);
+                    }
+                }
+                Selected::Fragment { condition, inner } => {
+                    if self.supergraph().is_possible(*condition, ty) {
+                        self.selected(ty, inner, name, found);
+                    }
+                }
+            }
+        }
+    }
+}
+
 impl Graph<'_> {
     /// Adds the subgraphs that entities of a type reach by keys, directly or over others.
     pub fn spread(self, ty: TypeId, waves: &mut Waves) {
-        let level = Reach::new(self).level(ty, waves.clone(), None);
+        let level = Reach::new(self).level(ty, (waves.clone(), Vec::new()), None);
         *waves = level.waves;
     }
 
@@ -59,7 +138,7 @@ impl Graph<'_> {
     #[must_use]
     pub fn ready(self, ty: TypeId, set: &FieldSet, waves: &Waves) -> Option<u32> {
         let mut reach = Reach::new(self);
-        let level = reach.level(ty, waves.clone(), Some(set));
+        let level = reach.level(ty, (waves.clone(), Vec::new()), Some(set));
         reach.set(&level, set)
     }
 
@@ -79,7 +158,7 @@ impl Graph<'_> {
         }
         let requires = join.requires.as_ref().unwrap_or(&NOTHING);
         let mut reach = Reach::new(self);
-        let level = reach.level(ty, waves.clone(), Some(requires));
+        let level = reach.level(ty, (waves.clone(), Vec::new()), Some(requires));
         reach.given(&level, subgraph, requires)
     }
 }
@@ -87,6 +166,8 @@ impl Graph<'_> {
 /// Follows keys and requirements.
 struct Reach<'g> {
     graph: Graph<'g>,
+    /// Whether what is provided counts, on the paths on which it is.
+    is_on_path: bool,
     /// What is being looked for in objects below others: what comes back to it leads nowhere.
     trail: Vec<(TypeId, &'g FieldSet)>,
     /// How often something came back.
@@ -99,6 +180,9 @@ struct Reach<'g> {
 struct Level<'g> {
     ty: TypeId,
     waves: Waves,
+    /// What is provided, and the waves after which it is.
+    provided: Provided<'g>,
+    led: Waves,
     /// Fields that require others, as far as anything depends on them: who resolves them, given what.
     computed: Vec<(FieldId, SubgraphId, &'g FieldSet)>,
     /// The wave after which each of them is resolved.
@@ -109,17 +193,26 @@ impl<'g> Reach<'g> {
     fn new(graph: Graph<'g>) -> Self {
         Reach {
             graph,
+            is_on_path: false,
             trail: Vec::new(),
             returns: 0,
             known: HashMap::new(),
         }
     }
 
-    /// Works out where objects can be present, and the fields that a set needs.
-    fn level(&mut self, ty: TypeId, waves: Waves, set: Option<&'g FieldSet>) -> Level<'g> {
+    /// Works out where objects can be present, and the fields that a set needs. It is given where they are to begin
+    /// with, and what is provided there.
+    fn level(
+        &mut self,
+        ty: TypeId,
+        (waves, provided): (Waves, Provided<'g>),
+        set: Option<&'g FieldSet>,
+    ) -> Level<'g> {
         let computed = self.computed(ty, set);
         let mut level = Level {
             ty,
+            provided,
+            led: waves.clone(),
             waves,
             resolved: vec![None; computed.len()],
             computed,
@@ -232,7 +325,10 @@ impl<'g> Reach<'g> {
     }
 
     fn selected(&mut self, level: &Level<'g>, field: FieldId, inner: &'g FieldSet) -> Option<u32> {
+        let supergraph = self.graph.supergraph();
+        let definition = supergraph.field(field);
         let mut resolved = Waves::nowhere(level.waves.0.len());
+        let mut provided = Vec::new();
         for join in self.graph.resolvers(field) {
             let wave = match join.requires {
                 None => level.waves.get(join.subgraph),
@@ -240,24 +336,28 @@ impl<'g> Reach<'g> {
             };
             if let Some(wave) = wave {
                 resolved.lower(join.subgraph, wave);
+                let below = join.provides.iter().filter(|_| self.is_on_path);
+                provided.extend(below.map(|set| (join.subgraph, set)));
             }
         }
-        if inner.is_empty() {
-            return resolved.first();
-        }
-        let supergraph = self.graph.supergraph();
-        if supergraph
-            .ty(supergraph.field(field).inner)
-            .possible
-            .is_empty()
+        for (subgraph, set) in self
+            .graph
+            .providers((level.ty, &definition.name), &level.provided)
         {
-            // No object can be there, so that nothing more is to be known.
+            if let Some(wave) = level.led.get(subgraph) {
+                resolved.lower(subgraph, wave);
+                provided.push((subgraph, set));
+            }
+        }
+        let possible = &supergraph.ty(definition.inner).possible;
+        // Where no object can be, nothing more is to be known.
+        if inner.is_empty() || possible.is_empty() {
             return resolved.first();
         }
         let mut latest = None;
-        for member in &supergraph.ty(supergraph.field(field).inner).possible {
+        for member in possible {
             let mut there = Waves::nowhere(level.waves.0.len());
-            for join in self.graph.resolvers(field) {
+            for join in &definition.joins {
                 if let Some(wave) = resolved.get(join.subgraph)
                     && self.graph.possible(join).binary_search(member).is_ok()
                 {
@@ -265,28 +365,35 @@ impl<'g> Reach<'g> {
                 }
             }
             if there.first().is_some() {
-                latest = latest.max(Some(self.below(*member, inner, there)?));
+                let wave = self.below(*member, inner, (there, provided.clone()))?;
+                latest = latest.max(Some(wave));
             }
         }
         latest
     }
 
     /// Returns the wave after which a set is known of objects below others.
-    fn below(&mut self, ty: TypeId, set: &'g FieldSet, there: Waves) -> Option<u32> {
+    fn below(
+        &mut self,
+        ty: TypeId,
+        set: &'g FieldSet,
+        (there, provided): (Waves, Provided<'g>),
+    ) -> Option<u32> {
         if self.trail.contains(&(ty, set)) {
             self.returns += 1;
             return None;
         }
         let key = (ty, set, there);
-        if let Some(known) = self.known.get(&key) {
+        let is_general = provided.is_empty();
+        if let Some(known) = self.known.get(&key).filter(|_| is_general) {
             return *known;
         }
         let before = self.returns;
         self.trail.push((ty, set));
-        let level = self.level(ty, key.2.clone(), Some(set));
+        let level = self.level(ty, (key.2.clone(), provided), Some(set));
         let wave = self.set(&level, set);
         self.trail.pop();
-        if self.returns == before {
+        if self.returns == before && is_general {
             self.known.insert(key, wave);
         }
         wave

@@ -272,7 +272,9 @@ impl<'s> Builder<'s> {
         before.extend(more);
         let given = (inputs.as_slice(), contexts.as_slice());
         let (free, late) = self.open_groups(class, subgraph, given, &before);
-        if let (Some(group), false, None) = (free.first(), contexts.is_empty(), &join.requires) {
+        if let (Some(group), false, None) = (free.first(), contexts.is_empty(), &join.requires)
+            && !wave.can_be_before(self.groups[*group].wave)
+        {
             // No other group is better for the same values.
             let group = *group;
             self.give(group, inputs, &before);

@@ -56,7 +56,8 @@ fn link_problem(link: &ast::Directive) -> Option<String> {
         "authenticated" | "requiresScopes" | "policy" | "context" if version != "v0.1" => Some(
             format!("{name} {version} is not supported; supported is v0.1"),
         ),
-        "join" | "link" | "tag" | "cost" => None,
+        // Tags are for caches in front of subgraphs, and change no answer.
+        "join" | "link" | "tag" | "cost" | "cacheTag" => None,
         _ if KNOWN.contains(&name) => None,
         _ => purpose.map(|purpose| format!("the feature `{url}` for {purpose} is not supported")),
     }

@@ -1,7 +1,7 @@
 //! Subgraphs compose, or there is an error with the right code: a file of `tests/composition` for each code.
 //!
 //! A set begins with `# fails` or `# passes`, a subgraph with `## name` and, unless it is of federation 1 or links for
-//! itself, the version of federation whose directives it imports.
+//! itself, the version of federation whose directives it imports. `super::hints` reads sets of hints.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ use federation::compose::{
 };
 
 /// The directives of federation 2, and the minor version that brought each.
-const IMPORTS: [(&str, u32); 18] = [
+const IMPORTS: [(&str, u32); 19] = [
     ("key", 0),
     ("requires", 0),
     ("provides", 0),
@@ -32,6 +32,7 @@ const IMPORTS: [(&str, u32); 18] = [
     ("fromContext", 8),
     ("cost", 9),
     ("listSize", 9),
+    ("cacheTag", 12),
 ];
 
 /// Codes that cannot arise here, or are not shown by a file, and why.
@@ -54,13 +55,55 @@ const WITHOUT_FILE: &[(CompositionCode, &str)] = &[
     ),
 ];
 
-struct Set {
-    fails: bool,
-    why: String,
-    subgraphs: Vec<SubgraphSource>,
+/// A set of subgraphs, and what is expected of it.
+pub(super) struct Set {
+    /// The text behind `# `: what becomes of it, and why.
+    pub(super) head: String,
+    pub(super) subgraphs: Vec<SubgraphSource>,
+    /// Its lines without the head, to compare sets by.
+    lines: Vec<String>,
 }
 
-fn source(name: &str, version: Option<&str>, sdl: &str) -> SubgraphSource {
+impl Set {
+    /// Returns whether the set is there to show its code, and not to be near it.
+    pub(super) fn shows(&self) -> bool {
+        let word = self.head.split(':').next();
+        match word {
+            Some("fails" | "hints") => true,
+            Some("passes" | "silent") => false,
+            _ => panic!("{}: no such expectation", self.head),
+        }
+    }
+
+    /// Returns how many lines are in one of two sets only.
+    fn distance(&self, other: &Set) -> usize {
+        let lacks = |one: &Set, other: &Set| {
+            let lines = one.lines.iter().filter(|line| !other.lines.contains(line));
+            lines.count()
+        };
+        lacks(self, other) + lacks(other, self)
+    }
+}
+
+/// How many lines a set that shows a code and the nearest one that does not may have apart: two lines that are written
+/// otherwise.
+const NEAR: usize = 4;
+
+/// Checks that there are sets that show a code, and near each code one that does not.
+pub(super) fn check_pairs(stem: &str, sets: &[Set]) {
+    let (shown, others): (Vec<_>, Vec<_>) = sets.iter().partition(|set| set.shows());
+    let distances = shown
+        .iter()
+        .flat_map(|one| others.iter().map(|other| one.distance(other)));
+    let nearest = distances.min();
+    let nearest = nearest.unwrap_or_else(|| panic!("{stem} lacks a set of one kind"));
+    assert!(
+        (1..=NEAR).contains(&nearest),
+        "{stem}: {nearest} lines apart"
+    );
+}
+
+pub(super) fn source(name: &str, version: Option<&str>, sdl: &str) -> SubgraphSource {
     let link = version.map(|version| {
         let minor: u32 = version
             .strip_prefix("2.")
@@ -81,7 +124,8 @@ fn source(name: &str, version: Option<&str>, sdl: &str) -> SubgraphSource {
     }
 }
 
-fn sets(text: &str) -> Vec<Set> {
+/// Reads the sets of a file. Lines that begin with `#= ` say what is said of the set.
+pub(super) fn sets(text: &str) -> Vec<Set> {
     let mut sets: Vec<Set> = Vec::new();
     let mut open: Option<(String, Option<String>, String)> = None;
     let close = |open: &mut Option<(String, Option<String>, String)>, sets: &mut Vec<Set>| {
@@ -89,7 +133,11 @@ fn sets(text: &str) -> Vec<Set> {
             set.subgraphs.push(source(&name, version.as_deref(), &sdl));
         }
     };
-    for line in text.lines() {
+    for line in text.lines().filter(|line| !line.starts_with("#= ")) {
+        match sets.last_mut() {
+            Some(set) if !line.starts_with("# ") => set.lines.push(line.to_owned()),
+            _ => {}
+        }
         if let Some(head) = line.strip_prefix("## ") {
             close(&mut open, &mut sets);
             let mut words = head.split_whitespace().map(str::to_owned);
@@ -97,9 +145,9 @@ fn sets(text: &str) -> Vec<Set> {
         } else if let Some(head) = line.strip_prefix("# ") {
             close(&mut open, &mut sets);
             sets.push(Set {
-                fails: head.starts_with("fails"),
-                why: head.to_owned(),
+                head: head.to_owned(),
                 subgraphs: Vec::new(),
+                lines: Vec::new(),
             });
         } else if let Some((_, _, sdl)) = &mut open {
             sdl.push_str(line);
@@ -110,7 +158,7 @@ fn sets(text: &str) -> Vec<Set> {
     sets
 }
 
-fn composed(set: &Set) -> Result<Composed, Vec<CompositionError>> {
+pub(super) fn composed(set: &Set) -> Result<Composed, Vec<CompositionError>> {
     compose(&set.subgraphs, &ComposeOptions::default())
 }
 
@@ -120,6 +168,9 @@ fn each_code_has_sets_that_fail_with_it_and_near_ones_that_compose() {
     let mut shown = BTreeSet::new();
     for entry in fs::read_dir(folder).expect("the folder is there") {
         let path = entry.expect("a file").path();
+        if path.is_dir() {
+            continue;
+        }
         let stem = path
             .file_stem()
             .expect("a name")
@@ -127,22 +178,21 @@ fn each_code_has_sets_that_fail_with_it_and_near_ones_that_compose() {
             .into_owned();
         let code = stem.split('-').next().expect("a code").to_owned();
         let sets = sets(&fs::read_to_string(&path).expect("a text"));
-        for fails in [true, false] {
-            assert!(
-                sets.iter().any(|set| set.fails == fails),
-                "{stem} has no set that fails: {fails}"
-            );
-        }
+        check_pairs(&stem, &sets);
         for set in &sets {
             match composed(set) {
-                Ok(_) => assert!(!set.fails, "{stem}, {}: composes", set.why),
+                Ok(_) => assert!(!set.shows(), "{stem}, {}: composes", set.head),
                 Err(errors) => {
-                    assert!(set.fails, "{stem}, {}: {errors:#?}", set.why);
+                    assert!(
+                        !errors.is_empty() && set.shows(),
+                        "{stem}, {}: {errors:#?}",
+                        set.head
+                    );
                     let codes: Vec<_> = errors.iter().map(|error| error.code.as_str()).collect();
                     assert!(
                         codes.contains(&code.as_str()),
                         "{stem}, {}: {codes:?}",
-                        set.why
+                        set.head
                     );
                     assert!(errors.iter().all(|error| !error.message.is_empty()));
                 }
@@ -277,28 +327,38 @@ fn subgraphs_of_scenarios_compose_to_their_supergraphs() {
     assert!(areas >= 4, "{areas} areas");
 }
 
+/// Returns why no file shows a code.
+fn reason<C: PartialEq + Copy>(without: &[(C, &'static str)], code: C) -> Option<&'static str> {
+    let found = without.iter().find(|(other, _)| *other == code);
+    found.map(|(_, why)| *why)
+}
+
 /// Returns the page of the documentation with the tables as they should be.
 fn documented(page: &str) -> String {
-    let row = |code: &str, meaning: &str| format!("| `{code}` | {meaning} |\n");
-    let reason = |code: &CompositionCode| {
-        WITHOUT_FILE
-            .iter()
-            .find(|(other, _)| other == code)
-            .map(|(_, why)| *why)
+    let row = |code: &str, meaning: &str, help: Option<&str>, without: Option<&str>| {
+        let without = without.map_or_else(String::new, |why| format!(" No test shows it: {why}."));
+        format!(
+            "| `{code}` | {meaning}{without} | {} |\n",
+            help.unwrap_or_default()
+        )
     };
     let errors: String = CompositionCode::ALL
         .iter()
-        .map(|(code, meaning)| match reason(code) {
-            Some(why) => row(
+        .map(|(code, meaning)| {
+            row(
                 code.as_str(),
-                &format!("{meaning} No test shows it: {why}."),
-            ),
-            None => row(code.as_str(), meaning),
+                meaning,
+                code.help(),
+                reason(WITHOUT_FILE, *code),
+            )
         })
         .collect();
     let hints: String = HintCode::ALL
         .iter()
-        .map(|(code, meaning)| row(code.as_str(), meaning))
+        .map(|(code, meaning)| {
+            let without = reason(super::hints::WITHOUT_FILE, *code);
+            row(code.as_str(), meaning, code.help(), without)
+        })
         .collect();
     let mut page = page.to_owned();
     for (name, rows) in [("errors", errors), ("hints", hints)] {
@@ -310,7 +370,7 @@ fn documented(page: &str) -> String {
         let to = page.find(&end).expect("an end");
         page.replace_range(
             from..to,
-            &format!("\n| code | meaning |\n|---|---|\n{rows}\n"),
+            &format!("\n| code | meaning | what helps |\n|---|---|---|\n{rows}\n"),
         );
     }
     page

@@ -25,14 +25,15 @@ const SUBGRAPHS: usize = 4;
 const OPEN: u64 = 10;
 
 /// Cases in a thousand in which the planner may not have tried everything: some mutations of several fields.
-const NOT_TRIED: u64 = 1;
+const NOT_TRIED: u64 = 2;
 
 /// What the cases must have at least, in a thousand: what is left out of them is not compared.
-const MINIMA: [(&str, u64); 4] = [
+const MINIMA: [(&str, u64); 5] = [
     ("interface objects", 200),
     ("labels", 100),
     ("mutations", 50),
     ("requires over abstract types", 50),
+    ("values from contexts", 10),
 ];
 
 /// A small operation with its plan.
@@ -63,14 +64,16 @@ fn planned(seed: u64) -> Option<Small> {
         let operation = operations::generate(supergraph.api(), &mut random);
         let request = Request::new(operation.text.clone()).with_variables(operation.variables);
         let plan = gateway.plan(&request, &RequestContext::new()).unwrap();
-        // What is tried knows nothing of values from contexts.
-        let has_contexts = plan.requests.iter().any(|it| it.template.is_some());
-        if plan.tree.len() <= FIELDS && !has_contexts {
+        if plan.tree.len() <= FIELDS {
+            let has_contexts = plan.requests.iter().any(|it| it.template.is_some());
             let mut features: Vec<&'static str> = generated.features.into_iter().collect();
             features.retain(|feature| *feature != "mutations");
             features.extend(operation.features);
             if labels.iter().next().is_some() {
                 features.push("labels");
+            }
+            if has_contexts {
+                features.push("values from contexts");
             }
             return Some(Small {
                 supergraph,
@@ -83,9 +86,6 @@ fn planned(seed: u64) -> Option<Small> {
     }
     None
 }
-
-/// Plans that are known to be a little worse than the best, and are to be mended: one asks for a field too many.
-const KNOWN: [(u64, &str); 1] = [(1046, "fewer fields are possible")];
 
 #[test]
 fn no_small_plan_can_be_bettered() {
@@ -125,10 +125,13 @@ fn no_small_plan_can_be_bettered() {
         if name == "open" {
             println!("seed {seed} stays open");
         }
-        let is_known = KNOWN.contains(&(seed, name));
-        if !is_known && !["best", "open", "not all tried"].contains(&name) {
+        if !["best", "open", "not all tried"].contains(&name) {
             let text = plan.text(supergraph);
-            wrong.push(format!("seed {seed}: {name}\n{}\n{text}", small.text));
+            let schema = supergraph.schema();
+            wrong.push(format!(
+                "seed {seed}: {name}\n{}\n{text}\n{schema}",
+                small.text
+            ));
         }
     }
     println!("{counts:?}\n{features:?}");

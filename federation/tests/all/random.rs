@@ -5,9 +5,12 @@
 use std::collections::BTreeMap;
 
 use federation::Supergraph;
+use federation::compose::{self, ComposeOptions, SubgraphSource};
 
 use crate::bench::Case;
+use crate::generate::Generated;
 use crate::random_numbers::Random;
+use crate::subgraph_sdl::source;
 use crate::world::Rates;
 use crate::{generate, operations, resolvers};
 
@@ -58,6 +61,16 @@ pub(crate) fn setting(name: &str, default: u64) -> u64 {
 
 #[test]
 fn the_gateway_answers_as_one_executor_over_all_data_would() {
+    compare(&case_as_generated);
+}
+
+#[test]
+fn it_does_so_over_supergraphs_that_are_composed_of_their_subgraphs() {
+    compare(&case_composed);
+}
+
+#[expect(clippy::print_stdout, reason = "the table of features is for people")]
+fn compare(case: &(dyn Fn(u64) -> Result<Vec<&'static str>, String> + std::panic::RefUnwindSafe)) {
     let is_full = std::env::var_os("RANDOM_TESTS").is_some_and(|value| value == "full");
     let cases = setting("FEDERATION_CASES", if is_full { 2_000 } else { 200 });
     let first = setting("FEDERATION_SEED", 1);
@@ -97,9 +110,44 @@ fn the_gateway_answers_as_one_executor_over_all_data_would() {
 }
 
 /// Runs the case of a seed; returns its features.
-fn case(seed: u64) -> Result<Vec<&'static str>, String> {
+fn case_as_generated(seed: u64) -> Result<Vec<&'static str>, String> {
     let mut random = Random::new(seed);
     let generated = generate::generate(&mut random);
+    case(seed, &mut random, generated)
+}
+
+/// Runs the case of a seed over the supergraph that its subgraphs are composed to.
+fn case_composed(seed: u64) -> Result<Vec<&'static str>, String> {
+    let mut random = Random::new(seed);
+    let mut generated = generate::generate(&mut random);
+    let sources = sources(&generated.sdl);
+    let composed = compose::compose(&sources, &ComposeOptions::default());
+    let composed = composed.map_err(|errors| {
+        let errors = errors
+            .iter()
+            .map(|error| format!("{}: {error}\n", error.code));
+        let texts = sources
+            .iter()
+            .map(|source| format!("# {}\n{}", source.name, source.sdl));
+        errors.chain(texts).collect::<String>()
+    })?;
+    generated.sdl = composed.supergraph_sdl;
+    case(seed, &mut random, generated)
+}
+
+/// Returns the subgraphs of a supergraph.
+pub(crate) fn sources(sdl: &str) -> Vec<SubgraphSource> {
+    let supergraph = Supergraph::parse(sdl, "supergraph.graphql").unwrap();
+    let subgraphs = supergraph.subgraphs().iter();
+    let sources = subgraphs.map(|subgraph| SubgraphSource {
+        name: subgraph.name.clone(),
+        url: String::new(),
+        sdl: source(&supergraph, supergraph.subgraph_id(&subgraph.name).unwrap()),
+    });
+    sources.collect()
+}
+
+fn case(seed: u64, random: &mut Random, generated: Generated) -> Result<Vec<&'static str>, String> {
     let supergraph = Supergraph::parse(&generated.sdl, "supergraph.graphql");
     let supergraph = supergraph.map_err(|errors| format!("{errors:#?}\n{}", generated.sdl))?;
     let hidden = resolvers::let_through(&supergraph);
@@ -109,7 +157,7 @@ fn case(seed: u64) -> Result<Vec<&'static str>, String> {
             generated.sdl
         ));
     }
-    let operation = operations::generate(supergraph.api(), &mut random);
+    let operation = operations::generate(supergraph.api(), random);
     let rates = Rates {
         nulls: if random.percent(50) { 15 } else { 0 },
         errors: if random.percent(40) { 10 } else { 0 },

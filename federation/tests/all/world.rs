@@ -358,12 +358,11 @@ impl<'s> World<'s> {
                 let arguments = constant(definition, arguments);
                 let requires = self.supergraph.field(field).joins.iter();
                 let requires = requires.filter_map(|join| join.requires.as_ref()).next();
-                let value = match requires {
+                // What it requires is read before the subgraph says that it does not know the object.
+                let inputs = requires.map(|requires| self.inputs(object, requires));
+                let value = match inputs {
                     _ if self.is_missing(object, field) => Value::Leaf(Json::Null),
-                    Some(requires) => {
-                        let inputs = self.inputs(object, requires);
-                        self.computed(object, field, &arguments, &inputs)
-                    }
+                    Some(inputs) => self.computed(object, field, &arguments, &inputs),
                     None => self.value(object, field, &arguments),
                 };
                 let is_abstract = self

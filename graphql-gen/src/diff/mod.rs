@@ -3,7 +3,8 @@
 //! [`diff`] compares two generated APIs in two ways. The GraphQL schemas are compared as clients see
 //! them ([`compare`]); the SOML schemas are compared for what no client can see, such as another
 //! IRI behind the same field. What the first finds is then put under the change of the document that
-//! causes it, so that a removed object is one [`Change`] and not thirty. Nothing here prints, reads
+//! causes it, so that a removed object is one [`Change`] and not thirty. [`diff_schemas`] compares GraphQL schemas that
+//! come from elsewhere. Nothing here prints, reads
 //! files or knows the texts of the documents.
 
 mod attribute;
@@ -14,6 +15,7 @@ mod compare;
 mod coordinate;
 mod detail;
 mod document;
+mod graphql;
 mod objects;
 mod properties;
 mod settings;
@@ -22,6 +24,7 @@ mod side;
 pub use change::{Change, Consequence, Criticality};
 pub use code::ChangeCode;
 pub use compare::compare;
+pub use graphql::diff_schemas;
 
 use crate::typesystem::Api;
 

@@ -10,5 +10,6 @@ mod search;
 mod tests;
 mod unknown;
 
+pub use nearest::nearest;
 pub(crate) use search::Suggestions;
 pub(crate) use unknown::Unknown;

@@ -4,10 +4,15 @@
 const MAX_BYTES: usize = 300;
 
 /// Returns the name at the smallest edit distance, if that is small; case is ignored.
-pub(crate) fn nearest<'n>(
-    unknown: &str,
-    known: impl IntoIterator<Item = &'n str>,
-) -> Option<&'n str> {
+///
+/// ```
+/// use graphql_service::suggestions::nearest;
+///
+/// assert_eq!(nearest("plnet", ["planet", "person"]), Some("planet"));
+/// assert_eq!(nearest("star", ["planet", "person"]), None);
+/// ```
+#[must_use]
+pub fn nearest<'n>(unknown: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     if unknown.len() > MAX_BYTES {
         return None;
     }

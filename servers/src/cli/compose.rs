@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
+use std::{fs, io};
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use clap::{Args, ValueEnum};
 use federation::compose::{
-    ComposeOptions, CompositionError, CompositionHint, Place, SharedRootFields, SubgraphSource,
-    compose,
+    ComposeOptions, Composed, CompositionError, CompositionHint, Place, SharedRootFields,
+    SubgraphSource, compose,
 };
 use graphql_service::Location;
 use reqwest::Url;
@@ -36,6 +38,18 @@ pub(super) struct Compose {
     /// Refuses a query field of several subgraphs that is not `@shareable`, of federation 1 too.
     #[arg(long)]
     reject_shared_root_fields: bool,
+    /// Composes again whenever a schema changes, and replaces the file of `--output` when that succeeds.
+    #[arg(long, requires = "output")]
+    watch: bool,
+    /// Pause between two requests to an endpoint with `--watch`; files are looked at more often.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 10,
+        requires = "watch",
+        value_parser = clap::value_parser!(u64).range(1..=86_400)
+    )]
+    interval: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -68,6 +82,39 @@ impl FromStr for Named {
     }
 }
 
+/// Where the schema of a subgraph comes from.
+#[derive(Clone, Debug)]
+pub(super) enum Origin {
+    File(PathBuf),
+    /// The address of a GraphQL endpoint.
+    Endpoint(String),
+}
+
+impl Origin {
+    fn of(value: &str) -> Origin {
+        match value.starts_with("http://") || value.starts_with("https://") {
+            true => Origin::Endpoint(value.to_owned()),
+            false => Origin::File(PathBuf::from(value)),
+        }
+    }
+
+    pub(super) async fn read(&self) -> Result<String, CliError> {
+        match self {
+            Origin::File(path) => read_file(path),
+            Origin::Endpoint(address) => fetched(address).await,
+        }
+    }
+}
+
+/// What became of an attempt to compose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Report {
+    /// The supergraph is where it should be.
+    Composed,
+    /// The errors have been shown.
+    Failed,
+}
+
 impl Compose {
     /// Prints the supergraph of some subgraphs, or why there is none.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
@@ -81,22 +128,71 @@ impl Compose {
                 unknown.name
             )));
         }
-        let sources = self.subgraph.iter().map(|named| self.source(named));
-        let sources = sources.collect::<Result<Vec<_>, _>>()?;
+        if self.watch {
+            return self.watch(console);
+        }
+        let runtime = runtime()?;
+        let origins = self.origins();
+        let schemas = origins.iter().map(|origin| runtime.block_on(origin.read()));
+        let sources = self.sources_of(schemas.collect::<Result<Vec<_>, _>>()?);
+        match self.compose(&sources, console)? {
+            Report::Composed => Ok(Exit::Success),
+            Report::Failed => Ok(Exit::BadInput),
+        }
+    }
+
+    pub(super) fn output(&self) -> Option<PathBuf> {
+        self.output.clone()
+    }
+
+    pub(super) fn interval(&self) -> Duration {
+        Duration::from_secs(self.interval)
+    }
+
+    /// Returns where the schemas come from, in the order of the subgraphs.
+    pub(super) fn origins(&self) -> Vec<Origin> {
+        let named = self.subgraph.iter();
+        named.map(|named| Origin::of(&named.value)).collect()
+    }
+
+    /// Puts the schemas together with the names and addresses of their subgraphs.
+    pub(super) fn sources_of(&self, schemas: Vec<String>) -> Vec<SubgraphSource> {
+        let sources = self.subgraph.iter().zip(schemas).map(|(named, sdl)| {
+            let given = self.url.iter().find(|url| url.name == named.name);
+            let url = match (given, Origin::of(&named.value)) {
+                (Some(url), _) => url.value.clone(),
+                (None, Origin::Endpoint(address)) => address,
+                (None, Origin::File(_)) => String::new(),
+            };
+            SubgraphSource {
+                name: named.name.clone(),
+                url,
+                sdl,
+            }
+        });
+        sources.collect()
+    }
+
+    /// Composes, and prints or writes the outcome.
+    pub(super) fn compose(
+        &self,
+        sources: &[SubgraphSource],
+        console: &mut Console<'_>,
+    ) -> Result<Report, CliError> {
         let mut options = ComposeOptions::default();
         if self.reject_shared_root_fields {
             options.shared_root_fields = SharedRootFields::Reject;
         }
-        match compose(&sources, &options) {
+        match compose(sources, &options) {
             Ok(composed) => {
-                self.print(&composed.supergraph_sdl, &composed.hints, console)?;
-                Ok(Exit::Success)
+                self.print(&composed, sources, console)?;
+                Ok(Report::Composed)
             }
             Err(errors) => {
                 match self.format {
                     Format::Text => {
                         for error in &errors {
-                            write!(console.err, "{}", self.shown(error, &sources))?;
+                            write!(console.err, "{}", self.shown(&Shown::from(error), sources))?;
                         }
                     }
                     Format::Json => {
@@ -104,59 +200,35 @@ impl Compose {
                         writeln!(console.out, "{:#}", json!({"errors": errors}))?;
                     }
                 }
-                Ok(Exit::BadInput)
+                Ok(Report::Failed)
             }
         }
     }
 
-    fn source(&self, named: &Named) -> Result<SubgraphSource, CliError> {
-        let is_address = named.value.starts_with("http://") || named.value.starts_with("https://");
-        let sdl = match is_address {
-            true => fetched(named)?,
-            false => read_file(Path::new(&named.value))?,
-        };
-        let given = self
-            .url
-            .iter()
-            .find(|url| url.name == named.name)
-            .map(|url| url.value.clone());
-        let url = given.unwrap_or_else(|| {
-            if is_address {
-                named.value.clone()
-            } else {
-                String::new()
-            }
-        });
-        Ok(SubgraphSource {
-            name: named.name.clone(),
-            url,
-            sdl,
-        })
-    }
-
     fn print(
         &self,
-        sdl: &str,
-        hints: &[CompositionHint],
+        composed: &Composed,
+        sources: &[SubgraphSource],
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
+        let sdl = &composed.supergraph_sdl;
         if let Some(path) = &self.output {
-            std::fs::write(path, sdl).map_err(|source| CliError::WriteFile {
+            replace(path, sdl).map_err(|source| CliError::WriteFile {
                 name: path.display().to_string(),
                 source,
             })?;
         }
         match self.format {
             Format::Text => {
-                for hint in hints {
-                    writeln!(console.err, "hint[{}]: {}", hint.code, hint.message)?;
+                for hint in &composed.hints {
+                    write!(console.err, "{}", self.shown(&Shown::from(hint), sources))?;
                 }
                 if self.output.is_none() {
                     write!(console.out, "{sdl}")?;
                 }
             }
             Format::Json => {
-                let hints: Vec<_> = hints.iter().map(hint_json).collect();
+                let hints: Vec<_> = composed.hints.iter().map(hint_json).collect();
                 writeln!(
                     console.out,
                     "{:#}",
@@ -167,15 +239,12 @@ impl Compose {
         Ok(())
     }
 
-    /// Shows an error with the lines of the subgraphs.
-    fn shown(&self, error: &CompositionError, sources: &[SubgraphSource]) -> String {
+    /// Shows an error or a hint with the lines of the subgraphs.
+    fn shown(&self, finding: &Shown<'_>, sources: &[SubgraphSource]) -> String {
         let renderer = Renderer::plain().decor_style(DecorStyle::Ascii);
-        let mut group = Group::with_title(
-            Level::ERROR
-                .primary_title(&error.message)
-                .id(error.code.as_str()),
-        );
-        for place in &error.places {
+        let title = finding.level.clone().primary_title(finding.message);
+        let mut group = Group::with_title(title.id(finding.code));
+        for place in finding.places {
             let source = sources.iter().find(|source| source.name == place.subgraph);
             let file = self
                 .subgraph
@@ -193,25 +262,77 @@ impl Compose {
                 );
             }
         }
-        if let Some(help) = &error.help {
+        if let Some(help) = finding.help {
             group = group.element(Level::HELP.message(help));
         }
         format!("{}\n\n", renderer.render(&[group]))
     }
 }
 
+/// An error or a hint as it is shown.
+struct Shown<'f> {
+    level: Level<'static>,
+    code: &'static str,
+    message: &'f str,
+    places: &'f [Place],
+    help: Option<&'f str>,
+}
+
+impl<'f> From<&'f CompositionError> for Shown<'f> {
+    fn from(error: &'f CompositionError) -> Self {
+        Shown {
+            level: Level::ERROR,
+            code: error.code.as_str(),
+            message: &error.message,
+            places: &error.places,
+            help: error.help.as_deref(),
+        }
+    }
+}
+
+impl<'f> From<&'f CompositionHint> for Shown<'f> {
+    fn from(hint: &'f CompositionHint) -> Self {
+        Shown {
+            level: Level::INFO.with_name("hint"),
+            code: hint.code.as_str(),
+            message: &hint.message,
+            places: &hint.places,
+            help: hint.help.as_deref(),
+        }
+    }
+}
+
+/// Writes a file as a whole: who reads it sees the old text or the new one. What is no file, such as a pipe, is
+/// written to.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let is_other = fs::metadata(path).is_ok_and(|found| !found.is_file());
+    if is_other {
+        return fs::write(path, text);
+    }
+    // A link stays one.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut name = target.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let new = target.with_file_name(name);
+    let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &target));
+    if written.is_err() {
+        // It may not be there at all.
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
 /// Asks a subgraph for its schema.
-fn fetched(named: &Named) -> Result<String, CliError> {
-    let address = Url::parse(&named.value).ok().filter(Url::has_host);
-    let address = address.ok_or_else(|| {
+async fn fetched(address: &str) -> Result<String, CliError> {
+    let failed = |error: String| CliError::Service(format!("{address}: {error}"));
+    let url = Url::parse(address).ok().filter(Url::has_host);
+    let url = url.ok_or_else(|| {
         CliError::Usage(format!(
-            "{} is no address such as http://localhost:9995/graphql",
-            named.value
+            "{address} is no address such as http://localhost:9995/graphql"
         ))
     })?;
-    let failed = |error: String| CliError::Service(format!("{}: {error}", named.value));
-    let client = Client::new([&address]).map_err(|error| failed(error.to_string()))?;
-    let read = runtime()?.block_on(read_sdl(&client, &address, None));
+    let client = Client::new([&url]).map_err(|error| failed(error.to_string()))?;
+    let read = read_sdl(&client, &url, None).await;
     read.map_err(|error| failed(error.to_string()))
 }
 
@@ -251,6 +372,7 @@ fn hint_json(hint: &CompositionHint) -> Value {
         "message": hint.message,
         "coordinate": hint.coordinate,
         "places": hint.places.iter().map(place_json).collect::<Vec<_>>(),
+        "help": hint.help,
     })
 }
 

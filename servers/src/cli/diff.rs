@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use graphql_gen::diff::{Criticality, diff};
+use graphql_gen::diff::{Change, Criticality, diff, diff_schemas};
 use graphql_gen::typesystem::ApiOptions;
 
+use super::graphql_file::{is_graphql, read_client_schema};
 use super::input::{read_schema, usable_with};
 use super::{CliError, Console, Exit};
 use crate::changes::{self, Version};
@@ -22,14 +23,14 @@ const EXIT_CODES: &str = "Exit codes:
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct Diff {
-    /// Old SOML document.
+    /// Old SOML document; or a GraphQL schema or supergraph, in a file that ends in `.graphql`.
     old: PathBuf,
-    /// New SOML document.
+    /// New one of the same kind.
     new: PathBuf,
     /// Output format.
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// Leaves out the type `Mutation` with its inputs and payloads.
+    /// Leaves out the type `Mutation` with its inputs and payloads; for SOML documents.
     #[arg(long)]
     no_mutations: bool,
 }
@@ -45,10 +46,7 @@ enum Format {
 impl Diff {
     /// Prints the changes; the outcome tells whether one of them is breaking.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        let options = served_api().with_mutations(!self.no_mutations);
-        let (old_text, old_schema) = read(&self.old, &options, console)?;
-        let (new_text, new_schema) = read(&self.new, &options, console)?;
-        let changes = diff(&old_schema.api, &new_schema.api);
+        let (old_text, new_text, changes) = self.changes(console)?;
         let old_name = self.old.display().to_string();
         let new_name = self.new.display().to_string();
         let old = Version {
@@ -79,6 +77,35 @@ impl Diff {
         } else {
             Exit::Success
         })
+    }
+
+    /// Returns both texts and the changes between them.
+    fn changes(
+        &self,
+        console: &mut Console<'_>,
+    ) -> Result<(String, String, Vec<Change>), CliError> {
+        match (is_graphql(&self.old), is_graphql(&self.new)) {
+            (false, false) => {
+                let options = served_api().with_mutations(!self.no_mutations);
+                let (old_text, old) = read(&self.old, &options, console)?;
+                let (new_text, new) = read(&self.new, &options, console)?;
+                Ok((old_text, new_text, diff(&old.api, &new.api)))
+            }
+            (true, true) if self.no_mutations => {
+                let message = "--no-mutations is for SOML documents; these are GraphQL schemas";
+                Err(CliError::Usage(message.to_owned()))
+            }
+            (true, true) => {
+                let (old_text, old) = read_client_schema(&self.old, console)?;
+                let (new_text, new) = read_client_schema(&self.new, console)?;
+                Ok((old_text, new_text, diff_schemas(&old, &new)))
+            }
+            _ => {
+                let message = "one is a SOML document and the other a GraphQL schema: \
+                               `soml sdl` prints the schema of a document";
+                Err(CliError::Usage(message.to_owned()))
+            }
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::{CliError, Console};
 use crate::app::App;
 use crate::config::{Settings, Switch};
 use crate::demo::Demo;
-use crate::gateway::{GatewayApp, GatewayParts, Subgraph};
+use crate::gateway::{Extension, GatewayApp, GatewayParts, Subgraph};
 use crate::http::GatewayServer;
 
 /// What is said once the subgraphs are composed.
@@ -37,7 +37,9 @@ pub(super) async fn beside(
     if let Some(search) = search {
         local.push(Subgraph::local("search", Arc::clone(&search.app) as _));
     }
-    // Further services of this process are added here; those behind HTTP are `graphql.service.N`.
+    if demo.is_some() {
+        local.push(Subgraph::local("extension", Arc::new(Extension::new())));
+    }
     let mut settings = app.settings.clone();
     if settings.name == Settings::default().name {
         "federation-gateway".clone_into(&mut settings.name);

@@ -1,5 +1,6 @@
 //! The schema and the data that a command works on.
 
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -76,7 +77,7 @@ impl Input {
             (Some(demo), _) if with_roles => {
                 Ok(Some((demo.name.to_owned(), demo.schema_with_roles())))
             }
-            (Some(demo), _) => Ok(Some((demo.name.to_owned(), demo.schema.to_owned()))),
+            (Some(demo), _) => Ok(Some((demo.name.to_owned(), demo.whole_schema()))),
             (None, Some(path)) => Ok(Some((path.display().to_string(), read_schema(path)?))),
             (None, None) => Ok(None),
         }
@@ -158,7 +159,14 @@ impl Data {
     ) -> Result<LoadSummary, LoadError> {
         match &self.source {
             Source::Demo(demo) => {
-                load_embedded(store, demo.data_name, demo.data, &self.options, observer)
+                let data = demo.whole_data();
+                load_embedded(
+                    store,
+                    demo.data_name,
+                    Cursor::new(data),
+                    &self.options,
+                    observer,
+                )
             }
             Source::Files(files) => load_files(store, files, &self.options, observer),
         }

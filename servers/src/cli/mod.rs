@@ -7,6 +7,7 @@ mod changes;
 mod check;
 mod completions;
 mod compose;
+mod composing;
 mod config_args;
 mod diff;
 mod explain;
@@ -14,6 +15,7 @@ mod explain_query;
 mod federation_gateway;
 mod format;
 mod gatewaying;
+mod graphql_file;
 mod index;
 mod indexing;
 mod infer;
@@ -100,7 +102,7 @@ enum Command {
     Validate(validate::Validate),
     /// Prints the GraphQL schema generated from a SOML document.
     Sdl(sdl::Sdl),
-    /// Compares two SOML documents and reports what changes for clients.
+    /// Compares two SOML documents, or two GraphQL schemas, and reports what changes for clients.
     Diff(diff::Diff),
     /// Infers a SOML document from RDF data.
     Infer(infer::Infer),

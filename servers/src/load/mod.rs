@@ -16,7 +16,7 @@ mod tokens;
 mod xml;
 mod xml_literals;
 
-use std::io::{self, BufRead, Read as _};
+use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -123,7 +123,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 pub fn load_embedded(
     store: &Store,
     name: &str,
-    data: &'static [u8],
+    data: impl Read + Send + 'static,
     options: &LoadOptions,
     observer: &mut dyn LoadObserver,
 ) -> Result<LoadSummary, LoadError> {

@@ -475,7 +475,7 @@ fn serve_says_which_page_to_open_and_ends_on_a_signal() {
             .unwrap()
             .read_to_string(&mut log)
             .unwrap();
-        assert!(log.contains("loaded 3,975 triples"), "{log}");
+        assert!(log.contains("loaded 3,996 triples"), "{log}");
         assert!(
             log.contains("answered") && log.contains("request_id"),
             "{log}"

@@ -7,6 +7,7 @@ mod authentication;
 mod browser;
 mod callers;
 mod command_line;
+mod composing;
 mod configuration;
 mod data_tools;
 mod demo_with_roles;

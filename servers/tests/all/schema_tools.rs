@@ -186,6 +186,97 @@ fn diff_lists_all_consequences_as_json() {
     );
 }
 
+/// Compares two GraphQL schemas in files of the given names.
+fn diff_graphql(files: [(&str, &str); 2], arguments: &[&str]) -> Output {
+    let dir = TempDir::new().unwrap();
+    for (name, text) in files {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    Command::new(env!("CARGO_BIN_EXE_soml"))
+        .args(["diff", files[0].0, files[1].0])
+        .args(arguments)
+        .current_dir(dir.path())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn diff_of_supergraphs_is_that_of_what_clients_see() {
+    let old = fs::read_to_string("../docs/examples/supergraph.graphql").unwrap();
+    let hidden = old.replace(
+        "  id: ID!\n",
+        "  id: ID!\n  \"\"\"For us.\"\"\"\n  secret: Int @join__field(graph: REVIEWS) @inaccessible\n",
+    );
+    let hidden = hidden.replace(
+        "directive @join__graph",
+        "directive @inaccessible on FIELD_DEFINITION\ndirective @join__graph",
+    );
+    let moved = hidden.replace(
+        "name: String @join__field(graph: ACCOUNTS)",
+        "name: String @join__field(graph: REVIEWS)",
+    );
+    let same = diff_graphql([("old.graphql", &old), ("new.graphql", &moved)], &[]);
+    assert_eq!(
+        (code(&same), out(&same).as_str()),
+        (Some(0), "no changes\n"),
+        "{}",
+        err(&same)
+    );
+    let wider = moved.replace("  reviews: [String!]", "  reviews(stars: Int!): [String!]!");
+    let output = diff_graphql([("old.graphql", &old), ("new.graphql", &wider)], &[]);
+    let text = out(&output);
+    assert_eq!(code(&output), Some(2), "{text}");
+    assert!(
+        text.starts_with("breaking[REQUIRED_ARGUMENT_ADDED]: argument `User.reviews(stars:)` was added")
+            && text.contains("\n  --> new.graphql:26:11\n")
+            && text.contains("safe[FIELD_TYPE_NARROWED]: field `User.reviews` gave `[String!]` and gives `[String!]!`")
+            && text.contains("\n  ::: old.graphql:23:3\n")
+            && text.ends_with("\n2 changes: 1 breaking, 0 dangerous, 1 safe\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn diff_compares_schemas_of_clients_and_of_subgraphs() {
+    let old = "type Query { a: E }\nenum E { A }\nextend type Planet @key(fields: \"id\") { id: ID! @external }";
+    let new = old
+        .replace("{ A }", "{ A B }")
+        .replace("id: ID! @external", "id: ID!");
+    let output = diff_graphql([("old.gql", old), ("new.sdl", &new)], &["--format", "json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let changes = report["changes"].as_array().unwrap();
+    assert_eq!((code(&output), changes.len()), (Some(0), 1), "{report:#}");
+    assert_eq!(changes[0]["code"], "ENUM_VALUE_ADDED");
+    assert_eq!(
+        changes[0]["new"],
+        serde_json::json!({"line": 2, "column": 12, "endLine": 2, "endColumn": 13})
+    );
+    assert_eq!(
+        (&changes[0]["old"], &changes[0]["consequences"]),
+        (&Value::Null, &serde_json::json!([]))
+    );
+}
+
+#[test]
+fn diff_says_what_is_wrong_with_a_graphql_schema() {
+    let valid = ("old.graphql", "type Query { a: Int }");
+    let invalid = diff_graphql([valid, ("new.graphql", "type Query {\n  a: Strin\n}")], &[]);
+    assert_eq!(code(&invalid), Some(1));
+    assert!(
+        err(&invalid).contains("error[INVALID_GRAPHQL]: new.graphql:2:6: "),
+        "{}",
+        err(&invalid)
+    );
+    let mixed = diff_graphql([valid, ("new.yaml", BOOKS)], &[]);
+    assert_eq!(code(&mixed), Some(64));
+    assert!(err(&mixed).contains("`soml sdl`"), "{}", err(&mixed));
+    let flag = diff_graphql(
+        [valid, ("new.graphql", "type Query { a: Int }")],
+        &["--no-mutations"],
+    );
+    assert_eq!(code(&flag), Some(64));
+}
+
 #[test]
 fn diff_compares_mutations_unless_told_otherwise() {
     let report = |arguments: &[&str]| {

@@ -47,7 +47,14 @@ impl Service {
     pub(crate) fn demo_with(settings: Settings) -> Service {
         let store = Store::new().unwrap();
         let (name, data) = (STAR_WARS.data_name, STAR_WARS.data);
-        load_embedded(&store, name, data, &LoadOptions::default(), &mut Quiet).unwrap();
+        load_embedded(
+            &store,
+            name,
+            data.as_bytes(),
+            &LoadOptions::default(),
+            &mut Quiet,
+        )
+        .unwrap();
         Service::start(settings, store, Some((STAR_WARS.schema, STAR_WARS.query)))
     }
 

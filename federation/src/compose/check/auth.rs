@@ -26,7 +26,9 @@ pub(super) fn check(checked: &mut Checked<'_>) {
                 let message = format!("`@{name}` is on the interface `{}`: {help}", ty.name());
                 checked.report(code, ty.name().as_str(), found.location(), message);
             }
-            for (_, field) in fields(ty).into_iter().flatten() {
+            // A field of an interface object is one of every implementation, which demands it.
+            let own = fields(ty).filter(|_| ty.is_interface());
+            for (_, field) in own.into_iter().flatten() {
                 if let Some(found) = field.directives.get(&directive) {
                     let coordinate = format!("{}.{}", ty.name(), field.name);
                     let message =

@@ -117,23 +117,27 @@ fn check_selection(
     selection: &str,
     wanted: &Type,
 ) -> Result<(), String> {
+    let ty = checked.subgraph.schema.types.get(setter);
+    if ty.is_some_and(|ty| ty.directives().has("federation__interfaceObject")) {
+        return Err("it is an interface that the subgraph has as an object".to_owned());
+    }
     let set = parse_of_context(&checked.subgraph.schema, setter, selection).map_err(|problem| {
         match problem {
             Problem::Invalid(why) => why,
             Problem::Directive(name) => format!("it has the directive `@{name}`"),
+            Problem::Bare(place) => format!("nothing is selected of `{place}`"),
         }
     })?;
     let mut leaves = Vec::new();
     collect(&set, &mut leaves)?;
-    // The object that sets the context may be null, so no value is sure.
-    let fits = |found: &Type| found.clone().nullable() == *wanted;
-    match leaves.iter().find(|leaf| !fits(leaf)) {
+    match leaves.iter().find(|leaf| *leaf != wanted) {
         None if leaves.is_empty() => Err("nothing is selected".to_owned()),
         None => Ok(()),
         Some(leaf) => Err(format!("the value is of the type `{leaf}`, not `{wanted}`")),
     }
 }
 
+/// Adds the types of the selected leaves.
 fn collect(set: &[Selected<'_>], leaves: &mut Vec<Type>) -> Result<(), String> {
     let fields = set
         .iter()
@@ -145,9 +149,27 @@ fn collect(set: &[Selected<'_>], leaves: &mut Vec<Type>) -> Result<(), String> {
         match selected {
             Selected::Typename => return Err("`__typename` is no value of a context".to_owned()),
             Selected::Fragment { inner, .. } => collect(inner, leaves)?,
-            Selected::Field(field) if field.inner.is_empty() => leaves.push(field.field.ty.clone()),
-            Selected::Field(field) => collect(&field.inner, leaves)?,
+            Selected::Field(field) if field.inner.is_empty() => {
+                let name = Type::Named(field.field.ty.inner_named_type().clone());
+                leaves.push(in_lists_of(&field.field.ty, name));
+            }
+            Selected::Field(field) => {
+                let mut below = Vec::new();
+                collect(&field.inner, &mut below)?;
+                let below = below.into_iter();
+                leaves.extend(below.map(|leaf| in_lists_of(&field.field.ty, leaf)));
+            }
         }
     }
     Ok(())
+}
+
+/// Puts a type into the lists of another one. Nothing is non-null: a context may have no value.
+fn in_lists_of(ty: &Type, inner: Type) -> Type {
+    match ty {
+        Type::Named(_) | Type::NonNullNamed(_) => inner,
+        Type::List(item) | Type::NonNullList(item) => {
+            Type::List(Box::new(in_lists_of(item, inner)))
+        }
+    }
 }

@@ -43,7 +43,7 @@ fn check_keys(checked: &mut Checked<'_>, interface: &ExtendedType) {
                 .facts
                 .keys(name)
                 .iter()
-                .filter(|it| it.is_resolvable == key.is_resolvable);
+                .filter(|it| it.is_resolvable || !key.is_resolvable);
             keys.any(|it| parse(schema, name, &it.fields).is_ok_and(|set| shape(&set) == wanted))
         };
         let implementations = possible(schema, interface);

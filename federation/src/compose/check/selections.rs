@@ -86,6 +86,22 @@ fn selected<'s>(
             checked.report(codes.directive, coordinate, span, message);
             None
         }
+        Err(Problem::Bare(place)) if codes.name == "key" => {
+            let message = format!(
+                "the key of `{coordinate}` has `{place}`, which is of an interface or a union"
+            );
+            let code = CompositionCode::KEY_FIELDS_SELECT_INVALID_TYPE;
+            checked.report(code, coordinate, span, message);
+            None
+        }
+        Err(Problem::Bare(place)) => {
+            let message = format!(
+                "`@{}(fields: {fields})` on `{coordinate}`: nothing is selected of `{place}`",
+                codes.name
+            );
+            checked.report(codes.invalid, coordinate, span, message);
+            None
+        }
         Err(Problem::Invalid(why)) => {
             let message = format!(
                 "`@{}(fields: {fields})` on `{coordinate}`: {why}",
@@ -281,7 +297,7 @@ fn check_external(
 ) {
     let coordinate = format!("{}.{}", ty.name(), field.name);
     let marker = field.directives.get("federation__external");
-    let span = marker.map_or(field.location(), |marker| marker.location());
+    let span = marker.map_or(field.name.location(), |marker| marker.location());
     if ty.is_interface() {
         if marker.is_some() {
             let message =
@@ -299,18 +315,13 @@ fn check_external(
     if !checked.facts.is_external(ty.name(), &field.name) {
         return;
     }
-    let merged = ["tag", "inaccessible"];
-    for name in merged {
-        if field.directives.has(&format!("federation__{name}")) {
-            let message = format!("`{coordinate}` is external, and has `@{name}`, which is merged");
-            let code = CompositionCode::MERGED_DIRECTIVE_APPLICATION_ON_EXTERNAL;
-            checked.report(code, &coordinate, span, message);
-        }
+    if field.directives.has("federation__provides") {
+        let message = format!("`{coordinate}` has both `@external` and `@provides`");
+        let code = CompositionCode::EXTERNAL_COLLISION_WITH_ANOTHER_DIRECTIVE;
+        checked.report(code, &coordinate, span, message);
+        return;
     }
-    // A type as a whole may be external for the sake of some of its fields.
-    if marker.is_some() {
-        check_use(checked, &coordinate, (ty.name(), &field.name), span);
-    }
+    check_use(checked, &coordinate, (ty.name(), &field.name), span);
 }
 
 fn check_use(
@@ -323,7 +334,7 @@ fn check_use(
         return;
     }
     let message = format!(
-        "`{coordinate}` is external, and no `@key`, `@requires` or `@provides` selects it and no interface needs it"
+        "`{coordinate}` is external, and no `@key`, `@requires`, `@provides` or `@fromContext` selects it and no interface needs it"
     );
     checked.report(CompositionCode::EXTERNAL_UNUSED, coordinate, span, message);
     if let Some(error) = checked.errors.last_mut() {

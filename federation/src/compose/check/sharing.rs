@@ -3,6 +3,7 @@
 use super::Checked;
 use crate::compose::code::CompositionCode;
 use crate::compose::facts::fields;
+use crate::compose::read::Subgraph;
 
 pub(super) fn check(checked: &mut Checked<'_>) {
     let subgraph = checked.subgraph;
@@ -24,13 +25,9 @@ pub(super) fn check(checked: &mut Checked<'_>) {
                 let message =
                     format!("`@shareable` on `{coordinate}`: fields of interfaces cannot have it");
                 checked.report(code, &coordinate, span, message);
-            } else if ty.name() == "Subscription" {
-                let message =
-                    format!("`@shareable` on `{coordinate}`: a subscription has one source");
-                checked.report(code, &coordinate, span, message);
             } else if markers.len() > 1 {
                 let message = format!("`{coordinate}` has `@shareable` twice");
-                checked.report(code, &coordinate, span, message);
+                checked.report(repeated_code(subgraph), &coordinate, span, message);
             }
         }
         let markers: Vec<_> = ty.directives().get_all("federation__shareable").collect();
@@ -41,12 +38,16 @@ pub(super) fn check(checked: &mut Checked<'_>) {
         });
         if repeated {
             let message = format!("`{}` has `@shareable` twice in one declaration", ty.name());
-            checked.report(code, ty.name().as_str(), markers[0].location(), message);
+            let span = markers[0].location();
+            checked.report(repeated_code(subgraph), ty.name().as_str(), span, message);
         }
-        let subscription = markers.first().filter(|_| ty.name() == "Subscription");
-        if let Some(marker) = subscription {
-            let message = "`@shareable` on `Subscription`: a subscription has one source";
-            checked.report(code, "Subscription", marker.location(), message);
-        }
+    }
+}
+
+/// Before version 2.2 the directive could not be repeated at all.
+fn repeated_code(subgraph: &Subgraph) -> CompositionCode {
+    match subgraph.links.minor() {
+        Some(0 | 1) => CompositionCode::INVALID_GRAPHQL,
+        _ => CompositionCode::INVALID_SHAREABLE_USAGE,
     }
 }

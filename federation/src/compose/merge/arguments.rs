@@ -3,7 +3,7 @@
 use apollo_compiler::ast::{InputValueDefinition, Type, Value};
 use apollo_compiler::{Name, Node};
 
-use super::{Merge, Relations};
+use super::{Merge, Relations, distinct_names};
 use crate::compose::code::{CompositionCode, HintCode};
 
 /// The codes for one kind of elements with types and default values.
@@ -109,8 +109,10 @@ impl Merge<'_> {
             return None;
         }
         if given.len() < found.len() {
+            let without = found.iter().filter(|(_, value)| value.is_none());
+            let without = self.named(without.map(|(at, _)| *at));
             let message = format!(
-                "the default value `{first}` of `{coordinate}` is left out, since some subgraphs have none"
+                "the default value `{first}` of `{coordinate}` is left out, since there is none in {without}"
             );
             self.hint(
                 HintCode::INCONSISTENT_DEFAULT_VALUE_PRESENCE,
@@ -123,20 +125,30 @@ impl Merge<'_> {
         Some((*first).clone())
     }
 
+    /// Merges the default values of those that have something that others lack.
+    pub(super) fn merge_defaults_of(
+        &mut self,
+        coordinate: &str,
+        found: &[(usize, Option<Node<InputValueDefinition>>)],
+        code: CompositionCode,
+    ) {
+        let given = found
+            .iter()
+            .filter_map(|(at, it)| Some((*at, it.as_ref()?)));
+        let defaults: Vec<_> = given
+            .map(|(at, it)| (at, it.default_value.as_ref()))
+            .collect();
+        self.merge_defaults(coordinate, &defaults, code);
+    }
+
     /// Merges the arguments of a field or a directive: those that all subgraphs have.
     pub(super) fn merge_arguments(
         &mut self,
         coordinate: &str,
         sources: &[(usize, &[Node<InputValueDefinition>])],
     ) -> Vec<Node<InputValueDefinition>> {
-        let mut names: Vec<&Name> = Vec::new();
-        for (_, arguments) in sources {
-            for argument in *arguments {
-                if !names.contains(&&argument.name) {
-                    names.push(&argument.name);
-                }
-            }
-        }
+        let all = sources.iter().flat_map(|(_, arguments)| arguments.iter());
+        let names = distinct_names(all.map(|argument| &argument.name));
         let merged = names.into_iter().filter_map(|name| {
             let find = |list: &'_ [Node<InputValueDefinition>]| {
                 list.iter().find(|it| it.name == *name).cloned()
@@ -186,19 +198,23 @@ impl Merge<'_> {
             return;
         }
         let names = self.named(others.iter().map(|(at, _)| *at));
+        let contextual = found
+            .iter()
+            .filter(|(_, it)| it.as_deref().is_some_and(&is_contextual));
+        let contextual = self.named(contextual.map(|(at, _)| *at));
         let places: Vec<_> = others
             .iter()
-            .map(|(at, it)| self.place(*at, it.location()))
+            .map(|(at, it)| self.place(*at, it.name.location()))
             .collect();
         if others.iter().any(|(_, it)| it.is_required()) {
             let message = format!(
-                "`{coordinate}` takes its value from a context in one subgraph, and is required in {names}"
+                "`{coordinate}` takes its value from a context in {contextual}, and is required in {names}"
             );
             let code = CompositionCode::CONTEXTUAL_ARGUMENT_NOT_CONTEXTUAL_IN_ALL_SUBGRAPHS;
             self.report(code, coordinate, places, message);
         } else {
             let message = format!(
-                "`{coordinate}` takes its value from a context in one subgraph, and is left out although {names} would take it"
+                "`{coordinate}` takes its value from a context in {contextual}, and is left out although {names} would take it"
             );
             let code = HintCode::CONTEXTUAL_ARGUMENT_NOT_CONTEXTUAL_IN_ALL_SUBGRAPHS;
             self.hint(code, coordinate, places, message);
@@ -223,7 +239,7 @@ impl Merge<'_> {
             .collect();
         let places: Vec<_> = given
             .iter()
-            .map(|(at, it)| self.place(*at, it.location()))
+            .map(|(at, it)| self.place(*at, it.name.location()))
             .collect();
         let requiring = given
             .iter()

@@ -7,6 +7,7 @@ use apollo_compiler::{Name, Node};
 use super::Merge;
 use crate::compose::code::{CompositionCode, HintCode};
 use crate::compose::facts::text;
+use crate::compose::finding::CompositionHint;
 use crate::compose::read::Link;
 
 /// A directive that is composed.
@@ -21,9 +22,30 @@ pub(in crate::compose) struct ComposedDirective {
     pub(in crate::compose) definition: Node<DirectiveDefinition>,
 }
 
+/// The directives of federation that are composed without `@composeDirective`, under their own names and with no effect
+/// beyond what supergraphs say.
+const WITHOUT_ASKING: [&str; 6] = [
+    "tag",
+    "inaccessible",
+    "authenticated",
+    "requiresScopes",
+    "policy",
+    "context",
+];
+
 impl Merge<'_> {
     /// Finds what is to be composed.
     pub(super) fn composed_directives(&mut self) -> IndexMap<Name, ComposedDirective> {
+        let before = self.errors.len();
+        let composed = self.composed_by_name();
+        if self.errors.len() == before {
+            self.hint_of_other_names(&composed);
+            self.hint_of_versions();
+        }
+        composed
+    }
+
+    fn composed_by_name(&mut self) -> IndexMap<Name, ComposedDirective> {
         let mut composed: IndexMap<Name, ComposedDirective> = IndexMap::default();
         for at in 0..self.subgraphs.len() {
             let subgraph = &self.subgraphs[at];
@@ -41,10 +63,11 @@ impl Merge<'_> {
                     Ok(None) => {
                         let name = name.unwrap_or_default();
                         let place = vec![self.place(at, span)];
-                        let message = format!(
-                            "`{name}` is composed without `@composeDirective`, which can be removed"
-                        );
-                        self.hint(HintCode::DIRECTIVE_COMPOSITION_INFO, name, place, message);
+                        let message =
+                            format!("`{name}` is composed without `@composeDirective` too");
+                        let code = HintCode::DIRECTIVE_COMPOSITION_INFO;
+                        let hint = CompositionHint::new(code, name, place, message);
+                        self.hints.push(hint.help("remove `@composeDirective`"));
                     }
                     Ok(Some((name, directive))) => {
                         self.add_composed(&mut composed, name, directive)
@@ -80,10 +103,10 @@ impl Merge<'_> {
             ));
         };
         if let Some(canonical) = subgraph.links.directives.get(bare) {
-            return match super::directives::is_kept(canonical) {
+            return match WITHOUT_ASKING.contains(canonical) {
                 true => Ok(None),
                 false => Err(format!(
-                    "`{written}` is a directive of federation, and not composed"
+                    "`{written}` is a directive of federation, of which the composer decides what becomes: remove `@composeDirective`"
                 )),
             };
         }
@@ -107,6 +130,66 @@ impl Merge<'_> {
             definition: definition.clone(),
         };
         Ok(Some((Name::new_unchecked(bare), directive)))
+    }
+
+    /// Notes subgraphs that import a composed directive under another name, and do not compose it.
+    fn hint_of_other_names(&mut self, composed: &IndexMap<Name, ComposedDirective>) {
+        for (name, directive) in composed {
+            let element = directive.element.trim_start_matches('@');
+            let others = self.subgraphs.iter().filter_map(|subgraph| {
+                let mut links = subgraph.links.all.iter();
+                let link = links.find(|link| link.identity == directive.url)?;
+                let alias = link.alias_of(element)?;
+                let is_other = alias.strip_prefix('@') != Some(name);
+                is_other.then(|| (alias, subgraph, link.directive.location()))
+            });
+            let others: Vec<_> = others.collect();
+            if others.is_empty() {
+                continue;
+            }
+            let said = others
+                .iter()
+                .map(|(alias, subgraph, _)| format!("`{alias}` in `{}`", subgraph.name));
+            let message = format!(
+                "`@{name}` is composed, and is called {}, where it is not",
+                said.collect::<Vec<_>>().join(", ")
+            );
+            let places = others
+                .iter()
+                .map(|(_, subgraph, span)| subgraph.place(*span));
+            let places = places.collect();
+            let code = HintCode::DIRECTIVE_COMPOSITION_WARN;
+            self.hint(code, format!("@{name}"), places, message);
+        }
+    }
+
+    /// Notes features of the subgraphs' own that are linked in different major versions.
+    fn hint_of_versions(&mut self) {
+        let mut linked: IndexMap<&str, Vec<(usize, &Link)>> = IndexMap::default();
+        for (at, subgraph) in self.subgraphs.iter().enumerate() {
+            let links = subgraph.links.all.iter();
+            for link in links.filter(|link| !link.is_specification()) {
+                linked.entry(&link.identity).or_default().push((at, link));
+            }
+        }
+        for (url, links) in linked {
+            let first = links[0].1.version.0;
+            if links.iter().all(|(_, link)| link.version.0 == first) {
+                continue;
+            }
+            let said = links.iter().map(|(at, link)| {
+                let (major, minor) = link.version;
+                format!("{major}.{minor} in `{}`", self.subgraphs[*at].name)
+            });
+            let message = format!(
+                "major versions of `{url}` differ: {}",
+                said.collect::<Vec<_>>().join(", ")
+            );
+            let places = links.iter();
+            let places = places.map(|(at, link)| self.place(*at, link.directive.location()));
+            let places = places.collect();
+            self.hint(HintCode::DIRECTIVE_COMPOSITION_INFO, url, places, message);
+        }
     }
 
     fn add_composed(

@@ -9,10 +9,12 @@ use apollo_compiler::{Name, Node, name};
 use super::Merge;
 use super::arguments::is_same_value;
 use crate::compose::code::HintCode;
+use crate::compose::finding::Place;
 use crate::supergraph::join::argument;
 
-/// The directives that supergraphs keep, as they are called there.
-pub(super) const KEPT: [&str; 10] = [
+/// The directives of federation that are merged, so that they have one name in all subgraphs. Supergraphs keep them
+/// under these names, but for `@cacheTag`.
+pub(super) const MERGED: [&str; 9] = [
     "tag",
     "inaccessible",
     "authenticated",
@@ -22,7 +24,6 @@ pub(super) const KEPT: [&str; 10] = [
     "listSize",
     "context",
     "cacheTag",
-    "interfaceObject",
 ];
 
 impl Merge<'_> {
@@ -49,7 +50,10 @@ impl Merge<'_> {
         }
         for (kept, found) in by_name {
             match kept {
-                "interfaceObject" | "cacheTag" => {}
+                "cacheTag" => {
+                    self.features.insert(kept);
+                    merged.extend(self.cache_tags(&found));
+                }
                 "deprecated" | "specifiedBy" => {
                     merged.extend(self.most_frequent(coordinate, kept, &found))
                 }
@@ -127,18 +131,17 @@ impl Merge<'_> {
                 .filter(|(_, it)| it.arguments == arguments)
                 .count()
         };
-        let best = found
+        let (at, best) = found
             .iter()
             .rev()
-            .max_by_key(|(_, it)| count(&it.arguments))?
-            .1
-            .clone();
+            .max_by_key(|(_, it)| count(&it.arguments))?;
+        let from = &self.subgraphs[*at].name;
         let places = found
             .iter()
             .map(|(at, it)| self.place(*at, it.location()))
             .collect();
         let message = format!(
-            "the arguments of `@{kept}` on `{coordinate}` differ; the most frequent are kept"
+            "the arguments of `@{kept}` on `{coordinate}` differ; those of `{from}` are kept"
         );
         self.hint(
             HintCode::INCONSISTENT_NON_REPEATABLE_DIRECTIVE_ARGUMENTS,
@@ -146,7 +149,7 @@ impl Merge<'_> {
             places,
             message,
         );
-        Some(best)
+        Some((*best).clone())
     }
 
     /// Merges the arguments of `@cost` and `@listSize`: the greatest numbers, and all names.
@@ -213,6 +216,7 @@ impl Merge<'_> {
         found: &[(usize, &Node<DirectiveDefinition>)],
     ) -> Option<Node<DirectiveDefinition>> {
         let coordinate = format!("@{name}");
+        let places = self.definitions(found);
         let missing: Vec<_> = (0..self.subgraphs.len())
             .filter(|at| found.iter().all(|(other, _)| other != at))
             .collect();
@@ -222,17 +226,20 @@ impl Merge<'_> {
                 self.named(missing)
             );
             let code = HintCode::INCONSISTENT_EXECUTABLE_DIRECTIVE_PRESENCE;
-            self.hint(code, coordinate, Vec::new(), message);
+            self.hint(code, coordinate, places, message);
             return None;
         }
         let locations = self.common_locations(&coordinate, found)?;
         let repeatable = found.iter().all(|(_, it)| it.repeatable);
         if found.iter().any(|(_, it)| it.repeatable != repeatable) {
+            let (with, without): (Vec<_>, Vec<_>) = found.iter().partition(|(_, it)| it.repeatable);
             let message = format!(
-                "`@{name}` is repeatable in some subgraphs only, and is not in the merged schema"
+                "`@{name}` is repeatable in {}, and not in {}: it is not in the merged schema",
+                self.named(with.iter().map(|(at, _)| *at)),
+                self.named(without.iter().map(|(at, _)| *at)),
             );
             let code = HintCode::INCONSISTENT_EXECUTABLE_DIRECTIVE_REPEATABLE;
-            self.hint(code, coordinate.as_str(), Vec::new(), message);
+            self.hint(code, coordinate.as_str(), places, message);
         }
         let lists: Vec<_> = found
             .iter()
@@ -251,6 +258,13 @@ impl Merge<'_> {
             repeatable,
             locations,
         }))
+    }
+
+    /// Returns where subgraphs define a directive.
+    fn definitions(&self, found: &[(usize, &Node<DirectiveDefinition>)]) -> Vec<Place> {
+        let places = found.iter();
+        let places = places.map(|(at, it)| self.place(*at, it.name.location()));
+        places.collect()
     }
 
     /// Returns the locations of an executable directive that all subgraphs know; `None` if there are none.
@@ -274,7 +288,7 @@ impl Merge<'_> {
                 "`{coordinate}` is left out, since no location of it is known to all subgraphs"
             );
             let code = HintCode::NO_EXECUTABLE_DIRECTIVE_INTERSECTION;
-            self.hint(code, coordinate, Vec::new(), message);
+            self.hint(code, coordinate, self.definitions(found), message);
             return None;
         }
         if sets.iter().any(|known| *known != sets[0]) {
@@ -282,25 +296,25 @@ impl Merge<'_> {
                 "the locations of `{coordinate}` differ; those that all subgraphs know are kept"
             );
             let code = HintCode::INCONSISTENT_EXECUTABLE_DIRECTIVE_LOCATIONS;
-            self.hint(code, coordinate, Vec::new(), message);
+            self.hint(code, coordinate, self.definitions(found), message);
         }
         Some(locations)
     }
 }
 
-/// Returns whether supergraphs have a directive of federation as it is.
-pub(super) fn is_kept(canonical: &str) -> bool {
-    KEPT.contains(&canonical)
-}
-
-/// Returns what a directive is called in supergraphs, if they have it.
+/// Returns what a directive is called where it is merged, if it is.
 fn kept(name: &str) -> Option<&'static str> {
     const BUILT_IN: [&str; 3] = ["deprecated", "specifiedBy", "oneOf"];
     if let Some(found) = BUILT_IN.iter().find(|known| **known == name) {
         return Some(found);
     }
     let canonical = name.strip_prefix("federation__")?;
-    KEPT.iter().find(|known| **known == canonical).copied()
+    MERGED.iter().find(|known| **known == canonical).copied()
+}
+
+/// Returns the name of a directive of fields that is merged.
+pub(super) fn merged(name: &str) -> Option<&'static str> {
+    kept(name).filter(|name| !["context", "cacheTag", "interfaceObject"].contains(name))
 }
 
 fn is_executable(location: DirectiveLocation) -> bool {
@@ -330,7 +344,7 @@ fn distinct(all: impl Iterator<Item = Vec<Node<Argument>>>) -> Vec<Vec<Node<Argu
 
 /// Returns what requests must have to satisfy all of some requirements: the outer lists are alternatives, the inner
 /// ones hold together.
-fn both(name: Name, found: &[(usize, &Node<Directive>)]) -> Node<Argument> {
+pub(super) fn both(name: Name, found: &[(usize, &Node<Directive>)]) -> Node<Argument> {
     let mut all: Option<BTreeSet<BTreeSet<String>>> = None;
     for (_, directive) in found {
         let value = directive

@@ -6,7 +6,7 @@ use apollo_compiler::collections::IndexMap;
 use apollo_compiler::schema::{Component, DirectiveList, EnumType, ExtendedType};
 use apollo_compiler::{Name, Node, name};
 
-use super::{Merge, Sources};
+use super::{Merge, Sources, distinct_names};
 use crate::compose::code::{CompositionCode, HintCode};
 use crate::supergraph::join::DirectiveBuilder;
 
@@ -26,18 +26,11 @@ impl Merge<'_> {
         let is_output = self.relations.outputs.contains(name);
         if !is_input && !is_output {
             let message = format!("the enum `{name}` is neither input nor output");
-            self.hint(
-                HintCode::UNUSED_ENUM_TYPE,
-                name.as_str(),
-                Vec::new(),
-                message,
-            );
+            let places = self.places_of(sources);
+            self.hint(HintCode::UNUSED_ENUM_TYPE, name.as_str(), places, message);
         }
         let mut values = IndexMap::default();
-        for value in enums.iter().flat_map(|(_, ty)| ty.values.keys()) {
-            if values.contains_key(value) {
-                continue;
-            }
+        for value in distinct_names(enums.iter().flat_map(|(_, ty)| ty.values.keys())) {
             let merged = self.merge_value(name, value, &enums);
             let is_hidden = merged.directives.has("inaccessible");
             if self.keeps_value((name, value), &enums, (is_input, is_output), is_hidden) {
@@ -45,18 +38,8 @@ impl Merge<'_> {
             }
         }
         if values.is_empty() {
-            let message =
-                format!("no value of the enum `{name}` is known to all subgraphs that have it");
-            let places = enums
-                .iter()
-                .map(|(at, ty)| self.place(*at, ty.name.location()))
-                .collect();
-            self.report(
-                CompositionCode::EMPTY_MERGED_ENUM_TYPE,
-                name.as_str(),
-                places,
-                message,
-            );
+            let code = CompositionCode::EMPTY_MERGED_ENUM_TYPE;
+            self.report_empty(code, "value of the enum", name, sources);
             return None;
         }
         Some(ExtendedType::Enum(Node::new(EnumType {
@@ -76,41 +59,35 @@ impl Merge<'_> {
         is_hidden: bool,
     ) -> bool {
         let lacks = |ty: &EnumType| !ty.values.contains_key(value);
-        let missing = enums.iter().filter(|(_, ty)| lacks(ty)).map(|(at, _)| *at);
-        let missing: Vec<_> = missing.collect();
-        if missing.is_empty() || (is_input && is_output && is_hidden) {
+        let missing: Vec<_> = enums.iter().filter(|(_, ty)| lacks(ty)).collect();
+        if missing.is_empty() || (is_input && is_hidden) {
             return true;
         }
         let coordinate = format!("{name}.{value}");
-        let missing = self.named(missing);
+        let places = missing.iter();
+        let places = places.map(|(at, ty)| self.place(*at, ty.name.location()));
+        let places = places.collect();
+        let missing = self.named(missing.iter().map(|(at, _)| *at));
         match (is_input, is_output) {
             (true, true) => {
                 let message = format!(
                     "`{name}` is both input and output, and `{value}` is missing in {missing}"
                 );
-                let places = enums
-                    .iter()
-                    .map(|(at, ty)| self.place(*at, ty.name.location()))
-                    .collect();
-                self.report(
-                    CompositionCode::ENUM_VALUE_MISMATCH,
-                    &coordinate,
-                    places,
-                    message,
-                );
+                let code = CompositionCode::ENUM_VALUE_MISMATCH;
+                self.report(code, &coordinate, places, message);
                 true
             }
             (true, false) => {
                 let message =
                     format!("`{coordinate}` is left out, since it is missing in {missing}");
                 let code = HintCode::INCONSISTENT_ENUM_VALUE_FOR_INPUT_ENUM;
-                self.hint(code, coordinate, Vec::new(), message);
+                self.hint(code, coordinate, places, message);
                 false
             }
             (false, _) => {
                 let message = format!("`{coordinate}` is missing in {missing}");
                 let code = HintCode::INCONSISTENT_ENUM_VALUE_FOR_OUTPUT_ENUM;
-                self.hint(code, coordinate, Vec::new(), message);
+                self.hint(code, coordinate, places, message);
                 true
             }
         }

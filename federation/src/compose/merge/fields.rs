@@ -1,13 +1,15 @@
 //! Merges the fields of objects and interfaces.
 
-use apollo_compiler::ast::{DirectiveList, FieldDefinition, Type, Value};
+use std::collections::HashSet;
+
+use apollo_compiler::ast::{Directive, DirectiveList, FieldDefinition, Type, Value};
 use apollo_compiler::collections::IndexMap;
 use apollo_compiler::schema::{Component, ExtendedType};
 use apollo_compiler::{Name, Node, name};
 
 use super::overrides::Moved;
 use super::types::is_root;
-use super::{Merge, Sources};
+use super::{Merge, Sources, directives, distinct_names};
 use crate::compose::code::{CompositionCode, HintCode};
 use crate::compose::facts::{fields, text};
 use crate::compose::field_set::context_parts;
@@ -41,17 +43,12 @@ impl<'m> Merge<'m> {
         sources: &Sources<'m, ExtendedType>,
     ) -> Fields {
         let mut merged = Fields::default();
-        let mut seen: IndexMap<&Name, ()> = IndexMap::default();
-        for (_, ty) in sources {
-            for field in fields(ty).into_iter().flatten().map(|(field, _)| field) {
-                if !(name == "Query" && field == "_service") {
-                    seen.insert(field, ());
-                }
-            }
-        }
-        for field in seen.keys() {
+        let all = sources.iter().flat_map(|(_, ty)| fields(ty));
+        let all = all.flat_map(|fields| fields.keys());
+        let is_own = |field: &&Name| !(name == "Query" && *field == "_service");
+        for field in distinct_names(all.filter(is_own)) {
             if let Some(definition) = self.merge_field(name, field, sources) {
-                merged.insert((*field).clone(), definition);
+                merged.insert(field.clone(), definition);
             }
         }
         merged
@@ -76,19 +73,21 @@ impl<'m> Merge<'m> {
             })
             .collect();
         self.hint_of_missing_field(name, field, types);
+        self.check_merged_of_externals(&coordinate, &sources);
         let own = self.resolving(&coordinate, &sources)?;
         let moved = self.moved(&coordinate, &sources);
         let is_interface = types.iter().any(|(_, ty)| ty.is_interface());
         if !is_interface {
             self.check_sharing(&coordinate, types[0].1.name(), &sources, &moved);
-            self.check_runtime_types(&coordinate, &sources, &moved);
         }
         let given: Vec<(usize, &Type)> = own.iter().map(|it| (it.at, &it.field.ty)).collect();
         let codes = (
             CompositionCode::FIELD_TYPE_MISMATCH,
             HintCode::INCONSISTENT_BUT_COMPATIBLE_FIELD_TYPE,
         );
-        let ty = self.merge_types(&coordinate, &given, false, codes)?;
+        // Where the types cannot be merged, the first one stands for them, so that everything else is checked too.
+        let merged = self.merge_types(&coordinate, &given, false, codes);
+        let ty = merged.unwrap_or_else(|| own[0].field.ty.clone());
         let lists: Vec<_> = own
             .iter()
             .map(|it| (it.at, it.field.arguments.as_slice()))
@@ -118,6 +117,21 @@ impl<'m> Merge<'m> {
         Some(Component::new(merged))
     }
 
+    /// An external field has no directives that are merged: they would count as if the subgraph resolved it.
+    fn check_merged_of_externals(&mut self, coordinate: &str, sources: &[FieldSource<'m>]) {
+        for source in sources.iter().filter(|source| source.is_external) {
+            let place = |directive: &Node<Directive>| self.place(source.at, directive.location());
+            let merged = source.field.directives.iter();
+            let merged = merged.filter_map(|it| Some((directives::merged(&it.name)?, place(it))));
+            for (name, place) in merged.collect::<Vec<_>>() {
+                let message =
+                    format!("`{coordinate}` is external, and has `@{name}`, which is merged");
+                let code = CompositionCode::MERGED_DIRECTIVE_APPLICATION_ON_EXTERNAL;
+                self.report(code, coordinate, vec![place], message);
+            }
+        }
+    }
+
     /// Returns those who have a field and do not only mention it; reports it if there are none.
     fn resolving(
         &mut self,
@@ -135,7 +149,7 @@ impl<'m> Merge<'m> {
         );
         let places = sources
             .iter()
-            .map(|it| self.place(it.at, it.field.location()));
+            .map(|it| self.place(it.at, it.field.name.location()));
         let places = places.collect();
         let code = CompositionCode::EXTERNAL_MISSING_ON_BASE;
         self.report(code, coordinate, places, message);
@@ -221,7 +235,7 @@ impl<'m> Merge<'m> {
         for source in sources.iter().filter(|source| source.is_external) {
             let field = source.field;
             let subgraph = &self.subgraphs[source.at].name;
-            let place = self.place(source.at, field.location());
+            let place = self.place(source.at, field.name.location());
             if field.ty != merged.ty {
                 let message = format!(
                     "`{coordinate}` is of the type `{}`, and `{}` where it is external in `{subgraph}`",
@@ -281,18 +295,24 @@ impl<'m> Merge<'m> {
         &mut self,
         types: &mut IndexMap<Name, ExtendedType>,
     ) {
-        let is_object = |directives: &apollo_compiler::schema::DirectiveList| {
-            let mut joins = directives.iter().filter(|it| it.name == "join__type");
-            joins.any(|join| {
-                join.specified_argument_by_name("isInterfaceObject")
-                    .is_some()
+        let lent: HashSet<(&Name, &Name)> = self
+            .interface_objects
+            .iter()
+            .flat_map(|(_, ty)| {
+                let names = fields(ty).into_iter().flatten().map(|(name, _)| name);
+                names.map(|name| (ty.name(), name))
             })
-        };
+            .collect();
         let interfaces: Vec<(Name, Fields)> = types
             .values()
             .filter_map(ExtendedType::as_interface)
-            .filter(|interface| is_object(&interface.directives))
-            .map(|interface| (interface.name.clone(), interface.fields.clone()))
+            .map(|interface| {
+                let fields = interface.fields.iter();
+                let fields = fields.filter(|(name, _)| lent.contains(&(&interface.name, *name)));
+                let fields = fields.map(|(name, field)| (name.clone(), field.clone()));
+                (interface.name.clone(), fields.collect::<Fields>())
+            })
+            .filter(|(_, fields)| !fields.is_empty())
             .collect();
         if interfaces.is_empty() {
             return;
@@ -309,6 +329,9 @@ impl<'m> Merge<'m> {
                 }
                 for (name, field) in fields {
                     if object.fields.contains_key(name) {
+                        if let Some(own) = object.make_mut().fields.get_mut(name) {
+                            demand(own.make_mut(), field);
+                        }
                         continue;
                     }
                     let mut field = FieldDefinition::clone(field);
@@ -325,6 +348,27 @@ impl<'m> Merge<'m> {
                         .fields
                         .insert(name.clone(), Component::new(field));
                 }
+            }
+        }
+    }
+}
+
+/// Adds to a field what requests must have for the same field of an interface object.
+fn demand(own: &mut FieldDefinition, lent: &FieldDefinition) {
+    for directive in &lent.directives.0 {
+        let argument = match directive.name.as_str() {
+            "authenticated" => None,
+            "requiresScopes" => Some(name!("scopes")),
+            "policy" => Some(name!("policies")),
+            _ => continue,
+        };
+        let mut known = own.directives.0.iter_mut();
+        match (known.find(|it| it.name == directive.name), argument) {
+            (None, _) => own.directives.0.push(directive.clone()),
+            (Some(_), None) => {}
+            (Some(known), Some(argument)) => {
+                let all = directives::both(argument, &[(0, known), (1, directive)]);
+                known.make_mut().arguments = vec![all];
             }
         }
     }

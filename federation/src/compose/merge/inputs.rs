@@ -6,7 +6,7 @@ use apollo_compiler::schema::{Component, DirectiveList, ExtendedType, InputObjec
 use apollo_compiler::{Name, Node, name};
 
 use super::arguments::ValueCodes;
-use super::{Merge, Sources};
+use super::{Merge, Sources, distinct_names};
 use crate::compose::code::{CompositionCode, HintCode};
 use crate::supergraph::join::DirectiveBuilder;
 
@@ -31,25 +31,19 @@ impl Merge<'_> {
             .filter_map(|(at, ty)| Some((*at, ty.as_input_object()?)))
             .collect();
         let mut fields = IndexMap::default();
-        let mut names: Vec<&Name> = Vec::new();
-        for (_, input) in &inputs {
-            names.extend(
-                input
-                    .fields
-                    .keys()
-                    .filter(|field| !names.contains(field))
-                    .collect::<Vec<_>>(),
-            );
-        }
         let mut has_errors = false;
-        for field in names {
+        for field in distinct_names(inputs.iter().flat_map(|(_, input)| input.fields.keys())) {
             let coordinate = format!("{name}.{field}");
             let of =
                 |input: &InputObjectType| input.fields.get(field).map(|field| field.node.clone());
             let found: Vec<_> = inputs.iter().map(|(at, input)| (*at, of(input))).collect();
-            if found.iter().any(|(_, it)| it.is_none()) {
+            // What clients do not see may be there in some subgraphs only.
+            let mut known = found.iter().filter_map(|(_, it)| it.as_ref());
+            let is_hidden = known.any(|it| it.directives.has("federation__inaccessible"));
+            if !is_hidden && found.iter().any(|(_, it)| it.is_none()) {
                 let before = self.errors.len();
                 self.missing_value(&coordinate, &FIELD, &found);
+                self.merge_defaults_of(&coordinate, &found, FIELD.default);
                 has_errors |= self.errors.len() > before;
                 continue;
             }
@@ -59,26 +53,15 @@ impl Merge<'_> {
                 .collect();
             match self.merge_value_definition(&coordinate, field, &given, &FIELD) {
                 Some(merged) => {
-                    let merged = self.with_types(&given, merged);
+                    let merged = self.with_types(&given, merged, given.len() < found.len());
                     fields.insert(field.clone(), merged);
                 }
                 None => has_errors = true,
             }
         }
         if fields.is_empty() && !has_errors {
-            let message = format!(
-                "no field of the input object `{name}` is known to all subgraphs that have it"
-            );
-            let places = sources
-                .iter()
-                .map(|(at, ty)| self.place(*at, ty.location()))
-                .collect();
-            self.report(
-                CompositionCode::EMPTY_MERGED_INPUT_TYPE,
-                name.as_str(),
-                places,
-                message,
-            );
+            let code = CompositionCode::EMPTY_MERGED_INPUT_TYPE;
+            self.report_empty(code, "field of the input object", name, sources);
             return None;
         }
         Some(ExtendedType::InputObject(Node::new(InputObjectType {
@@ -89,14 +72,15 @@ impl Merge<'_> {
         })))
     }
 
-    /// Says the types that subgraphs give to a field, where they differ.
+    /// Says which subgraphs have a field, where some lack it, and the types that they give to it, where those differ.
     fn with_types(
         &self,
         given: &[(usize, &Node<InputValueDefinition>)],
         merged: Node<InputValueDefinition>,
+        is_partial: bool,
     ) -> Component<InputValueDefinition> {
         let mut merged = InputValueDefinition::clone(&merged);
-        if given.iter().any(|(_, it)| it.ty != merged.ty) {
+        if is_partial || given.iter().any(|(_, it)| it.ty != merged.ty) {
             let joins = given.iter().map(|(at, it)| {
                 let join =
                     DirectiveBuilder::of_graph(name!("join__field"), &self.subgraphs[*at].graph);

@@ -1,6 +1,7 @@
 //! The second phase: subgraphs become one schema, with join directives that say who has what.
 
 mod arguments;
+mod cache_tags;
 mod composed;
 mod directives;
 mod enums;
@@ -15,7 +16,7 @@ mod unions;
 use std::collections::{HashMap, HashSet};
 
 use apollo_compiler::ast::Directive;
-use apollo_compiler::collections::IndexMap;
+use apollo_compiler::collections::{IndexMap, IndexSet};
 use apollo_compiler::parser::SourceSpan;
 use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::{Name, Node};
@@ -27,9 +28,16 @@ use super::read::{Subgraph, is_own};
 use super::{ComposeOptions, SharedRootFields};
 
 pub(in crate::compose) use composed::ComposedDirective;
+pub(in crate::compose) use sharing::is_shareable;
+pub(in crate::compose) use types::is_root;
 
 /// What several subgraphs say of one element, by their positions.
 pub(super) type Sources<'m, T> = Vec<(usize, &'m T)>;
+
+/// Returns the names of members of several types, each once, in the order in which they come.
+fn distinct_names<'n>(names: impl Iterator<Item = &'n Name>) -> IndexSet<&'n Name> {
+    names.collect()
+}
 
 /// The merged types, and what there is to say of them.
 #[derive(Debug)]
@@ -42,8 +50,6 @@ pub(super) struct Merged {
     pub(super) features: HashSet<&'static str>,
     /// Directives of the subgraphs' own.
     pub(super) composed: IndexMap<Name, ComposedDirective>,
-    /// Shareable fields that cannot return the same in all subgraphs.
-    pub(super) mismatched: Vec<CompositionError>,
     pub(super) hints: Vec<CompositionHint>,
 }
 
@@ -59,7 +65,6 @@ pub(super) struct Merge<'m> {
     hints: Vec<CompositionHint>,
     features: HashSet<&'static str>,
     composed: IndexMap<Name, ComposedDirective>,
-    mismatched: Vec<CompositionError>,
 }
 
 /// Which types are kinds of others, and where enums are used, in any subgraph.
@@ -92,10 +97,14 @@ pub(super) fn merge(
         hints: Vec::new(),
         features: HashSet::new(),
         composed: IndexMap::default(),
-        mismatched: Vec::new(),
     };
-    merge.composed = merge.composed_directives();
     merge.check_imports();
+    if !merge.errors.is_empty() {
+        return Err(merge.errors);
+    }
+    merge.composed = merge.composed_directives();
+    merge.hint_of_upgrades();
+    merge.hint_of_cache_tags();
     merge.check_interfaces();
     let mut sources: IndexMap<&Name, Sources<'_, ExtendedType>> = IndexMap::default();
     for (at, subgraph) in subgraphs.iter().enumerate() {
@@ -110,6 +119,14 @@ pub(super) fn merge(
         if let Some(ty) = merge.merge_type(name, sources) {
             types.insert((*name).clone(), ty);
         }
+    }
+    let has_queries = |subgraph: &Subgraph| {
+        let query = subgraph.schema.get_object("Query");
+        query.is_some_and(|query| query.fields.keys().any(|field| field != "_service"))
+    };
+    if !subgraphs.iter().any(has_queries) {
+        let error = CompositionError::new(CompositionCode::NO_QUERIES, "no subgraph has a query");
+        merge.errors.push(error);
     }
     merge.add_fields_of_interface_objects(&mut types);
     let directives = merge.executable_directives();
@@ -134,7 +151,6 @@ pub(super) fn merge(
             applied,
             features: merge.features,
             composed: merge.composed,
-            mismatched: merge.mismatched,
             hints: merge.hints,
         })
     } else {
@@ -221,6 +237,19 @@ impl Merge<'_> {
         self.subgraphs[at].place(span)
     }
 
+    /// Returns where a type is named, which is behind its description.
+    fn place_of(&self, (at, ty): (usize, &ExtendedType)) -> Place {
+        self.place(at, ty.name().location().or_else(|| ty.location()))
+    }
+
+    /// Returns where subgraphs name a type.
+    fn places_of(&self, sources: &Sources<'_, ExtendedType>) -> Vec<Place> {
+        sources
+            .iter()
+            .map(|source| self.place_of(*source))
+            .collect()
+    }
+
     fn report(
         &mut self,
         code: CompositionCode,
@@ -239,12 +268,20 @@ impl Merge<'_> {
         places: Vec<Place>,
         message: impl Into<String>,
     ) {
-        self.hints.push(CompositionHint {
-            code,
-            message: message.into(),
-            coordinate: Some(coordinate.into()),
-            places,
-        });
+        let hint = CompositionHint::new(code, coordinate, places, message);
+        self.hints.push(hint);
+    }
+
+    /// Reports an enum or an input object of which nothing is known to all subgraphs.
+    fn report_empty(
+        &mut self,
+        code: CompositionCode,
+        what: &str,
+        name: &Name,
+        sources: &Sources<'_, ExtendedType>,
+    ) {
+        let message = format!("no {what} `{name}` is known to all subgraphs that have it");
+        self.report(code, name.as_str(), self.places_of(sources), message);
     }
 
     /// Returns the names of subgraphs for a message.
@@ -255,14 +292,33 @@ impl Merge<'_> {
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// Directives that are merged have one name in all subgraphs.
+    /// Notes features that ask for a later version of federation than their subgraph links.
+    fn hint_of_upgrades(&mut self) {
+        for subgraph in self.subgraphs {
+            let links = &subgraph.links;
+            let (Some(minor), Some((link, needed))) = (links.minor(), links.upgrade()) else {
+                continue;
+            };
+            let message = format!(
+                "`{}` links `{}`, which needs federation 2.{needed}, beside federation 2.{minor}; \
+                 it is composed as if it linked federation 2.{needed}",
+                subgraph.name,
+                link.versioned(),
+            );
+            let place = subgraph.place(link.directive.location());
+            let code = HintCode::IMPLICITLY_UPGRADED_FEDERATION_VERSION;
+            self.hint(code, format!("@{}", link.namespace), vec![place], message);
+        }
+    }
+
+    /// A directive that is merged has one name in all subgraphs that apply it.
     fn check_imports(&mut self) {
-        for canonical in directives::KEPT {
+        for canonical in directives::MERGED {
             let named: Vec<_> = self
                 .subgraphs
                 .iter()
-                .enumerate()
-                .filter_map(|(at, subgraph)| Some((at, subgraph.links.imported(canonical)?)))
+                .filter(|subgraph| subgraph.applied.contains(canonical))
+                .filter_map(|subgraph| Some((subgraph, subgraph.links.written(canonical)?)))
                 .collect();
             let Some((_, first)) = named.first() else {
                 continue;
@@ -272,18 +328,22 @@ impl Merge<'_> {
             }
             let said: Vec<_> = named
                 .iter()
-                .map(|(at, name)| format!("`{name}` in `{}`", self.subgraphs[*at].name))
+                .map(|(subgraph, name)| format!("`@{name}` in `{}`", subgraph.name))
                 .collect();
             let message = format!(
-                "`@{canonical}` is imported under different names: {}",
+                "`@{canonical}` has different names in subgraphs: {}",
                 said.join(", ")
             );
-            self.report(
-                CompositionCode::LINK_IMPORT_NAME_MISMATCH,
-                format!("@{canonical}"),
-                Vec::new(),
-                message,
-            );
+            let places = named.iter().map(|(subgraph, _)| {
+                let link = subgraph.links.importing(canonical);
+                link.map_or_else(
+                    || subgraph.place_of_link(),
+                    |link| subgraph.place(link.directive.location()),
+                )
+            });
+            let places = places.collect();
+            let code = CompositionCode::LINK_IMPORT_NAME_MISMATCH;
+            self.report(code, format!("@{canonical}"), places, message);
         }
     }
 
@@ -310,20 +370,20 @@ impl Merge<'_> {
                 .filter(|(_, other)| other.as_str() == text)
                 .count()
         };
-        let best = texts.iter().rev().max_by_key(|(_, text)| count(text));
-        let best = best.map(|(_, text)| (*text).clone());
+        let (at, best) = texts.iter().rev().max_by_key(|(_, text)| count(text))?;
+        let kept = &self.subgraphs[*at].name;
         let places = texts
             .iter()
             .map(|(at, text)| self.place(*at, text.location()))
             .collect();
-        let message = format!("descriptions of `{coordinate}` differ; the most frequent is kept");
+        let message = format!("descriptions of `{coordinate}` differ; that of `{kept}` is kept");
         self.hint(
             HintCode::INCONSISTENT_DESCRIPTION,
             coordinate,
             places,
             message,
         );
-        best
+        Some((*best).clone())
     }
 
     fn rejects_shared_root_fields(&self) -> bool {

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
+use graphql_service::suggestions::nearest;
+
 use super::Merge;
 use super::fields::FieldSource;
 use crate::compose::code::{CompositionCode, HintCode};
 use crate::compose::facts::text;
-use crate::compose::finding::Place;
+use crate::compose::finding::{CompositionHint, Place};
 
 /// What has become of a field in one subgraph.
 #[derive(Clone, Debug, Default)]
@@ -39,8 +41,11 @@ impl Merge<'_> {
             };
             let place = vec![self.place(source.at, directive.location())];
             if let Some((code, message)) = self.wrong_override(coordinate, source, from) {
-                self.report(code, coordinate, place, message);
-                continue;
+                self.report(code, coordinate, place.clone(), message);
+                // The field moves, however its label is written.
+                if code != CompositionCode::OVERRIDE_LABEL_INVALID {
+                    continue;
+                }
             }
             let origin = by_name.get(from).copied();
             if !self.is_taken(coordinate, from, origin.map(|at| &sources[at]), &place) {
@@ -53,47 +58,40 @@ impl Merge<'_> {
             if sources[origin].is_external {
                 let message =
                     format!("`{coordinate}` is external in `{from}`: `@override` can be removed");
-                self.hint(
-                    HintCode::OVERRIDE_DIRECTIVE_CAN_BE_REMOVED,
-                    coordinate,
-                    place,
-                    message,
-                );
-                continue;
-            }
-            if let Some(label) = text(directive, "label") {
+                let code = HintCode::OVERRIDE_DIRECTIVE_CAN_BE_REMOVED;
+                self.hint(code, coordinate, place, message);
+            } else if let Some(label) = text(directive, "label") {
                 moved[target].label = Some(label.to_owned());
                 moved[origin].label = Some(label.to_owned());
                 let message = format!(
                     "`{coordinate}` moves from `{from}` while the label `{label}` is active"
                 );
-                self.hint(
-                    HintCode::OVERRIDE_MIGRATION_IN_PROGRESS,
-                    coordinate,
-                    place,
-                    message,
-                );
-                continue;
+                let code = HintCode::OVERRIDE_MIGRATION_IN_PROGRESS;
+                self.hint(code, coordinate, place, message);
+            } else {
+                moved[origin].is_overridden = true;
+                moved[origin].is_used = self.is_still_needed(coordinate, from, &sources[origin]);
             }
-            moved[origin].is_overridden = true;
-            let facts = &self.facts[sources[origin].at];
-            let (ty, field) = (sources[origin].parent.name(), &source.field.name);
-            moved[origin].is_used = facts.is_used(ty, field) || facts.is_key_field(ty, field);
-            let message = match moved[origin].is_used {
-                true => format!(
-                    "`{coordinate}` is overridden; `{from}` still needs it: it can be made `@external` there"
-                ),
-                false => format!("`{coordinate}` is overridden, and can be removed from `{from}`"),
-            };
-            let place = vec![self.place(sources[origin].at, sources[origin].field.location())];
-            self.hint(
-                HintCode::OVERRIDDEN_FIELD_CAN_BE_REMOVED,
-                coordinate,
-                place,
-                message,
-            );
         }
         moved
+    }
+
+    /// Notes a field that another subgraph has taken over; returns whether its own subgraph still needs it, for a key,
+    /// a requirement, a provision or an interface.
+    fn is_still_needed(&mut self, coordinate: &str, from: &str, origin: &FieldSource<'_>) -> bool {
+        let facts = &self.facts[origin.at];
+        let (ty, field) = (origin.parent.name(), &origin.field.name);
+        let is_used = facts.is_used(ty, field) || facts.is_key_field(ty, field);
+        let message = match is_used {
+            true => format!(
+                "`{coordinate}` is overridden; `{from}` still needs it: it can be made `@external` there"
+            ),
+            false => format!("`{coordinate}` is overridden, and can be removed from `{from}`"),
+        };
+        let place = vec![self.place(origin.at, origin.field.name.location())];
+        let code = HintCode::OVERRIDDEN_FIELD_CAN_BE_REMOVED;
+        self.hint(code, coordinate, place, message);
+        is_used
     }
 
     /// Returns whether there is a field that an `@override` can take; otherwise says why not.
@@ -106,19 +104,16 @@ impl Merge<'_> {
     ) -> bool {
         let place = place.to_vec();
         let Some(origin) = origin else {
-            let exists = self.subgraphs.iter().any(|subgraph| subgraph.name == from);
-            let (code, why) = match exists {
-                false => (
-                    HintCode::FROM_SUBGRAPH_DOES_NOT_EXIST,
-                    "which does not exist",
-                ),
-                true => (
-                    HintCode::OVERRIDE_DIRECTIVE_CAN_BE_REMOVED,
-                    "which does not have it: `@override` can be removed",
-                ),
-            };
-            let message = format!("`{coordinate}` is overridden from `{from}`, {why}");
-            self.hint(code, coordinate, place, message);
+            let mut names = self.subgraphs.iter().map(|subgraph| subgraph.name.as_str());
+            if names.any(|name| name == from) {
+                let message = format!(
+                    "`{coordinate}` is overridden from `{from}`, which does not have it: `@override` can be removed"
+                );
+                let code = HintCode::OVERRIDE_DIRECTIVE_CAN_BE_REMOVED;
+                self.hint(code, coordinate, place, message);
+            } else {
+                self.hint_of_unknown_origin(coordinate, from, place);
+            }
             return false;
         };
         let has = |name: &str| origin.field.directives.has(&format!("federation__{name}"));
@@ -141,6 +136,18 @@ impl Merge<'_> {
             return false;
         }
         true
+    }
+
+    fn hint_of_unknown_origin(&mut self, coordinate: &str, from: &str, place: Vec<Place>) {
+        let message = format!("`{coordinate}` is overridden from `{from}`, which does not exist");
+        let code = HintCode::FROM_SUBGRAPH_DOES_NOT_EXIST;
+        let hint = CompositionHint::new(code, coordinate, place, message);
+        let names = self.subgraphs.iter().map(|subgraph| subgraph.name.as_str());
+        let hint = match nearest(from, names) {
+            Some(name) => hint.help(format!("did you mean `{name}`?")),
+            None => hint,
+        };
+        self.hints.push(hint);
     }
 
     /// Returns what is wrong with an `@override` by itself.

@@ -1,16 +1,18 @@
 //! Fields that several subgraphs resolve have to be `@shareable` in all of them.
 
-use std::collections::BTreeSet;
-
 use apollo_compiler::Name;
-use apollo_compiler::schema::ExtendedType;
+use apollo_compiler::ast::FieldDefinition;
+use apollo_compiler::schema::{Component, ExtendedType};
+
+use graphql_service::suggestions::nearest;
 
 use super::Merge;
 use super::fields::FieldSource;
 use super::overrides::Moved;
-use crate::compose::code::{CompositionCode, HintCode};
-use crate::compose::field_set::possible;
+use crate::compose::code::CompositionCode;
+use crate::compose::facts::{fields, text};
 use crate::compose::finding::CompositionError;
+use crate::compose::read::Subgraph;
 
 impl<'m> Merge<'m> {
     pub(super) fn check_sharing(
@@ -21,20 +23,32 @@ impl<'m> Merge<'m> {
         moved: &[Moved],
     ) {
         let field = &sources[0].field.name;
+        let marked = sources
+            .iter()
+            .find(|it| it.field.directives.has("federation__shareable"));
+        if let Some(source) = marked.filter(|_| name == "Subscription") {
+            let place = vec![self.place(source.at, source.field.location())];
+            let message = format!("`@shareable` on `{coordinate}`: a subscription has one source");
+            self.report(
+                CompositionCode::INVALID_FIELD_SHARING,
+                coordinate,
+                place,
+                message,
+            );
+            return;
+        }
         let over_interfaces = self.interface_objects_with(name, field);
         let over_interfaces: Vec<_> = over_interfaces
             .into_iter()
-            .filter(|it| sources.iter().all(|source| source.at != it.at))
+            .filter(|it| sources.iter().all(|source| source.at != it.at) && self.is_resolving(it))
             .collect();
         let mut resolving: Vec<_> = sources
             .iter()
             .zip(moved)
             .filter(|(source, moved)| {
-                let is_provided =
-                    || self.facts[source.at].is_provided(source.parent.name(), &source.field.name);
-                // While it moves, only one of two subgraphs resolves a field.
-                let is_target = moved.label.is_some() && moved.from.is_some();
-                !moved.is_overridden && !is_target && (!source.is_external || is_provided())
+                // While it moves, only one of two subgraphs resolves a field: the target stands for both.
+                let is_origin = moved.label.is_some() && moved.from.is_none();
+                !moved.is_overridden && !is_origin && self.is_resolving(source)
             })
             .map(|(source, _)| source)
             .collect();
@@ -64,14 +78,41 @@ impl<'m> Merge<'m> {
         };
         let places: Vec<_> = resolving
             .iter()
-            .map(|source| self.place(source.at, source.field.location()))
+            .map(|source| self.place(source.at, source.field.name.location()))
             .collect();
-        self.report(
-            CompositionCode::INVALID_FIELD_SHARING,
-            coordinate,
-            places,
-            message,
-        );
+        let code = CompositionCode::INVALID_FIELD_SHARING;
+        let error = CompositionError::new(code, message)
+            .about(coordinate)
+            .at_all(places);
+        let stray = resolving
+            .iter()
+            .find_map(|source| self.stray_override(source));
+        self.errors.push(match stray {
+            Some(help) => error.help(help),
+            None => error,
+        });
+    }
+
+    /// Says of an `@override` that it names a subgraph which does not exist.
+    fn stray_override(&self, source: &FieldSource<'_>) -> Option<String> {
+        let directive = source.field.directives.get("federation__override")?;
+        let from = text(directive, "from")?;
+        let names = || self.subgraphs.iter().map(|subgraph| subgraph.name.as_str());
+        if names().any(|name| name == from) {
+            return None;
+        }
+        let meant = nearest(from, names());
+        let meant = meant.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+        let subgraph = &self.subgraphs[source.at].name;
+        Some(format!(
+            "`@override(from: \"{from}\")` in `{subgraph}` names no subgraph{meant}"
+        ))
+    }
+
+    /// Returns whether a subgraph resolves a field, if only on some path.
+    fn is_resolving(&self, source: &FieldSource<'_>) -> bool {
+        let facts = &self.facts[source.at];
+        !source.is_external || facts.is_provided(source.parent.name(), &source.field.name)
     }
 
     /// Returns what subgraphs say of a field of an object type that have one of its interfaces as an object.
@@ -93,74 +134,8 @@ impl<'m> Merge<'m> {
         found
     }
 
-    /// What several subgraphs resolve must be able to be the same.
-    pub(super) fn check_runtime_types(
-        &mut self,
-        coordinate: &str,
-        sources: &[FieldSource<'_>],
-        moved: &[Moved],
-    ) {
-        let resolving = sources
-            .iter()
-            .zip(moved)
-            .filter(|(source, moved)| !source.is_external && !moved.is_overridden);
-        let runtime = resolving.filter_map(|(source, _)| {
-            let schema = &self.subgraphs[source.at].schema;
-            let ty = schema.types.get(source.field.ty.inner_named_type())?;
-            let is_whole = !ty.directives().has("federation__interfaceObject");
-            let types: BTreeSet<String> = possible(schema, ty)
-                .into_iter()
-                .map(ToString::to_string)
-                .collect();
-            let is_composite = ty.is_object() || ty.is_interface() || ty.is_union();
-            (is_whole && is_composite).then_some((source.at, types))
-        });
-        let runtime: Vec<_> = runtime.collect();
-        let Some((_, first)) = runtime.first() else {
-            return;
-        };
-        if runtime.iter().all(|(_, types)| types == first) {
-            return;
-        }
-        let has_common = first
-            .iter()
-            .any(|ty| runtime.iter().all(|(_, types)| types.contains(ty)));
-        let said = runtime.iter().map(|(at, types)| {
-            let types: Vec<_> = types.iter().map(|ty| format!("`{ty}`")).collect();
-            format!("{} in `{}`", types.join(", "), self.subgraphs[*at].name)
-        });
-        let said = said.collect::<Vec<_>>().join("; ");
-        let places: Vec<_> = sources
-            .iter()
-            .map(|source| self.place(source.at, source.field.location()))
-            .collect();
-        if has_common {
-            let message = format!("the object types of `{coordinate}` differ: {said}");
-            let code = HintCode::INCONSISTENT_RUNTIME_TYPES_FOR_SHAREABLE_RETURN;
-            self.hint(code, coordinate, places, message);
-        } else {
-            let message = format!(
-                "no object type of `{coordinate}` is known to all subgraphs that resolve it: {said}"
-            );
-            let code = CompositionCode::SHAREABLE_HAS_MISMATCHED_RUNTIME_TYPES;
-            self.mismatched.push(
-                CompositionError::new(code, message)
-                    .about(coordinate)
-                    .at_all(places),
-            );
-        }
-    }
-
     fn is_shareable(&self, source: &FieldSource<'_>) -> bool {
         let subgraph = &self.subgraphs[source.at];
-        let is_marked = || {
-            let field = source.field;
-            let of_block = || {
-                let mut markers = source.parent.directives().get_all("federation__shareable");
-                markers.any(|marker| marker.origin == field.origin)
-            };
-            field.directives.has("federation__shareable") || of_block()
-        };
         let is_query = source.parent.name() == "Query";
         if subgraph.is_federation_1() {
             // What several subgraphs of federation 1 resolve counts as shareable, but never queries if those
@@ -168,7 +143,7 @@ impl<'m> Merge<'m> {
             return !is_query || !self.rejects_shared_root_fields();
         }
         let facts = &self.facts[source.at];
-        is_marked()
+        is_marked_shareable(source.parent, source.field)
             || facts.is_key_field(source.parent.name(), &source.field.name)
                 && is_entity(source.parent)
     }
@@ -176,4 +151,17 @@ impl<'m> Merge<'m> {
 
 fn is_entity(ty: &ExtendedType) -> bool {
     ty.is_object()
+}
+
+/// Returns whether a subgraph has `@shareable` on a field or on the block of its type that it stands in.
+pub(in crate::compose) fn is_shareable(subgraph: &Subgraph, ty: &str, field: &Name) -> bool {
+    let ty = subgraph.schema.types.get(ty);
+    let found = ty.and_then(|ty| Some((ty, fields(ty)?.get(field)?)));
+    found.is_some_and(|(ty, field)| is_marked_shareable(ty, field))
+}
+
+fn is_marked_shareable(ty: &ExtendedType, field: &Component<FieldDefinition>) -> bool {
+    let mut of_type = ty.directives().get_all("federation__shareable");
+    field.directives.has("federation__shareable")
+        || of_type.any(|marker| marker.origin == field.origin)
 }

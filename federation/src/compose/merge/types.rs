@@ -7,9 +7,13 @@ use apollo_compiler::schema::{
 };
 use apollo_compiler::{Name, Node, name};
 
+use graphql_service::suggestions::nearest;
+
 use super::{Merge, Sources};
 use crate::compose::code::{CompositionCode, HintCode};
 use crate::compose::facts::fields;
+use crate::compose::finding::CompositionError;
+use crate::compose::read::is_own;
 use crate::supergraph::join::DirectiveBuilder;
 
 impl<'m> Merge<'m> {
@@ -19,10 +23,14 @@ impl<'m> Merge<'m> {
         name: &Name,
         sources: &Sources<'m, ExtendedType>,
     ) -> Option<ExtendedType> {
+        self.check_base(name, sources);
         if !self.check_kinds(name, sources) {
+            if sources.iter().all(|(_, ty)| fields(ty).is_some()) {
+                // What is wrong with its fields is said at once.
+                self.merge_fields(name, sources);
+            }
             return None;
         }
-        self.check_base(name, sources);
         let texts: Vec<_> = sources
             .iter()
             .map(|(at, ty)| (*at, ty.description()))
@@ -98,10 +106,7 @@ impl<'m> Merge<'m> {
                 .map(|(at, ty)| format!("{} in `{}`", kind(ty), self.subgraphs[*at].name))
                 .collect();
             let message = format!("`{name}` is of different kinds: {}", said.join(", "));
-            let places = sources
-                .iter()
-                .map(|(at, ty)| self.place(*at, ty.location()))
-                .collect();
+            let places = self.places_of(sources);
             self.report(
                 CompositionCode::TYPE_KIND_MISMATCH,
                 name.as_str(),
@@ -115,10 +120,7 @@ impl<'m> Merge<'m> {
             let message = format!(
                 "`{name}` has `@interfaceObject`, and no subgraph defines it as an interface"
             );
-            let places = sources
-                .iter()
-                .map(|(at, ty)| self.place(*at, ty.location()))
-                .collect();
+            let places = self.places_of(sources);
             self.report(
                 CompositionCode::INTERFACE_OBJECT_USAGE_ERROR,
                 name.as_str(),
@@ -138,16 +140,23 @@ impl<'m> Merge<'m> {
         }
         let in_subgraphs = self.named(sources.iter().map(|(at, _)| *at));
         let message = format!("`{name}` is extended in {in_subgraphs}, and no subgraph defines it");
-        let places = sources
-            .iter()
-            .map(|(at, ty)| self.place(*at, ty.location()))
-            .collect();
-        self.report(
-            CompositionCode::EXTENSION_WITH_NO_BASE,
-            name.as_str(),
-            places,
-            message,
+        let code = CompositionCode::EXTENSION_WITH_NO_BASE;
+        let error = CompositionError::new(code, message)
+            .about(name.as_str())
+            .at_all(self.places_of(sources));
+        let defined = self.subgraphs.iter().flat_map(|subgraph| {
+            let types = subgraph.schema.types.values().filter(|ty| is_own(ty));
+            let names = types.map(|ty| ty.name());
+            names.filter(|name| !subgraph.undefined.contains(*name))
+        });
+        let meant = nearest(
+            name,
+            defined.map(Name::as_str).filter(|name| !is_root(name)),
         );
+        self.errors.push(match meant {
+            Some(other) => error.help(format!("did you mean `{other}`?")),
+            None => error,
+        });
     }
 
     /// Returns `@join__type` for each subgraph, and for each key.
@@ -216,24 +225,22 @@ impl<'m> Merge<'m> {
     /// Notes a type that is an entity in some subgraphs only.
     fn hint_of_entity(&mut self, name: &Name, sources: &Sources<'_, ExtendedType>) {
         let is_entity = |at: usize| !self.facts[at].keys(name).is_empty();
-        let objects: Vec<_> = sources
-            .iter()
-            .filter(|(_, ty)| ty.is_object())
-            .map(|(at, _)| *at)
-            .collect();
-        let (with, without): (Vec<_>, Vec<_>) = objects.into_iter().partition(|at| is_entity(*at));
+        let objects = sources.iter().copied().filter(|(_, ty)| ty.is_object());
+        let (with, without): (Sources<'_, _>, Sources<'_, _>) =
+            objects.partition(|(at, _)| is_entity(*at));
         if with.is_empty() || without.is_empty() || is_root(name) {
             return;
         }
         let message = format!(
             "`{name}` has a key in {}, and none in {}",
-            self.named(with),
-            self.named(without)
+            self.named(with.iter().map(|(at, _)| *at)),
+            self.named(without.iter().map(|(at, _)| *at))
         );
+        let places = self.places_of(&without);
         self.hint(
             HintCode::INCONSISTENT_ENTITY,
             name.as_str(),
-            Vec::new(),
+            places,
             message,
         );
     }
@@ -258,10 +265,10 @@ impl<'m> Merge<'m> {
             let mut all = fields(ty).into_iter().flatten();
             all.all(|(field, _)| self.facts[at].is_external(name, field))
         };
-        let missing = sources
-            .iter()
-            .filter(|(at, ty)| !has_it(ty) && !mentions(*at, ty));
-        let missing: Vec<_> = missing.map(|(at, _)| *at).collect();
+        let missing = sources.iter().copied();
+        let missing: Sources<'_, _> = missing
+            .filter(|(at, ty)| !has_it(ty) && !mentions(*at, ty))
+            .collect();
         if missing.is_empty() {
             return;
         }
@@ -270,13 +277,15 @@ impl<'m> Merge<'m> {
             true => HintCode::INCONSISTENT_INTERFACE_VALUE_TYPE_FIELD,
             false => HintCode::INCONSISTENT_OBJECT_VALUE_TYPE_FIELD,
         };
-        let message = format!("`{name}.{field}` is missing in {}", self.named(missing));
-        self.hint(code, format!("{name}.{field}"), Vec::new(), message);
+        let names = self.named(missing.iter().map(|(at, _)| *at));
+        let message = format!("`{name}.{field}` is missing in {names}");
+        let places = self.places_of(&missing);
+        self.hint(code, format!("{name}.{field}"), places, message);
     }
 }
 
-pub(super) fn is_root(name: &Name) -> bool {
-    matches!(name.as_str(), "Query" | "Mutation" | "Subscription")
+pub(in crate::compose) fn is_root(name: &str) -> bool {
+    matches!(name, "Query" | "Mutation" | "Subscription")
 }
 
 /// Puts `@join__type` first, then the other join directives, then what is merged.

@@ -34,23 +34,16 @@ impl Merge<'_> {
         }
         for member in &members {
             let lacks = |union: &UnionType| !union.members.contains(member.name.as_str());
-            let missing: Vec<_> = unions
-                .iter()
-                .filter(|(_, union)| lacks(union))
-                .map(|(at, _)| *at)
-                .collect();
+            let missing: Vec<_> = unions.iter().filter(|(_, union)| lacks(union)).collect();
             if !missing.is_empty() {
                 let member = &member.name;
-                let message = format!(
-                    "`{member}` is no member of `{name}` in {}",
-                    self.named(missing)
-                );
-                self.hint(
-                    HintCode::INCONSISTENT_UNION_MEMBER,
-                    name.as_str(),
-                    Vec::new(),
-                    message,
-                );
+                let names = self.named(missing.iter().map(|(at, _)| *at));
+                let message = format!("`{member}` is no member of `{name}` in {names}");
+                let places = missing.iter();
+                let places = places.map(|(at, union)| self.place(*at, union.name.location()));
+                let places = places.collect();
+                let code = HintCode::INCONSISTENT_UNION_MEMBER;
+                self.hint(code, name.as_str(), places, message);
             }
         }
         let types = directives

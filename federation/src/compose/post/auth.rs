@@ -8,7 +8,7 @@ use apollo_compiler::{Name, Node};
 
 use crate::compose::code::CompositionCode;
 use crate::compose::facts::{fields, text};
-use crate::compose::field_set::{each_field, parse, possible};
+use crate::compose::field_set::{each_field, parse, possible, taken_from_context};
 use crate::compose::finding::CompositionError;
 use crate::compose::merge::Merged;
 use crate::compose::read::Subgraph;
@@ -41,14 +41,20 @@ fn check_field(
     field: &Component<FieldDefinition>,
     errors: &mut Vec<CompositionError>,
 ) {
-    let Some(directive) = field.directives.get("federation__requires") else {
+    let directive = field.directives.get("federation__requires");
+    let required = directive.and_then(|it| text(it, "fields"));
+    let required = required.and_then(|text| parse(&subgraph.schema, ty.name(), text).ok());
+    let mut needed = required.unwrap_or_default();
+    for argument in &field.arguments {
+        let taken = taken_from_context(&subgraph.schema, argument);
+        needed.extend(taken.into_iter().flatten());
+    }
+    if needed.is_empty() {
         return;
-    };
-    let set =
-        text(directive, "fields").and_then(|text| parse(&subgraph.schema, ty.name(), text).ok());
+    }
     let own = applied(merged, ty.name(), &field.name);
     let mut missing = None;
-    each_field(&set.unwrap_or_default(), &mut |it| {
+    each_field(&needed, &mut |it| {
         let parents = match subgraph.schema.types.get(it.parent) {
             Some(parent @ ExtendedType::Interface(_)) => possible(&subgraph.schema, parent),
             _ => vec![it.parent],
@@ -63,12 +69,12 @@ fn check_field(
     if let Some(missing) = missing {
         let coordinate = format!("{}.{}", ty.name(), field.name);
         let message = format!(
-            "`{coordinate}` requires `{missing}`, and does not demand of requests what that field does"
+            "`{coordinate}` needs `{missing}`, and does not demand of requests what that field does"
         );
         let code = CompositionCode::MISSING_TRANSITIVE_AUTH_REQUIREMENTS;
         let error = CompositionError::new(code, message)
             .about(coordinate)
-            .at(subgraph.place(directive.location()));
+            .at(subgraph.place(field.location()));
         errors.push(
             error.help("repeat its `@authenticated`, `@requiresScopes` and `@policy` on the field"),
         );

@@ -4,7 +4,6 @@ mod auth;
 mod inaccessible;
 mod interfaces;
 
-use super::code::CompositionCode;
 use super::finding::CompositionError;
 use super::merge::Merged;
 use super::read::Subgraph;
@@ -15,15 +14,10 @@ use super::read::Subgraph;
 /// With everything that is wrong.
 pub(super) fn check(merged: &Merged, subgraphs: &[Subgraph]) -> Result<(), Vec<CompositionError>> {
     let mut errors = Vec::new();
-    let query = merged.types.get("Query").and_then(|ty| ty.as_object());
-    if query.is_none_or(|query| query.fields.is_empty()) {
-        let message = "no subgraph has a query";
-        errors.push(CompositionError::new(CompositionCode::NO_QUERIES, message));
-    }
     interfaces::check(merged, subgraphs, &mut errors);
+    auth::check(merged, subgraphs, &mut errors);
     if errors.is_empty() {
         inaccessible::check(merged, subgraphs, &mut errors);
-        auth::check(merged, subgraphs, &mut errors);
     }
     if errors.is_empty() {
         Ok(())
@@ -37,10 +31,10 @@ fn places(subgraphs: &[Subgraph], ty: &str, field: Option<&str>) -> Vec<super::P
     let found = subgraphs.iter().filter_map(|subgraph| {
         let ty = subgraph.schema.types.get(ty)?;
         let span = match field {
-            None => ty.location(),
+            None => ty.name().location(),
             Some(field) => match super::facts::fields(ty) {
-                Some(fields) => fields.get(field)?.location(),
-                None => ty.location(),
+                Some(fields) => fields.get(field)?.name.location(),
+                None => ty.name().location(),
             },
         };
         Some(subgraph.place(span))

@@ -3,9 +3,10 @@
 //! Whatever names a subgraph has imported, the rest of composition finds directives under one name, and never takes
 //! one of the subgraph's own for them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use apollo_compiler::ast::{self, Definition, DirectiveList, Document, OperationType};
+use apollo_compiler::parser::SourceSpan;
 use apollo_compiler::{Name, Node, name};
 
 use super::links::Links;
@@ -14,17 +15,29 @@ use super::{Reading, definitions};
 use crate::compose::code::CompositionCode;
 use crate::compose::finding::CompositionError;
 
+/// What rewritten names begin with.
+const PREFIX: &str = "federation__";
+
+/// The minor version of federation 2 that brought labels of `@override`.
+const LABELS_SINCE: u32 = 7;
+
 /// What is not defined by subgraphs, whoever writes it down.
 const MACHINERY: [&str; 4] = ["_Service", "_Entity", "link__Import", "link__Purpose"];
 
 /// Fields of the query type that every subgraph has, whether it says so or not.
 const ENTRANCES: [&str; 2] = ["_service", "_entities"];
 
-/// Rewrites a document.
-pub(super) fn rewrite(document: &Document, links: &Links, reading: &mut Reading<'_>) -> Document {
+/// Rewrites a document; returns also which directives of federation it applies, by their names in the specification.
+pub(super) fn rewrite(
+    document: &Document,
+    links: &Links,
+    reading: &mut Reading<'_>,
+) -> (Document, HashSet<&'static str>) {
     let mut renamed = Renamed {
         links,
         types: root_types(document, reading),
+        applied: HashSet::new(),
+        unknown: Vec::new(),
     };
     let mut out = Document {
         sources: document.sources.clone(),
@@ -41,12 +54,20 @@ pub(super) fn rewrite(document: &Document, links: &Links, reading: &mut Reading<
             out.definitions.push(definition);
         }
     }
-    out
+    for (name, span) in renamed.unknown {
+        let message = format!("cannot find `{name}` in what the subgraph links of federation");
+        let error = CompositionError::new(CompositionCode::INVALID_GRAPHQL, message);
+        reading.report(error.at(reading.place(span)));
+    }
+    (out, renamed.applied)
 }
 
 struct Renamed<'l> {
     links: &'l Links,
     types: HashMap<Name, Name>,
+    applied: HashSet<&'static str>,
+    /// Names that look as if they were rewritten already.
+    unknown: Vec<(String, Option<SourceSpan>)>,
 }
 
 impl Visitor for Renamed<'_> {
@@ -54,7 +75,17 @@ impl Visitor for Renamed<'_> {
         for directive in directives.iter_mut() {
             let canonical = self.links.directives.get(directive.name.as_str());
             if let Some(canonical) = canonical {
+                let is_early = self.links.minor().is_some_and(|minor| minor < LABELS_SINCE);
+                let label = directive.specified_argument_by_name("label");
+                if let Some(label) = label.filter(|_| *canonical == "override" && is_early) {
+                    let name = format!("label of @{}", directive.name);
+                    self.unknown.push((name, label.location()));
+                }
                 directive.make_mut().name = of_federation(canonical);
+                self.applied.insert(canonical);
+            } else if is_rewritten(&directive.name) {
+                let name = format!("@{}", directive.name);
+                self.unknown.push((name, directive.location()));
             }
         }
     }
@@ -64,12 +95,18 @@ impl Visitor for Renamed<'_> {
             *name = other.clone();
         } else if let Some(canonical) = self.links.types.get(name.as_str()) {
             *name = of_federation(canonical);
+        } else if is_rewritten(name) {
+            self.unknown.push((name.to_string(), name.location()));
         }
     }
 }
 
+fn is_rewritten(name: &str) -> bool {
+    name.starts_with(PREFIX)
+}
+
 fn of_federation(name: &str) -> Name {
-    Name::new_unchecked(&format!("federation__{name}"))
+    Name::new_unchecked(&format!("{PREFIX}{name}"))
 }
 
 /// Returns whether a definition is one of federation, or of linking.

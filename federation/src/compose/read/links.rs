@@ -88,15 +88,44 @@ pub(crate) struct Links {
     pub(crate) types: HashMap<String, &'static str>,
 }
 
+/// Features of the specifications that can be linked alone, and the minor version of federation that brought each.
+const FEATURES: [(&str, u32); 4] = [
+    ("authenticated", 5),
+    ("requiresScopes", 5),
+    ("policy", 6),
+    ("cost", 9),
+];
+
 impl Link {
+    pub(crate) fn is_federation(&self) -> bool {
+        self.identity == "https://specs.apollo.dev/federation"
+    }
+
+    /// Returns the URL with its version.
+    pub(crate) fn versioned(&self) -> String {
+        format!("{}/v{}", self.identity, shown(self.version))
+    }
+
+    /// Returns whether the feature is one of the specifications that federation consists of.
+    pub(crate) fn is_specification(&self) -> bool {
+        self.feature_of_specification().is_some()
+    }
+
+    fn feature_of_specification(&self) -> Option<&str> {
+        self.identity.strip_prefix("https://specs.apollo.dev/")
+    }
+
+    /// Returns the name under which a directive of the feature is imported, if it is.
+    pub(crate) fn alias_of(&self, element: &str) -> Option<&str> {
+        let mut imports = self.imports.iter();
+        let found = imports.find(|(name, _)| name.strip_prefix('@') == Some(element));
+        found.map(|(_, alias)| alias.as_str())
+    }
+
     /// Returns the name that a directive of the feature has in the subgraph, without `@`.
     pub(crate) fn directive_name(&self, element: &str) -> String {
-        let imported = self
-            .imports
-            .iter()
-            .find(|(name, _)| name.strip_prefix('@') == Some(element));
-        match imported {
-            Some((_, alias)) => alias.trim_start_matches('@').to_owned(),
+        match self.alias_of(element) {
+            Some(alias) => alias.trim_start_matches('@').to_owned(),
             None if element == self.feature => self.namespace.clone(),
             None => format!("{}__{element}", self.namespace),
         }
@@ -185,19 +214,17 @@ impl Links {
 
     /// Adds a feature whose directives are merged, such as `tag`, when it is linked on its own.
     fn add_own(&mut self, link: &Link) {
-        let elements: &[&'static str] =
-            match link.identity.strip_prefix("https://specs.apollo.dev/") {
-                Some("tag") => &["tag"],
-                Some("inaccessible") => &["inaccessible"],
-                Some("authenticated") => &["authenticated"],
-                Some("requiresScopes") => &["requiresScopes"],
-                Some("policy") => &["policy"],
-                Some("cost") => &["cost", "listSize"],
-                Some("cacheTag") => &["cacheTag"],
-                Some("link" | "join" | "core") => return,
-                // What it is for is said to gateways, and this one is not part of what they read.
-                _ => return,
-            };
+        let elements: &[&'static str] = match link.feature_of_specification() {
+            Some("tag") => &["tag"],
+            Some("inaccessible") => &["inaccessible"],
+            Some("authenticated") => &["authenticated"],
+            Some("requiresScopes") => &["requiresScopes"],
+            Some("policy") => &["policy"],
+            Some("cost") => &["cost", "listSize"],
+            Some("link" | "join" | "core") => return,
+            // What it is for is said to gateways, and this one is not part of what they read.
+            _ => return,
+        };
         for element in elements {
             self.directives
                 .insert(link.directive_name(element), element);
@@ -250,15 +277,31 @@ impl Links {
         self.types.insert("_Any".to_owned(), "Any");
     }
 
-    /// Returns the name under which the subgraph imports a directive of the specification.
-    pub(crate) fn imported<'l>(&'l self, canonical: &str) -> Option<&'l str> {
-        let imports = self
-            .all
-            .iter()
-            .filter(|link| link.identity.starts_with("https://specs.apollo.dev/"));
-        let mut imports = imports.flat_map(|link| &link.imports);
-        let found = imports.find(|(element, _)| element.strip_prefix('@') == Some(canonical));
-        found.map(|(_, alias)| alias.as_str())
+    /// Returns how the subgraph writes a directive of the specification, without `@`.
+    pub(crate) fn written<'l>(&'l self, canonical: &str) -> Option<&'l str> {
+        let names = self.directives.iter();
+        let names = names.filter(|(_, other)| **other == canonical);
+        names.map(|(written, _)| written.as_str()).min()
+    }
+
+    /// Returns the link of a specification that imports a directive.
+    pub(crate) fn importing(&self, canonical: &str) -> Option<&Link> {
+        let mut links = self.all.iter().filter(|link| link.is_specification());
+        links.find(|link| link.alias_of(canonical).is_some())
+    }
+
+    /// Returns the feature that needs the latest version of federation 2, and its minor version, if that is later
+    /// than the one that is linked.
+    pub(crate) fn upgrade(&self) -> Option<(&Link, u32)> {
+        let linked = self.minor()?;
+        let needed = self.all.iter().filter_map(|link| {
+            let name = link.feature_of_specification()?;
+            let (_, since) = FEATURES.iter().find(|(known, _)| *known == name)?;
+            Some((link, *since))
+        });
+        needed
+            .max_by_key(|(_, since)| *since)
+            .filter(|(_, since)| *since > linked)
     }
 
     /// Returns the minor version of federation 2.
@@ -319,9 +362,10 @@ fn link(directive: &Node<Directive>) -> Result<Link, Problem> {
         )
     };
     let text = |name: &str| directive.specified_argument_by_name(name);
-    let url = text("url")
-        .and_then(|url| url.as_str())
-        .ok_or_else(|| usage("`@link` has no `url`"))?;
+    let url = text("url").and_then(|url| url.as_str()).ok_or_else(|| {
+        let message = "`@link` has no `url`".to_owned();
+        (CompositionCode::INVALID_GRAPHQL, message)
+    })?;
     let (identity, feature, version) = parts(url)?;
     let namespace = match text("as") {
         None => feature.clone(),

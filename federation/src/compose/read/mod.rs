@@ -2,6 +2,7 @@
 
 mod canonical;
 mod definitions;
+mod inputs;
 mod links;
 mod visit;
 
@@ -13,11 +14,13 @@ use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::validation::DiagnosticList;
 use apollo_compiler::{Name, Schema};
 use graphql_service::Location;
+use graphql_service::suggestions::nearest;
 
 pub(super) use links::{Link, Links, Version};
 
 use super::SubgraphSource;
 use super::code::CompositionCode;
+use super::facts::fields;
 use super::finding::{CompositionError, Place};
 
 /// A subgraph whose schema is valid GraphQL.
@@ -28,6 +31,8 @@ pub(super) struct Subgraph {
     /// The value of `join__Graph` that stands for it.
     pub(super) graph: Name,
     pub(super) links: Links,
+    /// The directives of federation that it applies, by their names in the specification.
+    pub(super) applied: HashSet<&'static str>,
     /// Its types. Directives of federation have the names `federation__…`, root types the usual ones.
     pub(super) schema: Schema,
     /// Types that it extends without defining them, in GraphQL or by `@extends`.
@@ -46,6 +51,19 @@ impl Subgraph {
 
     pub(super) fn is_federation_1(&self) -> bool {
         self.links.version == Version::One
+    }
+
+    /// Returns where it has a field.
+    pub(super) fn place_of_field(&self, ty: &str, field: &str) -> Place {
+        let fields = self.schema.types.get(ty).and_then(fields);
+        let found = fields.and_then(|fields| fields.get(field));
+        self.place(found.and_then(|field| field.name.location()))
+    }
+
+    /// Returns where it links federation.
+    pub(super) fn place_of_link(&self) -> Place {
+        let federation = self.links.all.iter().find(|link| link.is_federation());
+        self.place(federation.and_then(|link| link.directive.location()))
     }
 }
 
@@ -88,7 +106,7 @@ pub(super) fn read(
         errors: Vec::new(),
     };
     let links = Links::read(&document, &mut reading);
-    let rewritten = canonical::rewrite(&document, &links, &mut reading);
+    let (rewritten, applied) = canonical::rewrite(&document, &links, &mut reading);
     if !reading.errors.is_empty() {
         errors.append(&mut reading.errors);
         return None;
@@ -102,6 +120,12 @@ pub(super) fn read(
             return None;
         }
     };
+    reading.sources = &schema.sources;
+    inputs::check(&schema, &mut reading);
+    if !reading.errors.is_empty() {
+        errors.append(&mut reading.errors);
+        return None;
+    }
     let mut undefined = undefined(&rewritten, &schema);
     let types = schema.types.values();
     let marked = types.filter(|ty| ty.directives().has("federation__extends"));
@@ -116,6 +140,7 @@ pub(super) fn read(
         url: source.url.clone(),
         graph,
         links,
+        applied,
         schema,
         extended,
         undefined,
@@ -193,7 +218,10 @@ fn explain(error: &mut CompositionError, links: &Links) {
     let Some(name) = unknown_directive(&error.message) else {
         return;
     };
-    if definitions::directive_of_specification(&name).is_some() {
+    if definitions::directive_of_specification(&name).is_none() {
+        let known = links.directives.keys().map(String::as_str);
+        error.help = nearest(&name, known).map(|known| format!("did you mean `@{known}`?"));
+    } else {
         let help = match links.version {
             Version::One => format!(
                 "`@{name}` needs federation 2: add `extend schema @link(url: \"https://specs.apollo.dev/federation/v2.9\", import: [\"@{name}\"])`"

@@ -2,10 +2,12 @@
 
 use apollo_compiler::executable::OperationType;
 use federation::graph::Graph;
-use federation::supergraph::{FieldSet, Selected, SubgraphId, Supergraph, TypeId};
+use federation::supergraph::{
+    ContextArgument, FieldJoin, FieldSet, Selected, SubgraphId, Supergraph, TypeId,
+};
 
 use super::Bound;
-use super::state::{Entry, State, Task, text};
+use super::state::{Entry, Group, State, Taken, Task, text};
 
 pub(super) struct Search<'s> {
     pub(super) graph: Graph<'s>,
@@ -98,23 +100,10 @@ impl<'s> Search<'s> {
         let mut found: Vec<(State, usize)> = here.collect();
         let class = state.nodes[node].class;
         for join in self.graph.resolvers(state.nodes[node].field) {
-            match &join.requires {
-                None => found.extend(self.enter(state, (class, node), join.subgraph, 0)),
-                Some(requires) => {
-                    let old = (0..state.groups.len()).filter(|group| {
-                        let group = &state.groups[*group];
-                        group.is_of_entities()
-                            && group.begins.contains(&class)
-                            && group.subgraph == join.subgraph
-                    });
-                    let old = old.map(|group| (state.clone(), group));
-                    let new = self.by_keys(state, class, join.subgraph);
-                    for (mut state, group) in old.chain(new).collect::<Vec<_>>() {
-                        if self.give(&mut state, class, requires, group) {
-                            found.push((state, group));
-                        }
-                    }
-                }
+            if join.is_plain() {
+                found.extend(self.enter(state, (class, node), join.subgraph, 0));
+            } else {
+                found.extend(self.given(state, class, join));
             }
         }
         let found = found.into_iter().filter_map(|(mut state, group)| {
@@ -122,6 +111,75 @@ impl<'s> Search<'s> {
             self.waited_for(state, group, by)
         });
         found.collect()
+    }
+
+    /// Returns what becomes of a state in each way to fetch a field that requires others, or takes values from
+    /// contexts, but for the field itself.
+    fn given(&self, state: &State, class: usize, join: &FieldJoin) -> Vec<(State, usize)> {
+        let Some(contexts) = self.contexts(state, class, join) else {
+            return Vec::new();
+        };
+        let is_same = |group: &Group| {
+            group.is_of_entities()
+                && group.begins.contains(&class)
+                && group.subgraph == join.subgraph
+                && group.contexts == contexts
+        };
+        let old = (0..state.groups.len()).filter(|group| is_same(&state.groups[*group]));
+        let old: Vec<usize> = old.collect();
+        let new = match contexts.is_empty() {
+            true => self.by_keys(state, class, join.subgraph),
+            false if old.len() > 1 => Vec::new(),
+            false => self.by_keys_and_contexts(state, (class, join.subgraph), &contexts),
+        };
+        let old = old.into_iter().map(|group| (state.clone(), group));
+        let mut found = Vec::new();
+        for (mut state, group) in old.chain(new).collect::<Vec<_>>() {
+            let requires = join.requires.as_ref();
+            if requires.is_none_or(|requires| self.give(&mut state, class, requires, group)) {
+                found.push((state, group));
+            }
+        }
+        found
+    }
+
+    /// Returns the values that a field takes from contexts: the argument's type, the class above, what is taken.
+    fn contexts(&self, state: &State, class: usize, join: &FieldJoin) -> Option<Vec<Taken>> {
+        let above = |argument: &ContextArgument| {
+            let mut class = class;
+            loop {
+                class = state.nodes[state.classes[class].position?].class;
+                let is_root = state.classes[class].position.is_none();
+                if is_root && self.operation == OperationType::Mutation {
+                    return None;
+                }
+                if let Some(set) = argument.source(state.classes[class].types[0]) {
+                    return Some((argument.ty.to_string(), class, set.clone()));
+                }
+            }
+        };
+        join.contexts.iter().map(above).collect()
+    }
+
+    /// Returns the ways to begin at entities of a class for fields that are given values from contexts.
+    fn by_keys_and_contexts(
+        &self,
+        state: &State,
+        (class, subgraph): (usize, SubgraphId),
+        contexts: &[Taken],
+    ) -> Vec<(State, usize)> {
+        let told = self.told(state, class).into_iter();
+        let begun = told.flat_map(|state| self.by_keys(&state, class, subgraph));
+        let begun =
+            begun.filter(|(state, group)| state.groups[*group].entry == Entry::Entities(class));
+        let begun = begun.map(|(mut state, group)| {
+            state.groups[group].contexts = contexts.to_vec();
+            for (_, above, set) in contexts {
+                self.needs(&mut state, *above, set, group);
+            }
+            (state, group)
+        });
+        begun.collect()
     }
 
     /// Returns the groups in which a field can be fetched as they are, first those that fetch it already. Of a
@@ -284,7 +342,7 @@ impl<'s> Search<'s> {
             let is_there = group.nodes.contains(&position);
             !is_there || other.is_none_or(|other| self.graph.possible(other) == possible)
         });
-        join.requires.is_none() && is_same && meet(possible, &state.classes[class].types)
+        join.is_plain() && is_same && meet(possible, &state.classes[class].types)
     }
 
     pub(super) fn is_present_anywhere(&self, state: &State, class: usize) -> bool {
@@ -294,7 +352,8 @@ impl<'s> Search<'s> {
     pub(super) fn is_present(&self, state: &State, id: usize, class: usize) -> bool {
         let group = &state.groups[id];
         if group.begins.contains(&class) {
-            return true;
+            // What is given values from contexts is asked for alone.
+            return group.contexts.is_empty();
         }
         let Some(position) = state.classes[class].position else {
             // A mutation is carried out field by field.
@@ -316,7 +375,7 @@ impl<'s> Search<'s> {
         }
         let subgraph = state.groups[group].subgraph;
         match self.graph.resolves(subgraph, state.nodes[node].field) {
-            Some(join) => join.requires.is_none(),
+            Some(join) => join.is_plain(),
             None => self.is_provided(state, group, node),
         }
     }

@@ -7,7 +7,7 @@ use apollo_compiler::executable::OperationType;
 use federation::graph::Graph;
 use federation::operation::{ClassId, NodeId, Output, Tree};
 use federation::supergraph::{
-    FieldId, FieldJoin, FieldSet, Key, Selected, SubgraphId, TypeId, TypeKind,
+    FieldId, FieldJoin, FieldSet, Key, Selected, SubgraphId, Supergraph, TypeId, TypeKind,
 };
 
 #[derive(Clone, Debug)]
@@ -64,7 +64,12 @@ pub(super) struct Group {
     pub(super) nodes: BTreeSet<usize>,
     pub(super) after: BTreeSet<usize>,
     pub(super) inputs: BTreeMap<String, usize>,
+    /// What it is given from objects above: only fields that are given the same may join.
+    pub(super) contexts: Vec<Taken>,
 }
+
+/// A value from a context: its type, the class above, and what is taken of it.
+pub(super) type Taken = (String, usize, FieldSet);
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Task {
@@ -217,6 +222,7 @@ impl State {
             nodes: BTreeSet::new(),
             after,
             inputs: BTreeMap::new(),
+            contexts: Vec::new(),
         });
         self.groups.len() - 1
     }
@@ -311,11 +317,12 @@ fn sole(graph: Graph<'_>, field: FieldId) -> Option<SubgraphId> {
 }
 
 /// What is said of a type as far as it matters: what is selected of it, which subgraphs have it at this place,
-/// how they know it, and who resolves its fields.
+/// how they know it, what fields below take from its objects, and who resolves its fields.
 type Said<'s> = (
     Vec<Selected>,
     Vec<bool>,
     Vec<(SubgraphId, &'s [Key], Option<TypeId>)>,
+    Vec<&'s FieldSet>,
     BTreeMap<String, (&'s ast::Type, &'s [FieldJoin])>,
 );
 
@@ -346,13 +353,23 @@ fn alike(graph: Graph<'_>, field: FieldId, inner: &FieldSet) -> Vec<Vec<TypeId>>
             }
         }
         let known = known.map(|join| (join.subgraph, join.keys.as_slice(), join.interface));
-        let said: Said<'_> = (selected, there.collect(), known.collect(), fields);
+        let lent = lent(supergraph, *ty);
+        let said: Said<'_> = (selected, there.collect(), known.collect(), lent, fields);
         match groups.iter_mut().find(|(known, _)| *known == said) {
             Some((_, types)) => types.push(*ty),
             None => groups.push((said, vec![*ty])),
         }
     }
     groups.into_iter().map(|(_, types)| types).collect()
+}
+
+/// Returns what arguments of fields below take from objects of a type.
+fn lent(supergraph: &Supergraph, ty: TypeId) -> Vec<&FieldSet> {
+    let types = supergraph.type_ids();
+    let fields = types.flat_map(|id| supergraph.ty(id).fields.values());
+    let joins = fields.flat_map(|field| &supergraph.field(*field).joins);
+    let arguments = joins.flat_map(|join| &join.contexts);
+    arguments.filter_map(|it| it.source(ty)).collect()
 }
 
 fn names_of(selected: &[Selected]) -> Vec<String> {

@@ -47,6 +47,20 @@ impl<'s> Search<'s> {
             .collect()
     }
 
+    /// Returns what becomes of a state in each way to tell the types of the objects of a class.
+    pub(super) fn told(&self, state: &State, class: usize) -> Vec<State> {
+        match state.classes[class]
+            .position
+            .zip(self.untyped(state, class))
+        {
+            None => vec![state.clone()],
+            Some((node, interface)) => {
+                let told = self.tell(state, node, interface).into_iter();
+                told.map(|(state, _)| state).collect()
+            }
+        }
+    }
+
     fn tell(&self, state: &State, node: usize, interface: TypeId) -> Vec<(State, usize)> {
         let joins = self.supergraph.ty(interface).joins.iter();
         let joins = joins.filter(|join| !join.is_interface_object);
@@ -87,10 +101,11 @@ impl<'s> Search<'s> {
         subgraph: SubgraphId,
     ) -> Vec<(State, usize)> {
         let ty = state.classes[class].types[0];
-        let there = state
-            .groups
-            .iter()
-            .filter(|group| group.entry == Entry::Entities(class) && group.subgraph == subgraph);
+        let there = state.groups.iter().filter(|group| {
+            group.entry == Entry::Entities(class)
+                && group.subgraph == subgraph
+                && group.contexts.is_empty()
+        });
         if there.count() >= 2 {
             return Vec::new();
         }

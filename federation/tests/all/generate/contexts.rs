@@ -14,6 +14,14 @@ struct Taken {
     ty: &'static str,
 }
 
+impl Taken {
+    /// Returns the field of the type with the context.
+    fn field(&self) -> &'static str {
+        let mut words = self.selection.split_whitespace();
+        words.nth(1).unwrap_or_default()
+    }
+}
+
 const CONTEXT: &str = "g0__mood";
 
 impl Generator<'_> {
@@ -26,7 +34,9 @@ impl Generator<'_> {
             return;
         }
         self.features.insert("contexts");
-        let by_interface = self.features.contains("interfaces") && random.percent(40);
+        let by_interface = self.known_in("Named").contains(&by)
+            && self.features.contains("interfaces")
+            && random.percent(40);
         let mut chosen: Vec<usize> = givers
             .iter()
             .copied()
@@ -108,10 +118,24 @@ impl Generator<'_> {
             ("{ moods { word } }", "[String]"),
         ];
         let count = 1 + random.below(2);
-        let chosen = (0..count).map(|_| *random.pick(&all));
-        chosen
-            .map(|(selection, ty)| Taken { selection, ty })
-            .collect()
+        let taken = (0..count).map(|_| *random.pick(&all));
+        let taken = taken.map(|(selection, ty)| Taken { selection, ty });
+        let taken: Vec<Taken> = taken.collect();
+        // Who takes a value mentions the field.
+        let is_taken = |name: &str| {
+            let mut names = taken.iter().map(Taken::field);
+            names.any(|taken| taken == name)
+        };
+        let external = format!("@join__field(graph: {}, external: true)", graph(by));
+        for index in chosen {
+            let fields = self.entities[*index].fields.iter_mut();
+            for field in fields.filter(|field| is_taken(&field.name)) {
+                if !field.directives.contains(&on(by)) {
+                    field.directives.push(external.clone());
+                }
+            }
+        }
+        taken
     }
 
     /// Lets fields of a type with the context lead to the type that takes values.
@@ -144,6 +168,7 @@ impl Generator<'_> {
         let other = random.below(self.graphs);
         let mut fields = vec![plain("id: ID!", &all), plain("own: String", &[other])];
         let mut requires = "";
+        let mut is_required = false;
         if other != by && random.percent(50) {
             requires = ", requires: \"own\"";
             let external = format!("@join__field(graph: {}, external: true)", graph(by));
@@ -164,6 +189,7 @@ impl Generator<'_> {
                 )
             };
             let has_object = random.percent(30);
+            is_required |= !has_object && !requires.is_empty();
             let ty = if has_object { "[Kept!]" } else { "String" };
             let mut field = plain(&format!("given{number}(x: Int): {ty}"), &[]);
             field.name = format!("given{number}");
@@ -174,8 +200,10 @@ impl Generator<'_> {
             field.directives = vec![directive("")];
             fields.push(field);
         }
-        if !requires.is_empty() {
+        if is_required {
             self.features.insert("contexts beside requires");
+        } else {
+            fields[1].directives.truncate(1);
         }
         self.entities.push(Entity {
             name: "Kept".to_owned(),

@@ -6,8 +6,11 @@ impl Generator<'_> {
     /// Adds fields on whose path a subgraph resolves what it does not resolve elsewhere.
     pub(super) fn provides(&mut self) {
         for index in 0..self.entities.len() {
-            let is_plain =
-                |field: &FieldText| !field.directives.iter().any(|d| d.contains("requires"));
+            // What takes arguments cannot be provided.
+            let is_plain = |field: &FieldText| {
+                !field.signature.contains('(')
+                    && !field.directives.iter().any(|d| d.contains("requires"))
+            };
             if self.entities[index].satellite.is_some() {
                 continue;
             }

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use graphql_gen::typesystem::FederationMode;
 use graphql_service::Request;
 use object_engine::ServiceOptions;
+use serde_json::{Value, json};
 
 use crate::back_end::{BackEnd, Kind};
 use crate::fixture;
@@ -178,5 +180,58 @@ fn the_embedded_store_takes_a_step_per_level_and_per_thousand_objects_that_lead_
         assert_eq!(plain, (1 + chunks, things));
         let nested = "{ thing(orderBy: {label: DESC}) { label part { label } } }";
         assert_eq!(calls(&back_end, nested), (2 + chunks, things));
+    }
+}
+
+#[test]
+fn entities_cost_a_query_and_one_per_thousand_representations() {
+    check_entities(Kind::Remote, &[(1, 2), (1_000, 2), (10_000, 11)]);
+}
+
+#[test]
+#[ignore = "needs a running RDF4J Server named by RDF4J_URL"]
+fn rdf4j_is_asked_as_often_for_entities() {
+    check_entities(
+        Kind::Rdf4j { infers: false },
+        &[(1, 2), (1_000, 2), (10_000, 11)],
+    );
+}
+
+#[test]
+#[ignore = "needs a running Fuseki server named by FUSEKI_URL"]
+fn fuseki_is_asked_as_often_for_entities() {
+    check_entities(Kind::Fuseki, &[(1, 2), (1_000, 2), (10_000, 11)]);
+}
+
+/// Checks the answers to `_entities` for numbers of representations, and the number of queries that each costs.
+/// Every hundredth one is of an object that is not there.
+fn check_entities(kind: Kind, expected: &[(usize, u64)]) {
+    let back_end = BackEnd::new(kind);
+    let mut options = ServiceOptions::default();
+    options.api = options.api.with_federation(FederationMode::V2);
+    for &(count, trips) in expected {
+        back_end.load(&quads(&data(count)));
+        let service = fixture::service(SCHEMA, back_end.graph_store(), options.clone());
+        let numbers = (0..count).rev();
+        let named = |number: usize| match number % 100 {
+            99 => "http://e/nothing".to_owned(),
+            _ => format!("http://e/t{number}"),
+        };
+        let of = |number| json!({ "__typename": "Thing", "id": named(number) });
+        let representations: Vec<Value> = numbers.clone().map(of).collect();
+        let query =
+            "query($r: [_Any!]!) { _entities(representations: $r) { ... on Thing { label } } }";
+        let body = json!({ "query": query, "variables": { "r": representations } });
+        let request: Request = serde_json::from_value(body).expect("a request");
+        let explained = fixture::explained(&service, request);
+        let answer = fixture::json(&explained.response.body.to_bytes());
+        let found = numbers.map(|number| match number % 100 {
+            99 => Value::Null,
+            _ => json!({ "label": number.to_string() }),
+        });
+        let found: Vec<Value> = found.collect();
+        assert_eq!(answer["data"]["_entities"], Value::Array(found), "{count}");
+        let explanation = explained.explanation.expect("the request was executed");
+        assert_eq!(explanation.round_trips, trips, "{count} representations");
     }
 }

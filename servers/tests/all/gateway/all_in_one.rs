@@ -75,7 +75,7 @@ fn get(base: &str, path: &str) -> Value {
 }
 
 #[test]
-fn the_demo_is_a_gateway_over_its_object_service_and_its_search_service() {
+fn the_demo_is_a_gateway_over_its_object_service_its_search_service_and_an_extension_service() {
     let demo = Process::demo(&[], &[], "Composed:");
     let gateway = demo.base("Gateway:");
     let own = [demo.base("GraphQL:"), demo.base("Search:")];
@@ -87,10 +87,12 @@ fn the_demo_is_a_gateway_over_its_object_service_and_its_search_service() {
     let planet = &answer["data"]["planet_search"]["hits"][0]["planet"];
     assert_eq!(planet["name"], "Tatooine", "{answer:#}");
     assert!(planet["resident"][0]["name"].is_string(), "{answer:#}");
-    assert_eq!(
-        answer["data"]["film"][0]["name"], "The Phantom Menace",
-        "{answer:#}"
-    );
+    let gravity = planet["calculatedGravity"].as_f64().unwrap();
+    assert!((9.0..11.0).contains(&gravity), "{answer:#}");
+    let fleet = &answer["data"]["fleets"][0];
+    assert_eq!(fleet["commander"], "Darth Vader", "{answer:#}");
+    assert_eq!(fleet["name"], "Death Squadron", "{answer:#}");
+    assert_eq!(fleet["flagship"]["name"], "Executor", "{answer:#}");
     let record = get(gateway, "/__health?cache=false");
     let ids: Vec<_> = record["healthChecks"]
         .as_array()
@@ -98,7 +100,7 @@ fn the_demo_is_a_gateway_over_its_object_service_and_its_search_service() {
         .iter()
         .map(|it| &it["id"])
         .collect();
-    assert_eq!(ids, ["object-service", "search-service"]);
+    assert_eq!(ids, ["object-service", "search-service", "extension"]);
     let checks = record["healthChecks"][0]["healthChecks"]
         .as_array()
         .unwrap();
@@ -178,57 +180,57 @@ fn the_caller_reaches_the_services_of_the_process() {
 
 #[test]
 fn a_service_of_ones_own_is_added_to_the_demo_by_its_address() {
-    let fleet = Subgraph::start(
-        "extend type Query { fleet: Int }
-         type Planet @key(fields: \"id\") @extends { id: ID! @external mass: Float }",
+    let squads = Subgraph::start(
+        "extend type Query { squads: Int }
+         type Planet @key(fields: \"id\") @extends { id: ID! @external moons: Int }",
         |asked| {
             let data = match asked.query.contains("_entities") {
                 true => {
                     let wanted = asked.variables["representations"].as_array().unwrap();
                     let found = wanted.iter().map(|it| {
                         assert!(it["id"].as_str().unwrap().contains("swapi"), "{it}");
-                        json!({"__typename": "Planet", "mass": 1.5})
+                        json!({"__typename": "Planet", "moons": 2})
                     });
                     json!({"_entities": found.collect::<Vec<_>>()})
                 }
-                false => json!({"fleet": 3}),
+                false => json!({"squads": 3}),
             };
             Said::from(json!({ "data": data }))
         },
     );
-    let url = fleet.url("/graphql");
+    let url = squads.url("/graphql");
     let variables = [
         ("GRAPHQL_SERVICE_0", url.as_str()),
-        ("GRAPHQL_SERVICE_0_NAME", "fleet"),
+        ("GRAPHQL_SERVICE_0_NAME", "squads"),
     ];
     let demo = Process::demo(&[], &variables, "Composed:");
-    let query = "{ fleet planet(limit: 2) { name mass } }";
+    let query = "{ squads planet(limit: 2) { name moons } }";
     let (_, answer) = post(demo.base("Gateway:"), query, None);
     assert!(answer.get("errors").is_none(), "{answer:#}");
-    assert_eq!(answer["data"]["fleet"], 3);
-    assert_eq!(answer["data"]["planet"][1]["mass"], 1.5, "{answer:#}");
-    assert!(!answer.to_string().contains(&fleet.address.to_string()));
+    assert_eq!(answer["data"]["squads"], 3);
+    assert_eq!(answer["data"]["planet"][1]["moons"], 2, "{answer:#}");
+    assert!(!answer.to_string().contains(&squads.address.to_string()));
 }
 
 #[test]
 fn the_other_services_are_there_while_a_subgraph_is_waited_for() {
-    let mut fleet = Subgraph::planets();
-    fleet.set_sdl("type Query { fleet: Int }");
-    fleet.pause();
-    let url = fleet.url("/graphql");
+    let mut squads = Subgraph::planets();
+    squads.set_sdl("type Query { squads: Int }");
+    squads.pause();
+    let url = squads.url("/graphql");
     let variables = [
         ("GRAPHQL_SERVICE_0", url.as_str()),
-        ("GRAPHQL_SERVICE_0_NAME", "fleet"),
+        ("GRAPHQL_SERVICE_0_NAME", "squads"),
         ("SERVICE_DWELL", "50"),
     ];
-    let demo = Process::demo(&[], &variables, "Subgraph: fleet");
+    let demo = Process::demo(&[], &variables, "Subgraph: squads");
     let (objects, gateway) = (demo.base("GraphQL:"), demo.base("Gateway:"));
     let query = "{ film(limit: 1) { name } }";
     let (status, waiting) = post(gateway, query, None);
     assert_eq!(status, 503, "{waiting}");
     let (_, answer) = post(objects, query, None);
     assert!(answer.get("errors").is_none(), "{answer}");
-    fleet.resume();
+    squads.resume();
     while post(gateway, query, None).0 == 503 {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
