@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Searches for inputs that break a parser.
 #
-#   scripts/fuzz.sh soml|regex|cursors|sparql_results|requests|tokens|searches|supergraphs|operations|all [SECONDS]
+#   scripts/fuzz.sh soml|regex|cursors|sparql_results|requests|tokens|searches|supergraphs|subgraphs|operations|all [SECONDS]
 #
 # Ten minutes when no time is given, for each target with `all`. What is found is written to
 # fuzz/artifacts/, and what led to new code to fuzz/corpus/, beside the seeds. An input that broke
 # something becomes a seed, so that `cargo test -p servers fuzz_seeds` runs it from then on (`cargo test -p search-index fuzz_seeds`
-# for searches, `cargo test -p federation fuzz_seeds` for supergraphs and operations).
+# for searches, `cargo test -p federation fuzz_seeds` for supergraphs, subgraphs and operations).
 # Needs a nightly compiler, a C++ compiler and cargo-fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,7 +16,7 @@ fail() {
   exit 1
 }
 
-targets=(soml regex cursors sparql_results requests tokens searches supergraphs operations)
+targets=(soml regex cursors sparql_results requests tokens searches supergraphs subgraphs operations)
 usage="usage: scripts/fuzz.sh $(IFS='|' && echo "${targets[*]}")|all [SECONDS]"
 wanted=${1:-}
 seconds=${2:-600}
@@ -43,6 +43,16 @@ seeds_of() {
         cp "$file" "$folder/${file//\//-}"
       done
       ;;
+    subgraphs)
+      rm -rf "$folder" && mkdir -p "$folder"
+      # The subgraphs of a set are separated by NUL bytes.
+      for area in "$cases"/*/subgraphs; do
+        for file in "$area"/*; do cat "$file"; printf '\0'; done > "$folder/${area//\//-}"
+      done
+      for file in federation/tests/composition/*.graphql; do
+        sed 's/^## .*/\x00/' "$file" > "$folder/${file//\//-}"
+      done
+      ;;
     operations)
       rm -rf "$folder" && mkdir -p "$folder"
       find "$cases" -name query.graphql | while read -r file; do
@@ -61,7 +71,7 @@ for target in "${targets[@]}"; do
   # What a gateway is sent takes no longer than a second and no more than 512 MB. What has been freed is not
   # to count.
   case $target in
-    supergraphs | operations)
+    supergraphs | subgraphs | operations)
       bounds=(-timeout=1 -rss_limit_mb=512)
       export ASAN_OPTIONS=quarantine_size_mb=16
       ;;

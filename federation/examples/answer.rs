@@ -35,8 +35,9 @@ async fn main() -> Result<(), Fault> {
 /// Creates the gateway that a line asks for.
 fn gateway(asked: &Value) -> Result<Gateway, Fault> {
     let text = asked["supergraph"].as_str().unwrap_or_default();
-    let supergraph = Supergraph::parse(text, "supergraph.graphql")
-        .map_err(|errors| json!(errors.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string())?;
+    let supergraph = Supergraph::parse(text, "supergraph.graphql").map_err(|errors| {
+        json!(errors.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
+    })?;
     let transport = HttpTransport::of(&supergraph, HttpOptions::default())?;
     let wanted = asked["labels"].as_array().into_iter().flatten();
     let wanted: Vec<_> = wanted.filter_map(Value::as_str).collect();
@@ -45,5 +46,9 @@ fn gateway(asked: &Value) -> Result<Gateway, Fault> {
     let labels: Vec<_> = labels.map(|(at, _)| supergraph.label_id(at)).collect();
     let mut options = GatewayOptions::default();
     options.labels = ActiveLabels::new(labels);
-    Ok(Gateway::new(Arc::new(supergraph), Arc::new(transport), options)?)
+    Ok(Gateway::new(
+        Arc::new(supergraph),
+        Arc::new(transport),
+        options,
+    )?)
 }

@@ -69,9 +69,15 @@ impl RuntimeTypes {
             let parent = &supergraph.ty(definition.parent).name;
             let coordinate = format!("{parent}.{}", definition.name);
             let said = differing.types.iter().map(|(subgraph, types)| {
-                let types = types.iter().map(|ty| format!("`{}`", supergraph.ty(*ty).name));
+                let types = types
+                    .iter()
+                    .map(|ty| format!("`{}`", supergraph.ty(*ty).name));
                 let types: Vec<_> = types.collect();
-                format!("{} in `{}`", types.join(", "), supergraph.subgraph(*subgraph).name)
+                format!(
+                    "{} in `{}`",
+                    types.join(", "),
+                    supergraph.subgraph(*subgraph).name
+                )
             });
             let said = said.collect::<Vec<_>>().join("; ");
             let places = differing.types.iter().map(|(subgraph, _)| {

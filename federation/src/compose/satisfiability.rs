@@ -10,13 +10,10 @@ use apollo_compiler::executable::OperationType;
 
 use super::code::CompositionCode;
 use super::finding::{CompositionError, CompositionHint};
-use super::merge::is_shareable;
 use super::read::Subgraph;
 use super::runtime_types::RuntimeTypes;
 use crate::graph::{ActiveLabels, Graph, Waves};
-use crate::supergraph::{
-    FieldId, FieldJoin, FieldSet, Selected, SubgraphId, Supergraph, TypeId,
-};
+use crate::supergraph::{FieldId, FieldJoin, FieldSet, Selected, SubgraphId, Supergraph, TypeId};
 
 /// The most states that are visited.
 const MAX_STATES: usize = 1_000_000;
@@ -49,7 +46,10 @@ pub(super) fn check(
             }
         }
         for hint in runtime.1 {
-            if !hints.iter().any(|known| known.coordinate == hint.coordinate) {
+            if !hints
+                .iter()
+                .any(|known| known.coordinate == hint.coordinate)
+            {
                 hints.push(hint);
             }
         }
@@ -259,7 +259,7 @@ impl<'g> Walk<'g> {
         if !self.is_typed(field, &there) {
             return Some(self.untyped(at, field, subgraphs));
         }
-        if self.is_shared(state.ty, field, subgraphs) {
+        if self.is_shared(field) {
             let resolving = there.iter().map(|(subgraph, _)| *subgraph);
             self.runtime.compare(self.graph, field, resolving);
         }
@@ -301,7 +301,9 @@ impl<'g> Walk<'g> {
             return true;
         };
         let joins = self.supergraph.ty(interface).joins.iter();
-        let keys = joins.filter(|join| !join.is_interface_object).flat_map(|join| &join.keys);
+        let keys = joins
+            .filter(|join| !join.is_interface_object)
+            .flat_map(|join| &join.keys);
         let mut keys = keys.filter(|key| key.is_resolvable);
         keys.any(|key| self.graph.ready(interface, &key.fields, &waves).is_some())
     }
@@ -317,23 +319,20 @@ impl<'g> Walk<'g> {
             "no subgraph can tell the types of the objects of `{coordinate}` for this query: none that has the interface `{interface}` can be reached by a key of it\n{query}"
         );
         let joins = definition.joins.iter();
-        let places = joins.map(|join| {
-            subgraphs[join.subgraph.index()].place_of_field(parent, &definition.name)
-        });
+        let places = joins
+            .map(|join| subgraphs[join.subgraph.index()].place_of_field(parent, &definition.name));
         CompositionError::new(CompositionCode::SATISFIABILITY_ERROR, message)
             .about(coordinate)
             .at_all(places)
-            .help(format!("give `{interface}` a `@key` where it is an interface"))
+            .help(format!(
+                "give `{interface}` a `@key` where it is an interface"
+            ))
     }
 
     /// Returns whether subgraphs share a field, and do not only provide it.
-    fn is_shared(&self, ty: TypeId, field: FieldId, subgraphs: &[Subgraph]) -> bool {
-        let definition = self.supergraph.field(field);
-        let resolving = definition.joins.iter().filter(|join| !join.is_external);
-        let resolving: Vec<_> = resolving.map(|join| join.subgraph).collect();
-        let ty = &self.supergraph.ty(ty).name;
-        let is_marked = |id: &SubgraphId| is_shareable(&subgraphs[id.index()], ty, &definition.name);
-        resolving.len() > 1 || resolving.iter().any(is_marked)
+    fn is_shared(&self, field: FieldId) -> bool {
+        let joins = self.supergraph.field(field).joins.iter();
+        joins.filter(|join| !join.is_external).count() > 1
     }
 
     /// Returns whether objects above give a field what it takes from contexts.
@@ -429,7 +428,9 @@ impl<'g> Walk<'g> {
             reasons.push(if join.is_external {
                 format!("it is external in {subgraph}")
             } else if !self.is_given(join, state) {
-                format!("{subgraph} resolves it, and no object above gives the context of its arguments")
+                format!(
+                    "{subgraph} resolves it, and no object above gives the context of its arguments"
+                )
             } else if keys.is_empty() {
                 format!("{subgraph} resolves it, and `{parent}` has no resolvable key there")
             } else if join.requires.is_some() {
@@ -448,9 +449,10 @@ impl<'g> Walk<'g> {
             here.join(", "),
             reasons.join("; ")
         );
-        let places = definition.joins.iter().map(|join| {
-            subgraphs[join.subgraph.index()].place_of_field(parent, &definition.name)
-        });
+        let places = definition
+            .joins
+            .iter()
+            .map(|join| subgraphs[join.subgraph.index()].place_of_field(parent, &definition.name));
         CompositionError::new(CompositionCode::SATISFIABILITY_ERROR, message)
             .about(coordinate)
             .at_all(places)

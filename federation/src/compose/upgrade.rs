@@ -80,7 +80,10 @@ pub(super) fn interface_keys(subgraphs: &[Subgraph]) -> Vec<(usize, CompositionE
             let code = CompositionCode::INTERFACE_OBJECT_USAGE_ERROR;
             let error = CompositionError::new(code, message).about(name.as_str());
             let error = error.at(subgraph.place(ty.location()));
-            let help = format!("upgrade `{}` to federation 2.3 or later, or remove the key", subgraph.name);
+            let help = format!(
+                "upgrade `{}` to federation 2.3 or later, or remove the key",
+                subgraph.name
+            );
             found.push((at, error.help(help)));
         }
     }
@@ -99,9 +102,7 @@ fn without_base(subgraphs: &[Subgraph]) -> Vec<(usize, Name)> {
             let is_base = |other: &Subgraph| {
                 other.schema.types.contains_key(name) && !other.undefined.contains(name)
             };
-            if subgraph.undefined.contains(name)
-                && !is_root(name)
-                && !subgraphs.iter().any(is_base)
+            if subgraph.undefined.contains(name) && !is_root(name) && !subgraphs.iter().any(is_base)
             {
                 found.push((at, name.clone()));
             }

@@ -41,10 +41,6 @@ const WITHOUT_FILE: &[(CompositionCode, &str)] = &[
         "built-in types have no directives of subgraphs in the merged schema",
     ),
     (
-        CompositionCode::EXTERNAL_COLLISION_WITH_ANOTHER_DIRECTIVE,
-        "`@override` beside `@external` has a code of its own, and no other directive asks for a field to be resolved",
-    ),
-    (
         CompositionCode::MAX_VALIDATION_SUBGRAPH_PATHS_EXCEEDED,
         "it takes a million states, more than a test wants to make",
     ),
@@ -54,10 +50,10 @@ const WITHOUT_FILE: &[(CompositionCode, &str)] = &[
     ),
 ];
 
-struct Set {
+pub(crate) struct Set {
     fails: bool,
     why: String,
-    subgraphs: Vec<SubgraphSource>,
+    pub(crate) subgraphs: Vec<SubgraphSource>,
 }
 
 fn source(name: &str, version: Option<&str>, sdl: &str) -> SubgraphSource {
@@ -81,7 +77,7 @@ fn source(name: &str, version: Option<&str>, sdl: &str) -> SubgraphSource {
     }
 }
 
-fn sets(text: &str) -> Vec<Set> {
+pub(crate) fn sets(text: &str) -> Vec<Set> {
     let mut sets: Vec<Set> = Vec::new();
     let mut open: Option<(String, Option<String>, String)> = None;
     let close = |open: &mut Option<(String, Option<String>, String)>, sets: &mut Vec<Set>| {

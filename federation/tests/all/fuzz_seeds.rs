@@ -13,6 +13,12 @@ use crate::random_numbers::Random;
     reason = "it is a module of the program of the fuzz target too"
 )]
 mod operations;
+#[path = "../../../fuzz/src/subgraphs.rs"]
+#[expect(
+    unreachable_pub,
+    reason = "it is a module of the program of the fuzz target too"
+)]
+mod subgraphs;
 #[path = "../../../fuzz/src/supergraphs.rs"]
 #[expect(
     unreachable_pub,
@@ -101,6 +107,87 @@ fn operations_are_answered_whatever_the_subgraphs_say() {
         });
         assert!(seeds >= 20, "{seeds}");
     }
+}
+
+/// Returns the subgraphs of the scenarios and of the sets for each code, as the target reads them.
+fn sets_of_subgraphs() -> Vec<Vec<u8>> {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let read = |path: &Path| std::fs::read_to_string(path).unwrap();
+    let entries = |path: &Path| {
+        let entries = std::fs::read_dir(path).into_iter().flatten();
+        let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths
+    };
+    let areas = entries(&tests.join("cases")).into_iter();
+    let of_area = |area: PathBuf| {
+        let files = entries(&area.join("subgraphs"));
+        files.iter().map(|file| read(file)).collect::<Vec<_>>()
+    };
+    let of_scenarios = areas.map(of_area).filter(|set| !set.is_empty());
+    let mut sets: Vec<Vec<u8>> = of_scenarios
+        .map(|set| set.join("\0").into_bytes())
+        .collect();
+    for file in entries(&tests.join("composition")) {
+        let written = crate::composition::sets(&read(&file));
+        sets.extend(written.into_iter().map(|set| {
+            let subgraphs = set.subgraphs.into_iter().map(|subgraph| subgraph.sdl);
+            subgraphs.collect::<Vec<_>>().join("\0").into_bytes()
+        }));
+    }
+    sets
+}
+
+#[test]
+fn subgraphs_are_refused_or_composed_whatever_they_say() {
+    let seeds = sets_of_subgraphs();
+    assert!(seeds.len() >= 150, "{}", seeds.len());
+    let (mut composed, mut refused) = (0, 0);
+    for (position, seed) in seeds.iter().enumerate() {
+        let other = &seeds[(position * 7 + 1) % seeds.len()];
+        for number in 0..=changes() {
+            let mut random = Random::new(number * 10_000 + position as u64);
+            let input = match number % 2 {
+                _ if number == 0 => seed.clone(),
+                0 => changed(seed, &mut random),
+                _ => with_words_of(seed, other, &mut random),
+            };
+            let begun = Instant::now();
+            match subgraphs::run(&input) {
+                true => composed += 1,
+                false => refused += 1,
+            }
+            let took = begun.elapsed();
+            assert!(took < SOON, "{took:?}: {}", String::from_utf8_lossy(&input));
+        }
+    }
+    println!("{composed} composed, {refused} refused");
+    assert!(composed >= seeds.len() / 3, "{composed}");
+    assert!(refused >= seeds.len() / 3, "{refused}");
+}
+
+/// Replaces some words of a seed by words of its own or of another.
+fn with_words_of(seed: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
+    let (seed, other) = (
+        String::from_utf8_lossy(seed),
+        String::from_utf8_lossy(other),
+    );
+    let mut words: Vec<&str> = seed.split_inclusive(' ').collect();
+    let others: Vec<&str> = other.split_inclusive(' ').collect();
+    for _ in 0..1 + random.below(4) {
+        let at = random.below(words.len());
+        let own = words[random.below(words.len())];
+        let foreign = others[random.below(others.len())];
+        match random.below(5) {
+            0 => words[at] = own,
+            1 => words[at] = foreign,
+            2 => words.insert(at, foreign),
+            3 => words.insert(at, own),
+            _ if words.len() > 1 => _ = words.remove(at),
+            _ => {}
+        }
+    }
+    words.concat().into_bytes()
 }
 
 /// Changes some bytes of a seed, or leaves some out.

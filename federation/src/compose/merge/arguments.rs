@@ -130,8 +130,12 @@ impl Merge<'_> {
         found: &[(usize, Option<Node<InputValueDefinition>>)],
         code: CompositionCode,
     ) {
-        let given = found.iter().filter_map(|(at, it)| Some((*at, it.as_ref()?)));
-        let defaults: Vec<_> = given.map(|(at, it)| (at, it.default_value.as_ref())).collect();
+        let given = found
+            .iter()
+            .filter_map(|(at, it)| Some((*at, it.as_ref()?)));
+        let defaults: Vec<_> = given
+            .map(|(at, it)| (at, it.default_value.as_ref()))
+            .collect();
         self.merge_defaults(coordinate, &defaults, code);
     }
 

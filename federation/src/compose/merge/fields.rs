@@ -129,7 +129,8 @@ impl<'m> Merge<'m> {
             let merged = source.field.directives.iter();
             let merged = merged.filter_map(|it| Some((directives::merged(&it.name)?, place(it))));
             for (name, place) in merged.collect::<Vec<_>>() {
-                let message = format!("`{coordinate}` is external, and has `@{name}`, which is merged");
+                let message =
+                    format!("`{coordinate}` is external, and has `@{name}`, which is merged");
                 let code = CompositionCode::MERGED_DIRECTIVE_APPLICATION_ON_EXTERNAL;
                 self.report(code, coordinate, vec![place], message);
             }

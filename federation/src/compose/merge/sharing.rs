@@ -8,8 +8,6 @@ use super::Merge;
 use super::fields::FieldSource;
 use super::overrides::Moved;
 use crate::compose::code::CompositionCode;
-use crate::compose::facts::fields;
-use crate::compose::read::Subgraph;
 
 impl<'m> Merge<'m> {
     pub(super) fn check_sharing(
@@ -20,11 +18,18 @@ impl<'m> Merge<'m> {
         moved: &[Moved],
     ) {
         let field = &sources[0].field.name;
-        let marked = sources.iter().find(|it| it.field.directives.has("federation__shareable"));
+        let marked = sources
+            .iter()
+            .find(|it| it.field.directives.has("federation__shareable"));
         if let Some(source) = marked.filter(|_| name == "Subscription") {
             let place = vec![self.place(source.at, source.field.location())];
             let message = format!("`@shareable` on `{coordinate}`: a subscription has one source");
-            self.report(CompositionCode::INVALID_FIELD_SHARING, coordinate, place, message);
+            self.report(
+                CompositionCode::INVALID_FIELD_SHARING,
+                coordinate,
+                place,
+                message,
+            );
             return;
         }
         let over_interfaces = self.interface_objects_with(name, field);
@@ -118,13 +123,7 @@ fn is_entity(ty: &ExtendedType) -> bool {
     ty.is_object()
 }
 
-/// Returns whether a subgraph has `@shareable` on a field or on the block of its type that it stands in.
-pub(in crate::compose) fn is_shareable(subgraph: &Subgraph, ty: &str, field: &Name) -> bool {
-    let ty = subgraph.schema.types.get(ty);
-    let found = ty.and_then(|ty| Some((ty, fields(ty)?.get(field)?)));
-    found.is_some_and(|(ty, field)| is_marked_shareable(ty, field))
-}
-
+/// Returns whether a field has `@shareable`, or the block of its type that it stands in.
 fn is_marked_shareable(ty: &ExtendedType, field: &Component<FieldDefinition>) -> bool {
     let mut of_type = ty.directives().get_all("federation__shareable");
     field.directives.has("federation__shareable")

@@ -319,12 +319,10 @@ fn link(directive: &Node<Directive>) -> Result<Link, Problem> {
         )
     };
     let text = |name: &str| directive.specified_argument_by_name(name);
-    let url = text("url")
-        .and_then(|url| url.as_str())
-        .ok_or_else(|| {
-            let message = "`@link` has no `url`".to_owned();
-            (CompositionCode::INVALID_GRAPHQL, message)
-        })?;
+    let url = text("url").and_then(|url| url.as_str()).ok_or_else(|| {
+        let message = "`@link` has no `url`".to_owned();
+        (CompositionCode::INVALID_GRAPHQL, message)
+    })?;
     let (identity, feature, version) = parts(url)?;
     let namespace = match text("as") {
         None => feature.clone(),
