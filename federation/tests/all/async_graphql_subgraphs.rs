@@ -103,7 +103,7 @@ fn subgraphs_of_async_graphql_compose_and_are_asked() {
         sdl,
     };
     let sources = [
-        source("charts", charts.sdl_with_options(printed.clone())),
+        source("charts", charts.sdl_with_options(printed)),
         source("journeys", journeys.sdl_with_options(printed)),
     ];
     let composed = compose(&sources, &ComposeOptions::default());
