@@ -5,7 +5,7 @@ import { composeServices as composeWithGuild } from '@theguild/federation-compos
 import { GraphQLError, lexicographicSortSchema, parse, printSchema } from 'graphql'
 
 /** What composers say of what they did not expect. */
-const FAULT = /is not a function|Cannot read properties|Unexpected element|Assertion/
+const FAULT = /is not a function|Cannot read properties|Unexpected element|Assertion|this is either a bug|Cannot add non-object type/
 
 /** The outcome of `@apollo/composition`. */
 export function apollo(subgraphs) {

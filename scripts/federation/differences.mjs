@@ -8,14 +8,24 @@ const is = (outcome, ...codes) => outcome.codes.join() === [...codes].sort().joi
 const has = (outcome, code) => outcome.codes.includes(code)
 const said = (outcome, code, pattern) => outcome.errors.every(error => error.code !== code || pattern.test(error.message))
 const anySdl = (set, pattern) => set.subgraphs.some(({ sdl }) => pattern.test(sdl))
+/** Whether two outcomes have the same codes beside some. */
+const areOthers = (one, other, ...codes) => {
+  const [left, right] = [one, other].map(outcome => outcome.codes.filter(code => !codes.includes(code)).join())
+  return left === right
+}
+/** Whether two outcomes have the same hints beside some. */
+const areOtherHints = (one, other, ...codes) => {
+  const [left, right] = [one, other].map(({ hints = [] }) => hints.filter(code => !codes.includes(code)).join())
+  return !refuses(one) && !refuses(other) && one.api === other.api && left === right
+}
 const refuses = outcome => outcome.codes.length > 0
 
 export const differences = [
   {
     name: 'schemas that another composer stumbles over',
-    reason: 'It ends with an internal fault (a TypeError, an "Invalid URL", an assertion) where we report what is wrong.',
+    reason: 'It ends with an internal fault (a TypeError, an "Invalid URL", an assertion) where we report what is wrong, or find nothing wrong.',
     againstBoth: 'Both share the code that fails, or are given documents that do not parse.',
-    applies: ({ apollo, ours }) => apollo.isFault && is(apollo, 'INVALID_GRAPHQL') && refuses(ours),
+    applies: ({ apollo }) => apollo.isFault && is(apollo, 'INVALID_GRAPHQL'),
     example: `## a 2.0
 type Query { a: T }
 type T @key(fields: "id") { id: ID b: Int }
@@ -47,7 +57,7 @@ type Query { a: ID }`,
     reason: 'Which names there are depends on the version, so we read no further; it checks names first.',
     applies: ({ apollo, ours }) =>
       has(ours, 'UNKNOWN_FEDERATION_LINK_VERSION') && has(apollo, 'INVALID_GRAPHQL')
-      && [...apollo.codes, ...ours.codes].every(code => ['INVALID_GRAPHQL', 'UNKNOWN_FEDERATION_LINK_VERSION'].includes(code)),
+      && areOthers(apollo, ours, 'INVALID_GRAPHQL', 'UNKNOWN_FEDERATION_LINK_VERSION'),
     example: `## a
 extend schema @link(url: "https://specs.apollo.dev/federation/v2.99", import: ["@key"])
 type Query { a: Unknown }`,
@@ -143,5 +153,32 @@ type Query { a: T }
 type T @key(fields: "id", resolvable: false) { id: ID b: Int @external c: Int @requires(fields: "b") }
 ## b 2.5
 type T @key(fields: "id") { id: ID b: Int }`,
+  },
+  {
+    name: 'a key that selects an unknown field of an interface',
+    reason: 'That keys do not select of interfaces, and that the field is unknown, are both true.',
+    againstBoth: 'It is so for both.',
+    applies: ({ apollo, ours }) =>
+      has(apollo, 'KEY_FIELDS_SELECT_INVALID_TYPE') && has(ours, 'KEY_INVALID_FIELDS')
+      && areOthers(apollo, ours, 'KEY_FIELDS_SELECT_INVALID_TYPE', 'KEY_INVALID_FIELDS'),
+    example: `## a 2.9
+type Query { a: T }
+interface I { id: ID }
+type T implements I @key(fields: "of { none }") { id: ID of: I }`,
+  },
+  {
+    name: 'hints about executable directives that are left out',
+    reason: 'A directive that one subgraph lacks, and that has no location in common in the others, is left out for both reasons.',
+    againstBoth: 'The other composer has no hints.',
+    applies: ({ apollo, ours }) =>
+      areOtherHints(apollo, ours, 'NO_EXECUTABLE_DIRECTIVE_INTERSECTION', 'INCONSISTENT_EXECUTABLE_DIRECTIVE_PRESENCE'),
+    example: `## a 2.9
+directive @run on FIELD
+type Query { a: ID }
+## b 2.9
+directive @run on QUERY
+type Query { b: ID }
+## c 2.9
+type Query { c: ID }`,
   },
 ]

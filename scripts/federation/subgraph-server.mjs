@@ -12,7 +12,7 @@ export function subgraphSchema(sdl) {
   for (const [name, { keys }] of types) {
     if (keys.length > 0) resolvers[name] = { __resolveReference: (given, { world }) => entity(world, name, keys, given) }
   }
-  const schema = buildSubgraphSchema({ typeDefs: document, resolvers })
+  const schema = buildSubgraphSchema([{ typeDefs: document, resolvers }])
   for (const type of Object.values(schema.getTypeMap())) {
     if (isAbstractType(type)) type.resolveType = value => value.type ?? value.__typename
     if (!isObjectType(type) || type.name.startsWith('_')) continue

@@ -12,7 +12,6 @@ use apollo_compiler::executable::OperationType;
 use super::code::CompositionCode;
 use super::facts::text;
 use super::finding::{CompositionError, CompositionHint};
-use super::merge::is_shareable;
 use super::read::Subgraph;
 use super::runtime_types::RuntimeTypes;
 use crate::graph::{ActiveLabels, Graph, Provided, Waves};
@@ -265,7 +264,7 @@ impl<'g> Walk<'g> {
         if !self.is_typed(field, &there) {
             return Some(self.untyped(at, field, subgraphs));
         }
-        if self.is_shared(state.ty, field, subgraphs) {
+        if self.is_shared(field) {
             let resolving = there.iter().map(|(subgraph, _)| *subgraph);
             self.runtime.compare(self.graph, field, resolving);
         }
@@ -336,14 +335,9 @@ impl<'g> Walk<'g> {
     }
 
     /// Returns whether subgraphs share a field, and do not only provide it.
-    fn is_shared(&self, ty: TypeId, field: FieldId, subgraphs: &[Subgraph]) -> bool {
-        let definition = self.supergraph.field(field);
-        let resolving = definition.joins.iter().filter(|join| !join.is_external);
-        let resolving: Vec<_> = resolving.map(|join| join.subgraph).collect();
-        let ty = &self.supergraph.ty(ty).name;
-        let is_marked =
-            |id: &SubgraphId| is_shareable(&subgraphs[id.index()], ty, &definition.name);
-        resolving.len() > 1 || resolving.iter().any(is_marked)
+    fn is_shared(&self, field: FieldId) -> bool {
+        let joins = self.supergraph.field(field).joins.iter();
+        joins.filter(|join| !join.is_external).count() > 1
     }
 
     /// Returns whether objects above give a field what it takes from contexts.

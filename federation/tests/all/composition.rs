@@ -42,10 +42,6 @@ const WITHOUT_FILE: &[(CompositionCode, &str)] = &[
         "built-in types have no directives of subgraphs in the merged schema",
     ),
     (
-        CompositionCode::EXTERNAL_COLLISION_WITH_ANOTHER_DIRECTIVE,
-        "`@override` beside `@external` has a code of its own, and no other directive asks for a field to be resolved",
-    ),
-    (
         CompositionCode::MAX_VALIDATION_SUBGRAPH_PATHS_EXCEEDED,
         "it takes a million states, more than a test wants to make",
     ),

@@ -6,6 +6,7 @@
     reason = "helpers of tests fail and print as tests do; clippy sees only test functions as such"
 )]
 
+mod async_graphql_subgraphs;
 mod authorization;
 mod bench;
 mod bounds;

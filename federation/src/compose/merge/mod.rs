@@ -28,7 +28,6 @@ use super::read::{Subgraph, is_own};
 use super::{ComposeOptions, SharedRootFields};
 
 pub(in crate::compose) use composed::ComposedDirective;
-pub(in crate::compose) use sharing::is_shareable;
 pub(in crate::compose) use types::is_root;
 
 /// What several subgraphs say of one element, by their positions.

@@ -10,9 +10,8 @@ use super::Merge;
 use super::fields::FieldSource;
 use super::overrides::Moved;
 use crate::compose::code::CompositionCode;
-use crate::compose::facts::{fields, text};
+use crate::compose::facts::text;
 use crate::compose::finding::CompositionError;
-use crate::compose::read::Subgraph;
 
 impl<'m> Merge<'m> {
     pub(super) fn check_sharing(
@@ -153,13 +152,7 @@ fn is_entity(ty: &ExtendedType) -> bool {
     ty.is_object()
 }
 
-/// Returns whether a subgraph has `@shareable` on a field or on the block of its type that it stands in.
-pub(in crate::compose) fn is_shareable(subgraph: &Subgraph, ty: &str, field: &Name) -> bool {
-    let ty = subgraph.schema.types.get(ty);
-    let found = ty.and_then(|ty| Some((ty, fields(ty)?.get(field)?)));
-    found.is_some_and(|(ty, field)| is_marked_shareable(ty, field))
-}
-
+/// Returns whether a field has `@shareable`, or the block of its type that it stands in.
 fn is_marked_shareable(ty: &ExtendedType, field: &Component<FieldDefinition>) -> bool {
     let mut of_type = ty.directives().get_all("federation__shareable");
     field.directives.has("federation__shareable")
