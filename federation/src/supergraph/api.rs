@@ -44,6 +44,10 @@ pub(super) fn schema(supergraph: &Schema) -> Result<Valid<Schema>, Vec<Supergrap
         .map(|(name, _)| name.clone())
         .collect();
     schema.types.retain(|name, _| !hidden.contains(name));
+    let roots = schema.schema_definition.make_mut();
+    for root in [&mut roots.mutation, &mut roots.subscription] {
+        root.take_if(|root| hidden.contains(&root.name));
+    }
     for ty in schema.types.values_mut() {
         reduce(ty, &hidden);
     }
