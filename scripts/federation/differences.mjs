@@ -167,6 +167,35 @@ interface I { id: ID }
 type T implements I @key(fields: "of { none }") { id: ID of: I }`,
   },
   {
+    name: 'what else is wrong beside an interface key whose fields are unknown',
+    reason: 'It stops at the key; the version of federation and unused external fields are wrong all the same.',
+    againstBoth: 'The other composer stops at the version.',
+    applies: ({ apollo, ours, subgraphs }) =>
+      is(apollo, 'KEY_INVALID_FIELDS') && has(ours, 'KEY_INVALID_FIELDS') && anySdl({ subgraphs }, /interface \w+[^{]* @key/)
+      && areOthers(apollo, ours, 'KEY_UNSUPPORTED_ON_INTERFACE', 'EXTERNAL_UNUSED'),
+    example: `## a 2.0
+type Query { i: I }
+interface I @key(fields: "sku") { id: ID }
+type T implements I @key(fields: "id") { id: ID }`,
+  },
+  {
+    name: 'object types that only some subgraphs return where a field is shared',
+    reason: 'Each of them must be answerable here. It lets each type be avoided by asking another subgraph, and one query may have types that would have to be avoided in different ones.',
+    againstBoth: 'It is so for both.',
+    applies: ({ apollo, ours }) =>
+      is(ours, 'SATISFIABILITY_ERROR') && !refuses(apollo) && apollo.hints.includes('INCONSISTENT_RUNTIME_TYPES_FOR_SHAREABLE_RETURN'),
+    example: `## a 2.9
+type Query { v: [V] }
+type V @key(fields: "id") { id: ID n: [N] @shareable }
+union N = V | P
+type P @shareable { x: Int }
+## b 2.9
+type V @key(fields: "id") { id: ID n: [N] @shareable }
+union N = V
+type P @shareable { x: Int y: Int }
+type Query { p: P }`,
+  },
+  {
     name: 'hints about executable directives that are left out',
     reason: 'A directive that one subgraph lacks, and that has no location in common in the others, is left out for both reasons.',
     againstBoth: 'The other composer has no hints.',

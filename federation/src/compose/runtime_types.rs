@@ -35,7 +35,7 @@ impl RuntimeTypes {
         let supergraph = graph.supergraph();
         let definition = supergraph.field(field);
         let types = subgraphs.filter_map(|subgraph| {
-            let join = definition.join(subgraph)?;
+            let join = definition.join(subgraph).filter(|join| !join.is_external)?;
             let inner = supergraph.type_id(join.ty.inner_named_type())?;
             let there = supergraph.ty(inner).join(subgraph);
             // An interface object stands for all types.

@@ -117,7 +117,10 @@ pub(super) async fn compose_until(
 pub(super) fn announce(gateway: &Gatewaying, console: &mut Console<'_>) -> Result<(), CliError> {
     let base = base(gateway.address);
     writeln!(console.out, "Gateway:  {base}/graphql")?;
-    writeln!(console.out, "GraphiQL: {base}/  (for all subgraphs)")?;
+    writeln!(
+        console.out,
+        "GraphiQL: {base}/  (open this in a browser: all subgraphs as one schema)"
+    )?;
     for subgraph in gateway.app.subgraphs() {
         let place = match subgraph.address() {
             "" => "in this process",

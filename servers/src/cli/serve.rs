@@ -187,7 +187,7 @@ impl Serve {
         };
         if let Some(filled) = filled {
             filled?;
-            announce(&app, address, search.as_ref(), console)?;
+            announce(&app, address, search.as_ref(), gateway.is_some(), console)?;
             if let Some(gateway) = &gateway {
                 gatewaying::announce(gateway, console)?;
                 console.out.flush()?;
@@ -433,12 +433,17 @@ fn announce(
     app: &App,
     address: SocketAddr,
     search: Option<&Searching>,
+    has_gateway: bool,
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
     let base = base(address);
     writeln!(console.out, "GraphQL:  {base}/graphql")?;
     if app.has_schema() {
-        writeln!(console.out, "GraphiQL: {base}/  (open this in a browser)")?;
+        let page = match has_gateway {
+            true => "for objects",
+            false => "open this in a browser",
+        };
+        writeln!(console.out, "GraphiQL: {base}/  ({page})")?;
     } else {
         writeln!(console.out, "No schema is bound: POST one to {base}/soml")?;
     }

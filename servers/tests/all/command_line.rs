@@ -446,7 +446,7 @@ fn serve_says_which_page_to_open_and_ends_on_a_signal() {
             "{graphql}"
         );
         let page = lines.next().unwrap().unwrap();
-        assert!(page.contains("open this in a browser"), "{page}");
+        assert!(page.contains("for objects"), "{page}");
         let security = lines.next().unwrap().unwrap();
         assert!(security.starts_with("Security: off; "), "{security}");
         let url = format!(

@@ -224,7 +224,7 @@ fn the_users_of_the_demo_log_in_with_the_passwords_that_are_printed_and_nowhere_
         &["serve", "--demo", "star-wars", "--roles"],
         "Log in:",
     );
-    assert!(service.line("GraphiQL:").contains("open this in a browser"));
+    assert!(service.line("GraphiQL:").contains("for objects"));
     assert_eq!(service.line("Security:"), "on; requests need a token");
     assert_eq!(service.query(None).0, 401);
     let mut secrets = Vec::new();

@@ -41,10 +41,8 @@ impl Merge<'_> {
             let mut known = found.iter().filter_map(|(_, it)| it.as_ref());
             let is_hidden = known.any(|it| it.directives.has("federation__inaccessible"));
             if !is_hidden && found.iter().any(|(_, it)| it.is_none()) {
-                let before = self.errors.len();
                 self.missing_value(&coordinate, &FIELD, &found);
                 self.merge_defaults_of(&coordinate, &found, FIELD.default);
-                has_errors |= self.errors.len() > before;
                 continue;
             }
             let given: Vec<_> = found

@@ -163,6 +163,17 @@ impl Merge<'_> {
                 format!("`@override` on `{coordinate}`: fields of interfaces cannot have it");
             return Some((CompositionCode::OVERRIDE_ON_INTERFACE, message));
         }
+        if source
+            .parent
+            .directives()
+            .has("federation__interfaceObject")
+        {
+            let message = format!(
+                "`@override` on `{coordinate}`: fields of interface objects cannot have it"
+            );
+            let code = CompositionCode::OVERRIDE_COLLISION_WITH_ANOTHER_DIRECTIVE;
+            return Some((code, message));
+        }
         if self.subgraphs[source.at].name == from {
             let message = format!("`{coordinate}` is overridden from `{from}`, its own subgraph");
             return Some((CompositionCode::OVERRIDE_FROM_SELF_ERROR, message));
