@@ -135,6 +135,7 @@ pub fn compose(
         };
         errors.into_iter().map(error).collect::<Vec<_>>()
     })?;
+    post::defaults::check(composed.schema(), &subgraphs)?;
     let mut hints = merged.hints;
     if options.satisfiability == Satisfiability::Check {
         hints.extend(satisfiability::check(&composed, &subgraphs)?);

@@ -1,6 +1,7 @@
 //! The third phase: what is wrong with the merged schema.
 
 mod auth;
+pub(super) mod defaults;
 mod inaccessible;
 mod interfaces;
 
