@@ -103,6 +103,17 @@ type Query { a: T }
 type T @key(fields: "id") { id: ID @requires(fields: "id") b: Int @provides(fields: "c") }`,
   },
   {
+    name: '@provides on an external leaf',
+    reason: 'That the field is external, and that it has nothing to provide, are both true; each of the others says one.',
+    againstBoth: 'They do not agree with each other.',
+    applies: ({ apollo, ours }) =>
+      has(apollo, 'EXTERNAL_COLLISION_WITH_ANOTHER_DIRECTIVE') && has(ours, 'PROVIDES_ON_NON_OBJECT_FIELD')
+      && areOthers(apollo, ours, 'PROVIDES_ON_NON_OBJECT_FIELD'),
+    example: `## a 2.9
+type Query { a: T }
+type T @key(fields: "id") { id: ID b: Int @external @provides(fields: "c") }`,
+  },
+  {
     name: 'fields of types whose kinds differ',
     reason: 'What is said of fields beside TYPE_KIND_MISMATCH depends on the kind that one takes the type to be of.',
     applies: ({ apollo, ours }) => has(apollo, 'TYPE_KIND_MISMATCH') && has(ours, 'TYPE_KIND_MISMATCH'),

@@ -8,7 +8,7 @@ use apollo_compiler::{Name, Node};
 
 use crate::compose::code::CompositionCode;
 use crate::compose::facts::{fields, text};
-use crate::compose::field_set::{each_field, parse, possible, taken_from_context};
+use crate::compose::field_set::{each_field, parse, taken_from_context};
 use crate::compose::finding::CompositionError;
 use crate::compose::merge::Merged;
 use crate::compose::read::Subgraph;
@@ -34,6 +34,13 @@ pub(super) fn check(merged: &Merged, subgraphs: &[Subgraph], errors: &mut Vec<Co
     }
 }
 
+/// Returns the object types that implement an interface once subgraphs are merged.
+fn implementing<'m>(merged: &'m Merged, interface: &str) -> Vec<&'m Name> {
+    let objects = merged.types.values().filter_map(ExtendedType::as_object);
+    let objects = objects.filter(|object| object.implements_interfaces.contains(interface));
+    objects.map(|object| &object.name).collect()
+}
+
 fn check_field(
     merged: &Merged,
     subgraph: &Subgraph,
@@ -55,8 +62,9 @@ fn check_field(
     let own = applied(merged, ty.name(), &field.name);
     let mut missing = None;
     each_field(&needed, &mut |it| {
+        // Objects of an interface may be of types that only other subgraphs know.
         let parents = match subgraph.schema.types.get(it.parent) {
-            Some(parent @ ExtendedType::Interface(_)) => possible(&subgraph.schema, parent),
+            Some(ExtendedType::Interface(_)) => implementing(merged, it.parent),
             _ => vec![it.parent],
         };
         let demanding = parents
