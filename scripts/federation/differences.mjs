@@ -104,11 +104,11 @@ type T @key(fields: "id") { id: ID @requires(fields: "id") b: Int @provides(fiel
   },
   {
     name: '@provides on an external leaf',
-    reason: 'That the field is external, and that it has nothing to provide, are both true; each of the others says one.',
+    reason: 'That the field is external, and that it has nothing to provide, are both true; each of the others says one, and checks no more.',
     againstBoth: 'They do not agree with each other.',
     applies: ({ apollo, ours }) =>
       has(apollo, 'EXTERNAL_COLLISION_WITH_ANOTHER_DIRECTIVE') && has(ours, 'PROVIDES_ON_NON_OBJECT_FIELD')
-      && areOthers(apollo, ours, 'PROVIDES_ON_NON_OBJECT_FIELD'),
+      && apollo.codes.every(code => has(ours, code)),
     example: `## a 2.9
 type Query { a: T }
 type T @key(fields: "id") { id: ID b: Int @external @provides(fields: "c") }`,
