@@ -54,11 +54,9 @@ pub(crate) type Provided<'g> = Vec<(SubgraphId, &'g FieldSet)>;
 impl<'g> Graph<'g> {
     /// Adds the subgraphs that entities of a type reach by keys, where something is provided on the path to them.
     pub(crate) fn spread_on_path(self, ty: TypeId, waves: &mut Waves, provided: &Provided<'g>) {
-        let mut reach = Reach::new(self);
-        reach.is_on_path = true;
-        *waves = reach
-            .level(ty, (waves.clone(), provided.clone()), None)
-            .waves;
+        let mut reach = Reach::on_path(self);
+        let there = (waves.clone(), provided.clone());
+        *waves = reach.level(ty, there, None).waves;
     }
 
     /// Returns whether a subgraph can resolve a field of objects of a type that are present in some subgraphs, where
@@ -70,17 +68,9 @@ impl<'g> Graph<'g> {
         waves: &Waves,
         provided: &Provided<'g>,
     ) -> bool {
-        let Some(join) = self.resolves(subgraph, field) else {
-            return false;
-        };
-        if join.is_plain() {
-            return waves.get(subgraph).is_some();
-        }
-        let requires = join.requires.as_ref().unwrap_or(&NOTHING);
-        let mut reach = Reach::new(self);
-        reach.is_on_path = true;
-        let level = reach.level(ty, (waves.clone(), provided.clone()), Some(requires));
-        reach.given(&level, subgraph, requires).is_some()
+        let there = (waves, provided.as_slice());
+        let wave = Reach::on_path(self).resolved((ty, field), subgraph, there);
+        wave.is_some()
     }
 
     /// Returns who provides a field of objects of a type, with what is provided below it.
@@ -152,14 +142,7 @@ impl Graph<'_> {
         subgraph: SubgraphId,
         waves: &Waves,
     ) -> Option<u32> {
-        let join = self.resolves(subgraph, field)?;
-        if join.is_plain() {
-            return waves.get(subgraph);
-        }
-        let requires = join.requires.as_ref().unwrap_or(&NOTHING);
-        let mut reach = Reach::new(self);
-        let level = reach.level(ty, (waves.clone(), Vec::new()), Some(requires));
-        reach.given(&level, subgraph, requires)
+        Reach::new(self).resolved((ty, field), subgraph, (waves, &[]))
     }
 }
 
@@ -198,6 +181,32 @@ impl<'g> Reach<'g> {
             returns: 0,
             known: HashMap::new(),
         }
+    }
+
+    /// Follows what is provided too, on the paths on which it is.
+    fn on_path(graph: Graph<'g>) -> Self {
+        Reach {
+            is_on_path: true,
+            ..Reach::new(graph)
+        }
+    }
+
+    /// Returns the wave after which a subgraph can have resolved a field of objects of a type; it is given where they
+    /// are present, and what is provided there.
+    fn resolved(
+        mut self,
+        (ty, field): (TypeId, FieldId),
+        subgraph: SubgraphId,
+        (waves, provided): (&Waves, &[(SubgraphId, &'g FieldSet)]),
+    ) -> Option<u32> {
+        let join = self.graph.resolves(subgraph, field)?;
+        if join.is_plain() {
+            return waves.get(subgraph);
+        }
+        let requires = join.requires.as_ref().unwrap_or(&NOTHING);
+        let there = (waves.clone(), provided.to_vec());
+        let level = self.level(ty, there, Some(requires));
+        self.given(&level, subgraph, requires)
     }
 
     /// Works out where objects can be present, and the fields that a set needs. It is given where they are to begin

@@ -1,11 +1,8 @@
 //! The federation gateway alone.
 
-use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-#[cfg(not(feature = "rocksdb"))]
-use servers::allocator;
-use servers::cli::{Console, FederationGateway, arguments};
+use servers::cli::{FederationGateway, run_service};
 
 // Errors of RocksDB are freed by Rust and allocated by C, so both need the same allocator.
 #[cfg(not(feature = "rocksdb"))]
@@ -13,20 +10,5 @@ use servers::cli::{Console, FederationGateway, arguments};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let command: FederationGateway = match arguments() {
-        Ok(command) => command,
-        Err(exit) => return exit.into(),
-    };
-    #[cfg(not(feature = "rocksdb"))]
-    allocator::give_memory_back_soon();
-    let (mut out, mut err) = (io::stdout(), io::stderr());
-    let interactive = err.is_terminal();
-    command
-        .run(&mut Console {
-            out: &mut out,
-            err: &mut err,
-            coloured: false,
-            interactive,
-        })
-        .into()
+    run_service(FederationGateway::run)
 }

@@ -1,5 +1,6 @@
 //! Flags that change the configuration.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -41,6 +42,18 @@ impl ConfigArgs {
             environment,
             flags: &flags,
         })?)
+    }
+
+    /// Reads all sources over the defaults of a service, for which flags may say where it listens.
+    pub(super) fn of_service(
+        &self,
+        defaults: Settings,
+        (host, port): (Option<IpAddr>, Option<u16>),
+    ) -> Result<(Settings, Vec<String>), CliError> {
+        let host = host.map(|host| format!("application.host={host}"));
+        let port = port.map(|port| format!("application.port={port}"));
+        let named: Vec<_> = host.into_iter().chain(port).collect();
+        self.settings(defaults, &named)
     }
 
     /// Reads all sources over the defaults, and prints their warnings.

@@ -75,16 +75,13 @@ impl Serve {
     }
 
     fn settings(&self) -> Result<(Settings, Vec<String>), CliError> {
-        let host = self.host.map(|host| format!("application.host={host}"));
-        let port = self.port.map(|port| format!("application.port={port}"));
-        let named: Vec<_> = host.into_iter().chain(port).collect();
         let mut defaults = Settings {
             name: "federation-gateway".to_owned(),
             port: GATEWAY_PORT,
             ..Settings::default()
         };
         defaults.security.enabled = Switch::Off;
-        self.config.settings(defaults, &named)
+        self.config.of_service(defaults, (self.host, self.port))
     }
 }
 

@@ -42,7 +42,8 @@ mod validate;
 mod whoami;
 
 use std::error::Error;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use graph_store::StoreError;
@@ -172,9 +173,9 @@ pub enum Exit {
     System,
 }
 
-impl From<Exit> for std::process::ExitCode {
+impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        std::process::ExitCode::from(match exit {
+        ExitCode::from(match exit {
             Exit::Success => 0,
             Exit::BadInput => 1,
             Exit::Breaking | Exit::Misfit => 2,
@@ -200,6 +201,25 @@ pub fn arguments<C: Parser>() -> Result<C, Exit> {
             Exit::Success
         }
     })
+}
+
+/// Runs a program that is nothing but a service: parses the arguments of the process, and serves until it is stopped.
+pub fn run_service<C: Parser>(run: impl FnOnce(C, &mut Console<'_>) -> Exit) -> ExitCode {
+    let command = match arguments() {
+        Ok(command) => command,
+        Err(exit) => return exit.into(),
+    };
+    #[cfg(not(feature = "rocksdb"))]
+    crate::allocator::give_memory_back_soon();
+    let (mut out, mut err) = (io::stdout(), io::stderr());
+    let interactive = err.is_terminal();
+    let mut console = Console {
+        out: &mut out,
+        err: &mut err,
+        coloured: false,
+        interactive,
+    };
+    run(command, &mut console).into()
 }
 
 /// Why a command could not do its work.

@@ -69,16 +69,13 @@ impl Serve {
     }
 
     fn settings(&self) -> Result<(Settings, Vec<String>), CliError> {
-        let host = self.host.map(|host| format!("application.host={host}"));
-        let port = self.port.map(|port| format!("application.port={port}"));
-        let named: Vec<_> = host.into_iter().chain(port).collect();
         let mut defaults = Settings {
             name: "search-service".to_owned(),
             port: PORT,
             ..Settings::default()
         };
         defaults.security.enabled = Switch::On;
-        let (settings, warnings) = self.config.settings(defaults, &named)?;
+        let (settings, warnings) = self.config.of_service(defaults, (self.host, self.port))?;
         self.input.check_against(&settings)?;
         Ok((settings, warnings))
     }

@@ -98,9 +98,6 @@ impl Serve {
     }
 
     fn settings(&self, security: Switch) -> Result<(Settings, Vec<String>), CliError> {
-        let host = self.host.map(|host| format!("application.host={host}"));
-        let port = self.port.map(|port| format!("application.port={port}"));
-        let named: Vec<_> = host.into_iter().chain(port).collect();
         let mut defaults = Settings {
             // The demo is for looking around.
             explain: self.input.demo.is_some(),
@@ -110,7 +107,7 @@ impl Serve {
             ..Settings::default()
         };
         defaults.security.enabled = security;
-        let (settings, warnings) = self.config.settings(defaults, &named)?;
+        let (settings, warnings) = self.config.of_service(defaults, (self.host, self.port))?;
         self.input.check_against(&settings)?;
         Ok((settings, warnings))
     }

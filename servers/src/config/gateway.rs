@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use federation::GatewayLimits;
-use federation::transport::http::HttpOptions;
+use federation::transport::http::{HttpOptions, OF_THE_CONNECTION};
 use graph_store::remote::http::Secret;
 use reqwest::Url;
 use reqwest::header::HeaderName;
@@ -17,25 +17,6 @@ use super::table::normalized;
 
 /// The port of the gateway unless told otherwise.
 pub(crate) const GATEWAY_PORT: u16 = 9000;
-
-/// Headers that belong to one connection, or describe a body; they are never forwarded.
-const OF_THE_CONNECTION: [&str; 15] = [
-    "connection",
-    "content-encoding",
-    "content-length",
-    "content-type",
-    "expect",
-    "host",
-    "http2-settings",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
 
 /// How subgraphs are composed and served (`graphql.service.*`, `gateway.*` and the names of the interface).
 #[derive(Clone, Debug, PartialEq, Eq)]

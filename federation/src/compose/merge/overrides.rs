@@ -104,8 +104,7 @@ impl Merge<'_> {
     ) -> bool {
         let place = place.to_vec();
         let Some(origin) = origin else {
-            let mut names = self.subgraphs.iter().map(|subgraph| subgraph.name.as_str());
-            if names.any(|name| name == from) {
+            if self.has_subgraph(from) {
                 let message = format!(
                     "`{coordinate}` is overridden from `{from}`, which does not have it: `@override` can be removed"
                 );
@@ -138,12 +137,21 @@ impl Merge<'_> {
         true
     }
 
+    pub(super) fn has_subgraph(&self, name: &str) -> bool {
+        self.subgraphs.iter().any(|subgraph| subgraph.name == name)
+    }
+
+    /// Returns the name of the subgraph that an unknown one was probably meant to be.
+    pub(super) fn meant_subgraph(&self, name: &str) -> Option<&str> {
+        let names = self.subgraphs.iter().map(|subgraph| subgraph.name.as_str());
+        nearest(name, names)
+    }
+
     fn hint_of_unknown_origin(&mut self, coordinate: &str, from: &str, place: Vec<Place>) {
         let message = format!("`{coordinate}` is overridden from `{from}`, which does not exist");
         let code = HintCode::FROM_SUBGRAPH_DOES_NOT_EXIST;
         let hint = CompositionHint::new(code, coordinate, place, message);
-        let names = self.subgraphs.iter().map(|subgraph| subgraph.name.as_str());
-        let hint = match nearest(from, names) {
+        let hint = match self.meant_subgraph(from) {
             Some(name) => hint.help(format!("did you mean `{name}`?")),
             None => hint,
         };

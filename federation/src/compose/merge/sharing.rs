@@ -4,8 +4,6 @@ use apollo_compiler::Name;
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::schema::{Component, ExtendedType};
 
-use graphql_service::suggestions::nearest;
-
 use super::Merge;
 use super::fields::FieldSource;
 use super::overrides::Moved;
@@ -22,18 +20,7 @@ impl<'m> Merge<'m> {
         moved: &[Moved],
     ) {
         let field = &sources[0].field.name;
-        let marked = sources
-            .iter()
-            .find(|it| it.field.directives.has("federation__shareable"));
-        if let Some(source) = marked.filter(|_| name == "Subscription") {
-            let place = vec![self.place(source.at, source.field.location())];
-            let message = format!("`@shareable` on `{coordinate}`: a subscription has one source");
-            self.report(
-                CompositionCode::INVALID_FIELD_SHARING,
-                coordinate,
-                place,
-                message,
-            );
+        if name == "Subscription" && self.is_shared_subscription(coordinate, sources) {
             return;
         }
         let over_interfaces = self.interface_objects_with(name, field);
@@ -92,15 +79,27 @@ impl<'m> Merge<'m> {
         });
     }
 
+    /// Reports a field of the subscription type that is to be shared; returns whether there is one.
+    fn is_shared_subscription(&mut self, coordinate: &str, sources: &[FieldSource<'_>]) -> bool {
+        let mut marked = sources.iter();
+        let marked = marked.find(|it| it.field.directives.has("federation__shareable"));
+        if let Some(source) = marked {
+            let place = vec![self.place(source.at, source.field.location())];
+            let message = format!("`@shareable` on `{coordinate}`: a subscription has one source");
+            let code = CompositionCode::INVALID_FIELD_SHARING;
+            self.report(code, coordinate, place, message);
+        }
+        marked.is_some()
+    }
+
     /// Says of an `@override` that it names a subgraph which does not exist.
     fn stray_override(&self, source: &FieldSource<'_>) -> Option<String> {
         let directive = source.field.directives.get("federation__override")?;
         let from = text(directive, "from")?;
-        let names = || self.subgraphs.iter().map(|subgraph| subgraph.name.as_str());
-        if names().any(|name| name == from) {
+        if self.has_subgraph(from) {
             return None;
         }
-        let meant = nearest(from, names());
+        let meant = self.meant_subgraph(from);
         let meant = meant.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
         let subgraph = &self.subgraphs[source.at].name;
         Some(format!(

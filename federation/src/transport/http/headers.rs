@@ -8,10 +8,8 @@ use reqwest::header::{
 use super::super::TransportError;
 use super::media;
 
-/// Headers that belong to one connection, or that say something of a body; they are never passed on.
-const OWN: [&str; 17] = [
-    "accept",
-    "accept-encoding",
+/// Headers that belong to one connection, or describe a body; they are never passed on.
+pub const OF_THE_CONNECTION: [&str; 15] = [
     "connection",
     "content-encoding",
     "content-length",
@@ -29,6 +27,9 @@ const OWN: [&str; 17] = [
     "upgrade",
 ];
 
+/// Headers that the transport sets itself.
+const OWN: [&str; 2] = ["accept", "accept-encoding"];
+
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Returns the headers of a request: what is passed on, and what the transport says itself.
@@ -45,7 +46,7 @@ pub(super) fn outgoing(context: &RequestContext) -> Result<HeaderMap, TransportE
         let refused = || TransportError::Forwarded {
             name: name.to_owned(),
         };
-        let own = OWN.iter().chain(&named);
+        let own = OF_THE_CONNECTION.iter().chain(&OWN).chain(&named);
         if own
             .into_iter()
             .any(|other| other.eq_ignore_ascii_case(name))

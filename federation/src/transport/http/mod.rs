@@ -22,6 +22,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
 use tokio::sync::Semaphore;
 
+pub use headers::OF_THE_CONNECTION;
 pub use options::{HttpOptions, HttpOptionsError};
 
 use super::{Phase, SubgraphRequest, SubgraphTransport, TransportError};
