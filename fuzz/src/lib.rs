@@ -5,6 +5,7 @@
 //! `servers` call it with the inputs under `seeds` and small changes of them.
 
 pub mod cursors;
+pub mod images;
 pub mod regex;
 pub mod requests;
 pub mod soml;

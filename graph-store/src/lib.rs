@@ -5,6 +5,8 @@ pub mod context;
 pub mod contract;
 pub mod error;
 pub mod evaluate;
+#[cfg(feature = "image")]
+pub mod image;
 #[cfg(feature = "oxigraph")]
 pub mod oxigraph;
 pub mod pattern;

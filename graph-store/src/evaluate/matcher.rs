@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::str::FromStr;
 
 use oxrdf::vocab::xsd;
-use oxrdf::{Literal, Term};
+use oxrdf::{LiteralRef, TermRef};
 use oxsdatatypes::{Date, DateTime, GYear, GYearMonth, Time};
 use regex::RegexBuilder;
 use soml_core::datatype::Scalar;
@@ -17,7 +17,7 @@ use soml_core::datatype::Scalar;
 use crate::query::{
     Comparison, Constant, Domain, Operator, Regex, TagRange, TermCondition, ValueTest,
 };
-use crate::value::{Number, cast, is_text};
+use crate::value::{Number, cast_ref, is_text};
 
 /// Maximum memory of a compiled regular expression, in bytes.
 const REGEX_SIZE: usize = 10 << 20;
@@ -66,14 +66,15 @@ impl<'c> TermMatcher<'c> {
 
     /// Returns whether a term satisfies the condition.
     #[must_use]
-    pub fn matches(&self, term: &Term) -> bool {
+    pub fn matches<'t>(&self, term: impl Into<TermRef<'t>>) -> bool {
+        let term = term.into();
         match self {
             TermMatcher::All(parts) => parts.iter().all(|part| part.matches(term)),
             TermMatcher::Any(parts) => parts.iter().any(|part| part.matches(term)),
             TermMatcher::Not(inner) => !inner.matches(term),
             TermMatcher::Value(test) => test.matches(term),
             TermMatcher::Lang(include, exclude) => match term {
-                Term::Literal(literal) => {
+                TermRef::Literal(literal) => {
                     let tag = literal.language();
                     (include.is_empty() || include.iter().any(|range| covers(range, tag)))
                         && !exclude.iter().any(|range| covers(range, tag))
@@ -81,8 +82,8 @@ impl<'c> TermMatcher<'c> {
                 _ => false,
             },
             TermMatcher::Datatype(test) => match term {
-                Term::Literal(literal) if literal.language().is_none() => {
-                    test.matches(&literal.datatype().into_owned().into())
+                TermRef::Literal(literal) if literal.language().is_none() => {
+                    test.matches(literal.datatype())
                 }
                 _ => false,
             },
@@ -174,17 +175,18 @@ impl<'c> ValueMatcher<'c> {
 
     /// Returns whether a term passes the test.
     #[must_use]
-    pub fn matches(&self, term: &Term) -> bool {
+    pub fn matches<'t>(&self, term: impl Into<TermRef<'t>>) -> bool {
+        let term = term.into();
         if let Domain::Cast(scalar) = self.domain {
-            return match cast(scalar, term) {
-                Some(cast) => self.holds(Domain::of(scalar), &cast),
+            return match cast_ref(scalar, term) {
+                Some(cast) => self.holds(Domain::of(scalar), cast),
                 None => false,
             };
         }
         self.holds(self.domain, term)
     }
 
-    fn holds(&self, domain: Domain, term: &Term) -> bool {
+    fn holds(&self, domain: Domain, term: TermRef<'_>) -> bool {
         let Some(value) = value(domain, term) else {
             return false;
         };
@@ -279,21 +281,21 @@ fn operand(domain: Domain, constant: &Constant) -> Option<Value<'_>> {
                 Domain::Cast(scalar) => Domain::of(scalar),
                 other => other,
             };
-            of_literal(domain, literal)
+            of_literal(domain, literal.as_ref())
         }
     }
 }
 
-fn value(domain: Domain, term: &Term) -> Option<Value<'_>> {
+fn value(domain: Domain, term: TermRef<'_>) -> Option<Value<'_>> {
     match (domain, term) {
-        (Domain::Iri, Term::NamedNode(node)) => Some(Value::Text(Cow::Borrowed(node.as_str()))),
+        (Domain::Iri, TermRef::NamedNode(node)) => Some(Value::Text(Cow::Borrowed(node.as_str()))),
         (Domain::Iri, _) => None,
-        (_, Term::Literal(literal)) => of_literal(domain, literal),
+        (_, TermRef::Literal(literal)) => of_literal(domain, literal),
         _ => None,
     }
 }
 
-fn of_literal(domain: Domain, literal: &Literal) -> Option<Value<'_>> {
+fn of_literal(domain: Domain, literal: LiteralRef<'_>) -> Option<Value<'_>> {
     let text = || Some(Value::Text(Cow::Borrowed(literal.value())));
     match domain {
         Domain::Lexical => text(),

@@ -1,27 +1,37 @@
 //! Sort keys: the value that a single-valued field displays.
 
-use std::borrow::Cow;
-
-use oxrdf::{Literal, Term};
+use oxrdf::{LiteralRef, TermRef};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 
 use crate::query::SortBy;
 use crate::value::{
-    Choice, Languages, LiteralKey, Numbers, SortValue, cast, is_plain, is_text, literal_key,
-    sort_value, write_scalar,
+    AsTerm, Choice, Languages, LiteralKey, Numbers, SortValue, cast_ref, is_plain, is_text,
+    literal_key, sort_value, write_scalar,
 };
 
 /// Returns the sort value of a single-valued field. The field chooses among its stored values by
 /// language, then the smallest of those that fit its range.
 #[must_use]
-pub fn shown(by: &SortBy, values: &[Term], accept_language: &[String]) -> SortValue {
+pub fn shown<T: AsTerm>(by: &SortBy, values: &[T], accept_language: &[String]) -> SortValue {
     match by {
-        SortBy::Scalar { scalar, cast, lang } => {
-            shown_scalar(*scalar, *cast, lang.as_ref(), values, accept_language)
+        SortBy::Scalar {
+            scalar,
+            cast: false,
+            lang,
+        } => shown_scalar(*scalar, lang.as_ref(), values, accept_language),
+        SortBy::Scalar {
+            scalar,
+            cast: true,
+            lang,
+        } => {
+            let values = values.iter();
+            let cast = values.filter_map(|value| cast_ref(*scalar, value.as_term()));
+            let cast: Vec<TermRef<'_>> = cast.collect();
+            shown_scalar(*scalar, lang.as_ref(), &cast, accept_language)
         }
         SortBy::Enum { names, cast } => {
-            let texts = literals(values).filter(|literal| *cast || is_plain(literal));
+            let texts = literals(values).filter(|literal| *cast || is_plain(*literal));
             let known = texts.filter(|literal| names.iter().any(|name| name == literal.value()));
             let smallest = known.map(|literal| literal.value()).min();
             smallest.map_or(SortValue::Missing, |name| SortValue::Text(name.to_owned()))
@@ -31,42 +41,28 @@ pub fn shown(by: &SortBy, values: &[Term], accept_language: &[String]) -> SortVa
                 spec: lang.as_ref(),
                 accepted: accept_language,
             };
-            let fits =
-                |term: &Term| matches!(term, Term::Literal(literal) if types.accepts(literal));
+            let fits = |term: &T| matches!(term.as_term(), TermRef::Literal(literal) if types.accepts(literal));
             let choice = languages.single(values, fits);
             let parts = [LiteralKey::Value, LiteralKey::Lang, LiteralKey::Datatype];
-            let smallest = |terms: &[&Term]| {
+            let smallest = |terms: &[&'_ T]| {
                 literals(terms.iter().copied())
-                    .filter(|literal| types.accepts(literal))
-                    .min_by_key(|literal| parts.map(|part| literal_key(part, literal)))
-                    .cloned()
+                    .filter(|literal| types.accepts(*literal))
+                    .min_by_key(|literal| parts.map(|part| literal_key(part, *literal)))
+                    .map(|literal| literal_key(*part, literal))
             };
             let smallest = smallest(&choice.chosen).or_else(|| smallest(&choice.others));
-            let smallest = smallest.as_ref();
-            smallest.map_or(SortValue::Missing, |literal| literal_key(*part, literal))
+            smallest.unwrap_or(SortValue::Missing)
         }
         SortBy::Iri | SortBy::TypeName(_) | SortBy::Constant(_) => SortValue::Missing,
     }
 }
 
-fn shown_scalar(
+fn shown_scalar<T: AsTerm>(
     scalar: Scalar,
-    is_cast: bool,
     lang: Option<&LangSpec>,
-    values: &[Term],
+    values: &[T],
     accept_language: &[String],
 ) -> SortValue {
-    let cast_values: Vec<Term>;
-    let values = if is_cast {
-        cast_values = values
-            .iter()
-            .filter_map(|value| cast(scalar, value))
-            .map(Cow::into_owned)
-            .collect();
-        &cast_values
-    } else {
-        values
-    };
     let choice = match (scalar, lang, values) {
         (Scalar::String, None, [] | [_]) => Choice::all(values),
         (Scalar::String, spec, _) => {
@@ -74,7 +70,8 @@ fn shown_scalar(
                 spec,
                 accepted: accept_language,
             };
-            let fits = |term: &Term| matches!(term, Term::Literal(literal) if is_text(literal));
+            let fits =
+                |term: &T| matches!(term.as_term(), TermRef::Literal(literal) if is_text(literal));
             languages.single(values, fits)
         }
         _ => Choice::all(values),
@@ -82,15 +79,20 @@ fn shown_scalar(
     let mut scratch = Vec::new();
     let fitting = choice.chosen.into_iter().filter_map(|value| {
         scratch.clear();
+        let value = value.as_term();
         write_scalar(&mut scratch, scalar, value, Numbers::Exact).then(|| sort_value(scalar, value))
     });
     fitting.min().unwrap_or(SortValue::Missing)
 }
 
 /// Keeps the literals among values.
-fn literals<'v>(values: impl IntoIterator<Item = &'v Term>) -> impl Iterator<Item = &'v Literal> {
-    values.into_iter().filter_map(|value| match value {
-        Term::Literal(literal) => Some(literal),
-        _ => None,
-    })
+fn literals<'v, T: AsTerm + 'v>(
+    values: impl IntoIterator<Item = &'v T>,
+) -> impl Iterator<Item = LiteralRef<'v>> {
+    values
+        .into_iter()
+        .filter_map(|value| match value.as_term() {
+            TermRef::Literal(literal) => Some(literal),
+            _ => None,
+        })
 }

@@ -7,7 +7,7 @@ use oxrdf::{GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, Qu
 
 use super::links::Links;
 use crate::error::StoreError;
-use crate::pattern::{Pattern, QuadSource};
+use crate::pattern::{DecodedQuads, Pattern};
 use crate::query::Dataset;
 use crate::write::change_graph;
 
@@ -68,7 +68,7 @@ impl Embedded {
     }
 }
 
-impl QuadSource for Embedded {
+impl DecodedQuads for Embedded {
     type Error = StorageError;
     type Quads = Visible;
 

@@ -7,7 +7,7 @@ use oxrdf::{NamedNode, Term};
 use super::OxigraphStore;
 use super::source::failed;
 use crate::error::StoreError;
-use crate::pattern::{Pattern, QuadSource};
+use crate::pattern::{DecodedQuads, Pattern};
 use crate::statements::{Statement, Statements};
 
 impl Statements for OxigraphStore {
@@ -20,7 +20,7 @@ impl Statements for OxigraphStore {
         let may_repeat = source.may_have_named_graphs();
         let mut seen = HashSet::new();
         let pattern = Pattern {
-            subject: Some(subject),
+            subject: Some(subject.as_ref()),
             ..Pattern::default()
         };
         for quad in source.quads(pattern, None) {

@@ -59,7 +59,7 @@ impl GraphStore for View {
         context.check()?;
         let source = Overlay::new(self.source.clone(), &self.pending);
         let mut quads = source.quads(Default::default(), None);
-        let first = quads.next().transpose().map_err(super::failed)?;
+        let first = quads.next().transpose()?;
         Ok(StoreInfo {
             provider: self.provider.to_owned(),
             statements: first.is_none().then_some(0),

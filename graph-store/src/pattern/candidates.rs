@@ -6,20 +6,19 @@
 //! provides the candidates. So the cost is proportional to the smallest source, without statistics.
 //! Then the whole condition is evaluated for each candidate.
 
-use oxrdf::{NamedNode, Term};
-
 use super::condition::Ready;
-use super::source::{Pattern, QuadSource};
-use super::walk::{Quads, Starts, Walker};
+use super::ready::Known;
+use super::source::QuadSource;
+use super::walk::{Starts, Walker};
 use crate::error::StoreError;
 use crate::evaluate::TermMatcher;
 use crate::query::{
     Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, Step, TermCondition,
     TypeTest, ValueCondition, ValueTest,
 };
-use crate::store::order::{drop_repeated, named_nodes};
+use crate::store::order::drop_repeated;
 
-/// Quads that a source of weight 1 reads in its first turn; each further turn reads twice as many.
+/// Triples that a source of weight 1 reads in its first turn; each further turn reads twice as many.
 const FIRST_TURN: usize = 32;
 /// Maximum number of steps between a candidate and the value by which it is found.
 const MAX_STEPS: usize = 4;
@@ -30,7 +29,7 @@ const MAX_SOURCES: usize = 6;
 pub(super) fn select<S: QuadSource>(
     walker: &Walker<'_, S>,
     condition: &NodeCondition,
-) -> Result<Vec<NamedNode>, StoreError> {
+) -> Result<Vec<S::Node>, StoreError> {
     let parts = match condition {
         NodeCondition::All(parts) => parts.as_slice(),
         single => std::slice::from_ref(single),
@@ -43,7 +42,10 @@ pub(super) fn select<S: QuadSource>(
             _ => None,
         });
     let (candidates, decided) = match ids {
-        Some((part, ids)) => (ids.clone(), Some(part)),
+        Some((part, ids)) => {
+            let ids = ids.iter().map(|id| walker.source.node(id).into_owned());
+            (ids.collect(), Some(part))
+        }
         None => {
             let mut sources = Vec::new();
             add_sources(walker, parts, &mut Vec::new(), &mut sources)?;
@@ -54,7 +56,7 @@ pub(super) fn select<S: QuadSource>(
     };
     let open = parts.iter().enumerate();
     let open = open.filter(|(part, _)| decided != Some(*part));
-    let ready = Ready::all(open.map(|(_, part)| part))?;
+    let ready = Ready::all(&walker.source, open.map(|(_, part)| part))?;
     if ready.is_true() {
         return Ok(candidates);
     }
@@ -119,18 +121,10 @@ impl Weight {
 /// A source of candidates.
 struct Source<'s, S: QuadSource> {
     weight: Weight,
-    /// The quads that are being read.
-    current: Option<Quads<'s, S>>,
-    /// Quads that are still to be read.
-    rest: Box<dyn Iterator<Item = Quads<'s, S>> + 's>,
-    /// Objects from an index, read before all quads.
-    indexed: Starts<'s>,
-    /// The objects of the quads are wanted rather than their subjects.
-    inverse: bool,
-    /// The condition on the other ends of the quads.
-    matcher: Option<TermMatcher<'s>>,
+    /// Where the triples that are being read start.
+    starts: Starts<'s, S>,
     /// The objects so far.
-    found: Vec<NamedNode>,
+    found: Vec<S::Node>,
     /// An object may be found several times.
     may_repeat: bool,
     /// Steps from a candidate to the objects that are found, in this order.
@@ -139,63 +133,45 @@ struct Source<'s, S: QuadSource> {
     decides: Option<usize>,
 }
 
-impl<S: QuadSource> Source<'_, S> {
-    /// Reads up to `limit` quads; returns whether the source is exhausted.
-    fn read(&mut self, walker: &Walker<'_, S>, mut limit: usize) -> Result<bool, StoreError> {
-        for start in self.indexed.by_ref().take(limit) {
-            walker.tick()?;
-            walker.keep(start.as_ref().into());
-            self.found.push(start);
-            limit -= 1;
-        }
-        if limit == 0 {
-            return Ok(false);
-        }
-        loop {
-            let Some(quads) = &mut self.current else {
-                return Ok(true);
-            };
-            for quad in quads.by_ref() {
-                let quad = quad?;
-                let (start, end) = if self.inverse {
-                    (quad.object, Term::from(quad.subject))
-                } else {
-                    (quad.subject.into(), quad.object)
-                };
-                let matches = |matcher: &TermMatcher<'_>| {
-                    !matches!(end, Term::BlankNode(_)) && matcher.matches(&end)
-                };
-                if let Term::NamedNode(node) = start
-                    && self.matcher.as_ref().is_none_or(matches)
-                {
-                    walker.keep(node.as_ref().into());
-                    self.found.push(node);
-                }
-                limit -= 1;
-                if limit == 0 {
-                    return Ok(false);
-                }
-            }
-            self.current = self.rest.next();
+impl<'s, S: QuadSource> Source<'s, S> {
+    fn new(weight: Weight, starts: Starts<'s, S>) -> Self {
+        Source {
+            weight,
+            starts,
+            found: Vec::new(),
+            may_repeat: true,
+            way: Vec::new(),
+            decides: None,
         }
     }
 
+    /// Reads up to `limit` triples; returns whether the source is exhausted.
+    fn read(&mut self, walker: &Walker<'_, S>, limit: usize) -> Result<bool, StoreError> {
+        let mut unread = limit;
+        for start in self.starts.by_ref().take(limit) {
+            walker.tick()?;
+            if let Some(node) = start? {
+                walker.keep_node(&node);
+                self.found.push(node);
+            }
+            unread -= 1;
+        }
+        Ok(unread > 0)
+    }
+
     /// Returns the distinct candidates.
-    fn candidates(self, walker: &Walker<'_, S>) -> Result<Vec<NamedNode>, StoreError> {
+    fn candidates(self, walker: &Walker<'_, S>) -> Result<Vec<S::Node>, StoreError> {
         let mut nodes = self.found;
         if self.may_repeat {
             drop_repeated(&mut nodes, 0);
         }
         for step in self.way.into_iter().rev() {
-            let back = Step {
-                predicate: step.predicate.clone(),
-                inverse: !step.inverse,
-            };
+            let back = walker.step(step).reversed();
             let mut values = Vec::new();
             for node in &nodes {
                 walker.walk(node, &back, &mut values)?;
             }
-            nodes = named_nodes(values).collect();
+            nodes = walker.nodes(values);
             drop_repeated(&mut nodes, 0);
         }
         Ok(nodes)
@@ -227,7 +203,8 @@ fn add_sources<'s, S: QuadSource>(
                     let source = by_value(walker, step, condition, way)?;
                     sources.extend(source.map(|source| Source {
                         // The known values may satisfy only one of several tests.
-                        decides: (is_first && source.matcher.is_some()).then_some(position),
+                        decides:
+                            (is_first && source.weight == Weight::Property).then_some(position),
                         ..source
                     }));
                 }
@@ -241,10 +218,10 @@ fn add_sources<'s, S: QuadSource>(
                         _ => None,
                     });
                     if let Some(ids) = ids {
-                        let terms: Vec<Term> = ids.iter().cloned().map(Term::from).collect();
+                        let values = ids.iter().map(Known::Iri).collect();
                         sources.push(Source {
                             decides: (is_first && inner.len() == 1).then_some(position),
-                            ..known_values(walker, step, terms, way)
+                            ..known_values(walker, step, values, way)
                         });
                     } else if way.len() < MAX_STEPS {
                         way.push(step);
@@ -259,39 +236,17 @@ fn add_sources<'s, S: QuadSource>(
     Ok(())
 }
 
-impl<'s, S: QuadSource> Source<'s, S> {
-    fn new(weight: Weight, mut quads: impl Iterator<Item = Quads<'s, S>> + 's) -> Self {
-        Source {
-            weight,
-            current: quads.next(),
-            rest: Box::new(quads),
-            indexed: Box::new(std::iter::empty()),
-            inverse: false,
-            matcher: None,
-            found: Vec::new(),
-            may_repeat: true,
-            way: Vec::new(),
-            decides: None,
-        }
-    }
-}
-
 fn instances<'s, S: QuadSource>(walker: &'s Walker<'_, S>, test: &'s TypeTest) -> Source<'s, S> {
     let types = test
         .alternatives
         .iter()
         .flat_map(|(property, types)| types.iter().map(move |ty| (property, ty)));
     let is_single = types.clone().nth(1).is_none();
-    let quads = types.map(|(property, ty)| {
-        walker.quads(Pattern {
-            predicate: Some(property.as_ref()),
-            object: Some(ty.into()),
-            ..Pattern::default()
-        })
-    });
+    let starts =
+        types.flat_map(|(property, ty)| walker.starts(Known::Iri(ty), walker.forward(property)));
     Source {
         may_repeat: !is_single || walker.may_repeat,
-        ..Source::new(Weight::Instances, quads)
+        ..Source::new(Weight::Instances, Box::new(starts))
     }
 }
 
@@ -299,41 +254,16 @@ fn instances<'s, S: QuadSource>(walker: &'s Walker<'_, S>, test: &'s TypeTest) -
 fn known_values<'s, S: QuadSource>(
     walker: &'s Walker<'_, S>,
     step: &'s Step,
-    values: Vec<Term>,
+    values: Vec<Known<'s>>,
     way: &[&'s Step],
 ) -> Source<'s, S> {
-    let may_repeat = values.len() > 1 || walker.may_repeat;
-    let indexed = match step.inverse {
-        false => walker.leading_to(&values, &step.predicate),
-        true => None,
-    };
-    let unread = match indexed {
-        Some(_) => Vec::new(),
-        None => values,
-    };
-    let quads = unread.into_iter().filter_map(|value| {
-        let predicate = Some(step.predicate.as_ref());
-        Some(walker.quads(match (step.inverse, &value) {
-            (false, value) => Pattern {
-                predicate,
-                object: Some(value.as_ref()),
-                ..Pattern::default()
-            },
-            (true, Term::NamedNode(value)) => Pattern {
-                predicate,
-                subject: Some(value),
-                ..Pattern::default()
-            },
-            (true, _) => return None,
-        }))
-    });
-    let source = Source::new(Weight::KnownValues, quads);
     Source {
-        indexed: indexed.unwrap_or(source.indexed),
-        inverse: step.inverse,
-        may_repeat,
+        may_repeat: values.len() > 1 || walker.may_repeat,
         way: way.to_vec(),
-        ..source
+        ..Source::new(
+            Weight::KnownValues,
+            walker.leading_to(values, walker.step(step)),
+        )
     }
 }
 
@@ -352,27 +282,38 @@ fn by_value<'s, S: QuadSource>(
         TermCondition::Value(test) => Some(test),
         _ => None,
     });
-    if let Some(terms) = tests.clone().find_map(exact_terms) {
-        return Ok(Some(known_values(walker, step, terms, way)));
+    if let Some(values) = tests.clone().find_map(exact_terms) {
+        return Ok(Some(known_values(walker, step, values, way)));
     }
     // Far from the candidates, a scan pays off only for a selective test.
     if !way.is_empty() && !tests.any(is_selective) || parts.is_empty() {
         return Ok(None);
     }
-    let quads = walker.quads(Pattern {
-        predicate: Some(step.predicate.as_ref()),
-        ..Pattern::default()
+    let matcher = TermMatcher::new(condition)?;
+    let source = &walker.source;
+    let ready = walker.step(step);
+    let pairs = walker.in_graphs(move |graph| source.pairs(&ready.property, graph));
+    let starts = pairs.map(move |pair| {
+        let (subject, object) = pair?;
+        let (start, end) = if ready.inverse {
+            (object, subject)
+        } else {
+            (subject, object)
+        };
+        let Ok(node) = source.to_node(start) else {
+            return Ok(None);
+        };
+        let matches = || source.with_term(&end, |end| matcher.matches(end));
+        Ok((!source.is_blank(&end) && matches()).then_some(node))
     });
     Ok(Some(Source {
-        inverse: step.inverse,
-        matcher: Some(TermMatcher::new(condition)?),
         way: way.to_vec(),
-        ..Source::new(Weight::Property, std::iter::once(quads))
+        ..Source::new(Weight::Property, Box::new(starts))
     }))
 }
 
 /// Returns all terms that pass a test, if the test fixes them exactly.
-fn exact_terms(test: &ValueTest) -> Option<Vec<Term>> {
+fn exact_terms(test: &ValueTest) -> Option<Vec<Known<'_>>> {
     use soml_core::datatype::Scalar;
     if !matches!(test.domain, Domain::Iri | Domain::Typed(Scalar::String)) {
         return None;
@@ -383,8 +324,8 @@ fn exact_terms(test: &ValueTest) -> Option<Vec<Term>> {
         _ => return None,
     };
     let terms = constants.iter().map(|constant| match constant {
-        Constant::Iri(iri) => iri.clone().into(),
-        Constant::Literal(literal) => literal.clone().into(),
+        Constant::Iri(iri) => Known::Iri(iri),
+        Constant::Literal(literal) => Known::Literal(literal),
     });
     Some(terms.collect())
 }

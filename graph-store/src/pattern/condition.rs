@@ -7,45 +7,42 @@
 use std::cell::RefCell;
 
 use foldhash::HashMap;
-use oxrdf::{NamedNode, Term};
 
+use super::ready::{Ids, ReadyStep, ReadyTest};
 use super::source::QuadSource;
 use super::walk::Walker;
 use crate::error::StoreError;
 use crate::evaluate::{RegexTooLarge, TermMatcher, ValueMatcher};
-use crate::query::{NodeCondition, Quantifier, Step, TypeTest, ValueCondition};
-
-/// Up to this many ids are looked up one by one, rather than found among the values of an object.
-const FEW_IDS: usize = 2;
+use crate::query::{NodeCondition, Quantifier, ValueCondition};
 
 /// A compiled condition on objects.
-pub(super) enum Ready<'c> {
-    All(Vec<Ready<'c>>),
-    Any(Vec<Ready<'c>>),
-    Not(Box<Ready<'c>>),
-    OneOf(&'c [NamedNode]),
+pub(super) enum Ready<'c, S: QuadSource> {
+    All(Vec<Ready<'c, S>>),
+    Any(Vec<Ready<'c, S>>),
+    Not(Box<Ready<'c, S>>),
+    OneOf(Ids<S::Node>),
     Iri(ValueMatcher<'c>),
-    Instance(&'c TypeTest),
+    Instance(ReadyTest<'c, S>),
     Values {
-        step: &'c Step,
+        step: ReadyStep<'c, S>,
         quantifier: Quantifier,
-        of: ReadyValue<'c>,
+        of: ReadyValue<'c, S>,
     },
 }
 
 /// A compiled condition on values.
-pub(super) enum ReadyValue<'c> {
+pub(super) enum ReadyValue<'c, S: QuadSource> {
     /// The value is one of these objects.
-    OneOf(&'c [NamedNode]),
+    OneOf(Ids<S::Node>),
     /// The value is an object that satisfies a condition; results are cached where that costs less
     /// than evaluating the condition again.
-    Node(Box<Ready<'c>>, Option<Decided>),
+    Node(Box<Ready<'c, S>>, Option<Decided<S::Node>>),
     /// The value is a term that satisfies a condition.
     Term(TermMatcher<'c>),
 }
 
 /// Cached results.
-type Decided = RefCell<HashMap<NamedNode, bool>>;
+type Decided<N> = RefCell<HashMap<N, bool>>;
 
 impl From<RegexTooLarge> for StoreError {
     fn from(_: RegexTooLarge) -> Self {
@@ -53,37 +50,42 @@ impl From<RegexTooLarge> for StoreError {
     }
 }
 
-impl<'c> Ready<'c> {
-    pub(super) fn new(condition: &'c NodeCondition) -> Result<Self, StoreError> {
+impl<'c, S: QuadSource> Ready<'c, S> {
+    pub(super) fn new(source: &S, condition: &'c NodeCondition) -> Result<Self, StoreError> {
         Ok(match condition {
-            NodeCondition::All(parts) => Ready::all(parts)?,
-            NodeCondition::Any(parts) => Ready::Any(Ready::each(parts)?),
-            NodeCondition::Not(inner) => Ready::Not(Box::new(Ready::new(inner)?)),
-            NodeCondition::OneOf(ids) => Ready::OneOf(ids),
+            NodeCondition::All(parts) => Ready::all(source, parts)?,
+            NodeCondition::Any(parts) => Ready::Any(Ready::each(source, parts)?),
+            NodeCondition::Not(inner) => Ready::Not(Box::new(Ready::new(source, inner)?)),
+            NodeCondition::OneOf(ids) => Ready::OneOf(Ids::new(source, ids)),
             NodeCondition::Iri(test) => Ready::Iri(ValueMatcher::new(test)?),
-            NodeCondition::Instance(test) => Ready::Instance(test),
+            NodeCondition::Instance(test) => Ready::Instance(ReadyTest::new(source, test)),
             NodeCondition::Values {
                 step,
                 quantifier,
                 condition,
             } => Ready::Values {
-                step,
+                step: ReadyStep::new(source, step),
                 quantifier: *quantifier,
-                of: ReadyValue::new(condition)?,
+                of: ReadyValue::new(source, condition)?,
             },
         })
     }
 
     /// Compiles a conjunction.
     pub(super) fn all(
+        source: &S,
         parts: impl IntoIterator<Item = &'c NodeCondition>,
     ) -> Result<Self, StoreError> {
-        Ok(Ready::All(Ready::each(parts)?))
+        Ok(Ready::All(Ready::each(source, parts)?))
     }
 
     /// Compiles conditions, the cheapest first.
-    fn each(parts: impl IntoIterator<Item = &'c NodeCondition>) -> Result<Vec<Self>, StoreError> {
-        let ready: Result<Vec<_>, _> = parts.into_iter().map(Ready::new).collect();
+    fn each(
+        source: &S,
+        parts: impl IntoIterator<Item = &'c NodeCondition>,
+    ) -> Result<Vec<Self>, StoreError> {
+        let ready = parts.into_iter().map(|part| Ready::new(source, part));
+        let ready: Result<Vec<_>, _> = ready.collect();
         let mut parts = ready?;
         parts.sort_by_key(Ready::cost);
         Ok(parts)
@@ -117,13 +119,13 @@ impl<'c> Ready<'c> {
         match self {
             Ready::OneOf(_) | Ready::Iri(_) => true,
             Ready::Instance(test) => {
-                matches!(test.alternatives.as_slice(), [(_, types)] if types.len() == 1)
+                matches!(test.alternatives.as_slice(), [(_, types)] if types.single().is_some())
             }
             Ready::Values {
                 quantifier: Quantifier::Some,
                 of: ReadyValue::OneOf(ids),
                 ..
-            } => ids.len() == 1,
+            } => ids.single().is_some(),
             Ready::All(parts) | Ready::Any(parts) => match parts.as_slice() {
                 [] => true,
                 [single] => single.is_look_up(),
@@ -135,11 +137,7 @@ impl<'c> Ready<'c> {
     }
 
     /// Returns whether an object satisfies the condition.
-    pub(super) fn holds<S: QuadSource>(
-        &self,
-        walker: &Walker<'_, S>,
-        node: &NamedNode,
-    ) -> Result<bool, StoreError> {
+    pub(super) fn holds(&self, walker: &Walker<'_, S>, node: &S::Node) -> Result<bool, StoreError> {
         match self {
             Ready::All(parts) => {
                 for part in parts {
@@ -158,15 +156,15 @@ impl<'c> Ready<'c> {
                 Ok(false)
             }
             Ready::Not(inner) => Ok(!inner.holds(walker, node)?),
-            Ready::OneOf(ids) => Ok(ids.binary_search(node).is_ok()),
-            Ready::Iri(test) => Ok(test.matches(&node.clone().into())),
+            Ready::OneOf(ids) => Ok(ids.contains(node)),
+            Ready::Iri(test) => Ok(walker.source.with_iri(node, |iri| test.matches(iri))),
             Ready::Instance(test) => walker.is_instance(node, test),
             Ready::Values {
                 step,
                 quantifier: Quantifier::Some,
-                of: ReadyValue::OneOf(ids),
-            } if ids.len() <= FEW_IDS => {
-                for id in *ids {
+                of: ReadyValue::OneOf(Ids::Few(ids)),
+            } => {
+                for id in ids {
                     if walker.leads_to(node, step, id)? {
                         return Ok(true);
                     }
@@ -189,12 +187,14 @@ impl<'c> Ready<'c> {
     }
 }
 
-impl<'c> ReadyValue<'c> {
-    pub(super) fn new(condition: &'c ValueCondition) -> Result<Self, StoreError> {
+impl<'c, S: QuadSource> ReadyValue<'c, S> {
+    pub(super) fn new(source: &S, condition: &'c ValueCondition) -> Result<Self, StoreError> {
         Ok(match condition {
-            ValueCondition::Node(NodeCondition::OneOf(ids)) => ReadyValue::OneOf(ids),
+            ValueCondition::Node(NodeCondition::OneOf(ids)) => {
+                ReadyValue::OneOf(Ids::new(source, ids))
+            }
             ValueCondition::Node(inner) => {
-                let inner = Ready::new(inner)?;
+                let inner = Ready::new(source, inner)?;
                 let decided = (!inner.is_look_up()).then(Decided::default);
                 ReadyValue::Node(Box::new(inner), decided)
             }
@@ -203,20 +203,22 @@ impl<'c> ReadyValue<'c> {
     }
 
     /// Returns whether a value satisfies the condition; `None` when it is of another kind.
-    pub(super) fn holds<S: QuadSource>(
+    pub(super) fn holds(
         &self,
         walker: &Walker<'_, S>,
-        value: &Term,
+        value: &S::Term,
     ) -> Result<Option<bool>, StoreError> {
-        let node = match (self, value) {
-            (ReadyValue::Term(matcher), value) => return Ok(Some(matcher.matches(value))),
-            (_, Term::NamedNode(node)) => node,
-            _ => return Ok(None),
-        };
+        let node = || walker.source.as_node(value);
         let (inner, decided) = match self {
-            ReadyValue::OneOf(ids) => return Ok(Some(ids.binary_search(node).is_ok())),
+            ReadyValue::Term(matcher) => {
+                let matches = walker.source.with_term(value, |term| matcher.matches(term));
+                return Ok(Some(matches));
+            }
+            ReadyValue::OneOf(ids) => return Ok(node().map(|node| ids.contains(node))),
             ReadyValue::Node(inner, decided) => (inner, decided),
-            ReadyValue::Term(_) => unreachable!("terms are decided above"),
+        };
+        let Some(node) = node() else {
+            return Ok(None);
         };
         let Some(decided) = decided else {
             return inner.holds(walker, node).map(Some);

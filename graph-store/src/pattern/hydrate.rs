@@ -5,12 +5,12 @@
 //! many more quads than are wanted, one lookup per property is cheaper. The measured cost of the
 //! objects so far decides how the next ones are read.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use oxrdf::{NamedNode, Term};
+use foldhash::HashMap;
+use oxrdf::NamedNode;
 
-use super::source::{Pattern, QuadSource};
+use super::source::QuadSource;
 use super::walk::Walker;
 use crate::error::StoreError;
 use crate::query::{Column, ObjectRef, Slot};
@@ -34,30 +34,31 @@ pub(super) fn columns<S: QuadSource>(
     walker: &Walker<'_, S>,
     nodes: &[ObjectRef],
     slots: &[Slot],
-) -> Result<Vec<Column>, StoreError> {
-    let mut columns: Vec<Column> = slots
+) -> Result<Vec<Values<S::Term>>, StoreError> {
+    let mut columns: Vec<_> = slots
         .iter()
-        .map(|_| Column::with_capacity(nodes.len()))
+        .map(|_| Values::with_capacity(nodes.len()))
         .collect();
-    let forward = Forward::new(slots);
+    let steps: Vec<_> = slots.iter().map(|slot| walker.step(&slot.step)).collect();
+    let forward = Forward::new(walker, slots);
     let mut cost = Cost::default();
     // Two lookups are cheaper than a scan for all but the smallest objects.
-    let mut scans = forward.properties.len() > 2;
+    let mut scans = walker.source.reads_subjects_at_once() && forward.properties.len() > 2;
     let mut decision = FIRST_DECISION;
     for (position, node) in nodes.iter().enumerate() {
-        let node = node.node();
+        let node = walker.source.node(node.node());
         walker.tick()?;
         if scans && position == decision {
             scans = cost.favours_scans(forward.properties.len());
             decision *= 2;
         }
-        let scanned = scans && forward.scan(walker, node, &mut columns, &mut cost)?;
-        for (slot, column) in slots.iter().zip(&mut columns) {
-            if slot.step.inverse || !scanned {
+        let scanned = scans && forward.scan(walker, &node, &mut columns, &mut cost)?;
+        for (step, column) in steps.iter().zip(&mut columns) {
+            if step.inverse || !scanned {
                 let start = column.values.len();
-                walker.walk(node, &slot.step, &mut column.values)?;
+                walker.walk(&node, step, &mut column.values)?;
                 for value in &column.values[start..] {
-                    walker.keep(value.as_ref());
+                    walker.keep(value);
                 }
             }
             column.end_node();
@@ -86,88 +87,127 @@ impl Cost {
     }
 }
 
-/// The slots in forward direction, by property.
-struct Forward<'s> {
-    properties: Vec<(&'s str, Vec<usize>)>,
-    /// Positions in `properties`, when there are too many for a linear search.
-    index: Option<HashMap<&'s str, usize>>,
+/// The values of one slot, one object after the other, as in a [`Column`].
+pub(super) struct Values<T> {
+    pub(super) offsets: Vec<u32>,
+    pub(super) values: Vec<T>,
 }
 
-impl<'s> Forward<'s> {
-    fn new(slots: &'s [Slot]) -> Self {
-        let mut properties: Vec<(&str, Vec<usize>)> = Vec::new();
+impl<T> Values<T> {
+    /// Creates values with room for those of `nodes` objects.
+    pub(super) fn with_capacity(nodes: usize) -> Self {
+        let mut offsets = Vec::with_capacity(nodes + 1);
+        offsets.push(0);
+        Values {
+            offsets,
+            values: Vec::with_capacity(nodes),
+        }
+    }
+
+    /// Ends the values of the current object.
+    pub(super) fn end_node(&mut self) {
+        let end = u32::try_from(self.values.len());
+        self.offsets.push(end.expect("a column below 2^32 values"));
+    }
+
+    /// Converts handles to the terms that they stand for.
+    pub(super) fn into_column<S: QuadSource<Term = T>>(self, source: &S) -> Column {
+        Column {
+            offsets: self.offsets,
+            values: source.to_terms(self.values),
+        }
+    }
+}
+
+/// The slots in forward direction, by property.
+struct Forward<'s, S: QuadSource> {
+    properties: Vec<Property<'s, S>>,
+    /// Positions in `properties`, when there are too many for a linear search.
+    index: Option<HashMap<S::Node, usize>>,
+}
+
+struct Property<'s, S: QuadSource> {
+    iri: &'s NamedNode,
+    property: S::Property<'s>,
+    slots: Vec<usize>,
+}
+
+impl<'s, S: QuadSource> Forward<'s, S> {
+    fn new(walker: &Walker<'_, S>, slots: &'s [Slot]) -> Self {
+        let mut properties: Vec<Property<'s, S>> = Vec::new();
         for (position, slot) in slots.iter().enumerate() {
             if slot.step.inverse {
                 continue;
             }
-            let name = slot.step.predicate.as_str();
-            match properties.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, slots)) => slots.push(position),
-                None => properties.push((name, vec![position])),
+            let iri = &slot.step.predicate;
+            match properties.iter_mut().find(|known| known.iri == iri) {
+                Some(known) => known.slots.push(position),
+                None => properties.push(Property {
+                    iri,
+                    property: walker.source.property(iri),
+                    slots: vec![position],
+                }),
             }
         }
         let index = (properties.len() > 8).then(|| {
-            let names = properties.iter().enumerate();
-            names
-                .map(|(position, (name, _))| (*name, position))
-                .collect()
+            let iris = properties.iter().map(|property| property.iri);
+            let nodes = iris.map(|iri| walker.source.node(iri).into_owned());
+            nodes.zip(0..).collect()
         });
         Forward { properties, index }
     }
 
-    fn find(&self, property: &str) -> Option<usize> {
+    fn find(&self, source: &S, predicate: &S::Node) -> Option<usize> {
         match &self.index {
-            Some(index) => index.get(property).copied(),
+            Some(index) => index.get(predicate).copied(),
             None => self
                 .properties
                 .iter()
-                .position(|(name, _)| *name == property),
+                .position(|known| source.is_property(predicate, &known.property)),
         }
     }
 
     /// Reads the values of one object in one scan; gives up, leaving nothing behind, after too many
     /// quads.
-    fn scan<S: QuadSource>(
+    fn scan(
         &self,
         walker: &Walker<'_, S>,
-        node: &NamedNode,
-        columns: &mut [Column],
+        node: &S::Node,
+        columns: &mut [Values<S::Term>],
         cost: &mut Cost,
     ) -> Result<bool, StoreError> {
         let limit = self.properties.len() * QUADS_PER_SLOT;
         let mut read = 0;
-        let pattern = Pattern {
-            subject: Some(node),
-            ..Pattern::default()
-        };
-        walker.each_quad(pattern, |quad| {
+        let source = &walker.source;
+        let scan = |graph: Option<&S::Graph>| source.about(node, graph);
+        walker.each(scan, |(predicate, value)| {
             read += 1;
             if read > limit {
                 return Ok(ControlFlow::Break(()));
             }
-            let Some(property) = self.find(quad.predicate.as_str()) else {
+            let Some(property) = self.find(source, &predicate) else {
                 return Ok(ControlFlow::Continue(()));
             };
             cost.wanted += 1.0;
-            if matches!(quad.object, Term::BlankNode(_)) {
+            if source.is_blank(&value) {
                 return Ok(ControlFlow::Continue(()));
             }
             let (last, others) = self.properties[property]
-                .1
+                .slots
                 .split_last()
                 .expect("a property has a slot");
             for &slot in others {
-                walker.keep(quad.object.as_ref());
-                columns[slot].values.push(quad.object.clone());
+                walker.keep(&value);
+                columns[slot].values.push(value.clone());
             }
-            walker.keep(quad.object.as_ref());
-            columns[*last].values.push(quad.object);
+            walker.keep(&value);
+            columns[*last].values.push(value);
             Ok(ControlFlow::Continue(()))
         })?;
         cost.objects += 1.0;
         cost.quads += read as f64;
-        let starts = |column: &Column| column.offsets.last().map_or(0, |&at| at as usize);
-        for &slot in self.properties.iter().flat_map(|(_, slots)| slots) {
+        let starts = |column: &Values<S::Term>| column.offsets.last().map_or(0, |&at| at as usize);
+        for &slot in self.properties.iter().flat_map(|known| &known.slots) {
             let column = &mut columns[slot];
             let start = starts(column);
             if read > limit {

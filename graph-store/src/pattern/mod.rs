@@ -7,12 +7,16 @@
 
 mod candidates;
 mod condition;
+mod decoded;
 mod hydrate;
+#[cfg(test)]
+mod numbered;
 #[cfg(feature = "oxigraph")]
 mod overlay;
 #[cfg(feature = "oxigraph")]
 mod pending;
 mod read;
+mod ready;
 mod source;
 #[cfg(feature = "oxigraph")]
 mod statements;
@@ -20,12 +24,18 @@ mod store;
 mod walk;
 
 #[cfg(feature = "oxigraph")]
+pub(crate) use decoded::DecodedQuads;
+#[cfg(feature = "oxigraph")]
 pub(crate) use overlay::Overlay;
 #[cfg(feature = "oxigraph")]
 pub(crate) use pending::Pending;
+#[cfg(feature = "image")]
+pub(crate) use source::Object;
 #[cfg(feature = "oxigraph")]
-pub(crate) use source::{Pattern, QuadSource};
+pub(crate) use source::Pattern;
+#[cfg(any(feature = "image", feature = "oxigraph"))]
+pub(crate) use source::QuadSource;
 pub use source::{PatternSource, Quads};
 pub use store::PatternStore;
-#[cfg(feature = "oxigraph")]
+#[cfg(any(feature = "image", feature = "oxigraph"))]
 pub(crate) use walk::Walker;

@@ -21,6 +21,10 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.removed.is_empty() && self.added.is_empty()
+    }
+
     /// Returns the difference as a change.
     pub(crate) fn into_change(self) -> QuadChange {
         let quads = |set: QuadSet| set.quads.into_iter().flatten().collect();
@@ -140,7 +144,7 @@ impl QuadSet {
         let matches = |quad: &&'q Quad| {
             pattern
                 .subject
-                .is_none_or(|term| quad.subject.as_ref() == term.into())
+                .is_none_or(|term| quad.subject.as_ref() == NamedOrBlankNodeRef::from(term))
                 && pattern
                     .predicate
                     .is_none_or(|term| quad.predicate.as_ref() == term)

@@ -1,21 +1,27 @@
 //! Answers the calls to a store by index scans.
 
+use std::cmp::Ordering;
 use std::time::Instant;
 
-use oxrdf::{NamedNode, Term};
+use oxrdf::{NamedNode, TermRef};
 
 use super::condition::ReadyValue;
+use super::hydrate::Values;
+use super::ready::{ReadyStep, ReadyTest};
 use super::source::QuadSource;
 use super::walk::Walker;
 use super::{candidates, hydrate};
 use crate::context::CallContext;
 use crate::error::StoreError;
+use crate::evaluate::shown;
 use crate::query::{
-    Column, Hydrated, HydrationRequest, ObjectRef, Position, Selection, SlotPage, Step, TypeTest,
+    Column, Hydrated, HydrationRequest, ObjectRef, Selection, SlotPage, SortBy, Step, TypeTest,
     ValueCondition, Window, object_refs,
 };
 use crate::store::order::{KeyCache, Neighbours, keys, sorted_page, sorted_values};
-use crate::store::{WindowBuilder, Windowed};
+use crate::store::ready_order::{ReadyOrder, ReadyPage};
+use crate::store::{Place, PlaceBuilder, Windowed};
+use crate::value::SortValue;
 
 impl<S: QuadSource> Walker<'_, S> {
     /// Returns the objects of a selection, ordered and paged.
@@ -23,12 +29,13 @@ impl<S: QuadSource> Walker<'_, S> {
         let nodes = self.candidates(selection)?;
         self.settle()?;
         if selection.order.is_empty() && selection.page.is_whole() {
-            return Ok(object_refs(nodes));
+            return Ok(object_refs(self.source.to_iris(nodes)));
         }
         let mut cache = KeyCache::default();
-        let page = sorted_page(self, nodes, &selection.order, selection.page, &mut cache)?;
+        let order = ReadyOrder::new(self, &selection.order);
+        let page = sorted_page(self, nodes, &order, selection.page, &mut cache)?;
         self.settle()?;
-        Ok(object_refs(page))
+        Ok(object_refs(self.source.to_iris(page)))
     }
 
     /// Returns a window over the objects of a selection.
@@ -38,19 +45,21 @@ impl<S: QuadSource> Walker<'_, S> {
         window: &Window,
     ) -> Result<Windowed, StoreError> {
         let candidates = self.candidates(selection)?;
-        let mut builder = WindowBuilder::new(&selection.order, window);
+        let order = ReadyOrder::new(self, &selection.order);
+        let handle = |id: &ObjectRef| self.source.node(id.node()).into_owned();
+        let compare = |a: &S::Node, b: &S::Node| self.source.compare(a, b);
+        let mut builder = PlaceBuilder::new(&selection.order, window, handle);
         for id in candidates {
             self.tick()?;
-            let keys = keys(self, &id, &selection.order)?;
-            let id = id.into();
-            builder.offer(Position { keys, id });
+            let keys = keys(self, &id, &order)?;
+            builder.offer(Place { keys, id }, compare);
         }
         self.settle()?;
-        Ok(builder.finish())
+        Ok(builder.finish(compare, |ids| object_refs(self.source.to_iris(ids))))
     }
 
     /// Returns the objects that satisfy the condition of a selection.
-    fn candidates(&self, selection: &Selection) -> Result<Vec<NamedNode>, StoreError> {
+    fn candidates(&self, selection: &Selection) -> Result<Vec<S::Node>, StoreError> {
         self.context.count_call();
         let started = Instant::now();
         self.check()?;
@@ -70,12 +79,13 @@ impl<S: QuadSource> Walker<'_, S> {
                 Some(condition) => self.filtered(column, condition)?,
                 None => column,
             };
-            match &slot.page {
-                Some(page) => self.paged(column, page),
-                None => Ok(column),
-            }
+            let column = match &slot.page {
+                Some(page) => self.paged(column, page)?,
+                None => column,
+            };
+            Ok(column.into_column(&self.source))
         });
-        let columns: Vec<Column> = wanted.collect::<Result<_, _>>()?;
+        let columns: Vec<Column> = wanted.collect::<Result<_, StoreError>>()?;
         self.settle()?;
         let values = columns.iter().map(|column| column.values.len()).sum();
         self.record("walks", values, started);
@@ -83,8 +93,12 @@ impl<S: QuadSource> Walker<'_, S> {
     }
 
     /// Keeps the values of a column that satisfy a condition.
-    fn filtered(&self, column: Column, condition: &ValueCondition) -> Result<Column, StoreError> {
-        let ready = ReadyValue::new(condition)?;
+    fn filtered(
+        &self,
+        column: Values<S::Term>,
+        condition: &ValueCondition,
+    ) -> Result<Values<S::Term>, StoreError> {
+        let ready = ReadyValue::new(&self.source, condition)?;
         rebuilt(column, |values| {
             let mut kept = Vec::with_capacity(values.len());
             for value in values {
@@ -97,39 +111,88 @@ impl<S: QuadSource> Walker<'_, S> {
         })
     }
 
-    fn paged(&self, column: Column, page: &SlotPage) -> Result<Column, StoreError> {
+    fn paged(
+        &self,
+        column: Values<S::Term>,
+        page: &SlotPage,
+    ) -> Result<Values<S::Term>, StoreError> {
         let mut cache = KeyCache::default();
+        let page = ReadyPage::new(self, page);
         rebuilt(column, |values| {
-            sorted_values(self, values, page, &mut cache)
+            sorted_values(self, values, &page, &mut cache)
         })
     }
 }
 
 impl<S: QuadSource> Neighbours for Walker<'_, S> {
+    type Node = S::Node;
+    type Term = S::Term;
+    type Step<'q> = ReadyStep<'q, S>;
+    type Test<'q> = ReadyTest<'q, S>;
+
     fn context(&self) -> &CallContext {
         self.context
     }
 
+    fn step<'q>(&self, step: &'q Step) -> ReadyStep<'q, S> {
+        Walker::step(self, step)
+    }
+
+    fn forward<'q>(&self, property: &'q NamedNode) -> ReadyStep<'q, S> {
+        Walker::forward(self, property)
+    }
+
+    fn test<'q>(&self, test: &'q TypeTest) -> ReadyTest<'q, S> {
+        ReadyTest::new(&self.source, test)
+    }
+
     fn walk(
         &self,
-        node: &NamedNode,
-        step: &Step,
-        values: &mut Vec<Term>,
+        node: &S::Node,
+        step: &ReadyStep<'_, S>,
+        values: &mut Vec<S::Term>,
     ) -> Result<(), StoreError> {
         Walker::walk(self, node, step, values)
     }
 
-    fn is_instance(&self, node: &NamedNode, test: &TypeTest) -> Result<bool, StoreError> {
+    fn is_instance(&self, node: &S::Node, test: &ReadyTest<'_, S>) -> Result<bool, StoreError> {
         Walker::is_instance(self, node, test)
+    }
+
+    fn compare(&self, a: &S::Node, b: &S::Node) -> Ordering {
+        self.source.compare(a, b)
+    }
+
+    fn to_node(&self, term: S::Term) -> Result<S::Node, S::Term> {
+        self.source.to_node(term)
+    }
+
+    fn text(&self, term: &S::Term) -> String {
+        self.source.with_term(term, |term| term.to_string())
+    }
+
+    fn to_iris(&self, nodes: Vec<S::Node>) -> Vec<NamedNode> {
+        self.source.to_iris(nodes)
+    }
+
+    fn shown(&self, by: &SortBy, values: Vec<S::Term>) -> SortValue {
+        let languages = &self.context.accept_language;
+        match values.as_slice() {
+            [] => shown::<TermRef<'_>>(by, &[], languages),
+            [single] => self
+                .source
+                .with_term(single, |single| shown(by, &[single], languages)),
+            _ => shown(by, &self.source.to_terms(values), languages),
+        }
     }
 }
 
 /// Rebuilds a column from the changed values of each object.
-fn rebuilt(
-    column: Column,
-    mut change: impl FnMut(Vec<Term>) -> Result<Vec<Term>, StoreError>,
-) -> Result<Column, StoreError> {
-    let mut out = Column::with_capacity(column.offsets.len());
+fn rebuilt<T>(
+    column: Values<T>,
+    mut change: impl FnMut(Vec<T>) -> Result<Vec<T>, StoreError>,
+) -> Result<Values<T>, StoreError> {
+    let mut out = Values::with_capacity(column.offsets.len());
     let mut values = column.values.into_iter();
     for pair in column.offsets.windows(2) {
         let length = (pair[1] - pair[0]) as usize;

@@ -1,6 +1,12 @@
 //! The sources of quads for index scans.
 
-use oxrdf::{GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::hash::Hash;
+
+use oxrdf::{
+    GraphNameRef, LiteralRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, Term, TermRef,
+};
 
 use crate::error::StoreError;
 
@@ -64,82 +70,191 @@ pub type Quads<'s> = Box<dyn Iterator<Item = Result<Quad, StoreError>> + 's>;
 /// The terms that the quads of a scan have in common.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Pattern<'p> {
-    pub(crate) subject: Option<&'p NamedNode>,
+    pub(crate) subject: Option<NamedNodeRef<'p>>,
     pub(crate) predicate: Option<NamedNodeRef<'p>>,
     pub(crate) object: Option<TermRef<'p>>,
 }
 
-/// A source of quads during one request, with the shortcuts that it knows.
-///
-/// Scans are monomorphized for each source, so the embedded store pays for no indirection.
-pub(crate) trait QuadSource {
-    /// The error type of reads.
-    type Error;
-    /// The quads that match a pattern.
-    type Quads: Iterator<Item = Result<Quad, Self::Error>>;
-
-    /// Returns the quads that match a pattern, in one graph or in all.
-    fn quads(&self, pattern: Pattern<'_>, graph: Option<GraphNameRef<'_>>) -> Self::Quads;
-
-    /// Converts a read error to an error of the store.
-    fn failed(error: Self::Error) -> StoreError;
-
-    /// Returns whether there may be quads outside the default graph.
-    fn may_have_named_graphs(&self) -> bool {
-        true
-    }
-
-    /// Returns whether a quad exists.
-    fn contains(
-        &self,
-        subject: &NamedNode,
-        predicate: NamedNodeRef<'_>,
-        object: &NamedNode,
-        graph: GraphNameRef<'_>,
-    ) -> Result<bool, StoreError> {
-        let pattern = Pattern {
-            subject: Some(subject),
-            predicate: Some(predicate),
-            object: Some(object.into()),
-        };
-        let found = self.quads(pattern, Some(graph)).next().transpose();
-        Ok(found.map_err(Self::failed)?.is_some())
-    }
-
-    /// Returns the distinct subjects that link to an object by a property, where that is indexed.
-    fn links_to<'l>(
-        &'l self,
-        object: &NamedNode,
-        property: &NamedNode,
-    ) -> Option<impl Iterator<Item = NamedNode> + use<'l, Self>>;
+/// The object of the triples of a scan.
+pub(crate) enum Object<'o, N> {
+    /// An object of the data or of the request.
+    Node(&'o N),
+    /// A literal of the request.
+    Literal(LiteralRef<'o>),
 }
 
-/// A public source during one request.
-pub(super) struct Plain<'a, P>(pub(super) &'a P);
+impl<N> Clone for Object<'_, N> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
 
-impl<'a, P: PatternSource> QuadSource for Plain<'a, P> {
-    type Error = StoreError;
-    type Quads = Quads<'a>;
+impl<N> Copy for Object<'_, N> {}
 
-    fn quads(&self, pattern: Pattern<'_>, graph: Option<GraphNameRef<'_>>) -> Quads<'a> {
-        self.0.quads_for_pattern(
-            pattern.subject.map(NamedOrBlankNodeRef::from),
-            pattern.predicate,
-            pattern.object,
-            graph,
-        )
+/// A source of triples during one request, by handles of their terms, with the shortcuts that it
+/// knows.
+///
+/// Handles are equal exactly for equal terms, as long as the source lives. A source that knows terms by
+/// number reads their text only where it is asked for; one that decodes quads has terms for handles.
+/// Scans are monomorphized for each source, so neither pays for the other.
+///
+/// A scan reads one graph or all, and may return blank nodes.
+pub(crate) trait QuadSource {
+    /// A handle of an IRI.
+    type Node: Clone + Eq + Hash;
+    /// A handle of any term.
+    type Term: Clone + Eq + Hash + From<Self::Node>;
+    /// A property to scan by, looked up once per request.
+    type Property<'q>: Copy;
+    /// A graph to scan, looked up once per request.
+    type Graph;
+
+    /// Returns the handle of an IRI; one that does not occur in the data gets one too.
+    fn node<'n>(&self, iri: &'n NamedNode) -> Cow<'n, Self::Node>;
+
+    /// Returns the handle of a term; one that does not occur in the data gets one too.
+    #[cfg(feature = "oxigraph")]
+    fn term(&self, term: TermRef<'_>) -> Self::Term;
+
+    /// Looks a property up.
+    fn property<'q>(&self, iri: &'q NamedNode) -> Self::Property<'q>;
+
+    /// Looks a graph up.
+    fn graph(&self, name: GraphNameRef<'_>) -> Self::Graph;
+
+    /// Shows an IRI to `view`, which must not call the source.
+    fn with_iri<R>(&self, node: &Self::Node, view: impl FnOnce(NamedNodeRef<'_>) -> R) -> R;
+
+    /// Shows a term to `view`, which must not call the source.
+    fn with_term<R>(&self, term: &Self::Term, view: impl FnOnce(TermRef<'_>) -> R) -> R;
+
+    /// Compares two IRIs by code point.
+    fn compare(&self, a: &Self::Node, b: &Self::Node) -> Ordering;
+
+    /// Returns the IRI that a term is.
+    fn as_node<'t>(&self, term: &'t Self::Term) -> Option<&'t Self::Node>;
+
+    /// Converts a term to the IRI that it is, or gives it back.
+    fn to_node(&self, term: Self::Term) -> Result<Self::Node, Self::Term> {
+        match self.as_node(&term) {
+            Some(node) => Ok(node.clone()),
+            None => Err(term),
+        }
     }
 
-    fn failed(error: StoreError) -> StoreError {
-        error
+    /// Returns whether a term is a blank node.
+    fn is_blank(&self, term: &Self::Term) -> bool;
+
+    /// Returns whether a predicate is a property.
+    fn is_property(&self, predicate: &Self::Node, property: &Self::Property<'_>) -> bool;
+
+    /// Returns about how many bytes the text of a term takes; an estimate is enough.
+    fn text_size(&self, term: &Self::Term) -> usize {
+        self.with_term(term, text_size)
     }
 
-    fn links_to<'l>(
-        &'l self,
-        _object: &NamedNode,
-        _property: &NamedNode,
-    ) -> Option<impl Iterator<Item = NamedNode> + use<'l, 'a, P>> {
-        // A public source finds them like any other quads.
-        None::<std::iter::Empty<NamedNode>>
+    /// Returns about how many bytes an IRI takes; an estimate is enough.
+    fn iri_size(&self, node: &Self::Node) -> usize {
+        self.with_iri(node, |iri| iri.as_str().len())
+    }
+
+    /// Converts handles to the IRIs that they stand for.
+    fn to_iris(&self, nodes: Vec<Self::Node>) -> Vec<NamedNode> {
+        let nodes = nodes.iter();
+        nodes
+            .map(|node| self.with_iri(node, |iri| iri.into_owned()))
+            .collect()
+    }
+
+    /// Converts handles to the terms that they stand for.
+    fn to_terms(&self, terms: Vec<Self::Term>) -> Vec<Term> {
+        let terms = terms.iter();
+        terms
+            .map(|term| self.with_term(term, |term| term.into_owned()))
+            .collect()
+    }
+
+    /// Returns the objects of a subject by a property.
+    fn objects<'s>(
+        &'s self,
+        subject: &Self::Node,
+        property: &Self::Property<'_>,
+        graph: Option<&Self::Graph>,
+    ) -> impl Iterator<Item = Result<Self::Term, StoreError>> + use<'s, Self>;
+
+    /// Returns the subjects with an object of a property.
+    fn subjects<'s>(
+        &'s self,
+        property: &Self::Property<'_>,
+        object: Object<'_, Self::Node>,
+        graph: Option<&Self::Graph>,
+    ) -> impl Iterator<Item = Result<Self::Term, StoreError>> + use<'s, Self>;
+
+    /// Returns the subjects and objects of a property.
+    fn pairs<'s>(
+        &'s self,
+        property: &Self::Property<'_>,
+        graph: Option<&Self::Graph>,
+    ) -> impl Iterator<Item = Result<(Self::Term, Self::Term), StoreError>> + use<'s, Self>;
+
+    /// Returns the predicates and objects of a subject.
+    fn about<'s>(
+        &'s self,
+        subject: &Self::Node,
+        graph: Option<&Self::Graph>,
+    ) -> impl Iterator<Item = Result<(Self::Node, Self::Term), StoreError>> + use<'s, Self>;
+
+    /// Returns whether a triple exists.
+    fn contains(
+        &self,
+        subject: &Self::Node,
+        property: &Self::Property<'_>,
+        object: &Self::Node,
+        graph: Option<&Self::Graph>,
+    ) -> Result<bool, StoreError>;
+
+    /// Returns the distinct subjects that link to an object by a property in any graph, where that is
+    /// indexed beside the quads.
+    fn links_to<'s>(
+        &'s self,
+        _object: &Self::Node,
+        _property: &Self::Property<'_>,
+    ) -> Option<impl Iterator<Item = Self::Node> + use<'s, Self>> {
+        None::<std::iter::Empty<Self::Node>>
+    }
+
+    /// Returns whole quads that match a pattern: a triple once for each of its graphs.
+    #[cfg(feature = "oxigraph")]
+    fn quads<'s>(
+        &'s self,
+        pattern: Pattern<'_>,
+        graph: Option<&Self::Graph>,
+    ) -> impl Iterator<Item = Result<Quad, StoreError>> + use<'s, Self>;
+
+    /// Returns whether there may be quads outside the default graph.
+    fn may_have_named_graphs(&self) -> bool;
+
+    /// Returns whether a scan of all graphs may return a triple several times, once for each of its
+    /// graphs.
+    fn repeats_triples(&self) -> bool {
+        self.may_have_named_graphs()
+    }
+
+    /// Returns whether reading all that is said about a subject may cost less than a look-up for each
+    /// wanted property.
+    fn reads_subjects_at_once(&self) -> bool {
+        true
+    }
+}
+
+/// Returns about how many bytes the text of a term takes.
+pub(super) fn text_size(term: TermRef<'_>) -> usize {
+    match term {
+        TermRef::NamedNode(node) => node.as_str().len(),
+        TermRef::Literal(literal) => {
+            let tag = literal.language().map_or(0, str::len);
+            literal.value().len() + literal.datatype().as_str().len() + tag
+        }
+        _ => 0,
     }
 }

@@ -33,7 +33,7 @@ impl<S: QuadSource> Walker<'_, S> {
 }
 
 /// Quads so far, each once.
-struct Found<'f, 'a, S> {
+struct Found<'f, 'a, S: QuadSource> {
     walker: &'f Walker<'a, S>,
     quads: IndexSet<Quad>,
 }
@@ -42,11 +42,11 @@ impl<S: QuadSource> Found<'_, '_, S> {
     fn add(&mut self, pattern: &QuadPattern) -> Result<(), StoreError> {
         match pattern {
             QuadPattern::About(subject) => self.scan(Pattern {
-                subject: Some(subject),
+                subject: Some(subject.as_ref()),
                 ..Pattern::default()
             }),
             QuadPattern::Values { subject, predicate } => self.scan(Pattern {
-                subject: Some(subject),
+                subject: Some(subject.as_ref()),
                 predicate: Some(predicate.as_ref()),
                 ..Pattern::default()
             }),
@@ -65,17 +65,21 @@ impl<S: QuadSource> Found<'_, '_, S> {
             object: Some(object.into()),
             ..Pattern::default()
         };
-        self.walker.each_quad(pattern, |quad| {
-            if let NamedOrBlankNode::NamedNode(subject) = &quad.subject {
-                let properties = also.iter().chain([&quad.predicate]);
-                around.extend(properties.map(|property| (subject.clone(), property.clone())));
-            }
-            self.take(quad);
-            Ok(ControlFlow::Continue(()))
-        })?;
+        let walker = self.walker;
+        walker.each(
+            |graph| walker.source.quads(pattern, graph),
+            |quad| {
+                if let NamedOrBlankNode::NamedNode(subject) = &quad.subject {
+                    let properties = also.iter().chain([&quad.predicate]);
+                    around.extend(properties.map(|property| (subject.clone(), property.clone())));
+                }
+                self.take(quad);
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
         for (subject, predicate) in &around {
             self.scan(Pattern {
-                subject: Some(subject),
+                subject: Some(subject.as_ref()),
                 predicate: Some(predicate.as_ref()),
                 ..Pattern::default()
             })?;
@@ -84,10 +88,14 @@ impl<S: QuadSource> Found<'_, '_, S> {
     }
 
     fn scan(&mut self, pattern: Pattern<'_>) -> Result<(), StoreError> {
-        self.walker.each_quad(pattern, |quad| {
-            self.take(quad);
-            Ok(ControlFlow::Continue(()))
-        })
+        let walker = self.walker;
+        walker.each(
+            |graph| walker.source.quads(pattern, graph),
+            |quad| {
+                self.take(quad);
+                Ok(ControlFlow::Continue(()))
+            },
+        )
     }
 
     fn take(&mut self, quad: Quad) {

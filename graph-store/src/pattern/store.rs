@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 
-use super::source::{PatternSource, Plain};
+use super::decoded::Plain;
+use super::source::PatternSource;
 use super::walk::Walker;
 use crate::context::CallContext;
 use crate::error::StoreError;

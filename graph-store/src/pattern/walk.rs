@@ -1,33 +1,37 @@
-//! Reads the quads of one dataset for one request.
+//! Reads the triples of one dataset for one request.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use oxrdf::{GraphName, GraphNameRef, NamedNode, NamedNodeRef, Quad, Term, TermRef};
+use oxrdf::{GraphNameRef, NamedNode, Term};
+#[cfg(feature = "oxigraph")]
+use oxrdf::{Quad, TermRef};
 
-use super::source::{Pattern, QuadSource};
+use super::ready::{Known, ReadyStep, ReadyTest};
+use super::source::{Object, QuadSource};
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{Dataset, Step, TypeTest};
+use crate::query::{Dataset, Step};
 use crate::store::order::drop_repeated;
 
-/// Subjects of links.
-pub(super) type Starts<'w> = Box<dyn Iterator<Item = NamedNode> + 'w>;
-
-/// How many quads are read between two checks of the deadline.
+/// How many triples are read between two checks of the deadline.
 const CHECK_EVERY: u32 = 128;
 
+/// The objects that triples start from, one after the other; none for a blank node or a literal.
+pub(super) type Starts<'w, S> =
+    Box<dyn Iterator<Item = Result<Option<<S as QuadSource>::Node>, StoreError>> + 'w>;
+
 /// Reads one dataset for one request.
-pub(crate) struct Walker<'a, S> {
-    source: S,
+pub(crate) struct Walker<'a, S: QuadSource> {
+    pub(super) source: S,
     pub(super) context: &'a CallContext,
     /// Exactly these graphs; `None` for all.
-    graphs: Option<Vec<GraphName>>,
+    graphs: Option<Vec<S::Graph>>,
     /// A triple may occur in several of the graphs.
     pub(super) may_repeat: bool,
-    /// All triples are in the default graph.
-    default_only: bool,
-    /// Quads read since the last check of the deadline.
+    /// All graphs are read, and all triples are in this one.
+    only_graph: Option<S::Graph>,
+    /// Triples read since the last check of the deadline.
     read: std::cell::Cell<u32>,
     /// Bytes of results since then.
     kept: std::cell::Cell<usize>,
@@ -36,23 +40,21 @@ pub(crate) struct Walker<'a, S> {
 impl<'a, S: QuadSource> Walker<'a, S> {
     pub(crate) fn new(source: S, dataset: &Dataset, context: &'a CallContext) -> Self {
         let graphs = dataset.graphs.as_ref().map(|graphs| {
-            graphs
-                .iter()
-                .cloned()
-                .map(GraphName::NamedNode)
-                .collect::<Vec<_>>()
+            let graphs = graphs.iter().map(|graph| graph.as_ref().into());
+            graphs.map(|graph| source.graph(graph)).collect::<Vec<_>>()
         });
         let default_only = graphs.is_none() && !source.may_have_named_graphs();
         let may_repeat = match &graphs {
             Some(graphs) => graphs.len() > 1,
-            None => !default_only,
+            None => !default_only && source.repeats_triples(),
         };
+        let only_graph = default_only.then(|| source.graph(GraphNameRef::DefaultGraph));
         Walker {
             source,
             context,
             graphs,
             may_repeat,
-            default_only,
+            only_graph,
             read: std::cell::Cell::new(0),
             kept: std::cell::Cell::new(0),
         }
@@ -63,7 +65,7 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         self.context.check()
     }
 
-    /// Checks the deadline every `CHECK_EVERY` quads.
+    /// Checks the deadline every `CHECK_EVERY` triples.
     pub(super) fn tick(&self) -> Result<(), StoreError> {
         let read = self.read.get() + 1;
         self.read.set(read);
@@ -73,26 +75,25 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         self.settle()
     }
 
-    /// Counts the quads read since the last check of the deadline.
+    /// Counts the triples read since the last check of the deadline.
     pub(super) fn settle(&self) -> Result<(), StoreError> {
         self.context.hold(self.kept.take())?;
         self.context.spend(self.read.take())
     }
 
     /// Counts a term that is kept for the result, at the next check of the deadline.
-    pub(super) fn keep(&self, term: TermRef<'_>) {
-        self.kept.set(self.kept.get() + footprint(term));
+    pub(super) fn keep(&self, term: &S::Term) {
+        self.keep_text(self.source.text_size(term));
     }
 
-    /// Counts a quad that is kept for the result, as [`Walker::keep`] does a term.
-    #[cfg(feature = "oxigraph")]
-    pub(super) fn keep_quad(&self, quad: &Quad) {
-        self.keep(quad.subject.as_ref().into());
-        self.keep(quad.predicate.as_ref().into());
-        self.keep(quad.object.as_ref());
-        if let GraphName::NamedNode(graph) = &quad.graph_name {
-            self.keep(graph.as_ref().into());
-        }
+    /// Counts an IRI that is kept for the result, as [`Walker::keep`] does a term.
+    pub(super) fn keep_node(&self, node: &S::Node) {
+        self.keep_text(self.source.iri_size(node));
+    }
+
+    /// Counts a term with a text of some bytes.
+    pub(super) fn keep_text(&self, bytes: usize) {
+        self.kept.set(self.kept.get() + size_of::<Term>() + bytes);
     }
 
     /// Adds a step to the trace of the request, if there is one.
@@ -102,76 +103,83 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         }
     }
 
-    /// Returns the quads that match a pattern, one graph after the other.
-    pub(super) fn quads<'w>(&'w self, pattern: Pattern<'_>) -> Quads<'w, S> {
-        let in_graph =
-            |graph: Option<&GraphName>| self.source.quads(pattern, graph.map(GraphName::as_ref));
-        let graphs = match self.graphs.as_deref() {
-            None => vec![],
-            Some(graphs) => graphs
-                .iter()
-                .skip(1)
-                .rev()
-                .map(|g| in_graph(Some(g)))
-                .collect(),
-        };
-        let current = match self.graphs.as_deref() {
-            None => Some(in_graph(None)),
-            Some([]) => None,
-            Some([first, ..]) => Some(in_graph(Some(first))),
-        };
-        Quads {
-            walker: self,
-            current,
-            rest: graphs,
-        }
+    /// Looks the property of a step up.
+    pub(super) fn step<'q>(&self, step: &'q Step) -> ReadyStep<'q, S> {
+        ReadyStep::new(&self.source, step)
     }
 
-    /// Passes the quads that match a pattern to `take` until it breaks.
+    /// Looks the property of a step to its values up.
+    pub(super) fn forward<'q>(&self, property: &'q NamedNode) -> ReadyStep<'q, S> {
+        ReadyStep::forward(&self.source, property)
+    }
+
+    /// Converts terms to the IRIs among them.
+    pub(super) fn nodes(&self, terms: Vec<S::Term>) -> Vec<S::Node> {
+        let terms = terms.into_iter();
+        terms
+            .filter_map(|term| self.source.to_node(term).ok())
+            .collect()
+    }
+
+    /// Scans one graph after the other, as far as the result is read.
+    pub(super) fn in_graphs<'w, T, I>(
+        &'w self,
+        scan: impl FnMut(Option<&'w S::Graph>) -> I + 'w,
+    ) -> impl Iterator<Item = Result<T, StoreError>> + 'w
+    where
+        I: Iterator<Item = Result<T, StoreError>> + 'w,
+        T: 'w,
+    {
+        let all = self.graphs.is_none().then_some(None);
+        let some = self.graphs.iter().flatten().map(Some);
+        all.into_iter().chain(some).flat_map(scan)
+    }
+
+    /// Scans one graph after the other, and passes what is found to `take` until it breaks.
     ///
-    /// Quads are large, and are moved less often here than through [`Walker::quads`].
+    /// What is found may be large, and is moved less often here than through [`Walker::in_graphs`].
     #[inline]
-    pub(super) fn each_quad(
+    pub(super) fn each<T, I: Iterator<Item = Result<T, StoreError>>>(
         &self,
-        pattern: Pattern<'_>,
-        mut take: impl FnMut(Quad) -> Result<ControlFlow<()>, StoreError>,
+        scan: impl Fn(Option<&S::Graph>) -> I,
+        mut take: impl FnMut(T) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<(), StoreError> {
-        let quads = self.quads(pattern);
-        for part in quads
-            .current
-            .into_iter()
-            .chain(quads.rest.into_iter().rev())
-        {
-            for quad in part {
+        let mut pass = |found: I| -> Result<ControlFlow<()>, StoreError> {
+            for item in found {
                 self.tick()?;
-                match quad {
-                    Ok(quad) => {
-                        if take(quad)?.is_break() {
-                            return Ok(());
-                        }
-                    }
-                    Err(error) => return Err(S::failed(error)),
+                if take(item?)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
                 }
+            }
+            Ok(ControlFlow::Continue(()))
+        };
+        let Some(graphs) = &self.graphs else {
+            return pass(scan(None)).map(drop);
+        };
+        for graph in graphs {
+            if pass(scan(Some(graph)))?.is_break() {
+                break;
             }
         }
         Ok(())
     }
 
-    /// Returns the pattern of the quads that a step from `node` follows.
-    fn along<'p>(node: &'p NamedNode, step: &'p Step) -> Pattern<'p> {
-        let predicate = Some(step.predicate.as_ref());
+    /// Passes the ends of a step from `node` to `take` until it breaks.
+    #[inline]
+    fn each_end(
+        &self,
+        node: &S::Node,
+        step: &ReadyStep<'_, S>,
+        take: impl FnMut(S::Term) -> Result<ControlFlow<()>, StoreError>,
+    ) -> Result<(), StoreError> {
+        let (source, property) = (&self.source, &step.property);
         if step.inverse {
-            Pattern {
-                predicate,
-                object: Some(node.into()),
-                ..Pattern::default()
-            }
+            self.each(
+                |graph| source.subjects(property, Object::Node(node), graph),
+                take,
+            )
         } else {
-            Pattern {
-                subject: Some(node),
-                predicate,
-                ..Pattern::default()
-            }
+            self.each(|graph| source.objects(node, property, graph), take)
         }
     }
 
@@ -179,34 +187,87 @@ impl<'a, S: QuadSource> Walker<'a, S> {
     /// indexed.
     fn led_by<'w>(
         &'w self,
-        node: &NamedNode,
-        step: &Step,
-    ) -> Option<impl Iterator<Item = NamedNode> + use<'w, 'a, S>> {
-        match step.inverse {
-            true => self.source.links_to(node, &step.predicate),
+        node: &S::Node,
+        step: &ReadyStep<'_, S>,
+    ) -> Option<impl Iterator<Item = S::Node> + use<'w, 'a, S>> {
+        match step.inverse && self.graphs.is_none() {
+            true => self.source.links_to(node, &step.property),
             false => None,
         }
     }
 
-    /// Returns the subjects that link to some objects by a property, where that is indexed;
-    /// literals are not.
-    pub(super) fn leading_to(&self, objects: &[Term], property: &NamedNode) -> Option<Starts<'_>> {
-        let mut found = Vec::with_capacity(objects.len());
-        for object in objects {
-            let Term::NamedNode(object) = object else {
+    /// Returns what a step leads to from some constants, backwards.
+    pub(super) fn leading_to<'w>(
+        &'w self,
+        values: Vec<Known<'w>>,
+        step: ReadyStep<'w, S>,
+    ) -> Starts<'w, S> {
+        if !step.inverse
+            && let Some(starts) = self.indexed(&values, &step)
+        {
+            return starts;
+        }
+        Box::new(
+            values
+                .into_iter()
+                .flat_map(move |value| self.starts(value, step)),
+        )
+    }
+
+    /// Returns the subjects that link to some objects, where that is indexed; literals are not.
+    fn indexed<'w>(
+        &'w self,
+        values: &[Known<'_>],
+        step: &ReadyStep<'_, S>,
+    ) -> Option<Starts<'w, S>> {
+        if self.graphs.is_some() {
+            return None;
+        }
+        let mut found = Vec::with_capacity(values.len());
+        for value in values {
+            let Known::Iri(object) = value else {
                 return None;
             };
-            found.push(self.source.links_to(object, property)?);
+            let object = self.source.node(object);
+            found.push(self.source.links_to(&object, &step.property)?);
         }
-        Some(Box::new(found.into_iter().flatten()))
+        Some(Box::new(
+            found.into_iter().flatten().map(|start| Ok(Some(start))),
+        ))
+    }
+
+    /// Returns what a step leads to from a constant, backwards.
+    pub(super) fn starts<'w>(&'w self, value: Known<'w>, step: ReadyStep<'w, S>) -> Starts<'w, S> {
+        let source = &self.source;
+        let node =
+            |start: Result<S::Term, StoreError>| start.map(|start| source.to_node(start).ok());
+        let property = step.property;
+        match value {
+            Known::Iri(iri) if step.inverse => Box::new(
+                self.in_graphs(move |graph| source.objects(&source.node(iri), &property, graph))
+                    .map(node),
+            ),
+            Known::Literal(_) if step.inverse => Box::new(std::iter::empty()),
+            value => Box::new(
+                self.in_graphs(move |graph| match value {
+                    Known::Iri(iri) => {
+                        source.subjects(&property, Object::Node(&source.node(iri)), graph)
+                    }
+                    Known::Literal(literal) => {
+                        source.subjects(&property, Object::Literal(literal.as_ref()), graph)
+                    }
+                })
+                .map(node),
+            ),
+        }
     }
 
     /// Appends the distinct values of one step, without blank nodes.
     pub(super) fn walk(
         &self,
-        node: &NamedNode,
-        step: &Step,
-        values: &mut Vec<Term>,
+        node: &S::Node,
+        step: &ReadyStep<'_, S>,
+        values: &mut Vec<S::Term>,
     ) -> Result<(), StoreError> {
         if let Some(starts) = self.led_by(node, step) {
             for start in starts {
@@ -216,9 +277,8 @@ impl<'a, S: QuadSource> Walker<'a, S> {
             return Ok(());
         }
         let start = values.len();
-        self.each_quad(Walker::<S>::along(node, step), |quad| {
-            let value = end(quad, step);
-            if !matches!(value, Term::BlankNode(_)) {
+        self.each_end(node, step, |value| {
+            if !self.source.is_blank(&value) {
                 values.push(value);
             }
             Ok(ControlFlow::Continue(()))
@@ -232,9 +292,9 @@ impl<'a, S: QuadSource> Walker<'a, S> {
     /// Returns whether some value of a step, blank nodes excluded, passes a test.
     pub(super) fn any_value(
         &self,
-        node: &NamedNode,
-        step: &Step,
-        mut test: impl FnMut(Term) -> Result<bool, StoreError>,
+        node: &S::Node,
+        step: &ReadyStep<'_, S>,
+        mut test: impl FnMut(S::Term) -> Result<bool, StoreError>,
     ) -> Result<bool, StoreError> {
         if let Some(starts) = self.led_by(node, step) {
             for start in starts {
@@ -246,9 +306,8 @@ impl<'a, S: QuadSource> Walker<'a, S> {
             return Ok(false);
         }
         let mut found = false;
-        self.each_quad(Walker::<S>::along(node, step), |quad| {
-            let value = end(quad, step);
-            found = !matches!(value, Term::BlankNode(_)) && test(value)?;
+        self.each_end(node, step, |value| {
+            found = !self.source.is_blank(&value) && test(value)?;
             Ok(match found {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
@@ -260,60 +319,36 @@ impl<'a, S: QuadSource> Walker<'a, S> {
     /// Returns whether a step leads from one object to another.
     pub(super) fn leads_to(
         &self,
-        node: &NamedNode,
-        step: &Step,
-        to: &NamedNode,
+        node: &S::Node,
+        step: &ReadyStep<'_, S>,
+        to: &S::Node,
     ) -> Result<bool, StoreError> {
         let (subject, object) = if step.inverse { (to, node) } else { (node, to) };
-        self.contains(subject, step.predicate.as_ref(), object)
-    }
-
-    /// Returns whether a triple exists.
-    ///
-    /// Where the graphs are known, this is a point lookup, which reads no chain and decodes
-    /// nothing.
-    fn contains(
-        &self,
-        subject: &NamedNode,
-        predicate: NamedNodeRef<'_>,
-        object: &NamedNode,
-    ) -> Result<bool, StoreError> {
         self.tick()?;
         let in_graph =
-            |graph: GraphNameRef<'_>| self.source.contains(subject, predicate, object, graph);
-        if self.default_only {
-            return in_graph(GraphNameRef::DefaultGraph);
-        }
-        match &self.graphs {
-            Some(graphs) => {
-                for graph in graphs {
-                    if in_graph(graph.as_ref())? {
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
-            }
-            None => {
-                let mut quads = self.quads(Pattern {
-                    subject: Some(subject),
-                    predicate: Some(predicate),
-                    object: Some(object.into()),
-                });
-                Ok(quads.next().transpose()?.is_some())
+            |graph: Option<&S::Graph>| self.source.contains(subject, &step.property, object, graph);
+        let Some(graphs) = &self.graphs else {
+            return in_graph(self.only_graph.as_ref());
+        };
+        for graph in graphs {
+            if in_graph(Some(graph))? {
+                return Ok(true);
             }
         }
+        Ok(false)
     }
 
     pub(super) fn is_instance(
         &self,
-        node: &NamedNode,
-        test: &TypeTest,
+        node: &S::Node,
+        test: &ReadyTest<'_, S>,
     ) -> Result<bool, StoreError> {
-        for (property, types) in &test.alternatives {
-            let passes = match types.as_slice() {
-                [single] => self.contains(node, property.as_ref(), single)?,
-                types => self.any_value(node, &Step::forward(property.clone()), |ty| {
-                    Ok(matches!(ty, Term::NamedNode(ty) if types.binary_search(&ty).is_ok()))
+        for (step, types) in &test.alternatives {
+            let passes = match types.single() {
+                Some(single) => self.leads_to(node, step, single)?,
+                None => self.any_value(node, step, |ty| {
+                    let ty = self.source.as_node(&ty);
+                    Ok(ty.is_some_and(|ty| types.contains(ty)))
                 })?,
             };
             if passes {
@@ -324,48 +359,20 @@ impl<'a, S: QuadSource> Walker<'a, S> {
     }
 }
 
-/// Returns the end of a quad that a step leads to.
-pub(super) fn end(quad: Quad, step: &Step) -> Term {
-    if step.inverse {
-        quad.subject.into()
-    } else {
-        quad.object
-    }
-}
-
-/// The quads that match a pattern.
-pub(super) struct Quads<'w, S: QuadSource> {
-    walker: &'w Walker<'w, S>,
-    current: Option<S::Quads>,
-    /// Graphs that remain to be read, the next one last.
-    rest: Vec<S::Quads>,
-}
-
-impl<S: QuadSource> Iterator for Quads<'_, S> {
-    type Item = Result<Quad, StoreError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(quad) = self.current.as_mut()?.next() {
-                if let Err(error) = self.walker.tick() {
-                    return Some(Err(error));
-                }
-                return Some(quad.map_err(S::failed));
-            }
-            self.current = self.rest.pop();
+#[cfg(feature = "oxigraph")]
+impl<S: QuadSource> Walker<'_, S> {
+    /// Counts a quad that is kept for the result, as [`Walker::keep`] does a term.
+    pub(super) fn keep_quad(&self, quad: &Quad) {
+        let terms: [TermRef<'_>; 3] = [
+            quad.subject.as_ref().into(),
+            quad.predicate.as_ref().into(),
+            quad.object.as_ref(),
+        ];
+        for term in terms {
+            self.keep_text(super::source::text_size(term));
+        }
+        if let oxrdf::GraphName::NamedNode(graph) = &quad.graph_name {
+            self.keep_text(graph.as_str().len());
         }
     }
-}
-
-/// About how many bytes a term takes in a result.
-fn footprint(term: TermRef<'_>) -> usize {
-    let text = match term {
-        TermRef::NamedNode(node) => node.as_str().len(),
-        TermRef::Literal(literal) => {
-            let tag = literal.language().map_or(0, str::len);
-            literal.value().len() + literal.datatype().as_str().len() + tag
-        }
-        _ => 0,
-    };
-    size_of::<Term>() + text
 }

@@ -1,14 +1,18 @@
 //! Values that an order compares, fetched before sorting.
 
+use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use oxrdf::{NamedNode, Term};
 
 use crate::context::CallContext;
 use crate::error::StoreError;
+use crate::evaluate::shown;
 use crate::query::{OrderKey, SortBy, Step, TypeGuard, TypeTest};
 use crate::sparql::Fact;
 use crate::store::order::{Neighbours, drop_repeated, split};
+use crate::value::SortValue;
 
 /// Returns the facts that the keys of an order and a test of the nodes need.
 pub(super) fn wanted(order: &[OrderKey], members: Option<&TypeTest>) -> Vec<Fact> {
@@ -112,14 +116,54 @@ impl<'a> Facts<'a> {
 }
 
 impl Neighbours for Facts<'_> {
+    type Node = NamedNode;
+    type Term = Term;
+    type Step<'q> = Cow<'q, Step>;
+    type Test<'q> = &'q TypeTest;
+
     fn context(&self) -> &CallContext {
         self.context
+    }
+
+    fn step<'q>(&self, step: &'q Step) -> Cow<'q, Step> {
+        Cow::Borrowed(step)
+    }
+
+    fn forward<'q>(&self, property: &'q NamedNode) -> Cow<'q, Step> {
+        Cow::Owned(Step::forward(property.clone()))
+    }
+
+    fn test<'q>(&self, test: &'q TypeTest) -> &'q TypeTest {
+        test
+    }
+
+    fn compare(&self, a: &NamedNode, b: &NamedNode) -> Ordering {
+        a.cmp(b)
+    }
+
+    fn to_node(&self, term: Term) -> Result<NamedNode, Term> {
+        match term {
+            Term::NamedNode(node) => Ok(node),
+            other => Err(other),
+        }
+    }
+
+    fn text(&self, term: &Term) -> String {
+        term.to_string()
+    }
+
+    fn to_iris(&self, nodes: Vec<NamedNode>) -> Vec<NamedNode> {
+        nodes
+    }
+
+    fn shown(&self, by: &SortBy, values: Vec<Term>) -> SortValue {
+        shown(by, &values, &self.context.accept_language)
     }
 
     fn walk(
         &self,
         node: &NamedNode,
-        step: &Step,
+        step: &Cow<'_, Step>,
         values: &mut Vec<Term>,
     ) -> Result<(), StoreError> {
         let start = values.len();
@@ -130,7 +174,7 @@ impl Neighbours for Facts<'_> {
         Ok(())
     }
 
-    fn is_instance(&self, node: &NamedNode, test: &TypeTest) -> Result<bool, StoreError> {
+    fn is_instance(&self, node: &NamedNode, test: &&TypeTest) -> Result<bool, StoreError> {
         Ok(test.alternatives.iter().any(|(property, types)| {
             let step = Step::forward(property.clone());
             self.of(node, &step)

@@ -17,6 +17,7 @@ use crate::sparql::Fact;
 use crate::store::order::{
     CHECK_EVERY, KeyCache, drop_repeated, keys, named_nodes, sorted_page, sorted_values,
 };
+use crate::store::ready_order::{ReadyOrder, ReadyPage};
 use crate::store::{WindowBuilder, Windowed};
 
 /// Values to read of each object, each slot with the facts that its order compares.
@@ -40,7 +41,8 @@ pub(super) fn ordered(
     context: &CallContext,
 ) -> Result<Vec<ObjectRef>, StoreError> {
     let (nodes, facts) = nodes_with_facts(rows, facts, context)?;
-    let nodes = sorted_page(&facts, nodes, order, page, &mut KeyCache::default())?;
+    let order = ReadyOrder::new(&facts, order);
+    let nodes = sorted_page(&facts, nodes, &order, page, &mut KeyCache::default())?;
     Ok(object_refs(nodes))
 }
 
@@ -54,11 +56,12 @@ pub(super) fn windowed(
 ) -> Result<Windowed, StoreError> {
     let mut builder = WindowBuilder::new(order, window);
     let (nodes, facts) = nodes_with_facts(rows, facts, context)?;
+    let order = ReadyOrder::new(&facts, order);
     for (position, id) in nodes.into_iter().enumerate() {
         if position % CHECK_EVERY == 0 {
             context.check()?;
         }
-        let keys = keys(&facts, &id, order)?;
+        let keys = keys(&facts, &id, &order)?;
         let id = id.into();
         builder.offer(Position { keys, id });
     }
@@ -98,9 +101,11 @@ pub(super) fn columns(
     let columns = slots.iter().zip(values).map(|((slot, _), values)| {
         let mut column = Column::with_capacity(nodes.len());
         let mut cache = KeyCache::default();
+        let page = slot.page.as_ref();
+        let page = page.map(|page| ReadyPage::new(&known, page));
         for mut values in values {
             drop_repeated(&mut values, 0);
-            if let Some(page) = &slot.page {
+            if let Some(page) = &page {
                 values = sorted_values(&known, values, page, &mut cache)?;
             }
             column.values.append(&mut values);

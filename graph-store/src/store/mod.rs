@@ -5,12 +5,14 @@ mod local;
 pub(crate) mod order;
 #[cfg(feature = "oxigraph")]
 pub(crate) mod queue;
+pub(crate) mod ready_order;
 mod window;
 mod writer;
 
 use async_trait::async_trait;
 pub use keys::keys_by_hydration;
 pub use local::LocalStore;
+pub(crate) use window::{Place, PlaceBuilder};
 pub use window::{WindowBuilder, Windowed, compare_keys, compare_positions};
 pub use writer::{Transaction, WriteStore};
 

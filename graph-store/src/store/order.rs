@@ -3,6 +3,7 @@
 //! A store reads the values and types of a node; the value of a key, the comparison of keys and the
 //! content of a page are the same for all stores.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::hash::Hash;
 use std::ops::Range;
@@ -13,47 +14,82 @@ use indexmap::IndexSet;
 use oxrdf::{NamedNode, Term};
 
 use super::compare_keys;
+use super::ready_order::{By, ReadyOrder, ReadyPage, ReadyPlace, ReadyWay};
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::evaluate::shown;
-use crate::query::{
-    OrderKey, OrderStep, OrderWay, Page, SlotPage, SortBy, Step, TypeIndex, TypeTest,
-};
+use crate::query::{OrderStep, OrderWay, Page, SortBy, Step, TypeIndex, TypeTest};
 use crate::value::SortValue;
 
 /// How many objects are read between two checks of the deadline.
 pub(crate) const CHECK_EVERY: usize = 256;
 
-/// Sort keys that are known already.
-pub(crate) type KeyCache = HashMap<NamedNode, Vec<SortValue>>;
+/// Sort keys that are known already, by the handles of nodes.
+pub(crate) type KeyCache<N> = HashMap<N, Vec<SortValue>>;
 
-/// The access to nodes that sorting needs.
+/// The access to nodes that sorting needs, by handles of nodes and terms.
 pub(crate) trait Neighbours {
+    /// A handle of an IRI.
+    type Node: Clone + Eq + Hash;
+    /// A handle of any term.
+    type Term: From<Self::Node>;
+    /// A step whose property is looked up.
+    type Step<'q>;
+    /// A test whose properties and types are looked up.
+    type Test<'q>;
+
     /// Returns the context of the request.
     fn context(&self) -> &CallContext;
 
+    /// Looks the property of a step up.
+    fn step<'q>(&self, step: &'q Step) -> Self::Step<'q>;
+
+    /// Looks the property of a step to its values up.
+    fn forward<'q>(&self, property: &'q NamedNode) -> Self::Step<'q>;
+
+    /// Looks the properties and types of a test up.
+    fn test<'q>(&self, test: &'q TypeTest) -> Self::Test<'q>;
+
     /// Appends the distinct values of one step, without blank nodes.
-    fn walk(&self, node: &NamedNode, step: &Step, values: &mut Vec<Term>)
-    -> Result<(), StoreError>;
+    fn walk(
+        &self,
+        node: &Self::Node,
+        step: &Self::Step<'_>,
+        values: &mut Vec<Self::Term>,
+    ) -> Result<(), StoreError>;
 
     /// Returns whether a node passes a type test.
-    fn is_instance(&self, node: &NamedNode, test: &TypeTest) -> Result<bool, StoreError>;
+    fn is_instance(&self, node: &Self::Node, test: &Self::Test<'_>) -> Result<bool, StoreError>;
+
+    /// Compares two IRIs by code point.
+    fn compare(&self, a: &Self::Node, b: &Self::Node) -> Ordering;
+
+    /// Converts a term to the IRI that it is, or gives it back.
+    fn to_node(&self, term: Self::Term) -> Result<Self::Node, Self::Term>;
+
+    /// Returns a text by which terms that are no IRIs are ordered.
+    fn text(&self, term: &Self::Term) -> String;
+
+    /// Converts handles to the IRIs that they stand for.
+    fn to_iris(&self, nodes: Vec<Self::Node>) -> Vec<NamedNode>;
+
+    /// Returns what [`shown`](crate::evaluate::shown) returns for the values.
+    fn shown(&self, by: &SortBy, values: Vec<Self::Term>) -> SortValue;
 }
 
 /// Sorts objects by keys, then by IRI, and returns one page.
-pub(crate) fn sorted_page(
-    source: &impl Neighbours,
-    nodes: Vec<NamedNode>,
-    order: &[OrderKey],
+pub(crate) fn sorted_page<N: Neighbours>(
+    source: &N,
+    nodes: Vec<N::Node>,
+    order: &ReadyOrder<'_, N>,
     page: Page,
-    cache: &mut KeyCache,
-) -> Result<Vec<NamedNode>, StoreError> {
+    cache: &mut KeyCache<N::Node>,
+) -> Result<Vec<N::Node>, StoreError> {
     let range = page.range(nodes.len());
     if range.is_empty() {
         return Ok(Vec::new());
     }
-    if order.is_empty() {
-        return Ok(page_of(nodes, range, NamedNode::cmp));
+    if order.keys.is_empty() {
+        return Ok(page_of(nodes, range, |a, b| source.compare(a, b)));
     }
     for (position, node) in nodes.iter().enumerate() {
         if position % CHECK_EVERY == 0 {
@@ -65,24 +101,24 @@ pub(crate) fn sorted_page(
     }
     let cache = &*cache;
     Ok(page_of(nodes, range, |a, b| {
-        compare_keys(order, &cache[a], &cache[b]).then_with(|| a.cmp(b))
+        compare_keys(order.keys, &cache[a], &cache[b]).then_with(|| source.compare(a, b))
     }))
 }
 
-/// Orders and pages the values of one object.
+/// Orders and pages the values of one object; `members` is the test of those that count.
 ///
 /// Literals in place of objects come last; the executor reports them.
-pub(crate) fn sorted_values(
-    source: &impl Neighbours,
-    values: Vec<Term>,
-    page: &SlotPage,
-    cache: &mut KeyCache,
-) -> Result<Vec<Term>, StoreError> {
+pub(crate) fn sorted_values<N: Neighbours>(
+    source: &N,
+    values: Vec<N::Term>,
+    page: &ReadyPage<'_, N>,
+    cache: &mut KeyCache<N::Node>,
+) -> Result<Vec<N::Term>, StoreError> {
     let mut nodes = Vec::with_capacity(values.len());
     let mut rest = Vec::new();
     for value in values {
-        match value {
-            Term::NamedNode(node) => {
+        match source.to_node(value) {
+            Ok(node) => {
                 let counts = match &page.members {
                     Some(test) => source.is_instance(&node, test)?,
                     None => true,
@@ -91,18 +127,18 @@ pub(crate) fn sorted_values(
                     nodes.push(node);
                 }
             }
-            other => rest.push(other),
+            Err(other) => rest.push(other),
         }
     }
     let objects = nodes.len();
     let range = page.page.range(objects + rest.len());
     let nodes = sorted_page(source, nodes, &page.order, page.page, cache)?;
-    rest.sort_by_cached_key(ToString::to_string);
+    rest.sort_by_cached_key(|other| source.text(other));
     let skip = range.start.saturating_sub(objects);
     let take = range.len() - nodes.len();
     Ok(nodes
         .into_iter()
-        .map(Term::from)
+        .map(N::Term::from)
         .chain(rest.into_iter().skip(skip).take(take))
         .collect())
 }
@@ -124,20 +160,21 @@ pub(crate) fn drop_repeated<T: Eq + Hash>(values: &mut Vec<T>, start: usize) {
 }
 
 /// Returns the sort keys of an object.
-pub(crate) fn keys(
-    source: &impl Neighbours,
-    node: &NamedNode,
-    order: &[OrderKey],
+pub(crate) fn keys<N: Neighbours>(
+    source: &N,
+    node: &N::Node,
+    order: &ReadyOrder<'_, N>,
 ) -> Result<Vec<SortValue>, StoreError> {
-    order.iter().map(|key| key_of(source, node, key)).collect()
+    let keys = order.ways.iter();
+    keys.map(|ways| key_of(source, node, ways)).collect()
 }
 
-fn key_of(
-    source: &impl Neighbours,
-    node: &NamedNode,
-    key: &OrderKey,
+fn key_of<N: Neighbours>(
+    source: &N,
+    node: &N::Node,
+    ways: &[ReadyWay<'_, N>],
 ) -> Result<SortValue, StoreError> {
-    for way in &key.ways {
+    for way in ways {
         if let Some(value) = value_along(source, node, way)? {
             return Ok(value);
         }
@@ -146,38 +183,41 @@ fn key_of(
 }
 
 /// Returns the value at the end of a way; `None` when the way is not for the object.
-fn value_along(
-    source: &impl Neighbours,
-    node: &NamedNode,
-    way: &OrderWay,
+fn value_along<N: Neighbours>(
+    source: &N,
+    node: &N::Node,
+    way: &ReadyWay<'_, N>,
 ) -> Result<Option<SortValue>, StoreError> {
-    let (steps, last) = split(way);
-    let is_for = |node: &NamedNode, step: &OrderStep| match &step.of {
+    let is_for = |node: &N::Node, place: &ReadyPlace<'_, N>| match &place.of {
         None => Ok(true),
-        Some(guard) => guard.admits(|test| source.is_instance(node, test)),
+        Some(guard) => guard.admits(source, node),
     };
-    let mut at = node.clone();
-    for step in steps {
-        if !is_for(&at, step)? {
+    let mut at = Cow::Borrowed(node);
+    for place in &way.places {
+        if !is_for(&at, place)? {
             return Ok(None);
         }
-        match shown_object(source, &at, step)? {
-            Some(next) => at = next,
+        match shown_object(source, &at, place)? {
+            Some(next) => at = Cow::Owned(next),
             None => return Ok(Some(SortValue::Missing)),
         }
     }
     let mut values = Vec::new();
-    if let Some(last) = last {
+    if let Some(last) = &way.last {
         if !is_for(&at, last)? {
             return Ok(None);
         }
         source.walk(&at, &last.step, &mut values)?;
     }
     Ok(Some(match &way.by {
-        SortBy::Iri => SortValue::Text(at.into_string()),
-        SortBy::Constant(text) => SortValue::Text(text.clone()),
-        SortBy::TypeName(index) => type_name(source, &at, index)?,
-        by => shown(by, &values, &source.context().accept_language),
+        By::Iri => {
+            let iris = source.to_iris(vec![at.into_owned()]);
+            let text = |iri: NamedNode| SortValue::Text(iri.into_string());
+            iris.into_iter().next().map_or(SortValue::Missing, text)
+        }
+        By::Constant(text) => SortValue::Text((*text).to_owned()),
+        By::TypeName(index, steps) => type_name(source, &at, index, steps)?,
+        By::Values(by) => source.shown(by, values),
     }))
 }
 
@@ -195,25 +235,29 @@ pub(crate) fn split(way: &OrderWay) -> (&[OrderStep], Option<&OrderStep>) {
 }
 
 /// Returns the object that a single-valued field displays.
-fn shown_object(
-    source: &impl Neighbours,
-    node: &NamedNode,
-    step: &OrderStep,
-) -> Result<Option<NamedNode>, StoreError> {
+fn shown_object<N: Neighbours>(
+    source: &N,
+    node: &N::Node,
+    place: &ReadyPlace<'_, N>,
+) -> Result<Option<N::Node>, StoreError> {
     let mut values = Vec::new();
-    source.walk(node, &step.step, &mut values)?;
-    let mut smallest = None;
-    'values: for next in named_nodes(values) {
-        if smallest.as_ref().is_some_and(|smallest| *smallest < next) {
+    source.walk(node, &place.step, &mut values)?;
+    let mut smallest: Option<N::Node> = None;
+    'values: for next in values {
+        let Ok(next) = source.to_node(next) else {
+            continue;
+        };
+        let is_larger = |smallest: &N::Node| source.compare(smallest, &next).is_lt();
+        if smallest.as_ref().is_some_and(is_larger) {
             continue;
         }
-        for test in &step.tests {
+        for test in &place.tests {
             if !source.is_instance(&next, test)? {
                 continue 'values;
             }
         }
-        if let Some(guard) = &step.displayed
-            && !guard.admits(|test| source.is_instance(&next, test))?
+        if let Some(guard) = &place.displayed
+            && !guard.admits(source, &next)?
         {
             continue;
         }
@@ -222,16 +266,19 @@ fn shown_object(
     Ok(smallest)
 }
 
-fn type_name(
-    source: &impl Neighbours,
-    node: &NamedNode,
+fn type_name<N: Neighbours>(
+    source: &N,
+    node: &N::Node,
     index: &TypeIndex,
+    steps: &[N::Step<'_>],
 ) -> Result<SortValue, StoreError> {
     let mut types = Vec::new();
-    for (position, property) in index.properties().enumerate() {
+    for (position, step) in steps.iter().enumerate() {
         let mut found = Vec::new();
-        source.walk(node, &Step::forward(property.clone()), &mut found)?;
-        types.extend(named_nodes(found).map(|ty| (position, ty)));
+        source.walk(node, step, &mut found)?;
+        let found = found.into_iter().filter_map(|ty| source.to_node(ty).ok());
+        let found = source.to_iris(found.collect());
+        types.extend(found.into_iter().map(|ty| (position, ty)));
     }
     let types = types.iter().map(|(position, ty)| (*position, ty));
     let name = index
@@ -251,11 +298,11 @@ pub(crate) fn named_nodes(
 }
 
 /// Returns the elements of `range` in sorted order, without sorting the rest.
-fn page_of(
-    mut nodes: Vec<NamedNode>,
+fn page_of<N>(
+    mut nodes: Vec<N>,
     range: Range<usize>,
-    compare: impl Fn(&NamedNode, &NamedNode) -> Ordering,
-) -> Vec<NamedNode> {
+    compare: impl Fn(&N, &N) -> Ordering,
+) -> Vec<N> {
     if range.end < nodes.len() {
         nodes.select_nth_unstable_by(range.end, &compare);
         nodes.truncate(range.end);

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use crate::query::{OrderKey, Position, Take, Window};
+use crate::query::{ObjectRef, OrderKey, Position, Take, Window};
 use crate::value::SortValue;
 
 /// The objects of a [`Window`], in order, with the position of each.
@@ -44,14 +44,7 @@ pub fn compare_keys(order: &[OrderKey], a: &[SortValue], b: &[SortValue]) -> Ord
 /// An object may be offered several times, with the same keys each time; it counts once.
 #[derive(Debug)]
 pub struct WindowBuilder<'a> {
-    order: &'a [OrderKey],
-    window: &'a Window,
-    kept: Vec<Position>,
-    /// The last of the candidates kept by the latest cut: any that is not better is skipped.
-    bound: Option<Position>,
-    precedes: bool,
-    follows: bool,
-    comparisons: u64,
+    places: PlaceBuilder<'a, ObjectRef>,
 }
 
 impl<'a> WindowBuilder<'a> {
@@ -59,8 +52,69 @@ impl<'a> WindowBuilder<'a> {
     #[must_use]
     pub fn new(order: &'a [OrderKey], window: &'a Window) -> Self {
         WindowBuilder {
+            places: PlaceBuilder::new(order, window, ObjectRef::clone),
+        }
+    }
+
+    /// Offers an object of the selection.
+    pub fn offer(&mut self, candidate: Position) {
+        let Position { keys, id } = candidate;
+        self.places.offer(Place { keys, id }, ObjectRef::cmp);
+    }
+
+    /// Returns the window.
+    #[must_use]
+    pub fn finish(self) -> Windowed {
+        self.places.finish(ObjectRef::cmp, |ids| ids)
+    }
+
+    /// Returns how many comparisons of positions were made so far, including those of sorting.
+    #[must_use]
+    pub fn comparisons(&self) -> u64 {
+        self.places.comparisons
+    }
+}
+
+/// A [`Position`] by the handle of an object.
+#[derive(Clone, Debug)]
+pub(crate) struct Place<I> {
+    pub(crate) keys: Vec<SortValue>,
+    pub(crate) id: I,
+}
+
+/// What a [`WindowBuilder`] does, by handles of objects, each method with how to compare them.
+#[derive(Debug)]
+pub(crate) struct PlaceBuilder<'a, I> {
+    order: &'a [OrderKey],
+    after: Option<Place<I>>,
+    before: Option<Place<I>>,
+    take: Take,
+    kept: Vec<Place<I>>,
+    /// The last of the candidates kept by the latest cut: any that is not better is skipped.
+    bound: Option<Place<I>>,
+    precedes: bool,
+    follows: bool,
+    comparisons: u64,
+}
+
+impl<'a, I: Clone + Eq> PlaceBuilder<'a, I> {
+    /// Creates a builder without candidates; `handle` returns the handle of an object.
+    pub(crate) fn new(
+        order: &'a [OrderKey],
+        window: &Window,
+        handle: impl Fn(&ObjectRef) -> I,
+    ) -> Self {
+        let place = |position: &Option<Position>| {
+            position.as_ref().map(|position| Place {
+                keys: position.keys.clone(),
+                id: handle(&position.id),
+            })
+        };
+        PlaceBuilder {
             order,
-            window,
+            after: place(&window.after),
+            before: place(&window.before),
+            take: window.take,
             kept: Vec::new(),
             bound: None,
             precedes: false,
@@ -70,17 +124,21 @@ impl<'a> WindowBuilder<'a> {
     }
 
     /// Offers an object of the selection.
-    pub fn offer(&mut self, candidate: Position) {
+    pub(crate) fn offer(
+        &mut self,
+        candidate: Place<I>,
+        compare_ids: impl Fn(&I, &I) -> Ordering + Copy,
+    ) {
         let mut inside = true;
-        if let Some(after) = &self.window.after {
+        if let Some(after) = &self.after {
             self.comparisons += 1;
-            let precedes = compare_positions(self.order, &candidate, after).is_le();
+            let precedes = self.compare(&candidate, after, compare_ids).is_le();
             self.precedes |= precedes;
             inside &= !precedes;
         }
-        if let Some(before) = &self.window.before {
+        if let Some(before) = &self.before {
             self.comparisons += 1;
-            let follows = compare_positions(self.order, &candidate, before).is_ge();
+            let follows = self.compare(&candidate, before, compare_ids).is_ge();
             self.follows |= follows;
             inside &= !follows;
         }
@@ -89,63 +147,77 @@ impl<'a> WindowBuilder<'a> {
         }
         if let Some(bound) = &self.bound {
             self.comparisons += 1;
-            if self.quality(&candidate, bound).is_ge() {
+            if self.quality(&candidate, bound, compare_ids).is_ge() {
                 return;
             }
         }
         self.kept.push(candidate);
         if self.kept.len() >= self.room().saturating_mul(2) {
-            self.cut();
+            self.cut(compare_ids);
         }
     }
 
-    /// Returns the window.
-    #[must_use]
-    pub fn finish(mut self) -> Windowed {
-        self.cut();
-        let limit = self.window.take.limit().unwrap_or(usize::MAX);
+    /// Returns the window; `objects` converts the handles of objects.
+    pub(crate) fn finish(
+        mut self,
+        compare_ids: impl Fn(&I, &I) -> Ordering + Copy,
+        objects: impl FnOnce(Vec<I>) -> Vec<ObjectRef>,
+    ) -> Windowed {
+        self.cut(compare_ids);
+        let limit = self.take.limit().unwrap_or(usize::MAX);
         let more = self.kept.len() > limit;
         self.kept.truncate(limit);
-        if matches!(self.window.take, Take::Last(_)) {
+        if matches!(self.take, Take::Last(_)) {
             self.kept.reverse();
         }
+        let kept = self.kept.into_iter().map(|place| (place.keys, place.id));
+        let (keys, ids): (Vec<_>, Vec<_>) = kept.unzip();
+        let objects = keys.into_iter().zip(objects(ids));
         Windowed {
-            objects: self.kept,
+            objects: objects.map(|(keys, id)| Position { keys, id }).collect(),
             more,
             precedes: self.precedes,
             follows: self.follows,
         }
     }
 
-    /// Returns how many comparisons of positions were made so far, including those of sorting.
-    #[must_use]
-    pub fn comparisons(&self) -> u64 {
-        self.comparisons
+    fn compare(
+        &self,
+        a: &Place<I>,
+        b: &Place<I>,
+        compare_ids: impl Fn(&I, &I) -> Ordering,
+    ) -> Ordering {
+        compare_keys(self.order, &a.keys, &b.keys).then_with(|| compare_ids(&a.id, &b.id))
     }
 
     /// Returns how many candidates to keep: the window, and one more that shows whether there are
     /// others.
     fn room(&self) -> usize {
-        let limit = self.window.take.limit();
+        let limit = self.take.limit();
         limit.map_or(usize::MAX, |limit| limit.saturating_add(1))
     }
 
     /// Orders candidates by preference of the window, best first.
-    fn quality(&self, a: &Position, b: &Position) -> Ordering {
-        match self.window.take {
-            Take::Last(_) => compare_positions(self.order, b, a),
-            Take::All | Take::First(_) => compare_positions(self.order, a, b),
+    fn quality(
+        &self,
+        a: &Place<I>,
+        b: &Place<I>,
+        compare_ids: impl Fn(&I, &I) -> Ordering,
+    ) -> Ordering {
+        match self.take {
+            Take::Last(_) => self.compare(b, a, compare_ids),
+            Take::All | Take::First(_) => self.compare(a, b, compare_ids),
         }
     }
 
     /// Keeps the best candidates.
-    fn cut(&mut self) {
+    fn cut(&mut self, compare_ids: impl Fn(&I, &I) -> Ordering + Copy) {
         let room = self.room();
         let mut kept = std::mem::take(&mut self.kept);
         let mut comparisons = 0;
         kept.sort_unstable_by(|a, b| {
             comparisons += 1;
-            self.quality(a, b)
+            self.quality(a, b, compare_ids)
         });
         kept.dedup_by(|a, b| a.id == b.id);
         kept.truncate(room);
@@ -262,7 +334,7 @@ mod tests {
             // Every number once, in a scrambled order: the total is prime.
             for step in 0..total {
                 builder.offer(at(step * 7_919 % total));
-                assert!(builder.kept.len() <= 42, "only the window is kept");
+                assert!(builder.places.kept.len() <= 42, "only the window is kept");
             }
             let comparisons = builder.comparisons();
             let found = builder.finish().objects;

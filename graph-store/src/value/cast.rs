@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use oxrdf::vocab::xsd;
-use oxrdf::{Literal, NamedNode, Term};
+use oxrdf::{Literal, LiteralRef, NamedNodeRef, Term, TermRef};
 use soml_core::datatype::Scalar;
 
 use super::json::{is_plain, is_text};
@@ -16,46 +16,63 @@ use super::number::Number;
 /// absent.
 #[must_use]
 pub fn cast(scalar: Scalar, term: &Term) -> Option<Cow<'_, Term>> {
-    let Term::Literal(literal) = term else {
-        return (scalar == Scalar::Iri).then_some(Cow::Borrowed(term));
+    if is_of(scalar, term.as_ref()) {
+        return Some(Cow::Borrowed(term));
+    }
+    converted(scalar, term.as_ref()).map(|value| Cow::Owned(value.into_owned()))
+}
+
+/// Does what [`cast`] does, without a copy of the text.
+pub(crate) fn cast_ref(scalar: Scalar, term: TermRef<'_>) -> Option<TermRef<'_>> {
+    if is_of(scalar, term) {
+        return Some(term);
+    }
+    converted(scalar, term)
+}
+
+/// Returns whether a term need not be cast.
+fn is_of(scalar: Scalar, term: TermRef<'_>) -> bool {
+    let TermRef::Literal(literal) = term else {
+        return scalar == Scalar::Iri;
     };
-    let text = literal.value().trim_matches([' ', '\t', '\r', '\n']);
-    let fits = if scalar.is_numeric() {
+    if scalar.is_numeric() {
         Number::from_literal(literal).is_some()
     } else if scalar == Scalar::String {
         // A tag stays, since languages choose by it.
         is_text(literal)
     } else {
         literal.datatype().as_str() == scalar.datatype_iri()
-    };
-    if fits {
-        return Some(Cow::Borrowed(term));
     }
-    let typed =
-        |datatype: &str| Literal::new_typed_literal(text, NamedNode::new_unchecked(datatype));
-    let value: Term = match scalar {
-        Scalar::Iri => NamedNode::new(text).ok()?.into(),
-        Scalar::String => Literal::new_simple_literal(literal.value()).into(),
+}
+
+/// Returns the value of another datatype that the lexical form of a literal stands for.
+fn converted(scalar: Scalar, term: TermRef<'_>) -> Option<TermRef<'_>> {
+    let TermRef::Literal(literal) = term else {
+        return None;
+    };
+    let text = literal.value().trim_matches([' ', '\t', '\r', '\n']);
+    let typed = |datatype: NamedNodeRef<'static>| LiteralRef::new_typed_literal(text, datatype);
+    let own = NamedNodeRef::new_unchecked(scalar.datatype_iri());
+    let value: TermRef<'_> = match scalar {
+        Scalar::Iri => NamedNodeRef::new(text).ok()?.into(),
+        Scalar::String => LiteralRef::new_simple_literal(literal.value()).into(),
         Scalar::Boolean => matches!(text, "true" | "false" | "1" | "0")
-            .then(|| typed(scalar.datatype_iri()))?
+            .then(|| typed(own))?
             .into(),
         number if number.is_numeric() => {
-            let datatype = if number.is_integer() {
+            let value = typed(if number.is_integer() {
                 xsd::INTEGER
             } else if number.is_float() {
                 xsd::DOUBLE
             } else {
                 xsd::DECIMAL
-            };
-            let value = typed(datatype.as_str());
-            Number::from_literal(&value)?;
+            });
+            Number::from_literal(value)?;
             value.into()
         }
-        time => is_lexical(time, text)
-            .then(|| typed(time.datatype_iri()))?
-            .into(),
+        time => is_lexical(time, text).then(|| typed(own))?.into(),
     };
-    Some(Cow::Owned(value))
+    Some(value)
 }
 
 /// Returns a term as the name of a value of an enumeration: the text of any literal, without a tag.

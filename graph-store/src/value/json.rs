@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use oxrdf::vocab::xsd;
-use oxrdf::{Literal, Term};
+use oxrdf::{LiteralRef, Term, TermRef};
 use oxsdatatypes::{DateTime, TimezoneOffset};
 use soml_core::datatype::Scalar;
 use soml_core::schema::{EnumType, LiteralMember, LiteralRange, Schema};
@@ -35,13 +35,18 @@ pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
 
 /// Writes a stored term as a value of `scalar`; writes nothing and returns false if it is
 /// ill-typed.
-pub fn write_scalar(out: &mut Vec<u8>, scalar: Scalar, term: &Term, numbers: Numbers) -> bool {
-    match (scalar, term) {
-        (Scalar::Iri, Term::NamedNode(node)) => {
+pub fn write_scalar<'t>(
+    out: &mut Vec<u8>,
+    scalar: Scalar,
+    term: impl Into<TermRef<'t>>,
+    numbers: Numbers,
+) -> bool {
+    match (scalar, term.into()) {
+        (Scalar::Iri, TermRef::NamedNode(node)) => {
             write_string(out, node.as_str());
             true
         }
-        (_, Term::Literal(literal)) => write_literal(out, scalar, literal, numbers),
+        (_, TermRef::Literal(literal)) => write_literal(out, scalar, literal, numbers),
         _ => false,
     }
 }
@@ -61,17 +66,23 @@ pub fn write_enum(out: &mut Vec<u8>, ty: &EnumType, term: &Term) -> bool {
 
 /// Returns whether a literal is a string, with or without a language tag.
 #[must_use]
-pub fn is_text(literal: &Literal) -> bool {
+pub fn is_text<'l>(literal: impl Into<LiteralRef<'l>>) -> bool {
+    let literal = literal.into();
     literal.language().is_some() || literal.datatype() == xsd::STRING
 }
 
 /// Returns whether a literal is a string without a language tag.
 #[must_use]
-pub fn is_plain(literal: &Literal) -> bool {
-    literal.datatype() == xsd::STRING
+pub fn is_plain<'l>(literal: impl Into<LiteralRef<'l>>) -> bool {
+    literal.into().datatype() == xsd::STRING
 }
 
-fn write_literal(out: &mut Vec<u8>, scalar: Scalar, literal: &Literal, numbers: Numbers) -> bool {
+fn write_literal(
+    out: &mut Vec<u8>,
+    scalar: Scalar,
+    literal: LiteralRef<'_>,
+    numbers: Numbers,
+) -> bool {
     if scalar == Scalar::String {
         let fits = is_text(literal);
         if fits {
@@ -95,7 +106,7 @@ enum Text<'t> {
     Quoted(Cow<'t, str>),
 }
 
-fn number_text(scalar: Scalar, literal: &Literal, numbers: Numbers) -> Option<Text<'_>> {
+fn number_text(scalar: Scalar, literal: LiteralRef<'_>, numbers: Numbers) -> Option<Text<'_>> {
     // Values whose lexical form is also their JSON text need no copy.
     if scalar.is_integer()
         && let Some(value) = short_integer(literal)
@@ -265,7 +276,8 @@ impl LiteralTypes {
 
     /// Returns whether a literal belongs to the range.
     #[must_use]
-    pub fn accepts(&self, literal: &Literal) -> bool {
+    pub fn accepts<'l>(&self, literal: impl Into<LiteralRef<'l>>) -> bool {
+        let literal = literal.into();
         let LiteralTypes::Some { tagged, scalars } = self else {
             return true;
         };

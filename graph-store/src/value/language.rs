@@ -4,7 +4,7 @@
 //! other datatypes do not depend on it. What fits the range of the field is chosen before what does
 //! not.
 
-use oxrdf::Term;
+use oxrdf::{Term, TermRef};
 use soml_core::lang::{LangHead, LangSpec};
 
 use super::is_text;
@@ -19,20 +19,47 @@ pub struct Languages<'a> {
     pub accepted: &'a [String],
 }
 
-/// The values among which a single-valued field decides.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Choice<'v> {
-    /// The field shows the smallest of these that fits.
-    pub chosen: Vec<&'v Term>,
-    /// Values that compete with the chosen ones whatever the language, and are shown where none of
-    /// those fits.
-    pub others: Vec<&'v Term>,
+/// A term, owned or borrowed.
+pub trait AsTerm {
+    /// Returns the term.
+    fn as_term(&self) -> TermRef<'_>;
 }
 
-impl<'v> Choice<'v> {
+impl AsTerm for Term {
+    fn as_term(&self) -> TermRef<'_> {
+        self.as_ref()
+    }
+}
+
+impl AsTerm for TermRef<'_> {
+    fn as_term(&self) -> TermRef<'_> {
+        *self
+    }
+}
+
+/// The values among which a single-valued field decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice<'v, T = Term> {
+    /// The field shows the smallest of these that fits.
+    pub chosen: Vec<&'v T>,
+    /// Values that compete with the chosen ones whatever the language, and are shown where none of
+    /// those fits.
+    pub others: Vec<&'v T>,
+}
+
+impl<T> Default for Choice<'_, T> {
+    fn default() -> Self {
+        Choice {
+            chosen: Vec::new(),
+            others: Vec::new(),
+        }
+    }
+}
+
+impl<'v, T: AsTerm> Choice<'v, T> {
     /// Returns the choice where languages mean nothing.
     #[must_use]
-    pub fn all(values: &'v [Term]) -> Self {
+    pub fn all(values: &'v [T]) -> Self {
         Choice {
             chosen: values.iter().collect(),
             others: Vec::new(),
@@ -43,13 +70,13 @@ impl<'v> Choice<'v> {
 impl Languages<'_> {
     /// Returns the values that a list shows, in the order of the specification.
     #[must_use]
-    pub fn list<'v>(&self, values: &'v [Term], fits: impl Fn(&Term) -> bool) -> Vec<&'v Term> {
+    pub fn list<'v, T: AsTerm>(&self, values: &'v [T], fits: impl Fn(&T) -> bool) -> Vec<&'v T> {
         let Some(spec) = self.spec else {
             return values.iter().collect();
         };
-        let (texts, typed): (Vec<&Term>, Vec<&Term>) = values.iter().partition(|v| is_text_term(v));
+        let (texts, typed): (Vec<&T>, Vec<&T>) = values.iter().partition(|v| is_text_term(*v));
         let mut shown = if spec.head == LangHead::Preference {
-            let (fit, unfit): (Vec<&Term>, Vec<&Term>) = texts.iter().partition(|v| fits(v));
+            let (fit, unfit): (Vec<&T>, Vec<&T>) = texts.iter().partition(|v| fits(v));
             let chosen = self.listed(spec, &fit);
             if chosen.is_empty() {
                 self.listed(spec, &unfit)
@@ -65,22 +92,30 @@ impl Languages<'_> {
 
     /// Returns the values among which a single-valued field decides.
     #[must_use]
-    pub fn single<'v>(&self, values: &'v [Term], fits: impl Fn(&Term) -> bool) -> Choice<'v> {
-        let (fit, unfit): (Vec<&Term>, Vec<&Term>) = values.iter().partition(|v| fits(v));
+    pub fn single<'v, T: AsTerm>(
+        &self,
+        values: &'v [T],
+        fits: impl Fn(&T) -> bool,
+    ) -> Choice<'v, T> {
+        let (fit, unfit): (Vec<&T>, Vec<&T>) = values.iter().partition(|v| fits(v));
         let Some(spec) = self.spec else {
             return without_spec(&fit, unfit);
         };
-        let one = |values: &[&'v Term]| {
-            let texts: Vec<&Term> = values.iter().copied().filter(|v| is_text_term(v)).collect();
-            let picked = spec.pick_one(texts.iter().map(|text| tag(text)), self.accepted);
+        let one = |values: &[&'v T]| {
+            let texts: Vec<&T> = values
+                .iter()
+                .copied()
+                .filter(|v| is_text_term(*v))
+                .collect();
+            let picked = spec.pick_one(texts.iter().map(|text| tag(*text)), self.accepted);
             picked.into_iter().map(|at| texts[at]).collect::<Vec<_>>()
         };
-        let typed = |values: &[&'v Term]| -> Vec<&'v Term> {
+        let typed = |values: &[&'v T]| -> Vec<&'v T> {
             let typed = values.iter().copied();
-            typed.filter(|v| !is_text_term(v)).collect()
+            typed.filter(|v| !is_text_term(*v)).collect()
         };
         // Where the languages choose none: untagged texts, and what is no text.
-        let rest = |values: &[&'v Term]| {
+        let rest = |values: &[&'v T]| {
             let mut rest = untagged(spec, values);
             rest.extend(typed(values));
             rest
@@ -106,8 +141,8 @@ impl Languages<'_> {
     }
 
     /// Returns the texts that a specification chooses, else the untagged ones.
-    fn listed<'v>(&self, spec: &LangSpec, texts: &[&'v Term]) -> Vec<&'v Term> {
-        let picked = spec.pick(texts.iter().map(|text| tag(text)), self.accepted);
+    fn listed<'v, T: AsTerm>(&self, spec: &LangSpec, texts: &[&'v T]) -> Vec<&'v T> {
+        let picked = spec.pick(texts.iter().map(|text| tag(*text)), self.accepted);
         if picked.is_empty() {
             return untagged(spec, texts);
         }
@@ -116,9 +151,9 @@ impl Languages<'_> {
 }
 
 /// Values without a tag go first, then those of the smallest tag.
-fn without_spec<'v>(fit: &[&'v Term], unfit: Vec<&'v Term>) -> Choice<'v> {
-    let any = |values: &[&'v Term]| -> Vec<&'v Term> {
-        let picked = LangSpec::any().pick_one(values.iter().map(|value| tag(value)), &[]);
+fn without_spec<'v, T: AsTerm>(fit: &[&'v T], unfit: Vec<&'v T>) -> Choice<'v, T> {
+    let any = |values: &[&'v T]| -> Vec<&'v T> {
+        let picked = LangSpec::any().pick_one(values.iter().map(|value| tag(*value)), &[]);
         picked.into_iter().map(|at| values[at]).collect()
     };
     if fit.is_empty() {
@@ -128,7 +163,7 @@ fn without_spec<'v>(fit: &[&'v Term], unfit: Vec<&'v Term>) -> Choice<'v> {
         };
     }
     let mut others = unfit;
-    others.retain(|value| tag(value).is_none());
+    others.retain(|value| tag(*value).is_none());
     Choice {
         chosen: any(fit),
         others,
@@ -136,26 +171,26 @@ fn without_spec<'v>(fit: &[&'v Term], unfit: Vec<&'v Term>) -> Choice<'v> {
 }
 
 /// Returns the texts without a tag, where they may stand in for others.
-fn untagged<'v>(spec: &LangSpec, values: &[&'v Term]) -> Vec<&'v Term> {
+fn untagged<'v, T: AsTerm>(spec: &LangSpec, values: &[&'v T]) -> Vec<&'v T> {
     if !spec.admits_untagged() {
         return Vec::new();
     }
     let values = values.iter().copied();
     values
-        .filter(|value| is_text_term(value) && tag(value).is_none())
+        .filter(|value| is_text_term(*value) && tag(*value).is_none())
         .collect()
 }
 
-fn tag(term: &Term) -> Option<&str> {
-    match term {
-        Term::Literal(literal) => literal.language(),
+fn tag(term: &impl AsTerm) -> Option<&str> {
+    match term.as_term() {
+        TermRef::Literal(literal) => literal.language(),
         _ => None,
     }
 }
 
 /// Tells whether a term is a string, tagged or not.
-fn is_text_term(term: &Term) -> bool {
-    matches!(term, Term::Literal(literal) if is_text(literal))
+fn is_text_term(term: &impl AsTerm) -> bool {
+    matches!(term.as_term(), TermRef::Literal(literal) if is_text(literal))
 }
 
 #[cfg(test)]

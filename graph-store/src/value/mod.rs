@@ -11,11 +11,14 @@ mod number;
 mod sort;
 
 pub use canonical::{CanonicalValue, Float, canonical_value};
+pub(crate) use cast::cast_ref;
 pub use cast::{cast, cast_name};
 pub use decimal::DecimalNumber;
 pub use exact::Exact;
 pub use json::{LiteralTypes, Numbers, is_plain, is_text, write_enum, write_scalar};
-pub use language::{Choice, Languages};
+pub use language::{AsTerm, Choice, Languages};
 pub use lexical::is_lexical;
 pub use number::{Number, integer_in_bounds, number_identity};
+#[cfg(feature = "image")]
+pub(crate) use sort::instant;
 pub use sort::{LiteralKey, SortValue, literal_key, sort_value};

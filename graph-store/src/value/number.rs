@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use oxrdf::vocab::xsd;
-use oxrdf::{Literal, NamedNodeRef};
+use oxrdf::{Literal, LiteralRef, NamedNodeRef};
 use soml_core::datatype::Scalar;
 
 use super::decimal::{DecimalNumber, TextBuffer};
@@ -29,7 +29,8 @@ enum Value {
 impl Number {
     /// Parses a literal of a numeric datatype; `None` if it is of another datatype or ill-formed.
     #[must_use]
-    pub fn from_literal(literal: &Literal) -> Option<Number> {
+    pub fn from_literal<'l>(literal: impl Into<LiteralRef<'l>>) -> Option<Number> {
+        let literal = literal.into();
         let text = literal.value().trim_matches([' ', '\t', '\r', '\n']);
         let datatype = literal.datatype();
         let value = if is_integer_datatype(datatype) {
@@ -195,7 +196,7 @@ pub fn number_identity(literal: &Literal) -> Option<String> {
 }
 
 /// Returns the value of a short integer in canonical form, as most numbers are.
-pub(super) fn short_integer(literal: &Literal) -> Option<i128> {
+pub(super) fn short_integer(literal: LiteralRef<'_>) -> Option<i128> {
     let text = literal.value();
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_canonical = match digits.as_bytes() {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
-use oxrdf::{Literal, Term};
+use oxrdf::{LiteralRef, TermRef};
 use oxsdatatypes::{Date, DateTime, Decimal, GYear, GYearMonth, Time};
 use soml_core::datatype::Scalar;
 
@@ -68,16 +68,17 @@ impl Eq for SortValue {}
 
 /// Returns the sort value of a stored term as a value of `scalar`.
 #[must_use]
-pub fn sort_value(scalar: Scalar, term: &Term) -> SortValue {
+pub fn sort_value<'t>(scalar: Scalar, term: impl Into<TermRef<'t>>) -> SortValue {
+    let term = term.into();
     let value = match (scalar, term) {
-        (Scalar::Iri, Term::NamedNode(node)) => Some(SortValue::Text(node.as_str().to_owned())),
-        (_, Term::Literal(literal)) => of_literal(scalar, literal),
+        (Scalar::Iri, TermRef::NamedNode(node)) => Some(SortValue::Text(node.as_str().to_owned())),
+        (_, TermRef::Literal(literal)) => of_literal(scalar, literal),
         _ => None,
     };
     value.unwrap_or_else(|| SortValue::IllTyped(term.to_string()))
 }
 
-fn of_literal(scalar: Scalar, literal: &Literal) -> Option<SortValue> {
+fn of_literal(scalar: Scalar, literal: LiteralRef<'_>) -> Option<SortValue> {
     let text = literal.value();
     if scalar.is_numeric() {
         return Number::from_literal(literal).map(SortValue::Number);
@@ -111,7 +112,8 @@ pub enum LiteralKey {
 
 /// Returns the sort value of a part of a literal.
 #[must_use]
-pub fn literal_key(part: LiteralKey, literal: &Literal) -> SortValue {
+pub fn literal_key<'l>(part: LiteralKey, literal: impl Into<LiteralRef<'l>>) -> SortValue {
+    let literal = literal.into();
     match part {
         LiteralKey::Value => SortValue::Text(literal.value().to_owned()),
         LiteralKey::Lang => literal.language().map_or(SortValue::Missing, |tag| {
@@ -123,7 +125,7 @@ pub fn literal_key(part: LiteralKey, literal: &Literal) -> SortValue {
 }
 
 /// Returns a date or time as a position on the time line.
-pub(super) fn instant(scalar: Scalar, text: &str) -> Option<Decimal> {
+pub(crate) fn instant(scalar: Scalar, text: &str) -> Option<Decimal> {
     // The first sixteen bytes of the serialized form are the instant, the rest is the time zone.
     let bytes: [u8; 18] = match scalar {
         Scalar::DateTime => DateTime::from_str(text).ok()?.to_be_bytes(),

@@ -201,6 +201,11 @@ fn answers_are_as_expected_on_disk() {
 }
 
 #[test]
+fn answers_are_as_expected_over_an_image() {
+    check_all(Kind::Image);
+}
+
+#[test]
 fn answers_are_as_expected_over_an_endpoint() {
     check_all(Kind::Remote);
 }
@@ -248,7 +253,9 @@ fn check_all(kind: Kind) {
         let file = case.join("expected.json");
         let expected = read_json(&file);
         let pending = match kind {
-            Kind::Memory | Kind::Sealed | Kind::Written | Kind::ChangeGraph => "pending.md",
+            Kind::Memory | Kind::Sealed | Kind::Written | Kind::ChangeGraph | Kind::Image => {
+                "pending.md"
+            }
             #[cfg(feature = "rocksdb")]
             Kind::RocksDb => "pending.md",
             Kind::Remote | Kind::RemoteApart => "pending-over-oxigraph-sparql.md",

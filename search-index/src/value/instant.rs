@@ -125,7 +125,7 @@ fn text_of_day(millis: i64) -> String {
 pub fn time_key(text: &str) -> Option<String> {
     let time = NamedNode::new_unchecked(Scalar::Time.datatype_iri());
     let literal = Literal::new_typed_literal(text, time);
-    let SortValue::Instant(seconds) = sort_value(Scalar::Time, &literal.into()) else {
+    let SortValue::Instant(seconds) = sort_value(Scalar::Time, literal.as_ref()) else {
         return None;
     };
     Some(text_of_day(millis(seconds)?.rem_euclid(DAY)))

@@ -12,6 +12,7 @@ mod written;
 
 use std::sync::Arc;
 
+use graph_store::image::{Image, ImageBuilder, ImageStore};
 use graph_store::oxigraph::OxigraphStore;
 use graph_store::remote::http::HttpStore;
 use graph_store::remote::{DefaultGraph, Dialect, IsolationReport, RemoteOptions, RemoteStore};
@@ -36,6 +37,8 @@ pub(crate) enum Kind {
     /// The embedded store on disk.
     #[cfg(feature = "rocksdb")]
     RocksDb,
+    /// A store over an image, which is built anew for other data.
+    Image,
     /// An endpoint in the same process whose default graph is the union of all.
     Remote,
     /// An endpoint in the same process whose default graph stands apart.
@@ -53,7 +56,9 @@ impl Kind {
     /// Returns how a remote store of this kind is asked; `None` for the embedded store.
     fn options(self) -> Option<RemoteOptions> {
         let dialect = match self {
-            Kind::Memory | Kind::Sealed | Kind::Written | Kind::ChangeGraph => return None,
+            Kind::Memory | Kind::Sealed | Kind::Written | Kind::ChangeGraph | Kind::Image => {
+                return None;
+            }
             #[cfg(feature = "rocksdb")]
             Kind::RocksDb => return None,
             Kind::Remote | Kind::RemoteApart => Dialect::Oxigraph,
@@ -86,6 +91,8 @@ enum Data {
         store: Store,
         _folder: tempfile::TempDir,
     },
+    /// To be replaced whenever there are new data.
+    Image(Arc<ImageStore>),
     There(Server),
 }
 
@@ -209,6 +216,13 @@ impl BackEnd {
             let graph_store = Arc::new(store);
             return BackEnd { graph_store, data };
         }
+        if kind == Kind::Image {
+            let store = Arc::new(ImageStore::new(image(&[])));
+            return BackEnd {
+                graph_store: Arc::clone(&store) as Arc<dyn GraphStore>,
+                data: Data::Image(store),
+            };
+        }
         let store = Store::new().expect("a store in memory");
         let graph_store = Arc::new(match kind {
             Kind::ChangeGraph => OxigraphStore::with_change_graph(store.clone()),
@@ -258,6 +272,7 @@ impl BackEnd {
             Data::Sealed(store) | Data::Written(store) => store.inner().clone(),
             #[cfg(feature = "rocksdb")]
             Data::OnDisk { store, .. } => store.clone(),
+            Data::Image(store) => return store.image().iter().collect(),
             Data::There(server) => return server.quads().into_iter().filter(is_data).collect(),
         };
         let quads = store.iter().map(|quad| quad.expect("the store is there"));
@@ -271,6 +286,7 @@ impl BackEnd {
             Data::Here(store) => replace(store, quads),
             Data::Sealed(store) => replace_sealed(store, quads),
             Data::Written(store) => written::load(store, quads),
+            Data::Image(store) => drop(store.replace(image(quads))),
             #[cfg(feature = "rocksdb")]
             Data::OnDisk { store, .. } => replace(store, quads),
         }
@@ -280,6 +296,14 @@ impl BackEnd {
 /// Tells whether a quad is no part of a record of changes.
 fn is_data(quad: &Quad) -> bool {
     quad.graph_name != GraphName::from(change_graph::GRAPH)
+}
+
+fn image(quads: &[Quad]) -> Image {
+    let mut builder = ImageBuilder::new();
+    for quad in quads {
+        builder.add(quad.as_ref()).expect("room for a few quads");
+    }
+    builder.build().expect("an image")
 }
 
 fn replace_sealed(store: &OxigraphStore, quads: &[Quad]) {

@@ -22,6 +22,7 @@ pub(crate) fn kind() -> Kind {
     match std::env::var("DIFFERENTIAL_STORE").as_deref() {
         Err(_) | Ok("memory") => Kind::Memory,
         Ok("sealed") => Kind::Sealed,
+        Ok("image") => Kind::Image,
         #[cfg(feature = "rocksdb")]
         Ok("rocksdb") => Kind::RocksDb,
         Ok("remote") => Kind::Remote,
@@ -53,7 +54,10 @@ pub(crate) struct Subject {
 impl Subject {
     /// Tells whether the embedded store answers.
     pub(crate) fn is_embedded(&self) -> bool {
-        matches!(self.kind, Kind::Memory | Kind::Sealed | Kind::Written)
+        matches!(
+            self.kind,
+            Kind::Memory | Kind::Sealed | Kind::Written | Kind::Image
+        )
     }
 
     pub(crate) fn new(soml: String, kind: Kind) -> Self {

@@ -3,7 +3,7 @@
 //! `DIFFERENTIAL_CASES` sets the number of cases of each test in place of `RANDOM_TESTS`,
 //! `DIFFERENTIAL_SEED` the first of the seeds from which schemas, data and operations follow,
 //! `DIFFERENTIAL_STORE` the kind of store: `memory`, every other time with its index of links,
-//! `sealed`, always with it, `rocksdb` where that is built, `remote`, `remote-apart`, `rdf4j` or
+//! `sealed`, always with it, `image`, `rocksdb` where that is built, `remote`, `remote-apart`, `rdf4j` or
 //! `fuseki`. A failure prints the smallest case found and how to run it again: a seed means the same
 //! 25 operations whatever ran before.
 //!
@@ -128,6 +128,11 @@ fn random_schemas_and_data_are_answered_as_the_rules_say() {
 #[test]
 fn so_they_are_after_writes() {
     random_schemas_and_data(Kind::Written, 2_000);
+}
+
+#[test]
+fn so_they_are_over_an_image() {
+    random_schemas_and_data(Kind::Image, 2_000);
 }
 
 #[test]

@@ -53,7 +53,11 @@ fn ids(kind: Kind, data: &str) -> Vec<String> {
 #[test]
 fn a_hidden_object_does_not_decide_an_order() {
     let expected = "http://e/b http://e/a http://e/c";
-    for kind in [Kind::Memory, Kind::Sealed, Kind::Remote, Kind::RemoteApart] {
+    let embedded = [Kind::Memory, Kind::Sealed, Kind::Image];
+    for kind in embedded
+        .into_iter()
+        .chain([Kind::Remote, Kind::RemoteApart])
+    {
         assert_eq!(ids(kind, DATA), [expected, expected], "{kind:?}");
         // What is an open one besides is shown as what the schema names first.
         let both = DATA.replace("a v:Secret", "a v:Open, v:Secret");

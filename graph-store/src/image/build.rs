@@ -1,0 +1,296 @@
+//! Builds an image from quads.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use foldhash::HashMap;
+use oxrdf::{GraphNameRef, NamedOrBlankNodeRef, QuadRef, TermRef};
+
+use super::bytes::BytesWriter;
+use super::columns::{BITMAP, LIST, VARIOUS};
+use super::dictionary::{self, Order};
+use super::error::ImageError;
+use super::format::{Kind, SectionWriter};
+use super::graphs::DEFAULT;
+use super::intern::Interner;
+use super::keys::{self, Form};
+use super::{Image, io_of_memory};
+
+/// Quads that become an image.
+///
+/// ```
+/// use graph_store::image::ImageBuilder;
+/// use oxrdf::{GraphNameRef, NamedNodeRef, QuadRef};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let node = NamedNodeRef::new("http://example.org/a")?;
+/// let mut builder = ImageBuilder::new();
+/// builder.add(QuadRef::new(node, node, node, GraphNameRef::DefaultGraph))?;
+/// let image = builder.build()?;
+/// assert_eq!(image.quads(), 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Default)]
+pub struct ImageBuilder {
+    terms: Interner,
+    /// The quads of each property.
+    quads: HashMap<u32, Vec<Numbered>>,
+}
+
+/// The numbers of subject, object and graph.
+type Numbered = [u32; 3];
+
+impl ImageBuilder {
+    /// Creates a builder without quads.
+    #[must_use]
+    pub fn new() -> Self {
+        ImageBuilder::default()
+    }
+
+    /// Adds a quad; one that was added already makes no difference.
+    ///
+    /// # Errors
+    /// When there are more than 15 * 2^28 different terms, or one of them has 4 GiB.
+    pub fn add(&mut self, quad: QuadRef<'_>) -> Result<(), ImageError> {
+        let subject = match quad.subject {
+            NamedOrBlankNodeRef::NamedNode(node) => TermRef::from(node),
+            NamedOrBlankNodeRef::BlankNode(node) => TermRef::from(node),
+        };
+        let graph = match quad.graph_name {
+            GraphNameRef::DefaultGraph => DEFAULT,
+            GraphNameRef::NamedNode(graph) => self.terms.intern(graph.into())?,
+            GraphNameRef::BlankNode(graph) => self.terms.intern(graph.into())?,
+        };
+        let property = self.terms.intern(quad.predicate.into())?;
+        let numbers = [
+            self.terms.intern(subject)?,
+            self.terms.intern(quad.object)?,
+            graph,
+        ];
+        self.quads.entry(property).or_default().push(numbers);
+        Ok(())
+    }
+
+    /// Builds the image in memory.
+    ///
+    /// # Errors
+    /// When a property has 2^32 triples or more.
+    pub fn build(self) -> Result<Image, ImageError> {
+        let path = Path::new("in memory");
+        let bytes = self.written(BytesWriter::default(), path)?;
+        Image::of(bytes.into_bytes(), path)
+    }
+
+    /// Writes the image to a file, which is replaced as a whole or not at all. It is written to a file with
+    /// `.partial` behind its name first; two programs must not write the same image at once.
+    ///
+    /// # Errors
+    /// When the file cannot be written, or a property has 2^32 triples or more.
+    pub fn write(self, path: impl AsRef<Path>) -> Result<(), ImageError> {
+        let path = path.as_ref();
+        let failed = |error| ImageError::io(path)(error);
+        let beside = beside(path);
+        let file = File::create(&beside).map_err(failed)?;
+        let written = self.written(BufWriter::with_capacity(1 << 20, file), path);
+        let moved = written.and_then(|out| {
+            let file = out
+                .into_inner()
+                .map_err(|error| failed(error.into_error()))?;
+            file.sync_all().map_err(failed)?;
+            fs::rename(&beside, path).map_err(failed)?;
+            synced_folder(path).map_err(failed)
+        });
+        if moved.is_err() {
+            // What is left of it is of no use to anybody.
+            let _ = fs::remove_file(&beside);
+        }
+        moved
+    }
+
+    fn written<W: Write>(mut self, out: W, path: &Path) -> Result<W, ImageError> {
+        self.terms.close();
+        let order = Order::of(&self.terms);
+        let failed = |error| ImageError::io(path)(error);
+        let mut out = SectionWriter::new(out).map_err(failed)?;
+        dictionary::write(&mut out, &self.terms, &order).map_err(failed)?;
+        drop(self.terms);
+        let literals = order.terms.len() as u64 - u64::from(order.iris) - u64::from(order.blanks);
+        let mut columns = ColumnWriter {
+            out: &mut out,
+            sets: Sets::default(),
+            records: Vec::new(),
+        };
+        let place = |term: u32| match term {
+            DEFAULT => DEFAULT,
+            term => order.places[term as usize],
+        };
+        let mut properties: Vec<(u32, Vec<Numbered>)> = self.quads.into_iter().collect();
+        properties.sort_unstable_by_key(|(property, _)| place(*property));
+        let (mut triples, mut count) = (0, 0);
+        for (property, mut quads) in properties {
+            for quad in &mut quads {
+                *quad = quad.map(place);
+            }
+            quads.sort_unstable();
+            quads.dedup();
+            count += quads.len() as u64;
+            triples += columns.property(place(property), quads).map_err(failed)?;
+        }
+        let ColumnWriter { sets, records, .. } = columns;
+        let counts = [
+            u64::from(order.iris),
+            u64::from(order.blanks),
+            literals,
+            triples,
+            count,
+        ];
+        let end = |mut out: SectionWriter<W>| {
+            out.numbers(Kind::Properties, 0, &records)?;
+            out.numbers(Kind::GraphSets, 0, &sets.ends)?;
+            out.numbers(Kind::GraphSets, 1, &sets.graphs)?;
+            out.numbers(Kind::Counts, 0, &counts)?;
+            out.finish()
+        };
+        end(out).map_err(failed)
+    }
+}
+
+/// Returns the place of a file while it is written.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    name.into()
+}
+
+/// Makes a new name in a folder survive the end of the machine.
+fn synced_folder(path: &Path) -> io::Result<()> {
+    match path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        Some(folder) => File::open(folder)?.sync_all(),
+        None => File::open(".")?.sync_all(),
+    }
+}
+
+/// Distinct sets of graphs.
+#[derive(Default)]
+struct Sets {
+    numbers: HashMap<Vec<u32>, u32>,
+    /// The set that is looked up, kept for its memory.
+    wanted: Vec<u32>,
+    ends: Vec<u32>,
+    graphs: Vec<u32>,
+}
+
+impl Sets {
+    /// Returns the number of the set of the graphs of some quads.
+    fn number(&mut self, quads: &[Numbered]) -> io::Result<u32> {
+        self.wanted.clear();
+        self.wanted.extend(quads.iter().map(|quad| quad[2]));
+        if let Some(number) = self.numbers.get(self.wanted.as_slice()) {
+            return Ok(*number);
+        }
+        let graphs = self.wanted.clone();
+        let too_many = |_| io_of_memory("there are too many sets of graphs");
+        let number = u32::try_from(self.ends.len()).map_err(too_many)?;
+        self.graphs.extend(&graphs);
+        self.ends
+            .push(u32::try_from(self.graphs.len()).map_err(too_many)?);
+        self.numbers.insert(graphs, number);
+        Ok(number)
+    }
+}
+
+/// Writes the columns of properties.
+struct ColumnWriter<'o, W> {
+    out: &'o mut SectionWriter<W>,
+    sets: Sets,
+    records: Vec<u32>,
+}
+
+impl<W: Write> ColumnWriter<'_, W> {
+    /// Writes the triples of a property, whose quads are sorted; returns how many triples they are.
+    fn property(&mut self, property: u32, quads: Vec<Numbered>) -> io::Result<u64> {
+        let mut triples = Vec::with_capacity(quads.len());
+        let mut sets = Vec::with_capacity(quads.len());
+        for same in quads.chunk_by(|a, b| a[..2] == b[..2]) {
+            triples.push((same[0][0], same[0][1]));
+            sets.push(self.sets.number(same)?);
+        }
+        drop(quads);
+        let set = match sets.iter().all(|set| *set == sets[0]) {
+            true => sets[0],
+            false => {
+                self.out.numbers(Kind::SetOf, property, &sets)?;
+                VARIOUS
+            }
+        };
+        drop(sets);
+        let subjects = self.column(
+            property,
+            &triples,
+            [
+                Kind::Subjects,
+                Kind::SubjectRanks,
+                Kind::ObjectEnds,
+                Kind::ObjectsOf,
+            ],
+        )?;
+        for (subject, object) in &mut triples {
+            std::mem::swap(subject, object);
+        }
+        triples.sort_unstable();
+        let objects = self.column(
+            property,
+            &triples,
+            [
+                Kind::Objects,
+                Kind::ObjectRanks,
+                Kind::SubjectEnds,
+                Kind::SubjectsOf,
+            ],
+        )?;
+        self.records.push(property);
+        self.records.extend(subjects);
+        self.records.extend(objects);
+        self.records.push(set);
+        Ok(triples.len() as u64)
+    }
+
+    /// Writes one direction of sorted triples; returns the form of its keys.
+    fn column(
+        &mut self,
+        property: u32,
+        triples: &[(u32, u32)],
+        [keys_at, ranks_at, ends_at, values_at]: [Kind; 4],
+    ) -> io::Result<[u32; 2]> {
+        let (mut all, mut ends) = (Vec::new(), Vec::new());
+        let mut end = 0_usize;
+        for of_key in triples.chunk_by(|a, b| a.0 == b.0) {
+            end += of_key.len();
+            all.push(of_key[0].0);
+            let end = u32::try_from(end);
+            ends.push(end.map_err(|_| io_of_memory("a property has too many triples"))?);
+        }
+        if all.len() < triples.len() {
+            self.out.numbers(ends_at, property, &ends)?;
+        }
+        let values: Vec<u32> = triples.iter().map(|(_, value)| *value).collect();
+        self.out.numbers(values_at, property, &values)?;
+        let keys = keys::encode(all);
+        match keys.form {
+            Form::List => {
+                self.out.numbers(keys_at, property, &keys.list)?;
+                Ok([LIST, 0])
+            }
+            Form::Bitmap(first) => {
+                self.out.numbers(keys_at, property, &keys.words)?;
+                self.out.numbers(ranks_at, property, &keys.ranks)?;
+                Ok([BITMAP, first])
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Terms as they are read: each once, numbered in the order of their first occurrence.
+
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use indexmap::IndexSet;
+use oxrdf::vocab::xsd;
+use oxrdf::{LiteralRef, NamedNodeRef, TermRef};
+
+use super::error::ImageError;
+
+/// Terms of one image: numbers are 32 bits, of which the last sixteenth is left for terms that only a
+/// request has.
+pub(super) const MAX_TERMS: u32 = 0xF000_0000;
+
+/// Bytes of a chunk of texts.
+const CHUNK: usize = 16 << 20;
+/// Bytes of the first chunk; each has twice the bytes of the one before.
+const FIRST_CHUNK: usize = 64 << 10;
+
+/// What a term is, beside its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Form {
+    Iri,
+    Blank,
+    Plain,
+    /// A literal with a tag.
+    Tagged(u32),
+    /// A literal with a datatype, by the number of its IRI.
+    Typed(u32),
+}
+
+/// Distinct terms.
+#[derive(Default)]
+pub(super) struct Interner {
+    texts: Texts,
+    terms: Vec<Known>,
+    places: HashTable<u32>,
+    pub(super) tags: IndexSet<String, RandomState>,
+    hasher: RandomState,
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    text: Place,
+    form: Form,
+}
+
+/// Where a text lies.
+#[derive(Clone, Copy)]
+struct Place {
+    chunk: u32,
+    start: u32,
+    length: u32,
+}
+
+/// The texts of terms, in chunks that never move.
+#[derive(Default)]
+struct Texts {
+    chunks: Vec<String>,
+}
+
+impl Texts {
+    fn get(&self, place: Place) -> &str {
+        let start = place.start as usize;
+        &self.chunks[place.chunk as usize][start..start + place.length as usize]
+    }
+
+    fn push(&mut self, text: &str) -> Result<Place, ImageError> {
+        let length = u32::try_from(text.len()).map_err(|_| ImageError::TooLarge {
+            what: "bytes of a term",
+            limit: u64::from(u32::MAX),
+        })?;
+        let fits = |chunk: &&mut String| chunk.len() + text.len() <= CHUNK;
+        if self.chunks.last_mut().filter(fits).is_none() {
+            // The first ones are small, as most data are.
+            let wanted = FIRST_CHUNK << self.chunks.len().min(8);
+            self.chunks
+                .push(String::with_capacity(wanted.min(CHUNK).max(text.len())));
+        }
+        let number = self.chunks.len() - 1;
+        let chunk = &mut self.chunks[number];
+        let start = chunk.len();
+        chunk.push_str(text);
+        Ok(Place {
+            // Chunks are fewer than terms, and all but those of one text shorter than `CHUNK`.
+            chunk: number as u32,
+            start: start as u32,
+            length,
+        })
+    }
+}
+
+impl Interner {
+    /// Returns the number of a term.
+    pub(super) fn intern(&mut self, term: TermRef<'_>) -> Result<u32, ImageError> {
+        match term {
+            TermRef::NamedNode(node) => self.place(Form::Iri, node.as_str()),
+            TermRef::BlankNode(node) => self.place(Form::Blank, node.as_str()),
+            TermRef::Literal(literal) => {
+                let form = self.form(literal)?;
+                self.place(form, literal.value())
+            }
+            #[allow(
+                unreachable_patterns,
+                reason = "other kinds of terms are a feature of oxrdf"
+            )]
+            _ => Err(ImageError::TooLarge {
+                what: "triples about triples",
+                limit: 0,
+            }),
+        }
+    }
+
+    fn form(&mut self, literal: LiteralRef<'_>) -> Result<Form, ImageError> {
+        if let Some(tag) = literal.language() {
+            let known = self.tags.get_index_of(tag);
+            let tag = known.unwrap_or_else(|| self.tags.insert_full(tag.to_owned()).0);
+            let tag = u32::try_from(tag).map_err(|_| too_many("language tags"))?;
+            return Ok(Form::Tagged(tag));
+        }
+        match literal.datatype() {
+            xsd::STRING => Ok(Form::Plain),
+            datatype => Ok(Form::Typed(self.place(Form::Iri, datatype.as_str())?)),
+        }
+    }
+
+    fn place(&mut self, form: Form, text: &str) -> Result<u32, ImageError> {
+        let Interner {
+            texts,
+            terms,
+            places,
+            hasher,
+            ..
+        } = self;
+        let hash_of = |known: &Known| hasher.hash_one((known.form, texts.get(known.text)));
+        let hash = hasher.hash_one((form, text));
+        let is_same = |place: &u32| {
+            let known = &terms[*place as usize];
+            known.form == form && texts.get(known.text) == text
+        };
+        if let Some(place) = places.find(hash, is_same) {
+            return Ok(*place);
+        }
+        let place = u32::try_from(terms.len()).ok();
+        let Some(place) = place.filter(|place| *place < MAX_TERMS) else {
+            return Err(too_many("terms"));
+        };
+        places.insert_unique(hash, place, |&place| hash_of(&terms[place as usize]));
+        let text = texts.push(text)?;
+        terms.push(Known { text, form });
+        Ok(place)
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        // Bounded where terms are added.
+        self.terms.len() as u32
+    }
+
+    pub(super) fn form_of(&self, place: u32) -> Form {
+        self.terms[place as usize].form
+    }
+
+    pub(super) fn text(&self, place: u32) -> &str {
+        self.texts.get(self.terms[place as usize].text)
+    }
+
+    /// Returns a literal; `None` for other terms.
+    pub(super) fn literal(&self, place: u32) -> Option<LiteralRef<'_>> {
+        let text = self.text(place);
+        match self.form_of(place) {
+            Form::Iri | Form::Blank => None,
+            Form::Plain => Some(LiteralRef::new_simple_literal(text)),
+            Form::Tagged(tag) => {
+                let tag = &self.tags[tag as usize];
+                Some(LiteralRef::new_language_tagged_literal_unchecked(text, tag))
+            }
+            Form::Typed(datatype) => {
+                let datatype = NamedNodeRef::new_unchecked(self.text(datatype));
+                Some(LiteralRef::new_typed_literal(text, datatype))
+            }
+        }
+    }
+
+    /// Forgets how terms are found, whose numbers stay.
+    pub(super) fn close(&mut self) {
+        self.places = HashTable::new();
+    }
+}
+
+fn too_many(what: &'static str) -> ImageError {
+    ImageError::TooLarge {
+        what,
+        limit: u64::from(MAX_TERMS),
+    }
+}

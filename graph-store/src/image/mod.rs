@@ -1,0 +1,176 @@
+//! An image: RDF data in a form made for reading, built once and opened from a file or kept in memory.
+//!
+//! Terms are numbers in the order of IRIs and values. The triples of a property are two sorted columns,
+//! objects by subject and subjects by object. So an image takes a fraction of the memory of a store that
+//! can be written to in place, and reading a value is reading a number.
+//!
+//! An image never changes. `docs/image-format.md` describes its file.
+//!
+//! ```
+//! use graph_store::image::{Image, ImageBuilder, ImageStore};
+//! use oxigraph::io::{RdfFormat, RdfParser};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("books.image");
+//! let data = "<http://example.org/dune> <http://example.org/pages> 412 .";
+//! let mut builder = ImageBuilder::new();
+//! for quad in RdfParser::from_format(RdfFormat::Turtle).for_slice(data) {
+//!     builder.add(quad?.as_ref())?;
+//! }
+//! builder.write(&path)?;
+//!
+//! let image = Image::open(&path)?;
+//! assert_eq!(image.quads(), 1);
+//! let store = ImageStore::new(image);
+//! # Ok(())
+//! # }
+//! ```
+
+mod build;
+mod bytes;
+mod columns;
+mod dictionary;
+mod error;
+mod format;
+mod graphs;
+mod intern;
+mod keys;
+mod literal;
+mod quads;
+mod source;
+mod statements;
+mod store;
+mod terms;
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+pub use build::ImageBuilder;
+use bytes::Bytes;
+use columns::Property;
+pub use error::{Fault, ImageError};
+use format::{Directory, Kind};
+use graphs::GraphSets;
+pub use store::ImageStore;
+use terms::Terms;
+
+/// RDF data that can be read and never change.
+pub struct Image {
+    bytes: Bytes,
+    terms: Terms,
+    sets: GraphSets,
+    properties: Vec<Property>,
+    triples: u64,
+    quads: u64,
+}
+
+impl Image {
+    /// Opens the file of an image. It is read as a whole and checked: one that is torn or changed is
+    /// never served.
+    ///
+    /// # Errors
+    /// When the file cannot be read, was written by another version of the format, or is damaged.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, ImageError> {
+        let path = path.as_ref();
+        let failed = |error| ImageError::io(path)(error);
+        let mut file = File::open(path).map_err(failed)?;
+        Image::of(Bytes::read(&mut file).map_err(failed)?, path)
+    }
+
+    /// Opens the content of such a file, which is copied.
+    ///
+    /// # Errors
+    /// When the content was written by another version of the format, or is damaged.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Fault> {
+        Image::checked(Bytes::copied(bytes))
+    }
+
+    fn of(bytes: Bytes, path: &Path) -> Result<Self, ImageError> {
+        Image::checked(bytes).map_err(|fault| ImageError::Unreadable {
+            path: path.to_owned(),
+            fault,
+        })
+    }
+
+    fn checked(bytes: Bytes) -> Result<Self, Fault> {
+        let directory = Directory::read(&bytes)?;
+        let terms = Terms::open(&bytes, &directory)?;
+        let sets = GraphSets::open(&bytes, &directory, &terms)?;
+        let properties = columns::open(&bytes, &directory, &terms, sets.count())?;
+        let counts = bytes.u64s(directory.numbers(Kind::Counts, 0, 8)?);
+        let [_, _, _, triples, quads] = *counts else {
+            return Err(error::damaged("counts"));
+        };
+        let lengths = properties
+            .iter()
+            .map(|property| property.forward.len() as u64);
+        let in_graphs = properties
+            .iter()
+            .map(|property| property.quads(&bytes, &sets));
+        if (lengths.sum::<u64>(), in_graphs.sum::<u64>()) != (triples, quads) {
+            return Err(error::damaged("counts"));
+        }
+        Ok(Image {
+            bytes,
+            terms,
+            sets,
+            properties,
+            triples,
+            quads,
+        })
+    }
+
+    /// Returns the number of triples: those in several graphs count once.
+    #[must_use]
+    pub fn triples(&self) -> u64 {
+        self.triples
+    }
+
+    /// Returns the number of quads.
+    #[must_use]
+    pub fn quads(&self) -> u64 {
+        self.quads
+    }
+
+    /// Returns the number of distinct terms, graphs and datatypes included.
+    #[must_use]
+    pub fn terms(&self) -> u64 {
+        u64::from(self.terms.count)
+    }
+
+    /// Returns the number of bytes, in memory and as a file.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// Returns the content of the file of this image.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.all()
+    }
+
+    /// Returns a property by the number of its IRI.
+    fn property(&self, id: u32) -> Option<&Property> {
+        let found = self
+            .properties
+            .binary_search_by_key(&id, |property| property.id);
+        found.ok().map(|at| &self.properties[at])
+    }
+}
+
+impl std::fmt::Debug for Image {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Image")
+            .field("triples", &self.triples)
+            .field("terms", &self.terms.count)
+            .field("size", &self.bytes.len())
+            .finish_non_exhaustive()
+    }
+}
+
+fn io_of_memory(message: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::OutOfMemory, message)
+}
