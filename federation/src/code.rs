@@ -9,7 +9,12 @@ graphql_service::error_codes! {
     AUTHORIZER_MISSING 500 public "Fields of the supergraph require authentication, scopes or policies, and the gateway has no authorizer that could check them.";
     PLAN_IMPOSSIBLE 500 public "No sequence of subgraph requests answers the operation: the supergraph is not satisfiable.";
     UNAUTHORIZED_FIELD_OR_TYPE 200 public "The request does not have what `@authenticated`, `@requiresScopes` or `@policy` asks for; the field was not fetched.";
-    SUBSCRIPTION_UNSUPPORTED 400 public "Subscriptions are not supported.";
+    SUBSCRIPTION_NEEDS_STREAM 400 public "The operation is a subscription, and the request can be answered once only: subscriptions are sent over WebSocket, or as server-sent events.";
+    SUBSCRIPTION_UNSUPPORTED 400 public "The subgraph of a subscription has none, or no way to them is configured.";
+    SUBSCRIPTION_LIMIT 503 public "As many subscriptions are open as `gateway.limits.subscriptions` allows.";
+    SUBSCRIPTION_OVERFLOW 200 public "A subscription has ended, since more than `gateway.limits.events` events waited for its client.";
+    SUBSCRIPTION_SCHEMA_RELOAD 200 public "A subscription has ended, since another composite schema took the place of its own; subscribing again goes on by the new one.";
+    SUBSCRIPTION_SHUTDOWN 200 public "A subscription has ended, since the service is being shut down.";
     DOWNSTREAM_SERVICE_ERROR 200 public "A subgraph did not answer, answered what is no GraphQL response, or answered with an error.";
     SUBGRAPH_VALUE_INVALID 200 public "A subgraph answered a value that does not fit its type.";
 }

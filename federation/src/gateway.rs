@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Instant, SystemTime};
 
 use apollo_compiler::Schema;
 use apollo_compiler::ast::{OperationType, Value};
@@ -12,19 +13,22 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Name, Node};
 use async_trait::async_trait;
 use graphql_service::document::{Documents, Prepared, Refusal};
+use graphql_service::writer::{AnswerWriter, WriteResult};
 use graphql_service::{
-    Answer, GraphqlError, Limits, Reply, Request, RequestContext, Service, SlotError, Slots,
-    Weight, code as shared,
+    Answer, GraphqlError, Limits, ObservedOperation, Replies, Reply, Request, RequestContext,
+    Service, SlotError, Slots, Weight, code as shared,
 };
 use moka::sync::Cache;
 use tokio::runtime::Handle;
 
 use crate::authorization::{Authorizer, Denied, Grants};
+use crate::code;
 use crate::exec::{Execution, execute};
 use crate::graph::ActiveLabels;
 use crate::limits::GatewayLimits;
 use crate::operation::inputs;
 use crate::plan::{Plan, Planned};
+use crate::subscription::{self, Ending, OpenSubscriptions, Shared};
 use crate::supergraph::{Requirement, RequirementId, Supergraph, SupergraphError};
 use crate::transport::SubgraphTransport;
 
@@ -46,6 +50,8 @@ pub struct GatewayOptions {
     pub document_cache_bytes: u64,
     /// Fields of plans that are kept.
     pub plan_cache_fields: u64,
+    /// The subscriptions that count towards the limit on them.
+    pub subscriptions: OpenSubscriptions,
 }
 
 impl Default for GatewayOptions {
@@ -58,6 +64,7 @@ impl Default for GatewayOptions {
             slots: Slots::shared(),
             document_cache_bytes: 32 << 20,
             plan_cache_fields: 100_000,
+            subscriptions: OpenSubscriptions::default(),
         }
     }
 }
@@ -66,6 +73,7 @@ impl Default for GatewayOptions {
 pub struct Gateway {
     inner: Arc<Inner>,
     transport: Arc<dyn SubgraphTransport>,
+    subscriptions: Shared,
 }
 
 /// What planning needs, wherever it happens.
@@ -83,6 +91,7 @@ struct Inner {
 /// A plan that is kept.
 struct Known {
     plan: Arc<Plan>,
+    made: Instant,
     /// Requests that it has answered.
     uses: AtomicU64,
 }
@@ -129,9 +138,14 @@ impl Gateway {
             supergraph,
             options,
         };
+        let subscriptions = Shared {
+            open: inner.options.subscriptions.clone(),
+            end: Arc::default(),
+        };
         Ok(Gateway {
             inner: Arc::new(inner),
             transport,
+            subscriptions,
         })
     }
 
@@ -139,6 +153,11 @@ impl Gateway {
     #[must_use]
     pub fn supergraph(&self) -> &Supergraph {
         &self.inner.supergraph
+    }
+
+    /// Ends all subscriptions, and refuses new ones. Requests are answered as before.
+    pub fn end_subscriptions(&self, why: Ending) {
+        self.subscriptions.end.come(why);
     }
 
     /// Plans a request that may do everything, without sending anything.
@@ -187,8 +206,8 @@ impl Gateway {
         planned.filter(Result::is_ok).count()
     }
 
-    /// Returns the plan of a request with what it is planned by. Long operations are validated and planned in a
-    /// slot, unless the plan is known.
+    /// Returns the plan of a request with what it is planned by. Long operations are validated in a slot, and all are
+    /// planned there: a short text can ask for a plan that takes long.
     async fn settled(
         &self,
         request: Request,
@@ -196,47 +215,107 @@ impl Gateway {
     ) -> Result<Settled, NotSettled> {
         let inner = &self.inner;
         let grants = inner.grants(context).await;
-        let is_known = inner.documents.known(&request.query).is_some();
-        let is_short = request.query.len() <= SHORT_TEXT;
         let has_slots = Handle::try_current().is_ok();
-        if !has_slots || ((is_known || is_short) && request.footprint() <= SHORT) {
-            let prepared = inner.prepared(&request, context)?;
-            let (key, denied) = inner.key(&request, &prepared, &grants);
-            let known = inner.plans.get(&key);
-            if known.is_some() || is_short || !has_slots {
-                let known = match known {
-                    Some(known) => known,
-                    None => inner.plan_prepared(key, &denied, &prepared)?,
-                };
-                return Ok(Settled { prepared, known });
-            }
-        }
-        let (inner, slots) = (Arc::clone(inner), &inner.options.slots);
-        let (context, deadline) = (context.clone(), context.deadline);
-        let work = move |_| {
-            let prepared = inner.prepared(&request, &context)?;
-            let known = inner.planned(&request, &prepared, &grants)?;
-            Ok::<_, Refusal>(Settled { prepared, known })
+        let is_short = || {
+            let is_known = inner.documents.known(&request.query).is_some();
+            (is_known || request.query.len() <= SHORT_TEXT) && request.footprint() <= SHORT
         };
-        Ok(slots.run(Weight::Medium, deadline, work).await??)
+        if has_slots && !is_short() {
+            let (inner, context) = (Arc::clone(inner), context.clone());
+            let deadline = context.deadline;
+            return self
+                .in_slot(deadline, move || {
+                    let prepared = inner.prepared(&request, &context)?;
+                    let known = inner.planned(&request, &prepared, &grants)?;
+                    Ok(Settled { prepared, known })
+                })
+                .await;
+        }
+        let prepared = inner.prepared(&request, context)?;
+        let (key, denied) = inner.key(&request, &prepared, &grants);
+        if let Some(known) = inner.plans.get(&key) {
+            return Ok(Settled { prepared, known });
+        }
+        if !has_slots {
+            let known = inner.plan_prepared(key, &denied, &prepared)?;
+            return Ok(Settled { prepared, known });
+        }
+        let inner = Arc::clone(inner);
+        self.in_slot(context.deadline, move || {
+            let known = inner.plan_prepared(key, &denied, &prepared)?;
+            Ok(Settled { prepared, known })
+        })
+        .await
     }
 
-    async fn executed(
+    /// Settles a request where work may take long.
+    async fn in_slot(
+        &self,
+        deadline: Option<Instant>,
+        settle: impl FnOnce() -> Result<Settled, Refusal> + Send + 'static,
+    ) -> Result<Settled, NotSettled> {
+        let slots = &self.inner.options.slots;
+        let settled = slots.run(Weight::Medium, deadline, move |_| settle());
+        Ok(settled.await??)
+    }
+
+    /// Returns the plan of a request that is to be answered, and lets its observer know.
+    async fn settled_and_observed(
         &self,
         request: Request,
-        context: RequestContext,
-    ) -> Result<Reply, NotSettled> {
-        let Settled { prepared, known } = self.settled(request, &context).await?;
-        known.uses.fetch_add(1, Ordering::Relaxed);
-        let prepared = Arc::new(prepared);
+        context: &RequestContext,
+    ) -> Result<Settled, NotSettled> {
+        let Some(observer) = &context.observer else {
+            return self.settled(request, context).await;
+        };
+        let (begun, begun_at) = (Instant::now(), SystemTime::now());
+        let settled = self.settled(request, context).await?;
+        let operation = &settled.prepared.operation;
+        let observed =
+            ObservedOperation::known(operation.operation_type, operation.name.as_deref());
+        // A plan that another request has made in the meantime was waited for, too.
+        observer.operation(match settled.known.made >= begun {
+            true => observed.planned(begun_at, begun_at + begun.elapsed()),
+            false => observed,
+        });
+        Ok(settled)
+    }
+
+    async fn executed(&self, settled: Settled, context: RequestContext) -> Reply {
+        if settled.known.plan.operation == OperationType::Subscription {
+            let message = "the operation is a subscription, and the request can be answered once only: send it over \
+                           a WebSocket of the protocol graphql-transport-ws, or with `Accept: text/event-stream`";
+            let error = GraphqlError::new(code::SUBSCRIPTION_NEEDS_STREAM, message);
+            return Reply::Refused(vec![error]);
+        }
+        settled.known.uses.fetch_add(1, Ordering::Relaxed);
         let freshness = Arc::clone(&context.freshness);
-        if known.plan.operation != OperationType::Query {
+        if settled.known.plan.operation != OperationType::Query {
             freshness.forbid();
         }
+        let (execution, introspect) = self.execution(settled, context);
+        let reply = execute(execution, introspect).await;
+        let is_whole = matches!(&reply, Reply::Executed(answer) if answer.errors.is_empty());
+        if !is_whole {
+            freshness.forbid();
+        }
+        reply
+    }
+
+    /// Returns what a request is executed with, and what answers introspection.
+    fn execution(
+        &self,
+        settled: Settled,
+        context: RequestContext,
+    ) -> (
+        Execution,
+        impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Clone + Send + Sync + 'static,
+    ) {
+        let prepared = Arc::new(settled.prepared);
         let options = &self.inner.options;
         let execution = Execution {
             supergraph: Arc::clone(&self.inner.supergraph),
-            plan: Arc::clone(&known.plan),
+            plan: Arc::clone(&settled.known.plan),
             prepared: Arc::clone(&prepared),
             transport: Arc::clone(&self.transport),
             context: Arc::new(context),
@@ -245,23 +324,18 @@ impl Gateway {
             slots: Arc::clone(&options.slots),
         };
         let inner = Arc::clone(&self.inner);
-        let answer = execute(execution, move |key, writer| {
+        let introspect = move |key: &str, writer: &mut AnswerWriter<'_>| {
             let api = inner.supergraph.api();
             inner.documents.introspect(api, &prepared, key, writer)
-        });
-        let reply = answer.await;
-        let is_whole = matches!(&reply, Reply::Executed(answer) if answer.errors.is_empty());
-        if !is_whole {
-            freshness.forbid();
-        }
-        Ok(reply)
+        };
+        (execution, introspect)
     }
 }
 
 /// Bytes of a request, values of variables included, that are prepared on an async worker.
 const SHORT: usize = 32 << 10;
 
-/// Bytes of an operation that is validated and planned on an async worker, where slots are taken otherwise.
+/// Bytes of an operation that is validated on an async worker, where slots are taken otherwise.
 const SHORT_TEXT: usize = 1 << 10;
 
 /// A request with its plan.
@@ -446,6 +520,7 @@ impl Inner {
         let plan = plan.map_err(|error: GraphqlError| vec![error])?;
         let known = Arc::new(Known {
             plan: Arc::new(plan),
+            made: Instant::now(),
             uses: AtomicU64::new(0),
         });
         self.plans.insert(key, Arc::clone(&known));
@@ -460,10 +535,24 @@ impl Service for Gateway {
     }
 
     async fn reply(&self, request: Request, context: RequestContext) -> Reply {
-        match self.executed(request, context).await {
-            Ok(reply) => reply,
+        match self.settled_and_observed(request, &context).await {
+            Ok(settled) => self.executed(settled, context).await,
             Err(not_settled) => not_settled.reply(),
         }
+    }
+
+    async fn stream(&self, request: Request, context: RequestContext) -> Replies {
+        let settled = match self.settled_and_observed(request, &context).await {
+            Ok(settled) => settled,
+            Err(not_settled) => return Replies::One(not_settled.reply()),
+        };
+        if settled.known.plan.operation != OperationType::Subscription {
+            return Replies::One(self.executed(settled, context).await);
+        }
+        settled.known.uses.fetch_add(1, Ordering::Relaxed);
+        context.freshness.forbid();
+        let (execution, introspect) = self.execution(settled, context);
+        subscription::begin(&self.subscriptions, execution, introspect).await
     }
 }
 

@@ -10,6 +10,7 @@ mod ids;
 pub mod limits;
 pub mod operation;
 pub mod plan;
+pub mod subscription;
 pub mod supergraph;
 pub mod transport;
 
@@ -17,5 +18,6 @@ pub use authorization::{Authorizer, CallerClaims, Grants};
 pub use gateway::{Gateway, GatewayOptions};
 pub use graph::ActiveLabels;
 pub use limits::GatewayLimits;
+pub use subscription::{Ending, OpenSubscriptions};
 pub use supergraph::{Supergraph, SupergraphError};
 pub use transport::{Allowance, InProcess, SubgraphRequest, SubgraphTransport, TransportError};

@@ -15,5 +15,11 @@ graphql_service::limits! {
             "Maximum size of an answer of a subgraph, in bytes, after decompression.";
         all_subgraph_bytes: usize = 128 << 20, "gateway.limits.allSubgraphBytes", code::DOWNSTREAM_SERVICE_ERROR,
             "Maximum size of all answers of subgraphs for one request together, in bytes.";
+        subscriptions: usize = 1_000, "gateway.limits.subscriptions", code::SUBSCRIPTION_LIMIT,
+            "Maximum number of subscriptions that are open at a time.";
+        events: usize = 100, "gateway.limits.events", code::SUBSCRIPTION_OVERFLOW,
+            "Maximum number of events of one subscription that wait for its client.";
+        event_bytes: usize = 1 << 20, "gateway.limits.eventBytes", code::DOWNSTREAM_SERVICE_ERROR,
+            "Maximum size of an event of a subgraph, in bytes.";
     }
 }

@@ -23,6 +23,7 @@ use crate::error::{GraphqlError, Location, PathSegment};
 use crate::request::{Introspection, Request, RequestContext};
 use crate::response::Reply;
 use crate::service::Service;
+use crate::stream::{Event, Replies};
 
 /// How many requests of one batch run concurrently.
 const BATCH_CONCURRENCY: usize = 8;
@@ -77,6 +78,38 @@ impl ServiceExecutor {
             Err(error) => response(Reply::Refused(vec![error])),
         }
     }
+
+    /// Like [`ServiceExecutor::answer`], with all events of a subscription.
+    async fn replies(
+        self,
+        request: protocol::Request,
+        session: Option<Arc<Data>>,
+        deadline: Option<Instant>,
+    ) -> BoxStream<'static, protocol::Response> {
+        let context = context(&request, session.as_deref(), deadline);
+        let cancel = context.cancellation.clone().drop_guard();
+        let request = match request_of(request) {
+            Ok(request) => request,
+            Err(error) => return only(Reply::Refused(vec![error])),
+        };
+        match self.service.stream(request, context).await {
+            Replies::One(reply) => only(reply),
+            Replies::Several(events) => {
+                let responses = events.map(move |event| {
+                    let _until_dropped = &cancel;
+                    response(match event {
+                        Event::Next(reply) => reply,
+                        Event::Error(errors) => Reply::Refused(errors),
+                    })
+                });
+                responses.boxed()
+            }
+        }
+    }
+}
+
+fn only(reply: Reply) -> BoxStream<'static, protocol::Response> {
+    stream::once(async { response(reply) }).boxed()
 }
 
 impl Executor for ServiceExecutor {
@@ -107,8 +140,8 @@ impl Executor for ServiceExecutor {
         request: protocol::Request,
         session: Option<Arc<Data>>,
     ) -> BoxStream<'static, protocol::Response> {
-        let answer = self.clone().answer(request, session, self.deadline());
-        stream::once(answer).boxed()
+        let replies = self.clone().replies(request, session, self.deadline());
+        stream::once(replies).flatten().boxed()
     }
 }
 

@@ -17,6 +17,7 @@ pub mod response;
 pub mod service;
 pub mod shorthand;
 pub mod slots;
+pub mod stream;
 pub mod suggestions;
 pub mod writer;
 
@@ -29,9 +30,11 @@ pub use error::{ErrorCode, GraphqlError, Location, PathSegment};
 pub use limits::Limits;
 pub use memory::{MemoryAccount, MemoryBudget, OutOfMemory};
 pub use request::{
-    Forwarded, Freshness, Introspection, Overdue, Request, RequestContext, RequestError,
+    Forwarded, Freshness, Introspection, ObservedOperation, Overdue, Request, RequestContext,
+    RequestError, RequestObserver,
 };
 pub use response::{Answer, Outcome, Reply, Response, Written};
 pub use service::Service;
 pub use shorthand::Shorthands;
 pub use slots::{Slot, SlotError, Slots, Weight};
+pub use stream::{Event, Replies};

@@ -134,6 +134,13 @@ pub struct MemoryAccount {
 }
 
 impl MemoryAccount {
+    /// Opens another account of the same budget, for a part of the request that gives back what it holds on its
+    /// own.
+    #[must_use]
+    pub fn another(&self) -> MemoryAccount {
+        self.budget.account()
+    }
+
     /// Returns the bytes that the request holds.
     #[must_use]
     pub fn held(&self) -> usize {

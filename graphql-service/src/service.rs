@@ -6,6 +6,7 @@ use async_trait::async_trait;
 
 use crate::request::{Request, RequestContext};
 use crate::response::{Reply, Response};
+use crate::stream::Replies;
 
 /// A GraphQL service over one schema, independent of any transport.
 #[async_trait]
@@ -24,5 +25,13 @@ pub trait Service: Send + Sync + 'static {
     /// A service that works off the async workers serializes the response there too.
     async fn respond(&self, request: Request, context: RequestContext) -> Response {
         self.reply(request, context).await.into_response()
+    }
+
+    /// Answers a request whose transport can send several responses.
+    ///
+    /// Until the deadline of the context a subscription must have begun; each of its events has as much time
+    /// again. Services without subscriptions leave this as it is.
+    async fn stream(&self, request: Request, context: RequestContext) -> Replies {
+        Replies::One(self.reply(request, context).await)
     }
 }

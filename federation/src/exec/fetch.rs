@@ -1,19 +1,21 @@
 //! One request to a subgraph: its text, the wait for its answer, and why there is none.
 
 use std::error::Error;
+use std::future::Future;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use graphql_service::writer::write_string;
-use graphql_service::{ErrorCode, RequestContext, code as shared};
+use graphql_service::{ErrorCode, GraphqlError, PathSegment, RequestContext, code as shared};
 
+use super::errors;
 use crate::code;
 use crate::supergraph::Subgraph;
 use crate::transport::{Allowance, SubgraphRequest, SubgraphTransport, TransportError};
 
 /// Why a request has failed.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(crate) struct Failure {
     pub(super) code: ErrorCode,
     pub(super) reason: String,
 }
@@ -34,12 +36,22 @@ impl Failure {
         }
     }
 
-    pub(super) fn of(error: &TransportError) -> Self {
+    /// Returns the error that clients see, for a value of theirs.
+    pub(crate) fn error(&self, subgraph: &Subgraph, path: Vec<PathSegment>) -> GraphqlError {
+        errors::of_request(self.code, &self.reason, &subgraph.name, path)
+    }
+
+    pub(crate) fn of(error: &TransportError) -> Self {
         let code = match error {
             TransportError::Status(401) => shared::UNAUTHENTICATED,
             TransportError::Status(403) => shared::FORBIDDEN,
             TransportError::Deadline => shared::DEADLINE_EXCEEDED,
             TransportError::OutOfMemory => shared::OVERLOADED,
+            TransportError::NoSubscriptions | TransportError::NoEvents(_) => {
+                code::SUBSCRIPTION_UNSUPPORTED
+            }
+            TransportError::Closed { code: 4401, .. } => shared::UNAUTHENTICATED,
+            TransportError::Closed { code: 4403, .. } => shared::FORBIDDEN,
             _ => code::DOWNSTREAM_SERVICE_ERROR,
         };
         Failure {
@@ -71,6 +83,16 @@ pub(super) async fn fetch(
         allowance.settle(body.len())?;
         Ok(body)
     };
+    let body = within(subgraph, context, sent).await?;
+    Ok(Received { body, allowance })
+}
+
+/// Waits for what is expected of a subgraph until the deadline, or until the client goes away.
+pub(crate) async fn within<T>(
+    subgraph: &Subgraph,
+    context: &RequestContext,
+    expected: impl Future<Output = Result<T, TransportError>>,
+) -> Result<T, Failure> {
     let late = async {
         match context.deadline {
             Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
@@ -80,22 +102,22 @@ pub(super) async fn fetch(
     let outcome = tokio::select! {
         biased;
         () = context.cancellation.cancelled() => return Err(Failure::cancelled()),
-        sent = sent => sent,
+        outcome = expected => outcome,
         () = late => Err(TransportError::Deadline),
     };
-    match outcome {
-        Ok(body) => Ok(Received { body, allowance }),
-        Err(error) => {
-            log(subgraph, &error, &context.request_id);
-            Err(Failure::of(&error))
-        }
-    }
+    outcome.map_err(|error| {
+        log(subgraph, &error, &context.request_id);
+        Failure::of(&error)
+    })
 }
 
 /// Writes a failure to the log, with its causes, which clients do not see.
-fn log(subgraph: &Subgraph, error: &TransportError, request_id: &str) {
+pub(crate) fn log(subgraph: &Subgraph, error: &TransportError, request_id: &str) {
     let causes = std::iter::successors(error.source(), |&cause| cause.source());
-    let causes: Vec<String> = causes.map(ToString::to_string).collect();
+    let mut causes: Vec<String> = causes.map(ToString::to_string).collect();
+    if let TransportError::Closed { reason, .. } = error {
+        causes.push(format!("{reason:?}"));
+    }
     let (subgraph, causes) = (&subgraph.name, causes.join(": "));
     tracing::warn!(subgraph, request_id, %error, causes, "a subgraph gave no answer");
 }

@@ -55,6 +55,14 @@ impl List {
         copied(key, self.copy)
     }
 
+    /// Returns how many entities are asked for by their representations.
+    pub(super) fn representations(&self, step: &Step) -> usize {
+        match &step.entry {
+            Entry::Entities { .. } => self.objects.len(),
+            _ => 0,
+        }
+    }
+
     /// Takes the variables of the list with their JSON texts.
     pub(super) fn take_variables(&mut self, step: &Step, into: &mut Vec<(String, Vec<u8>)>) {
         let Entry::Entities {

@@ -15,4 +15,6 @@ mod store;
 mod walk;
 mod work;
 
-pub use run::{Execution, execute};
+pub(crate) use fetch::{Failure, log, within};
+pub(crate) use run::subscription;
+pub use run::{Execution, execute, execute_event};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use apollo_compiler::Name;
+use bytes::Bytes;
 use graphql_service::document::Prepared;
 use graphql_service::writer::{AnswerWriter, WriteResult};
 use graphql_service::{Answer, GraphqlError, OutOfMemory, Reply, RequestContext, Slots};
@@ -23,8 +24,11 @@ use super::work;
 use crate::limits::GatewayLimits;
 use crate::operation::Tree;
 use crate::plan::{Plan, Request};
-use crate::supergraph::Supergraph;
-use crate::transport::{Allowance, SubgraphRequest, SubgraphTransport, Together};
+use crate::supergraph::{SubgraphId, Supergraph};
+use crate::transport::{
+    Allowance, Allowances, SubgraphEvent, SubgraphRequest, SubgraphSubscription, SubgraphTransport,
+    Together,
+};
 
 /// What a plan is executed with.
 #[derive(Clone)]
@@ -55,7 +59,43 @@ pub async fn execute(
     execution: Execution,
     introspect: impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Send + Sync + 'static,
 ) -> Reply {
-    let executed = match work::requests(Box::new(Run::new(execution))).await {
+    carry_out(Run::new(execution), introspect).await
+}
+
+/// Executes the plan of a subscription for one of its events, which stands for the answer to its first request.
+///
+/// # Panics
+/// When the plan asks for nothing.
+pub async fn execute_event(
+    execution: Execution,
+    event: SubgraphEvent,
+    introspect: impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Send + Sync + 'static,
+) -> Reply {
+    let mut run = Run::new(execution);
+    run.receive(event);
+    carry_out(run, introspect).await
+}
+
+/// Returns what the subgraph of a subscription is sent, and which subgraph it is; nothing if the plan asks for
+/// nothing. The answer to the first request of the plan comes again and again.
+pub(crate) fn subscription(execution: &Execution) -> Option<(SubgraphId, SubgraphSubscription)> {
+    let plan = &execution.plan;
+    let first = plan.requests.first()?;
+    let lists = Run::new(execution.clone()).lists(first);
+    let (body, _) = text(execution, first, &lists, Vec::new());
+    let memory = Arc::clone(&execution.context.memory);
+    let subscription = SubgraphSubscription {
+        body,
+        allowances: Allowances::new(execution.limits.event_bytes, memory),
+    };
+    Some((first.subgraph, subscription))
+}
+
+async fn carry_out(
+    run: Run,
+    introspect: impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Send + Sync + 'static,
+) -> Reply {
+    let executed = match work::requests(Box::new(run)).await {
         Ok(run) => work::written(run, introspect).await,
         Err(error) => Err(error),
     };
@@ -224,23 +264,33 @@ impl Run {
         divided.map(|lists| self.send(position, lists)).collect()
     }
 
+    /// Takes an event for the answer to the first request of the plan.
+    fn receive(&mut self, event: SubgraphEvent) {
+        let plan = Arc::clone(&self.execution.plan);
+        let sent = self.lists(&plan.requests[0]);
+        let SubgraphEvent { body, allowance } = event;
+        self.states[0] = State::Sent(1);
+        self.arrived.push_back(Arrived {
+            position: 0,
+            sent,
+            outcome: Ok(Received { body, allowance }),
+        });
+    }
+
     fn send(&self, position: usize, mut sent: Sent) -> Answering {
         let execution = &self.execution;
         let request = &execution.plan.requests[position];
-        let (document, names) = operation(request, &sent);
-        let mut variables: Vec<(String, Vec<u8>)> = Vec::new();
-        for name in names {
-            if let Some(value) = execution.prepared.variables.get(name.as_str()) {
-                let text = serde_json::to_vec(value).expect("a JSON value has names as keys");
-                variables.push((name.to_string(), text));
-            }
-        }
+        let (mut variables, mut representations) = (Vec::new(), 0);
         for list in &mut sent {
-            list.take_variables(&request.steps[list.step], &mut variables);
+            let step = &request.steps[list.step];
+            representations += list.representations(step);
+            list.take_variables(step, &mut variables);
         }
+        let (body, is_mutation) = text(execution, request, &sent, variables);
         let message = SubgraphRequest {
-            body: fetch::text(&document, &variables).into(),
-            is_mutation: document.starts_with("mutation"),
+            body,
+            is_mutation,
+            representations,
             allowance: Arc::new(self.together.answer(execution.limits.subgraph_bytes)),
         };
         let (supergraph, subgraph) = (Arc::clone(&execution.supergraph), request.subgraph);
@@ -301,6 +351,26 @@ impl Run {
             false => Reply::Executed(projection.writer.finish(written)),
         }
     }
+}
+
+/// Returns the JSON text of a request with the variables of its lists, and whether it is a mutation.
+fn text(
+    execution: &Execution,
+    request: &Request,
+    sent: &Sent,
+    of_lists: Vec<(String, Vec<u8>)>,
+) -> (Bytes, bool) {
+    let (document, names) = operation(request, sent);
+    let mut variables: Vec<(String, Vec<u8>)> = Vec::new();
+    for name in names {
+        if let Some(value) = execution.prepared.variables.get(name.as_str()) {
+            let text = serde_json::to_vec(value).expect("a JSON value has names as keys");
+            variables.push((name.to_string(), text));
+        }
+    }
+    variables.extend(of_lists);
+    let body = fetch::text(&document, &variables).into();
+    (body, document.starts_with("mutation"))
 }
 
 /// Returns the operation of a request with the client's variables in it.

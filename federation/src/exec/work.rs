@@ -14,8 +14,9 @@ use tokio::runtime::Handle;
 
 use super::run::{Answering, Run};
 
-/// Bytes of all answers that are read and written on an async worker: half a millisecond, about.
-const SHORT: usize = 64 << 10;
+/// Bytes of all answers that are read and written on an async worker. Reading takes three to four microseconds a
+/// kilobyte where objects are small, and so half a millisecond at most.
+const SHORT: usize = 128 << 10;
 
 /// Bytes of all answers that are read and written in a slot of medium weight.
 const MEDIUM: usize = 4 << 20;

@@ -232,6 +232,7 @@ impl<'p> Printer<'p> {
         let is_root = matches!(entry, Entry::Root);
         let kind = match self.operation.operation_type {
             OperationType::Mutation if is_root => "mutation",
+            OperationType::Subscription if is_root => "subscription",
             _ => "query",
         };
         if definitions.is_empty() {

@@ -160,8 +160,7 @@ impl Plan {
     /// Plans an operation.
     ///
     /// # Errors
-    /// When it is a subscription, when its plan would exceed the limits, or when the supergraph is not
-    /// satisfiable.
+    /// When its plan would exceed the limits, or when the supergraph is not satisfiable.
     pub fn new(planned: Planned<'_>, limits: &GatewayLimits) -> Result<Plan, GraphqlError> {
         Plan::without(planned, &Denied::default(), limits)
     }
@@ -176,10 +175,6 @@ impl Plan {
         limits: &GatewayLimits,
     ) -> Result<Plan, GraphqlError> {
         let operation = planned.operation;
-        if operation.operation_type == OperationType::Subscription {
-            let message = "subscriptions are not supported";
-            return Err(GraphqlError::new(code::SUBSCRIPTION_UNSUPPORTED, message));
-        }
         let graph = Graph::new(planned.supergraph, planned.labels).without(denied);
         let (document, variables) = (planned.document, planned.variables);
         let tree = Tree::new(graph, document, operation, variables, limits.plan)?;

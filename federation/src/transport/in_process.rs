@@ -5,9 +5,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use graphql_service::{Limits, Request, RequestContext, Service};
+use futures::stream::{self, StreamExt};
+use graphql_service::{Event, Limits, Replies, Reply, Request, RequestContext, Service};
 
-use super::{SubgraphRequest, SubgraphTransport, TransportError};
+use super::{
+    Allowances, SubgraphEvent, SubgraphEvents, SubgraphRequest, SubgraphSubscription,
+    SubgraphTransport, TransportError,
+};
 use crate::supergraph::Subgraph;
 
 /// Subgraphs that run in the same process, by name.
@@ -52,6 +56,11 @@ impl InProcess {
             .insert(name.into(), Connected::Function(Box::new(answer)));
         self
     }
+
+    fn connected(&self, subgraph: &Subgraph) -> Result<&Connected, TransportError> {
+        let connected = self.subgraphs.get(&subgraph.name);
+        connected.ok_or(TransportError::NotConnected)
+    }
 }
 
 #[async_trait]
@@ -62,14 +71,8 @@ impl SubgraphTransport for InProcess {
         request: SubgraphRequest,
         context: &RequestContext,
     ) -> Result<Bytes, TransportError> {
-        let connected = self
-            .subgraphs
-            .get(&subgraph.name)
-            .ok_or(TransportError::NotConnected)?;
-        // Representations are as many as an answer is long; the limit on the answer bounds them.
-        let limits = Limits::default().variable_values(usize::MAX);
-        let parsed = Request::from_json(&request.body, &limits);
-        let parsed = parsed.map_err(|error| TransportError::Connection(Box::new(error)))?;
+        let connected = self.connected(subgraph)?;
+        let parsed = request_of(&request.body)?;
         context.freshness.note(None);
         let body = match connected {
             Connected::Service(service) => {
@@ -85,4 +88,48 @@ impl SubgraphTransport for InProcess {
         };
         Ok(body)
     }
+
+    async fn subscribe(
+        &self,
+        subgraph: &Subgraph,
+        subscription: SubgraphSubscription,
+        context: &RequestContext,
+    ) -> Result<SubgraphEvents, TransportError> {
+        let Connected::Service(service) = self.connected(subgraph)? else {
+            return Err(TransportError::NoSubscriptions);
+        };
+        let request = request_of(&subscription.body)?;
+        let replies = service.stream(request, context.clone()).await;
+        Ok(events(replies, subscription.allowances))
+    }
+}
+
+/// Returns the replies of a service in this process as the events of a subgraph.
+///
+/// A single reply, such as that a service has no subscriptions, is the only event.
+pub fn events(replies: Replies, allowances: Allowances) -> SubgraphEvents {
+    let event = move |reply: Reply| allowances.event(reply.into_response().body.to_bytes());
+    match replies {
+        Replies::Several(events) => events
+            .map(move |next| match next {
+                Event::Next(reply) => event(reply),
+                Event::Error(errors) => event(Reply::Refused(errors)),
+            })
+            .boxed(),
+        Replies::One(reply) => {
+            let only: Result<SubgraphEvent, TransportError> = event(reply);
+            stream::iter([only]).boxed()
+        }
+    }
+}
+
+/// Reads the body of a request for a service in this process. Representations are as many as an answer is long; the
+/// limit on the answer bounds them.
+///
+/// # Errors
+/// When it is no GraphQL request, which those of a gateway are.
+pub fn request_of(body: &[u8]) -> Result<Request, TransportError> {
+    let limits = Limits::default().variable_values(usize::MAX);
+    let parsed = Request::from_json(body, &limits);
+    parsed.map_err(|error| TransportError::Connection(Box::new(error)))
 }

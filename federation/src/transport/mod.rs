@@ -4,6 +4,7 @@ mod allowance;
 #[cfg(feature = "http")]
 pub mod http;
 mod in_process;
+mod subscription;
 
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use graphql_service::RequestContext;
 
 pub use allowance::Allowance;
 pub(crate) use allowance::Together;
-pub use in_process::InProcess;
+pub use in_process::{InProcess, events as events_of_service, request_of};
+pub use subscription::{Allowances, SubgraphEvent, SubgraphEvents, SubgraphSubscription};
 
 use crate::supergraph::Subgraph;
 
@@ -25,6 +27,8 @@ pub struct SubgraphRequest {
     pub body: Bytes,
     /// Whether the operation is a mutation, which must not be sent twice.
     pub is_mutation: bool,
+    /// How many entities are asked for by their representations; 0 if the request begins at root fields.
+    pub representations: usize,
     /// What the answer may hold.
     pub allowance: Arc<Allowance>,
 }
@@ -36,6 +40,7 @@ impl SubgraphRequest {
         SubgraphRequest {
             body: body.into(),
             is_mutation: false,
+            representations: 0,
             allowance: Arc::new(Allowance::alone(limit)),
         }
     }
@@ -58,6 +63,22 @@ pub trait SubgraphTransport: Send + Sync + 'static {
         request: SubgraphRequest,
         context: &RequestContext,
     ) -> Result<Bytes, TransportError>;
+
+    /// Begins a subscription, and returns its events.
+    ///
+    /// The deadline of the context is for the beginning; the caller observes it too, and the cancellation at
+    /// all times.
+    ///
+    /// # Errors
+    /// When the subscription cannot begin; [`TransportError::NoSubscriptions`] where the transport has none.
+    async fn subscribe(
+        &self,
+        _subgraph: &Subgraph,
+        _subscription: SubgraphSubscription,
+        _context: &RequestContext,
+    ) -> Result<SubgraphEvents, TransportError> {
+        Err(TransportError::NoSubscriptions)
+    }
 }
 
 /// Why a subgraph gave no answer. The messages are shown to clients; causes are not.
@@ -67,6 +88,9 @@ pub enum TransportError {
     /// There is no way to the subgraph.
     #[error("the subgraph is not connected")]
     NotConnected,
+    /// There is no way to subscribe to anything at the subgraph.
+    #[error("there is no way to its subscriptions")]
+    NoSubscriptions,
     /// The subgraph could not be reached, or the connection broke.
     #[error("the connection failed")]
     Connection(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -85,6 +109,20 @@ pub enum TransportError {
     /// The answer is not of a media type of GraphQL.
     #[error("the answer is not of a media type of GraphQL")]
     NotJson,
+    /// The answer to a subscription is no stream of events, or does not agree to the protocol of one.
+    #[error("it does not offer subscriptions by {0} at this address")]
+    NoEvents(&'static str),
+    /// The subgraph does not keep to the protocol of subscriptions.
+    #[error("it does not keep to the protocol of subscriptions: {0}")]
+    Protocol(&'static str),
+    /// The subgraph has closed the connection of a subscription.
+    #[error("it closed the connection with the code {code}")]
+    Closed {
+        /// The code of the WebSocket protocol, or of the GraphQL protocol over it.
+        code: u16,
+        /// What it says; not shown to clients.
+        reason: String,
+    },
     /// The answer is compressed in a way that was not asked for.
     #[error("the answer is encoded in a way that was not asked for")]
     Encoding,
@@ -117,6 +155,8 @@ pub enum TransportError {
 pub enum Phase {
     /// Connecting to the subgraph.
     Connecting,
+    /// The wait for the acknowledgement of a connection for subscriptions.
+    Acknowledging,
     /// The wait for the next bytes.
     Silence,
     /// The exchange as a whole.
@@ -127,6 +167,7 @@ impl std::fmt::Display for Phase {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Phase::Connecting => "connecting",
+            Phase::Acknowledging => "the wait for the acknowledgement",
             Phase::Silence => "the wait for the next bytes",
             Phase::Exchange => "the exchange",
         })

@@ -7,7 +7,10 @@ use federation::{Gateway, GatewayOptions, InProcess, Supergraph};
 use graphql_service::{MemoryBudget, Request, RequestContext, Service, Slots, Weight};
 use serde_json::{Value as Json, json};
 
-/// Returns a gateway over one subgraph that answers with as many products as are given, of 64 bytes or more each.
+const QUERY: &str = "{ topProducts { name } }";
+
+/// Returns a gateway over one subgraph that answers with as many products as are given, of 64 bytes or more each. The
+/// operation is planned, so that nothing but its answer needs a slot.
 fn products(count: usize, slots: &Arc<Slots>) -> Gateway {
     let sdl = include_str!("../cases/shop/supergraph.graphql");
     let supergraph = Supergraph::parse(sdl, "supergraph.graphql").unwrap();
@@ -16,7 +19,10 @@ fn products(count: usize, slots: &Arc<Slots>) -> Gateway {
     let transport = InProcess::new().with_function("products", move |_| answer.clone());
     let mut options = GatewayOptions::default();
     options.slots = Arc::clone(slots);
-    Gateway::new(Arc::new(supergraph), Arc::new(transport), options).unwrap()
+    let gateway = Gateway::new(Arc::new(supergraph), Arc::new(transport), options).unwrap();
+    let planned = gateway.plan(&Request::new(QUERY), &RequestContext::new());
+    assert!(planned.is_ok());
+    gateway
 }
 
 /// Occupies the only slot of a weight until the returned sender is dropped.
@@ -36,7 +42,7 @@ async fn occupied(slots: &Arc<Slots>, weight: Weight) -> mpsc::Sender<()> {
 }
 
 async fn respond(gateway: &Gateway, context: RequestContext) -> Json {
-    let request = Request::new("{ topProducts { name } }");
+    let request = Request::new(QUERY);
     let response = gateway.respond(request, context).await;
     serde_json::from_slice(&response.body.to_bytes()).unwrap()
 }
@@ -98,6 +104,26 @@ async fn the_deadline_ends_the_wait_for_a_slot() {
         "{late}"
     );
     assert_eq!(slots.waiting(Weight::Medium), 0);
+}
+
+#[tokio::test]
+async fn an_operation_is_planned_in_a_slot_once_however_short_it_is() {
+    let slots = Arc::new(Slots::new(Some(1), 10));
+    let gateway = products(10, &slots);
+    let end = occupied(&slots, Weight::Medium).await;
+    let respond = || {
+        let request = Request::new("{ topProducts { upc name } }");
+        gateway.respond(request, RequestContext::new())
+    };
+    let mut first = std::pin::pin!(respond());
+    tokio::select! {
+        response = &mut first => panic!("{:?} without a slot", response.body),
+        () = async { while slots.waiting(Weight::Medium) == 0 { tokio::task::yield_now().await } } => {}
+    }
+    drop(end);
+    assert!(first.await.body.to_bytes().starts_with(b"{\"data\""));
+    let _end = occupied(&slots, Weight::Medium).await;
+    assert!(respond().await.body.to_bytes().starts_with(b"{\"data\""));
 }
 
 #[test]

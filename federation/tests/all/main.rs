@@ -25,6 +25,7 @@ mod inputs;
 mod interface_objects;
 mod large_answers;
 mod monolith;
+mod observers;
 mod operations;
 mod optimality;
 mod random;
@@ -32,8 +33,14 @@ mod random_numbers;
 mod representations;
 mod resolvers;
 mod satisfiability;
+#[allow(
+    dead_code,
+    reason = "shared with the tests of the gateway as a process"
+)]
 mod sockets;
 mod strict;
 mod subgraph_sdl;
+mod subscriptions;
+mod subscriptions_over_http;
 mod world;
 mod writing;

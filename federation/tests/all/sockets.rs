@@ -43,6 +43,7 @@ pub(crate) struct Seen {
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     pub(crate) seen: Arc<Seen>,
+    behaviour: Arc<Mutex<Behaviour>>,
 }
 
 /// Most bytes that an endless answer has, so that a client that reads on is found out.
@@ -53,15 +54,29 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Seen::default());
-        let shared = Arc::clone(&seen);
+        let behaviour = Arc::new(Mutex::new(behaviour));
+        let (shared, current) = (Arc::clone(&seen), Arc::clone(&behaviour));
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (shared, behaviour) = (Arc::clone(&shared), behaviour.clone());
+                let (shared, current) = (Arc::clone(&shared), Arc::clone(&current));
                 // A client that goes away ends its own connection only.
-                std::thread::spawn(move || serve(stream, &shared, &behaviour));
+                std::thread::spawn(move || serve(stream, &shared, &current));
             }
         });
-        Server { address, seen }
+        Server {
+            address,
+            seen,
+            behaviour,
+        }
+    }
+
+    /// Does this with all later requests, also on connections that are open, and forgets what was counted.
+    pub(crate) fn change(&self, behaviour: Behaviour) {
+        *self.behaviour.lock().unwrap() = behaviour;
+        self.seen.requests.lock().unwrap().clear();
+        for count in [&self.seen.sent, &self.seen.abandoned] {
+            count.store(0, Ordering::SeqCst);
+        }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -100,28 +115,29 @@ pub(crate) fn with_headers(status: &str, headers: &str, body: impl AsRef<[u8]>) 
     [head.as_bytes(), body].concat()
 }
 
-fn serve(mut stream: TcpStream, seen: &Seen, behaviour: &Behaviour) -> std::io::Result<()> {
+fn serve(mut stream: TcpStream, seen: &Seen, current: &Mutex<Behaviour>) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     seen.connections.fetch_add(1, Ordering::SeqCst);
     let mut reader = BufReader::new(stream.try_clone()?);
     while let Some((head, body)) = request(&mut reader)? {
         seen.requests.lock().unwrap().push(Arrived { head, body });
+        let behaviour = current.lock().unwrap().clone();
         match behaviour {
-            Behaviour::Answers(text) => send(&mut stream, seen, text)?,
-            Behaviour::Closes(text) => return send(&mut stream, seen, text),
+            Behaviour::Answers(text) => send(&mut stream, seen, &text)?,
+            Behaviour::Closes(text) => return send(&mut stream, seen, &text),
             Behaviour::Endless(head, piece) => {
-                let mut done = send(&mut stream, seen, head);
+                let mut done = send(&mut stream, seen, &head);
                 while done.is_ok() && seen.sent.load(Ordering::SeqCst) < ENDLESS {
-                    done = send(&mut stream, seen, piece);
+                    done = send(&mut stream, seen, &piece);
                 }
                 seen.abandoned
                     .fetch_add(usize::from(done.is_err()), Ordering::SeqCst);
                 return done;
             }
             Behaviour::Drips(head, pause) => {
-                send(&mut stream, seen, head)?;
+                send(&mut stream, seen, &head)?;
                 while send(&mut stream, seen, b" ").is_ok() {
-                    std::thread::sleep(*pause);
+                    std::thread::sleep(pause);
                 }
                 seen.abandoned.fetch_add(1, Ordering::SeqCst);
                 return Ok(());

@@ -3,7 +3,6 @@
 use apollo_compiler::collections::HashSet;
 use apollo_compiler::schema::{Component, ExtendedType, ObjectType};
 use apollo_compiler::{Name, Node, Schema, ast, name};
-use soml_core::datatype::Scalar;
 
 use super::directives::Applied;
 use super::federation::{MACHINERY_FIELDS, MACHINERY_TYPES};
@@ -12,13 +11,6 @@ use super::options::FederationMode;
 /// The directives of federation 2 that the schema uses.
 const LINK: &str = "extend schema\n  @link(url: \"https://specs.apollo.dev/federation/v2.0\", \
                     import: [\"@key\", \"@shareable\"])\n";
-
-/// Tells whether a type is the same in every service of this kind.
-fn is_shared(name: &str) -> bool {
-    let aggregated = name.strip_suffix("_Aggregate");
-    matches!(name, "Literal" | "PageInfo" | "_Counts")
-        || aggregated.is_some_and(|of| Scalar::from_graphql_name(of).is_some())
-}
 
 /// What a subgraph schema leaves out or prints as an extension.
 pub(super) struct Subgraph<'a> {
@@ -86,11 +78,14 @@ impl Subgraph<'_> {
         object.fields.values_mut().for_each(plain);
         if self.keyed.contains(&object.name) {
             object.directives.0.push(Component::new(key()));
-        } else if object.name == "Query" {
+        }
+        if object.name == "Query" {
             for field in MACHINERY_FIELDS {
                 object.fields.shift_remove(field);
             }
-        } else if is_shared(&object.name) && mode == FederationMode::V2 {
+        } else if mode == FederationMode::V2 {
+            // Another service may have objects of the same type, with some of their properties. Federation 1
+            // takes all that for shared without a word.
             let shareable = Applied::new(name!("shareable")).build();
             object.directives.0.push(Component::new(shareable));
         }

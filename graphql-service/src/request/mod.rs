@@ -3,6 +3,7 @@
 mod forwarded;
 mod freshness;
 mod json;
+mod observer;
 mod overdue;
 
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 use apollo_compiler::response::{JsonMap, JsonValue};
 pub use forwarded::Forwarded;
 pub use freshness::Freshness;
+pub use observer::{ObservedOperation, RequestObserver};
 pub use overdue::Overdue;
 use tokio_util::sync::CancellationToken;
 
@@ -183,6 +185,8 @@ pub struct RequestContext {
     pub forwarded: Arc<Forwarded>,
     /// For how long the answer may be kept, as upstream services say.
     pub freshness: Arc<Freshness>,
+    /// Who learns what becomes of the request.
+    pub observer: Option<Arc<dyn RequestObserver>>,
 }
 
 impl RequestContext {
@@ -254,6 +258,13 @@ impl RequestContext {
     #[must_use]
     pub fn with_forwarded(mut self, forwarded: Forwarded) -> Self {
         self.forwarded = Arc::new(forwarded);
+        self
+    }
+
+    /// Sets who learns what becomes of the request.
+    #[must_use]
+    pub fn with_observer(mut self, observer: Arc<dyn RequestObserver>) -> Self {
+        self.observer = Some(observer);
         self
     }
 

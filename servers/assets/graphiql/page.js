@@ -33,21 +33,62 @@
   const given = () => token?.value.trim();
   const authorization = () => (given() ? { Authorization: "Bearer " + given() } : {});
 
-  // As plain JSON a mistake in a query is an answer, and not a failed request on the console.
-  const send = GraphiQL.createFetcher({
-    url: new URL("graphql", document.baseURI).href,
-    headers: { Accept: "application/json" },
-  });
-  const fetcher = (request, options) => {
+  // The answers to the events of a subscription, one after another.
+  async function* answers(response) {
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      text += read.value;
+      for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+        const data = /^data: (.+)$/m.exec(text.slice(0, end));
+        text = text.slice(end + 2);
+        if (data) {
+          yield JSON.parse(data[1]);
+        }
+      }
+    }
+  }
+
+  // Stops at once when it is asked to, also while it waits for an event.
+  const stoppable = (events, stop) => {
+    const end = { done: true, value: undefined };
+    return {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      next: () => events.next().catch((error) => (stop.signal.aborted ? end : Promise.reject(error))),
+      return: () => {
+        stop.abort();
+        return Promise.resolve(end);
+      },
+    };
+  };
+
+  // Whether events are answered is for the service to say: right after a change GraphiQL still
+  // takes the text in the editor for what it was before.
+  const fetcher = async (request, options) => {
     const explained = explain?.checked && request.operationName !== "IntrospectionQuery";
     if (token && !given()) {
       // As the service would answer, but without a failed request on the console.
-      return Promise.resolve({ errors: [{ message: "Requests need a token." }] });
+      return { errors: [{ message: "Requests need a token." }] };
     }
-    return send(explained ? { ...request, extensions: { explain: true } } : request, {
-      ...options,
-      headers: { ...options?.headers, ...authorization() },
+    const full = explained ? { ...request, extensions: { explain: true } } : request;
+    const stop = new AbortController();
+    const response = await fetch("graphql", {
+      method: "POST",
+      headers: {
+        ...options?.headers,
+        ...authorization(),
+        "Content-Type": "application/json",
+        // As plain JSON a mistake in a query is an answer, and not a failed request on the console.
+        Accept: "application/json, text/event-stream",
+      },
+      body: JSON.stringify(full),
+      signal: stop.signal,
     });
+    return response.headers.get("Content-Type")?.startsWith("text/event-stream")
+      ? stoppable(answers(response), stop)
+      : response.json();
   };
 
   // What is in the editor and is no example; nobody can choose it.

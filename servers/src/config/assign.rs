@@ -59,6 +59,11 @@ impl Assignments {
         Ok(true)
     }
 
+    /// Takes a variable that OpenTelemetry gives a meaning.
+    pub(super) fn standard(&mut self, name: &str, value: &str) {
+        self.settings.gateway.traces.standard.set(name, value);
+    }
+
     /// Takes a value by another name of its property.
     fn assign_alias(
         &mut self,

@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use federation::GatewayLimits;
-use federation::transport::http::{HttpOptions, OF_THE_CONNECTION};
+use federation::transport::http::{HttpOptions, SubscriptionSource};
 use graph_store::remote::http::Secret;
 use reqwest::Url;
 use reqwest::header::HeaderName;
 use uuid::Uuid;
 
+use super::headers::HeaderNames;
 use super::search::{Positive, SearchPort};
 use super::security::Switch;
-use super::settings::{Setting, Settings};
+use super::settings::{Automatic, Setting, Settings};
 use super::table::normalized;
+use super::traces::TracesSettings;
 
 /// The port of the gateway unless told otherwise.
 pub(crate) const GATEWAY_PORT: u16 = 9000;
@@ -53,6 +55,26 @@ pub struct GatewaySettings {
     pub batch: usize,
     /// Whether `/metrics` says what subgraphs cost (`gateway.metrics.enabled`).
     pub metrics: bool,
+    /// Whether and where to traces are sent (`gateway.traces.*`).
+    pub traces: TracesSettings,
+    /// Subscriptions of clients (`gateway.subscriptions.*`).
+    pub subscriptions: SubscriptionSettings,
+}
+
+/// How clients subscribe, over WebSockets and by server-sent events (`gateway.subscriptions.*`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubscriptionSettings {
+    /// How often clients are sent a sign of life (`gateway.subscriptions.keepAlive`).
+    pub keep_alive: Duration,
+    /// Time for a WebSocket to be initialized (`gateway.subscriptions.initTimeout`).
+    pub init_timeout: Duration,
+    /// Maximum number of connections that are WebSockets or streams of events
+    /// (`gateway.subscriptions.maxConnections`).
+    pub max_connections: Automatic,
+    /// Maximum number of operations on one WebSocket at a time (`gateway.subscriptions.maxOperations`).
+    pub max_operations: usize,
+    /// Maximum size of a message of a client (`gateway.subscriptions.maxMessageBytes`).
+    pub max_message_bytes: usize,
 }
 
 /// Queries that clients bring once and name later (`gateway.persistedQueries.*`).
@@ -84,6 +106,8 @@ pub struct SubgraphSettings {
     pub health: Option<Url>,
     /// Its name (`graphql.service.N.name`).
     pub name: Option<String>,
+    /// How its subscriptions are reached (`graphql.service.N.subscriptions`).
+    pub subscriptions: SubscriptionSource,
 }
 
 /// How the gateway logs in to the identity provider (`idp.*`).
@@ -118,6 +142,9 @@ pub struct ExchangeSettings {
     pub request_timeout: Duration,
     /// Maximum number of exchanges with one subgraph at a time (`gateway.subgraph.maxConcurrentRequests`).
     pub max_concurrent_requests: usize,
+    /// How often a subgraph with open subscriptions is asked for a sign of life
+    /// (`gateway.subgraph.pingInterval`).
+    pub ping_interval: Duration,
 }
 
 /// `http` or `https`.
@@ -136,10 +163,6 @@ pub struct HostName(pub String);
 /// A time in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seconds(pub Duration);
-
-/// Names of headers, each once.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeaderNames(pub Vec<HeaderName>);
 
 impl Default for GatewaySettings {
     fn default() -> Self {
@@ -163,6 +186,20 @@ impl Default for GatewaySettings {
             trusted: TrustedSettings::default(),
             batch: 0,
             metrics: false,
+            traces: TracesSettings::default(),
+            subscriptions: SubscriptionSettings::default(),
+        }
+    }
+}
+
+impl Default for SubscriptionSettings {
+    fn default() -> Self {
+        SubscriptionSettings {
+            keep_alive: Duration::from_secs(15),
+            init_timeout: Duration::from_secs(10),
+            max_connections: Automatic(None),
+            max_operations: 100,
+            max_message_bytes: 64 << 10,
         }
     }
 }
@@ -199,6 +236,7 @@ impl Default for ExchangeSettings {
             idle_timeout: options.idle_timeout,
             request_timeout: options.request_timeout,
             max_concurrent_requests: options.max_concurrent_requests,
+            ping_interval: options.ping_interval,
         }
     }
 }
@@ -230,6 +268,7 @@ impl ExchangeSettings {
         options.idle_timeout = self.idle_timeout;
         options.request_timeout = self.request_timeout;
         options.max_concurrent_requests = self.max_concurrent_requests;
+        options.ping_interval = self.ping_interval;
         options
     }
 }
@@ -250,6 +289,7 @@ enum Part {
     GoodToGo,
     Health,
     Name,
+    Subscriptions,
 }
 
 /// The name of a property of one subgraph.
@@ -260,7 +300,7 @@ pub(super) struct SubgraphProperty {
 }
 
 /// The properties that each subgraph has: the end of the name, the type and the meaning.
-pub(super) const SUBGRAPH_PROPERTIES: [(&str, &str, &str); 4] = [
+pub(super) const SUBGRAPH_PROPERTIES: [(&str, &str, &str); 5] = [
     (
         "",
         "address",
@@ -281,6 +321,12 @@ pub(super) const SUBGRAPH_PROPERTIES: [(&str, &str, &str); 4] = [
         "string",
         "Its name, as `@override(from:)` and errors use it; by default host, port and path of the address.",
     ),
+    (
+        ".subscriptions",
+        "`sse`, `ws` or address",
+        "How its subscriptions are reached: as server-sent events (`sse`, the default) or by the protocol \
+         `graphql-transport-ws` over WebSockets (`ws`), at the same address or at the one that is given.",
+    ),
 ];
 
 impl SubgraphProperty {
@@ -295,6 +341,7 @@ impl SubgraphProperty {
             "gtg" => Part::GoodToGo,
             "health" => Part::Health,
             "name" => Part::Name,
+            "subscriptions" => Part::Subscriptions,
             _ => return None,
         };
         Some(SubgraphProperty { number, part })
@@ -307,6 +354,7 @@ impl SubgraphProperty {
             Part::GoodToGo => ".gtg",
             Part::Health => ".health",
             Part::Name => ".name",
+            Part::Subscriptions => ".subscriptions",
         };
         format!("graphql.service.{}{end}", self.number)
     }
@@ -319,6 +367,7 @@ impl SubgraphProperty {
             Part::GoodToGo => subgraph.good_to_go = address(text)?,
             Part::Health => subgraph.health = address(text)?,
             Part::Name => subgraph.name = name(text)?,
+            Part::Subscriptions => subgraph.subscriptions = subscriptions(text)?,
         }
         Ok(())
     }
@@ -330,14 +379,34 @@ fn address(text: &str) -> Result<Option<Url>, &'static str> {
     }
     let expected = "an address such as http://localhost:9995/graphql, without user and fragment";
     let url = Url::parse(text).map_err(|_| expected)?;
-    let is_plain = matches!(url.scheme(), "http" | "https")
-        && url.has_host()
-        && url.username().is_empty()
-        && url.password().is_none()
-        && url.fragment().is_none();
-    match is_plain {
+    match matches!(url.scheme(), "http" | "https") && is_plain(&url) {
         true => Ok(Some(url)),
         false => Err(expected),
+    }
+}
+
+/// Tells whether an address has nothing to hide.
+pub(super) fn is_plain(url: &Url) -> bool {
+    url.has_host()
+        && url.username().is_empty()
+        && url.password().is_none()
+        && url.fragment().is_none()
+}
+
+fn subscriptions(text: &str) -> Result<SubscriptionSource, &'static str> {
+    let expected = "`sse`, `ws`, or an address that begins with http://, https://, ws:// or wss://, without user and \
+                    fragment";
+    if matches!(text, "" | "none") {
+        return Ok(SubscriptionSource::default());
+    }
+    let source: SubscriptionSource = text.parse().map_err(|_| expected)?;
+    match &source {
+        SubscriptionSource::WebSocketAt(url) | SubscriptionSource::ServerSentEventsAt(url)
+            if !is_plain(url) =>
+        {
+            Err(expected)
+        }
+        _ => Ok(source),
     }
 }
 
@@ -448,40 +517,6 @@ impl Setting for Seconds {
     }
 }
 
-impl Setting for HeaderNames {
-    const TYPE: &'static str = "names of headers or `none`";
-
-    fn parse(text: &str) -> Result<Self, &'static str> {
-        let text = if text == "none" { "" } else { text };
-        let mut names: Vec<HeaderName> = Vec::new();
-        for name in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {
-            let name: HeaderName = name
-                .parse()
-                .map_err(|_| "names of headers, separated by commas")?;
-            if OF_THE_CONNECTION.contains(&name.as_str()) {
-                return Err(
-                    "names of headers without those that belong to one connection or to a body, \
-                     such as `Connection`, `Host` and `Content-Type`",
-                );
-            }
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        Ok(HeaderNames(names))
-    }
-
-    fn show(&self) -> String {
-        match self.0.as_slice() {
-            [] => "none".to_owned(),
-            names => {
-                let names: Vec<_> = names.iter().map(HeaderName::as_str).collect();
-                names.join(", ")
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -522,6 +557,12 @@ mod tests {
             assert!(address(text).is_err(), "{text}");
         }
         assert!(address("http://a:1/graphql?x=1").is_ok());
+        for text in ["ftp://a", "sockets", "ws://u:p@a/", "wss://a/#x"] {
+            assert!(subscriptions(text).is_err(), "{text}");
+        }
+        for text in ["sse", "ws", "wss://a/x", "http://a:1/stream"] {
+            assert!(subscriptions(text).is_ok(), "{text}");
+        }
         for text in ["_", "1a", "a b", "a/b"] {
             assert!(name(text).is_err(), "{text}");
         }
@@ -532,16 +573,6 @@ mod tests {
         assert!(Option::<Uuid>::parse("7").is_err());
         assert!(Option::<u16>::parse("0").is_err());
         assert!(Option::<Protocol>::parse("ftp").is_err());
-    }
-
-    #[test]
-    fn names_of_headers_are_trimmed_and_never_those_of_the_connection() {
-        let names = HeaderNames::parse(" Authorization ,X-Tenant,, authorization").unwrap();
-        assert_eq!(names.show(), "authorization, x-tenant");
-        for text in ["Host", "a b", "X-A, Connection", "content-length"] {
-            assert!(HeaderNames::parse(text).is_err(), "{text}");
-        }
-        assert!(HeaderNames::parse("none").unwrap().0.is_empty());
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod code;
 mod contract;
 mod docs;
 mod gateway;
+mod headers;
 mod mutation;
 mod properties;
 mod provider;
@@ -18,14 +19,16 @@ mod security;
 mod settings;
 mod sources;
 mod table;
+mod traces;
 
 pub use callers::{HostNames, Origins};
 pub use docs::{help, markdown};
 pub(crate) use gateway::GATEWAY_PORT;
 pub use gateway::{
-    ExchangeSettings, GatewaySettings, HeaderNames, HostName, IdpSettings, PersistedSettings,
-    Protocol, Seconds, SubgraphSettings, TrustedSettings,
+    ExchangeSettings, GatewaySettings, HostName, IdpSettings, PersistedSettings, Protocol, Seconds,
+    SubgraphSettings, SubscriptionSettings, TrustedSettings,
 };
+pub use headers::HeaderNames;
 pub use mutation::{Graph, MutationSettings};
 pub use provider::ProviderSettings;
 pub use search::{
@@ -36,3 +39,4 @@ pub use security::{Algorithms, KeysAddress, Names, SecuritySettings, Switch};
 pub use settings::{Automatic, LogFormat, Settings};
 pub use sources::{ConfigError, Sources, read};
 pub use table::{PROPERTIES, Property};
+pub use traces::{StandardVariables, TracesEndpoint, TracesSettings};

@@ -12,6 +12,7 @@ use super::contract::{Alias, Planned};
 use super::properties;
 use super::settings::Settings;
 use super::table::Property;
+use super::traces::STANDARD_PREFIX;
 
 /// Starts of environment names that can only be meant for this program.
 const OUR_PREFIXES: &[&str] = &[
@@ -179,6 +180,10 @@ fn environment_pair(
     value: &str,
     warnings: &mut Vec<String>,
 ) -> Result<(), ConfigError> {
+    if key.starts_with(STANDARD_PREFIX) {
+        assignments.standard(key, value);
+        return Ok(());
+    }
     // Container orchestrators set such values for linked services, under names like ours.
     if value.starts_with("tcp://") {
         return Ok(());

@@ -316,10 +316,18 @@ properties! {
     "gateway.trustedDocuments.required" => gateway.trusted.required, "Whether the gateway answers the operations of that file alone.";
     "gateway.batching.maxOperations" => gateway.batch, "Maximum number of requests that the gateway takes in one body, as a list; 0 refuses lists.";
     "gateway.metrics.enabled" => gateway.metrics, "Whether `/metrics` of the gateway says what requests to subgraphs cost, in the format of Prometheus. It shows the names of the subgraphs.";
+    "gateway.traces.enabled" => gateway.traces.enabled, "Whether the gateway sends traces by OTLP; needs a build with the feature `otlp`. `auto`: it does if an address is given, here or by a variable of OpenTelemetry. See [Traces](gateway.md#traces).";
+    "gateway.traces.endpoint" => gateway.traces.endpoint, "Address that traces are sent to by OTLP over HTTP, with its path, such as `http://localhost:4318/v1/traces`; with `none`, the variables of OpenTelemetry say it. Needs a build with the feature `otlp`.";
+    "gateway.subscriptions.keepAlive" => gateway.subscriptions.keep_alive, "How often the gateway sends the clients of subscriptions a sign of life. A WebSocket whose client gives none in return until the next time is closed. 0 sends none.";
+    "gateway.subscriptions.initTimeout" => gateway.subscriptions.init_timeout, "Maximum time for the client of a WebSocket to send `connection_init`, after which it is closed.";
+    "gateway.subscriptions.maxConnections" => gateway.subscriptions.max_connections, "Maximum number of connections that are WebSockets or streams of events; further ones are refused with `TOO_MANY_STREAMS`. `auto` is three quarters of `http.maxConnections`, so that requests still get through.";
+    "gateway.subscriptions.maxOperations" => gateway.subscriptions.max_operations, "Maximum number of operations that run on one WebSocket at a time; further ones are refused with `TOO_MANY_OPERATIONS`.";
+    "gateway.subscriptions.maxMessageBytes" => gateway.subscriptions.max_message_bytes, "Maximum size of a message that a client sends over a WebSocket, in bytes; a larger one ends the connection.";
     "gateway.subgraph.connectTimeout" => gateway.exchange.connect_timeout, "Maximum time to connect to a subgraph; 0 disables the timeout.";
     "gateway.subgraph.idleTimeout" => gateway.exchange.idle_timeout, "Maximum time without a byte from a subgraph; 0 disables the timeout.";
     "gateway.subgraph.requestTimeout" => gateway.exchange.request_timeout, "Maximum time of one request to a subgraph; 0 disables the timeout. `graphql.requestTimeout` applies in any case.";
     "gateway.subgraph.maxConcurrentRequests" => gateway.exchange.max_concurrent_requests, "Maximum number of concurrent requests to one subgraph; further ones wait.";
+    "gateway.subgraph.pingInterval" => gateway.exchange.ping_interval, "How often a subgraph with open subscriptions is asked for a sign of life; without one until the next time, they fail. 0 never asks.";
     "health.cacheTime" => health_cache, "How long a health record is cached; `?cache=false` bypasses the cache.";
     "logging.format" => log_format, "Format of the log lines on standard error.";
     "logging.level" => log_level, "Log level, or directives such as `info,servers=debug`.";

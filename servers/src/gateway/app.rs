@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
+use federation::transport::SubgraphTransport;
 use federation::transport::http::{HttpOptionsError, HttpTransport};
-use federation::{CallerClaims, GatewayOptions};
+use federation::{CallerClaims, Ending, GatewayOptions, OpenSubscriptions};
 use reqwest::Url;
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +18,7 @@ use super::log_in::{self, IdpIncomplete};
 use super::metrics::Metrics;
 use super::persisted::{PersistedQueries, TrustedError};
 use super::subgraph::{Source, Subgraph, SubgraphsError};
+use super::traces::{Traces, TracesError};
 use super::transport::Subgraphs;
 use crate::auth::Verifier;
 use crate::config::Settings;
@@ -35,11 +37,14 @@ pub struct GatewayApp {
     pub(crate) started: Instant,
     pub(super) subgraphs: Vec<Subgraph>,
     pub(super) client: Client,
-    pub(super) transport: Arc<Subgraphs>,
+    pub(super) transport: Arc<dyn SubgraphTransport>,
     pub(super) idp: Option<IdpClient>,
     pub(super) query: Option<String>,
     pub(crate) persisted: Arc<PersistedQueries>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) traces: Traces,
+    /// The subscriptions that are open, whichever composite schema they began with.
+    subscriptions: OpenSubscriptions,
     pub(super) composite: ArcSwapOption<Composite>,
     /// What keeps the subgraphs from being composed.
     pub(super) waits_for: ArcSwap<String>,
@@ -88,6 +93,9 @@ pub enum SetupError {
     /// Requests to subgraphs cannot be set up.
     #[error("requests to subgraphs cannot be set up")]
     Transport(#[from] HttpOptionsError),
+    /// Traces cannot be sent as they are configured.
+    #[error(transparent)]
+    Traces(#[from] TracesError),
     /// Requests of the gateway itself cannot be set up.
     #[error("requests to subgraphs cannot be set up: {0}")]
     Client(String),
@@ -127,15 +135,23 @@ impl GatewayApp {
                 Source::Local(_) => None,
             });
         let addresses = remote.clone().map(|(name, it)| (name, it.address.as_str()));
-        let http = HttpTransport::new(addresses, settings.gateway.exchange.http_options())?;
+        let mut options = settings.gateway.exchange.http_options();
+        let subscriptions = remote
+            .clone()
+            .map(|(name, it)| (name.to_owned(), it.subscriptions.clone()));
+        options.subscriptions.extend(subscriptions);
+        let http = HttpTransport::new(addresses, options)?;
         let urls = remote.flat_map(|(_, it)| {
             let others = it.good_to_go.iter().chain(&it.health);
             std::iter::once(&it.address).chain(others)
         });
         let client = Client::new(urls.collect::<Vec<&Url>>())?;
-        let metrics = Arc::new(Metrics::new(subgraphs.iter().map(Subgraph::name)));
+        let subscriptions = OpenSubscriptions::default();
+        let names = subgraphs.iter().map(Subgraph::name);
+        let metrics = Arc::new(Metrics::new(names, subscriptions.clone()));
         let slots = Arc::clone(&parts.resources.slots);
         let transport = Subgraphs::new(http, &subgraphs, slots, Arc::clone(&metrics));
+        let traces = Traces::new(&settings)?;
         let (persisted, trusted) = (&settings.gateway.persisted, &settings.gateway.trusted);
         let persisted = Arc::new(PersistedQueries::of(persisted, trusted)?);
         Ok(GatewayApp {
@@ -147,11 +163,13 @@ impl GatewayApp {
             started: Instant::now(),
             subgraphs,
             client,
-            transport: Arc::new(transport),
+            transport: traces.transport(Arc::new(transport)),
             idp,
             query: parts.query,
             persisted,
             metrics,
+            traces,
+            subscriptions,
             composite: ArcSwapOption::empty(),
             waits_for: ArcSwap::from_pointee("the gateway is starting".to_owned()),
             seen: ArcSwapOption::empty(),
@@ -176,6 +194,14 @@ impl GatewayApp {
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
         self.ending.cancel();
+        if let Some(composite) = self.composite.load().as_ref() {
+            composite.gateway.end_subscriptions(Ending::Shutdown);
+        }
+    }
+
+    /// Returns what is cancelled when the service ends.
+    pub(crate) fn ending(&self) -> &CancellationToken {
+        &self.ending
     }
 
     pub(crate) fn is_draining(&self) -> bool {
@@ -196,6 +222,7 @@ impl GatewayApp {
         options.limits = self.settings.limits.clone();
         options.gateway_limits = self.settings.gateway.limits.clone();
         options.slots = Arc::clone(&self.resources.slots);
+        options.subscriptions = self.subscriptions.clone();
         if self.verifier.is_some() {
             options.authorizer = Some(Arc::new(CallerClaims::default()));
         }

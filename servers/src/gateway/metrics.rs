@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use federation::OpenSubscriptions;
 use federation::transport::TransportError;
 
 /// Upper bounds of the buckets of durations, in milliseconds.
@@ -23,11 +24,34 @@ const OUTCOMES: [&str; 6] = [
 /// Position of a request that nobody waits for any more.
 const CANCELLED: usize = 5;
 
+/// Returns the position of an outcome.
+fn position(outcome: Result<(), &TransportError>) -> usize {
+    match outcome {
+        Ok(()) => 0,
+        Err(TransportError::Status(401 | 403)) => 2,
+        Err(TransportError::TimedOut(_) | TransportError::Deadline) => 3,
+        Err(
+            TransportError::TooLarge { .. }
+            | TransportError::TooLargeTogether { .. }
+            | TransportError::OutOfMemory,
+        ) => 4,
+        Err(_) => 1,
+    }
+}
+
+/// Returns the name of the outcome of a request to a subgraph; `None` stands for one that nobody waits for any more.
+#[cfg(feature = "otlp")]
+pub(super) fn outcome_name(outcome: Option<Result<(), &TransportError>>) -> &'static str {
+    OUTCOMES[outcome.map_or(CANCELLED, position)]
+}
+
 /// What was counted of all subgraphs.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     subgraphs: BTreeMap<String, Counters>,
     switches: AtomicU64,
+    /// The subscriptions of clients that are open.
+    subscriptions: OpenSubscriptions,
 }
 
 #[derive(Debug, Default)]
@@ -38,6 +62,7 @@ struct Counters {
     microseconds: AtomicU64,
     sent: AtomicU64,
     received: AtomicU64,
+    events: AtomicU64,
 }
 
 /// A request that is being counted; one that is dropped before its end was cancelled.
@@ -47,13 +72,17 @@ pub(super) struct Counting<'m> {
 }
 
 impl Metrics {
-    pub(super) fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+    pub(super) fn new<'a>(
+        names: impl IntoIterator<Item = &'a str>,
+        subscriptions: OpenSubscriptions,
+    ) -> Self {
         let names = names.into_iter();
         Metrics {
             subgraphs: names
                 .map(|name| (name.to_owned(), Counters::default()))
                 .collect(),
             switches: AtomicU64::new(0),
+            subscriptions,
         }
     }
 
@@ -66,6 +95,14 @@ impl Metrics {
         Counting {
             counters,
             begun: Instant::now(),
+        }
+    }
+
+    /// Counts an event of some bytes of a subscription at a subgraph.
+    pub(super) fn event(&self, subgraph: &str, bytes: usize) {
+        if let Some(counters) = self.subgraphs.get(subgraph) {
+            counters.events.fetch_add(1, Ordering::Relaxed);
+            counters.received.fetch_add(bytes as u64, Ordering::Relaxed);
         }
     }
 
@@ -97,7 +134,7 @@ impl Metrics {
         for (name, counters) in &self.subgraphs {
             counters.histogram(name, &mut out);
         }
-        let bytes = |out: &mut String, metric: &str, of: fn(&Counters) -> &AtomicU64| {
+        let counts = |out: &mut String, metric: &str, of: fn(&Counters) -> &AtomicU64| {
             for (name, counters) in &self.subgraphs {
                 let count = of(counters).load(Ordering::Relaxed);
                 let _ = writeln!(out, "{PREFIX}{metric}{{subgraph=\"{name}\"}} {count}");
@@ -109,14 +146,23 @@ impl Metrics {
             "counter",
             "Bytes of requests to subgraphs.",
         );
-        bytes(&mut out, "sent_bytes_total", |it| &it.sent);
+        counts(&mut out, "sent_bytes_total", |it| &it.sent);
         head(
             &mut out,
             "received_bytes_total",
             "counter",
             "Bytes of answers of subgraphs.",
         );
-        bytes(&mut out, "received_bytes_total", |it| &it.received);
+        counts(&mut out, "received_bytes_total", |it| &it.received);
+        let help = "Events of subscriptions at subgraphs.";
+        head(&mut out, "events_total", "counter", help);
+        counts(&mut out, "events_total", |it| &it.events);
+        let open = self.subscriptions.count();
+        let _ = writeln!(
+            out,
+            "# HELP gateway_subscriptions_open Subscriptions of clients that are open.\n\
+             # TYPE gateway_subscriptions_open gauge\ngateway_subscriptions_open {open}"
+        );
         let switches = self.switches.load(Ordering::Relaxed);
         let _ = writeln!(
             out,
@@ -164,20 +210,10 @@ impl Counting<'_> {
         let Some(counters) = self.counters.take() else {
             return;
         };
-        let position = match outcome {
-            Ok(bytes) => {
-                counters.received.fetch_add(bytes as u64, Ordering::Relaxed);
-                0
-            }
-            Err(TransportError::Status(401 | 403)) => 2,
-            Err(TransportError::TimedOut(_) | TransportError::Deadline) => 3,
-            Err(
-                TransportError::TooLarge { .. }
-                | TransportError::TooLargeTogether { .. }
-                | TransportError::OutOfMemory,
-            ) => 4,
-            Err(_) => 1,
-        };
+        if let Ok(bytes) = outcome {
+            counters.received.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
+        let position = position(outcome.map(|_| ()));
         counters.outcomes[position].fetch_add(1, Ordering::Relaxed);
         let taken = self.begun.elapsed();
         let is_within = |bound: &u64| taken <= Duration::from_millis(*bound);
@@ -202,7 +238,8 @@ mod tests {
 
     #[test]
     fn requests_are_counted_by_subgraph_and_outcome() {
-        let metrics = Metrics::new(["a", "b"]);
+        let metrics = Metrics::new(["a", "b"], OpenSubscriptions::default());
+        metrics.event("a", 5);
         metrics.begin("a", 10).end(Ok(7));
         metrics
             .begin("a", 10)
@@ -218,7 +255,9 @@ mod tests {
             "gateway_subgraph_request_duration_seconds_bucket{subgraph=\"a\",le=\"0.025\"} 2",
             "gateway_subgraph_request_duration_seconds_bucket{subgraph=\"a\",le=\"+Inf\"} 2",
             "gateway_subgraph_sent_bytes_total{subgraph=\"a\"} 20",
-            "gateway_subgraph_received_bytes_total{subgraph=\"a\"} 7",
+            "gateway_subgraph_received_bytes_total{subgraph=\"a\"} 12",
+            "gateway_subgraph_events_total{subgraph=\"a\"} 1",
+            "gateway_subscriptions_open 0",
             "gateway_schema_switches_total 0",
         ] {
             assert!(text.lines().any(|known| known == line), "{line}: {text}");

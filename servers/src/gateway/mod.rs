@@ -18,6 +18,7 @@ mod poll;
 mod schemas;
 mod start;
 mod subgraph;
+mod traces;
 mod transport;
 
 pub use app::{GatewayApp, GatewayParts, SetupError};
@@ -33,3 +34,5 @@ pub(crate) use persisted::{PersistedQueries, not_supported};
 pub(crate) use schemas::read_sdl;
 pub use start::StartError;
 pub use subgraph::{Subgraph, SubgraphsError};
+pub(crate) use traces::TraceId;
+pub use traces::TracesError;

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use federation::Ending;
 use federation::compose::SubgraphSource;
 use graphql_service::Weight;
 
@@ -98,6 +99,8 @@ impl GatewayApp {
             0
         });
         self.composite.store(Some(Arc::new(composite)));
+        // Their fields may be gone, and their rights others.
+        served.gateway.end_subscriptions(Ending::SchemaReload);
         self.health.forget();
         self.metrics.switched();
         tracing::info!(planned, "the composite schema has changed");

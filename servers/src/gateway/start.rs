@@ -178,7 +178,7 @@ impl GatewayApp {
         sources: Vec<SubgraphSource>,
     ) -> Result<Result<Composite, StartError>, SlotError> {
         let recipe = self.recipe();
-        let transport = Arc::clone(&self.transport) as _;
+        let transport = Arc::clone(&self.transport);
         let composed = self
             .resources
             .slots

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use federation::transport::http::SubscriptionSource;
 use reqwest::Url;
 
 use super::local::LocalSubgraph;
@@ -31,6 +32,7 @@ pub(crate) struct Remote {
     pub(crate) address: Url,
     pub(crate) good_to_go: Option<Url>,
     pub(crate) health: Option<Url>,
+    pub(crate) subscriptions: SubscriptionSource,
 }
 
 /// Why the configuration names no subgraphs that can be used.
@@ -120,6 +122,7 @@ impl Subgraph {
                     address,
                     good_to_go,
                     health,
+                    subscriptions: subgraph.subscriptions.clone(),
                 })),
             });
         }

@@ -8,8 +8,12 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use federation::supergraph::Subgraph as SupergraphSubgraph;
 use federation::transport::http::HttpTransport;
-use federation::transport::{SubgraphRequest, SubgraphTransport, TransportError};
-use graphql_service::{Limits, Request, RequestContext, Response, Slots, Weight};
+use federation::transport::{
+    SubgraphEvents, SubgraphRequest, SubgraphSubscription, SubgraphTransport, TransportError,
+    events_of_service, request_of,
+};
+use futures::StreamExt;
+use graphql_service::{Request, RequestContext, Response, Service, Slots, Weight};
 
 use super::local::LocalSubgraph;
 use super::metrics::Metrics;
@@ -47,23 +51,33 @@ impl Subgraphs {
         }
     }
 
-    /// Calls a service of this process. It sees the caller of the client, who is verified already.
+    /// Reads a request to a service of this process, which sees the caller of the client, who is verified already.
+    async fn asked(
+        &self,
+        local: &dyn LocalSubgraph,
+        body: Bytes,
+        context: &RequestContext,
+    ) -> Result<(Arc<dyn Service>, Request, RequestContext), TransportError> {
+        let service = local.service().await.ok_or(TransportError::NotConnected)?;
+        let parsed = match body.len() <= SHORT {
+            true => request_of(&body),
+            false => self.in_slot(context, move || request_of(&body)).await?,
+        }?;
+        let mut context = context.clone();
+        // The key is for the mutation of the client as a whole, and this may be a part of it.
+        context.idempotency_key = None;
+        context.freshness.note(None);
+        Ok((service, parsed, context))
+    }
+
+    /// Calls a service of this process.
     async fn call(
         &self,
         local: &dyn LocalSubgraph,
         request: SubgraphRequest,
         context: &RequestContext,
     ) -> Result<Bytes, TransportError> {
-        let service = local.service().await.ok_or(TransportError::NotConnected)?;
-        let body = request.body;
-        let parsed = match body.len() <= SHORT {
-            true => parse(&body),
-            false => self.in_slot(context, move || parse(&body)).await?,
-        }?;
-        let mut context = context.clone();
-        // The key is for the mutation of the client as a whole, and this may be a part of it.
-        context.idempotency_key = None;
-        context.freshness.note(None);
+        let (service, parsed, context) = self.asked(local, request.body, context).await?;
         let response = service.respond(parsed, context.clone()).await;
         request.allowance.take(response.body.len())?;
         match response.body.len() <= SHORT {
@@ -73,6 +87,18 @@ impl Subgraphs {
                 self.in_slot(&context, joined).await
             }
         }
+    }
+
+    /// Subscribes to a service of this process.
+    async fn call_several(
+        &self,
+        local: &dyn LocalSubgraph,
+        subscription: SubgraphSubscription,
+        context: &RequestContext,
+    ) -> Result<SubgraphEvents, TransportError> {
+        let (service, parsed, context) = self.asked(local, subscription.body, context).await?;
+        let replies = service.stream(parsed, context).await;
+        Ok(events_of_service(replies, subscription.allowances))
     }
 
     async fn in_slot<T: Send + 'static>(
@@ -88,13 +114,6 @@ impl Subgraphs {
             _ => TransportError::Connection(Box::new(error)),
         })
     }
-}
-
-/// Reads a request. Representations are as many as an answer is long; the limit on the answer bounds them.
-fn parse(body: &[u8]) -> Result<Request, TransportError> {
-    let limits = Limits::default().variable_values(usize::MAX);
-    let parsed = Request::from_json(body, &limits);
-    parsed.map_err(|error| TransportError::Connection(Box::new(error)))
 }
 
 fn joined(response: Response) -> Bytes {
@@ -116,5 +135,29 @@ impl SubgraphTransport for Subgraphs {
         };
         counting.end(answer.as_ref().map(Bytes::len));
         answer
+    }
+
+    async fn subscribe(
+        &self,
+        subgraph: &SupergraphSubgraph,
+        subscription: SubgraphSubscription,
+        context: &RequestContext,
+    ) -> Result<SubgraphEvents, TransportError> {
+        let counting = self.metrics.begin(&subgraph.name, subscription.body.len());
+        let begun = match self.local.get(&subgraph.name) {
+            Some(local) => {
+                self.call_several(local.as_ref(), subscription, context)
+                    .await
+            }
+            None => self.http.subscribe(subgraph, subscription, context).await,
+        };
+        counting.end(begun.as_ref().map(|_| 0));
+        let (metrics, name) = (Arc::clone(&self.metrics), subgraph.name.clone());
+        let counted = begun?.inspect(move |event| {
+            if let Ok(event) = event {
+                metrics.event(&name, event.body.len());
+            }
+        });
+        Ok(counted.boxed())
     }
 }

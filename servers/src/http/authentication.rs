@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use graphql_service::Caller;
 
 use super::error::HttpError;
+use super::streams::websocket;
 use crate::auth::{Refusal, Verifier, bearer};
 
 /// Paths that need no token, for their own sake.
@@ -34,6 +35,9 @@ const STATE: &[&str] = &["/__health", "/__gtg", "/__trouble", "/__about"];
 /// Folders of files that are the same for everybody.
 const FILES: &[&str] = &["/graphiql/", "/docs/"];
 
+/// The path of WebSockets.
+const STREAMING: &str = "/graphql";
+
 /// Characters of a name that are logged.
 const LOGGED: usize = 128;
 
@@ -47,6 +51,30 @@ pub fn authenticated(routes: Router, verifier: Arc<Verifier>) -> Router {
 /// a token pass: what they may is for those to say whom they are passed on to.
 pub(super) fn recognized(routes: Router, verifier: Arc<Verifier>) -> Router {
     routes.layer(middleware::from_fn_with_state(verifier, recognize))
+}
+
+/// Refuses requests as [`authenticated`] does. A request for a WebSocket may have no token: the client sends it
+/// once the connection is there, since browsers cannot send it earlier.
+pub(super) fn authenticated_in_time(routes: Router, verifier: Arc<Verifier>) -> Router {
+    routes.layer(middleware::from_fn_with_state(
+        verifier,
+        authenticate_in_time,
+    ))
+}
+
+async fn authenticate_in_time(
+    state: State<Arc<Verifier>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let headers = request.headers();
+    let is_later = request.uri().path() == STREAMING
+        && websocket::is_asked_for(request.method(), headers)
+        && !headers.contains_key(AUTHORIZATION);
+    match is_later {
+        true => next.run(request).await,
+        false => authenticate(state, request, next).await,
+    }
 }
 
 async fn recognize(state: State<Arc<Verifier>>, request: Request, next: Next) -> Response {
@@ -66,10 +94,7 @@ async fn authenticate(
     }
     match sender(&verifier, request.headers()).await {
         Ok(caller) => {
-            if let Some(name) = &caller.name {
-                let logged: String = name.chars().take(LOGGED).collect();
-                tracing::Span::current().record("user", tracing::field::debug(logged));
-            }
+            note(&caller);
             request.extensions_mut().insert(Arc::new(caller));
             next.run(request).await
         }
@@ -81,7 +106,16 @@ async fn authenticate(
     }
 }
 
-async fn sender(verifier: &Verifier, headers: &HeaderMap) -> Result<Caller, Refusal> {
+/// Has the name of the caller in the lines that are logged of the request.
+pub(super) fn note(caller: &Caller) {
+    if let Some(name) = &caller.name {
+        let logged: String = name.chars().take(LOGGED).collect();
+        tracing::Span::current().record("user", tracing::field::debug(logged));
+    }
+}
+
+/// Verifies the token among some headers.
+pub(super) async fn sender(verifier: &Verifier, headers: &HeaderMap) -> Result<Caller, Refusal> {
     verifier.verify(bearer(headers)?).await
 }
 

@@ -16,6 +16,9 @@ graphql_service::error_codes! {
     BODY_TIMEOUT 408 public "The body did not arrive within `graphql.requestTimeout`.";
     LOGIN_RATE_LIMITED 429 public "There were too many log-ins under this name or from this address; `Retry-After` says when to try again.";
     METHOD_NOT_ALLOWED 405 public "The path does not support this method.";
+    WEBSOCKET_HANDSHAKE 400 public "The request asks for a WebSocket in a way that is not that of the protocol `graphql-transport-ws`.";
+    TOO_MANY_STREAMS 503 public "As many connections are WebSockets or streams of events as `gateway.subscriptions.maxConnections` allows.";
+    TOO_MANY_OPERATIONS 429 public "More operations than `gateway.subscriptions.maxOperations` would run on one WebSocket.";
     MUTATION_BY_GET 405 public "A mutation was sent by GET; use POST.";
     PATH_NOT_FOUND 404 public "The path does not exist.";
     DATA_LOADING 503 public "The data are still being loaded; `Retry-After` says when to try again.";

@@ -96,6 +96,12 @@ impl HttpError {
     }
 }
 
+impl From<HttpError> for GraphqlError {
+    fn from(error: HttpError) -> Self {
+        GraphqlError::new(error.code, error.message)
+    }
+}
+
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let mut response = (self.status, axum::Json(self.body())).into_response();

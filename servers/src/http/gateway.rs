@@ -42,6 +42,11 @@ impl Forwarding {
         }
     }
 
+    /// Tells whether a header is forwarded where it is not one of the connection alone.
+    pub(super) fn forwards(&self, name: &HeaderName) -> bool {
+        *name != X_REQUEST_ID && self.names.contains(name)
+    }
+
     /// Returns what subgraphs are sent of the headers of a request.
     ///
     /// The identifier of the request is not part of it: it is sent in any case, as it is logged here.
@@ -113,7 +118,7 @@ pub(super) async fn metrics(State(app): State<Arc<GatewayApp>>) -> Response {
         (CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8"),
         (CACHE_CONTROL, "no-store"),
     ];
-    (headers, app.metrics.text()).into_response()
+    (headers, app.metrics.text() + &app.traces.metrics()).into_response()
 }
 
 #[async_trait]

@@ -6,30 +6,33 @@ use std::time::Duration;
 use apollo_compiler::ast::{self, OperationType};
 use apollo_compiler::parser::Parser;
 use apollo_compiler::response::JsonMap;
-use axum::body::Body;
 use axum::extract::{Query, Request as HttpRequest, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::HeaderMap;
 use axum::response::Response as HttpResponse;
 use axum::routing::MethodRouter;
 use bytes::Bytes;
 use futures::future::join_all;
 use graphql_service::{
-    Answer, Freshness, GraphqlError, Limits, MemoryAccount, Outcome, Reply, Request,
-    RequestContext, RequestError, Response, Service, Weight, code as shared,
+    Answer, GraphqlError, Limits, MemoryAccount, Replies, Reply, Request, RequestContext,
+    RequestError, RequestObserver, Response, Service, Weight, code as shared,
 };
 use serde::Deserialize;
 
+use super::answer::{Caching, http_response};
 use super::authentication::Sender;
 use super::batch::{self, Requests};
 use super::body::{self, BodyLimits, ReadBody};
 use super::code;
-use super::compression::{self, Encoding, Offered, compress};
+use super::compression::Encoding;
 use super::error::HttpError;
-use super::gateway::{Forwarding, is_personal};
+use super::gateway::Forwarding;
 use super::idempotency::idempotency_key;
-use super::negotiate::{ResponseType, languages};
-use super::request_id::{RequestId, Summary};
-use super::response_body::ResponseBody;
+use super::negotiate::{ResponseType, accepts, languages};
+use super::observer::Observer;
+use super::request_id::RequestId;
+use super::streams::Streams;
+use super::streams::sse::{self, EVENT_STREAM};
+use super::streams::websocket;
 use crate::gateway::{PersistedQueries, not_supported};
 use crate::resources::Resources;
 
@@ -72,6 +75,8 @@ pub struct GraphqlEndpoint {
     persisted: Option<Arc<PersistedQueries>>,
     /// Maximum number of requests in one body; 0 refuses lists.
     batch: usize,
+    /// How several responses are sent; nothing where none are.
+    streams: Option<Arc<Streams>>,
 }
 
 /// Bounds on the requests to an endpoint.
@@ -102,6 +107,7 @@ impl GraphqlEndpoint {
             forwarding: None,
             persisted: None,
             batch: 0,
+            streams: None,
         }
     }
 
@@ -129,6 +135,12 @@ impl GraphqlEndpoint {
         self
     }
 
+    /// Answers subscriptions, as server-sent events and over WebSockets.
+    pub(super) fn streaming(mut self, streams: Streams) -> Self {
+        self.streams = Some(Arc::new(streams));
+        self
+    }
+
     /// Returns the handlers, for a path of any router.
     pub fn into_routes<S>(self) -> MethodRouter<S> {
         axum::routing::get(get).post(post).with_state(self)
@@ -150,12 +162,13 @@ async fn post(
     State(endpoint): State<GraphqlEndpoint>,
     id: RequestId,
     sender: Sender,
+    observer: Observer,
     http: HttpRequest,
 ) -> Result<HttpResponse, HttpError> {
-    let response_type = negotiated(http.headers())?;
+    let manner = endpoint.negotiated(http.headers())?;
     body::require_type(http.headers(), &["application/json"])?;
-    let context = context(&endpoint, id, sender, http.headers())?;
-    let caching = Caching::of(&endpoint, &context, http.headers());
+    let context = observer.of(endpoint.context(id, sender, http.headers())?);
+    let caching = endpoint.caching(&context, http.headers());
     let context = match idempotency_key(http.headers())? {
         Some(key) => context.with_idempotency_key(key),
         None => context,
@@ -168,7 +181,7 @@ async fn post(
     let body = body::read(http, limits, &endpoint.resources).await?;
     let requests = endpoint.parse(body, &context.memory).await?;
     let form = Form {
-        response_type,
+        manner,
         encoding,
         caching,
     };
@@ -176,6 +189,18 @@ async fn post(
 }
 
 impl GraphqlEndpoint {
+    /// Reads a single request from its text, as [`parse`](Self::parse) does.
+    pub(super) async fn parse_one(
+        &self,
+        body: ReadBody,
+        memory: &Arc<MemoryAccount>,
+    ) -> Result<Request, HttpError> {
+        match self.parse(body, memory).await? {
+            Requests::One(request) => Ok(request),
+            Requests::Batch(_) => Err(not_a_request(RequestError::Batch)),
+        }
+    }
+
     /// Reads a request from its body, a long one in a slot, and has it counted by `memory`.
     ///
     /// What is read is larger than its text. When there is no room for it, it is forgotten, and read
@@ -243,11 +268,23 @@ async fn get(
     State(endpoint): State<GraphqlEndpoint>,
     id: RequestId,
     sender: Sender,
-    parameters: Result<Query<GetParameters>, axum::extract::rejection::QueryRejection>,
-    headers: HeaderMap,
+    observer: Observer,
+    http: HttpRequest,
 ) -> Result<HttpResponse, HttpError> {
-    let response_type = negotiated(&headers)?;
-    let Query(parameters) = parameters.map_err(|error| malformed(error.body_text()))?;
+    let (parts, _) = http.into_parts();
+    // Such requests may have no token yet, so nothing else is done for them.
+    if websocket::is_asked_for(&parts.method, &parts.headers) {
+        let (Some(streams), Some(forwarding)) = (&endpoint.streams, &endpoint.forwarding) else {
+            let message = "there are no WebSockets at this path";
+            return Err(HttpError::new(code::WEBSOCKET_HANDSHAKE, message));
+        };
+        let (streams, forwarding) = (Arc::clone(streams), Arc::clone(forwarding));
+        return websocket::upgrade(endpoint, streams, forwarding, id, sender, parts).await;
+    }
+    let headers = parts.headers;
+    let manner = endpoint.negotiated(&headers)?;
+    let Query(parameters) = Query::<GetParameters>::try_from_uri(&parts.uri)
+        .map_err(|error| malformed(error.body_text()))?;
     let mut request = Request::new(parameters.query.unwrap_or_default());
     request.operation_name = parameters.operation_name.filter(|name| !name.is_empty());
     let limits = &endpoint.bounds.limits;
@@ -263,11 +300,11 @@ async fn get(
         let message = "mutations cannot be sent by GET";
         return Err(HttpError::new(code::MUTATION_BY_GET, message).allowing("POST"));
     }
-    let context = context(&endpoint, id, sender, &headers)?;
+    let context = observer.of(endpoint.context(id, sender, &headers)?);
     let form = Form {
-        response_type,
+        manner,
         encoding: Encoding::negotiate(&headers),
-        caching: Caching::of(&endpoint, &context, &headers),
+        caching: endpoint.caching(&context, &headers),
     };
     hold(&context.memory, request.footprint()).await?;
     run(&endpoint, Requests::One(request), context, form).await
@@ -279,30 +316,72 @@ async fn run(
     context: RequestContext,
     form: Form,
 ) -> Result<HttpResponse, HttpError> {
-    let service = (endpoint.current)().ok_or_else(|| (endpoint.absent)())?;
     let memory = Arc::clone(&context.memory);
     let held = memory.held();
     // The client went away when this future is dropped; whatever still works for it then stops.
-    let _cancel = context.cancellation.clone().drop_guard();
-    let response = match requests {
-        Requests::One(request) => endpoint.answer(service.as_ref(), request, context).await,
-        Requests::Batch(requests) => {
+    let cancel = context.cancellation.clone().drop_guard();
+    let (response, response_type) = match (requests, form.manner) {
+        (Requests::One(request), Manner::Several(streams, once)) => {
+            let (caller, id) = (context.caller.clone(), context.request_id.clone());
+            match (endpoint.stream(request, context).await?, once) {
+                (Replies::One(reply), Some(response_type)) => {
+                    (reply.into_response(), response_type)
+                }
+                (replies, _) => {
+                    let caller = caller.as_deref();
+                    return sse::response(replies, &streams, caller, id, cancel);
+                }
+            }
+        }
+        (Requests::One(request), Manner::Once(response_type)) => {
+            let service = endpoint.service()?;
+            let response = endpoint.answer(service.as_ref(), request, context).await;
+            (response, response_type)
+        }
+        (Requests::Batch(_), Manner::Several(_, None)) => {
+            let message = "a batch is answered once: accept application/json";
+            return Err(HttpError::new(code::NOT_ACCEPTABLE, message));
+        }
+        (
+            Requests::Batch(requests),
+            Manner::Once(response_type) | Manner::Several(_, Some(response_type)),
+        ) => {
+            let service = endpoint.service()?;
             let requests = requests.into_iter();
             let answers = requests.map(|request| {
                 let mut context = context.clone();
                 // What one of them says of its end is not about the others.
                 context.overdue = Arc::default();
+                context.observer = context.observer.take().map(RequestObserver::for_part);
                 endpoint.answer(service.as_ref(), request, context)
             });
-            batch::joined(join_all(answers).await, Arc::clone(&memory))
+            let response = batch::joined(join_all(answers).await, Arc::clone(&memory));
+            (response, response_type)
         }
     };
     // What was held for the request itself.
     memory.shrink(held);
-    Ok(http_response(response, form, &endpoint.resources).await)
+    let (encoding, caching) = (form.encoding, form.caching);
+    Ok(http_response(
+        response,
+        response_type,
+        encoding,
+        caching,
+        &endpoint.resources,
+    )
+    .await)
 }
 
 impl GraphqlEndpoint {
+    /// Returns what answers requests now.
+    pub(super) fn service(&self) -> Result<Arc<dyn Service>, HttpError> {
+        (self.current)().ok_or_else(|| (self.absent)())
+    }
+
+    pub(super) fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
     /// Puts the text into a request that names its query.
     fn resolved(&self, request: Request) -> Result<Request, GraphqlError> {
         match &self.persisted {
@@ -328,115 +407,100 @@ impl GraphqlEndpoint {
         let deadline = self.bounds.timeout + GRACE;
         let overdue = Arc::clone(&context.overdue);
         let answer = tokio::time::timeout(deadline, service.respond(request, context)).await;
-        answer.unwrap_or_else(|_| late(overdue.error()))
+        answer.unwrap_or_else(|_| late(overdue.error()).into_response())
     }
+
+    /// Begins to answer a request to which there may be several replies.
+    pub(super) async fn stream(
+        &self,
+        request: Request,
+        context: RequestContext,
+    ) -> Result<Replies, HttpError> {
+        let service = self.service()?;
+        let request = match self.resolved(request) {
+            Ok(request) => request,
+            Err(error) => {
+                context.freshness.forbid();
+                return Ok(Replies::One(Reply::Refused(vec![error])));
+            }
+        };
+        let deadline = self.bounds.timeout + GRACE;
+        let overdue = Arc::clone(&context.overdue);
+        let replies = tokio::time::timeout(deadline, service.stream(request, context)).await;
+        Ok(replies.unwrap_or_else(|_| Replies::One(late(overdue.error()))))
+    }
+}
+
+/// How a client wants to be answered.
+enum Manner {
+    Once(ResponseType),
+    /// By events; with a media type for what has a single answer, where the client accepts one.
+    Several(Arc<Streams>, Option<ResponseType>),
 }
 
 /// The form that a client wants an answer in.
 struct Form {
-    response_type: ResponseType,
+    manner: Manner,
     encoding: Option<Encoding>,
     caching: Option<Caching>,
 }
 
-/// What decides for how long an answer may be kept.
-struct Caching {
-    forwarding: Arc<Forwarding>,
-    freshness: Arc<Freshness>,
-    is_personal: bool,
-}
-
-impl Caching {
-    fn of(
-        endpoint: &GraphqlEndpoint,
-        context: &RequestContext,
+impl GraphqlEndpoint {
+    pub(super) fn context(
+        &self,
+        id: RequestId,
+        Sender(sender): Sender,
         headers: &HeaderMap,
-    ) -> Option<Self> {
-        let forwarding = endpoint.forwarding.as_ref()?;
-        Some(Caching {
-            forwarding: Arc::clone(forwarding),
-            freshness: Arc::clone(&context.freshness),
-            is_personal: is_personal(headers),
+    ) -> Result<RequestContext, HttpError> {
+        let context = RequestContext::new()
+            .with_timeout(self.bounds.timeout)
+            .with_request_id(id.0)
+            .with_accept_language(languages(headers))
+            .with_memory(Arc::new(self.resources.memory.account()));
+        let context = match sender {
+            Some(caller) => context.with_caller(caller),
+            None => context,
+        };
+        Ok(match &self.forwarding {
+            Some(forwarding) => context.with_forwarded(forwarding.forwarded(headers)?),
+            None => context,
         })
     }
-}
 
-fn context(
-    endpoint: &GraphqlEndpoint,
-    id: RequestId,
-    Sender(sender): Sender,
-    headers: &HeaderMap,
-) -> Result<RequestContext, HttpError> {
-    let context = RequestContext::new()
-        .with_timeout(endpoint.bounds.timeout)
-        .with_request_id(id.0)
-        .with_accept_language(languages(headers))
-        .with_memory(Arc::new(endpoint.resources.memory.account()));
-    let context = match sender {
-        Some(caller) => context.with_caller(caller),
-        None => context,
-    };
-    Ok(match &endpoint.forwarding {
-        Some(forwarding) => context.with_forwarded(forwarding.forwarded(headers)?),
-        None => context,
-    })
-}
+    /// Returns what decides for how long an answer may be kept, where that is said at all.
+    fn caching(&self, context: &RequestContext, headers: &HeaderMap) -> Option<Caching> {
+        let forwarding = self.forwarding.as_ref()?;
+        Some(Caching::of(forwarding, context, headers))
+    }
 
-fn negotiated(headers: &HeaderMap) -> Result<ResponseType, HttpError> {
-    ResponseType::negotiate(headers).ok_or_else(|| {
-        let message =
-            "the available media types are application/json and application/graphql-response+json";
-        HttpError::new(code::NOT_ACCEPTABLE, message)
-    })
-}
-
-async fn http_response(response: Response, form: Form, resources: &Resources) -> HttpResponse {
-    let Form {
-        response_type,
-        encoding,
-        caching,
-    } = form;
-    let summary = Summary {
-        bytes: response.body.len(),
-        outcome: response.outcome,
-        written: response.written,
-    };
-    let status = match (response_type, response.outcome) {
-        (ResponseType::GraphqlResponse, _) | (_, Outcome::Overloaded) => {
-            StatusCode::from_u16(response.status).expect("the tables hold valid statuses")
+    /// Chooses how to answer after `Accept`. Events are for those who name them.
+    fn negotiated(&self, headers: &HeaderMap) -> Result<Manner, HttpError> {
+        let once = ResponseType::negotiate(headers);
+        match (&self.streams, once) {
+            (Some(streams), once) if accepts(headers, EVENT_STREAM) => {
+                Ok(Manner::Several(Arc::clone(streams), once))
+            }
+            (_, Some(once)) => Ok(Manner::Once(once)),
+            (streams, None) => {
+                let mut message = "the available media types are application/json and \
+                                   application/graphql-response+json"
+                    .to_owned();
+                if streams.is_some() {
+                    message.push_str(", and text/event-stream for subscriptions");
+                }
+                Err(HttpError::new(code::NOT_ACCEPTABLE, message))
+            }
         }
-        (ResponseType::Json, _) => StatusCode::OK,
-    };
-    let (segments, encoding) = compress(response.body.into_parts(), encoding, resources).await;
-    let body = ResponseBody::new(segments.0, segments.1);
-    let mut http = HttpResponse::new(Body::new(body));
-    *http.status_mut() = status;
-    http.extensions_mut().insert(summary);
-    http.extensions_mut().insert(Offered);
-    let headers = http.headers_mut();
-    if status == StatusCode::SERVICE_UNAVAILABLE {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
-    headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static(response_type.content_type()),
-    );
-    headers.insert(header::VARY, HeaderValue::from_static("accept"));
-    if let Some(caching) = caching.filter(|_| status == StatusCode::OK) {
-        let (freshness, is_personal) = (&caching.freshness, caching.is_personal);
-        caching.forwarding.keep(freshness, is_personal, headers);
-    }
-    compression::set_headers(headers, encoding);
-    http
 }
 
 /// The answer when the service itself overlooks its deadline.
-fn late(error: GraphqlError) -> Response {
+fn late(error: GraphqlError) -> Reply {
     let answer = match error.code == shared::DEADLINE_EXCEEDED {
         true => Answer::without_data(error),
         false => Answer::failed(error),
     };
-    Reply::Executed(answer).into_response()
+    Reply::Executed(answer)
 }
 
 pub(super) fn not_a_request(error: RequestError) -> HttpError {

@@ -11,10 +11,10 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
 
 use super::connection::Connection;
 use super::login::PeerAddress;
@@ -61,6 +61,11 @@ struct ConnectionBounds {
     /// Time for open requests to complete at the end.
     shutdown: Duration,
 }
+
+/// A connection that is counted, among the extensions of its requests. Whoever takes the connection over keeps this
+/// as long as it is open.
+#[derive(Clone, Debug)]
+pub(super) struct Held(#[expect(dead_code, reason = "it is held")] Arc<OwnedSemaphorePermit>);
 
 /// An address that is listened on, where clients wait until it is served.
 pub(crate) struct Listener {
@@ -112,8 +117,9 @@ impl Listener {
         http.timer(TokioTimer::new())
             .header_read_timeout(bounds.headers)
             .max_buf_size(BUFFER);
-        let connections = Arc::new(Semaphore::new(bounds.max_connections));
-        let open = GracefulShutdown::new();
+        let most = u32::try_from(bounds.max_connections).unwrap_or(u32::MAX);
+        let connections = Arc::new(Semaphore::new(most as usize));
+        let ending = CancellationToken::new();
         let mut stop = pin!(stop);
         loop {
             let next = async {
@@ -125,30 +131,43 @@ impl Listener {
                 next = next => next,
                 () = &mut stop => break,
             };
+            let held = permit.ok().map(|permit| Held(Arc::new(permit)));
             let stream = Connection::new(stream, bounds.send);
             let stream = TokioIo::new(Rejections::new(stream));
-            let service = service.clone();
+            let (service, of_requests) = (service.clone(), held.clone());
             let service = service_fn(move |mut request: Incoming| {
-                request.extensions_mut().insert(peer);
+                let extensions = request.extensions_mut();
+                extensions.insert(peer);
+                if let Some(held) = &of_requests {
+                    extensions.insert(held.clone());
+                }
                 service.call(request)
             });
-            let connection = http.serve_connection(stream, service);
-            let connection = open.watch(connection);
+            let connection = http.serve_connection(stream, service).with_upgrades();
+            let ending = ending.clone();
             tokio::spawn(async move {
-                let _permit = permit;
+                let _held = held;
+                let mut connection = pin!(connection);
+                let ended = tokio::select! {
+                    ended = &mut connection => ended,
+                    () = ending.cancelled() => {
+                        connection.as_mut().graceful_shutdown();
+                        connection.await
+                    }
+                };
                 // Clients that go away are no concern of an operator.
-                if let Err(error) = connection.await {
+                if let Err(error) = ended {
                     tracing::debug!(%error, "connection ended");
                 }
             });
         }
         drop(listener);
         drain();
+        ending.cancel();
         tracing::info!("shutting down");
-        if tokio::time::timeout(bounds.shutdown, open.shutdown())
-            .await
-            .is_err()
-        {
+        // Connections that were taken over count as well.
+        let ended = connections.acquire_many(most);
+        if tokio::time::timeout(bounds.shutdown, ended).await.is_err() {
             tracing::warn!("requests were still open at the end of the shutdown timeout");
         }
     }

@@ -1,5 +1,6 @@
 //! The HTTP interface of the service.
 
+mod answer;
 mod authentication;
 mod authority;
 mod batch;
@@ -20,6 +21,7 @@ mod loading;
 mod login;
 mod managing;
 mod negotiate;
+mod observer;
 mod operations;
 mod page;
 mod preconditions;
@@ -31,6 +33,7 @@ mod search;
 mod server;
 mod soml;
 mod soml_rbac;
+mod streams;
 
 pub use authentication::authenticated;
 pub use graphql::{GraphqlEndpoint, RequestBounds};

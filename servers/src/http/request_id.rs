@@ -12,6 +12,8 @@ use graphql_service::{Outcome, Written};
 use tracing::Instrument;
 use uuid::Uuid;
 
+use crate::gateway::TraceId;
+
 /// The header that carries the identifier in both directions.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -35,6 +37,15 @@ impl RequestId {
 
     fn new() -> Self {
         RequestId(Uuid::new_v4().to_string())
+    }
+
+    /// Returns the identifier of a part of the request.
+    pub(super) fn part(&self, number: u64) -> Self {
+        let id = format!("{}.{number}", self.0);
+        match id.len() <= MAX_LENGTH {
+            true => RequestId(id),
+            false => RequestId::new(),
+        }
     }
 }
 
@@ -68,7 +79,10 @@ pub(crate) async fn track(mut request: Request, next: Next) -> Response {
     let id = RequestId::of(&request);
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
-    let span = tracing::info_span!("request", request_id = id.0, user = tracing::field::Empty);
+    let trace = request.extensions().get::<TraceId>();
+    let trace_id = trace.map(|trace| trace.0.as_str());
+    let user = tracing::field::Empty;
+    let span = tracing::info_span!("request", request_id = id.0, trace_id, user);
     let header = HeaderValue::from_str(&id.0).expect("letters, digits, `_`, `.` and `-` only");
     request.extensions_mut().insert(id);
     let started = Instant::now();
@@ -103,6 +117,9 @@ mod tests {
     fn only_short_plain_identifiers_are_taken() {
         assert!(is_fit("a-B_9.z"));
         assert!(is_fit(&"x".repeat(128)));
+        assert_eq!(RequestId("a".to_owned()).part(7).0, "a.7");
+        let long = RequestId("a".repeat(128)).part(7);
+        assert!(is_fit(&long.0) && !long.0.starts_with('a'));
         for unfit in ["", "a b", "é", "a\u{7f}", &"x".repeat(129)] {
             assert!(!is_fit(unfit), "{unfit:?}");
         }

@@ -20,6 +20,7 @@ use super::graphql::{GraphqlEndpoint, RequestBounds};
 use super::host::Host;
 use super::listener::{Listener, ServeError};
 use super::login;
+use super::streams::Streams;
 use super::{
     authentication, callers, change_records, code, compression, docs, loading, managing,
     operations, page, request_id, sdl, search, soml, soml_rbac,
@@ -73,22 +74,30 @@ pub fn gateway_router(app: Arc<GatewayApp>) -> Router {
     let (settings, resources) = (app.settings.clone(), app.resources.clone());
     let tokens = match (&app.verifier, app.requires_tokens) {
         (None, _) => Tokens::Unread,
-        (Some(verifier), true) => Tokens::Demanded(Arc::clone(verifier)),
+        (Some(verifier), true) => Tokens::DemandedInTime(Arc::clone(verifier)),
         (Some(verifier), false) => Tokens::Read(Arc::clone(verifier)),
     };
     let absent = Arc::clone(&app);
+    let streams = Streams::new(
+        &settings,
+        app.verifier.clone(),
+        app.requires_tokens,
+        app.ending().clone(),
+    );
     let endpoint = endpoint(&app)
         .absent(move || gateway::starting(&absent))
         .forwarding(Forwarding::of(&settings))
         .persisted(Arc::clone(&app.persisted))
-        .batches(settings.gateway.batch);
+        .batches(settings.gateway.batch)
+        .streaming(streams);
     let routes = with_endpoint(endpoint);
     let routes = match settings.gateway.metrics {
         true => routes.route("/metrics", get(gateway::metrics)),
         false => routes,
     };
+    let traces = app.traces.clone();
     let routes = routes.with_state(app);
-    with_layers(routes, &resources, Some((&settings, tokens)))
+    traces.routes(with_layers(routes, &resources, Some((&settings, tokens))))
 }
 
 /// The routes that every service has.
@@ -163,6 +172,8 @@ pub fn with_middleware(routes: Router, resources: &Resources) -> Router {
 enum Tokens {
     /// Every request needs one.
     Demanded(Arc<Verifier>),
+    /// Every request needs one; clients of WebSockets may send it once they are connected.
+    DemandedInTime(Arc<Verifier>),
     /// One that is there must be valid.
     Read(Arc<Verifier>),
     /// Nobody looks at them here.
@@ -197,6 +208,9 @@ fn with_layers(
         Some((settings, tokens)) => {
             let routes = match tokens {
                 Tokens::Demanded(verifier) => authentication::authenticated(routes, verifier),
+                Tokens::DemandedInTime(verifier) => {
+                    authentication::authenticated_in_time(routes, verifier)
+                }
                 Tokens::Read(verifier) => authentication::recognized(routes, verifier),
                 Tokens::Unread => routes,
             };
@@ -360,11 +374,14 @@ impl GatewayServer {
         let mut upkeep = JoinSet::new();
         upkeep.spawn(Arc::clone(&app).watch());
         upkeep.spawn(Arc::clone(&app).poll());
+        upkeep.spawn(app.traces.clone().watch());
+        let traces = app.traces.clone();
         let routes = gateway_router(Arc::clone(&app));
         let drain = || {
             drop(upkeep);
             app.drain();
         };
         listener.serve(routes, stop, drain).await;
+        traces.end().await;
     }
 }

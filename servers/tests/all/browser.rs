@@ -10,6 +10,9 @@ use tempfile::TempDir;
 
 use servers::config::Settings;
 
+use crate::gateway::clock::Clock;
+use crate::gateway::process::Gateway;
+use crate::gateway::subgraph::Subgraph;
 use crate::service::Service;
 
 /// A headless Chromium with a profile of its own; it ends when this is dropped.
@@ -452,5 +455,32 @@ fn a_token_in_its_field_opens_the_schema_and_is_kept_nowhere() {
         browser.run("return document.getElementById('token').value"),
         ""
     );
+    assert_eq!(browser.log("browser"), [] as [Value; 0]);
+}
+
+#[test]
+#[ignore = "needs a browser: see CONTRIBUTING.md"]
+fn events_of_a_subscription_appear_until_it_is_stopped() {
+    let (clock, planets) = (Clock::start(), Subgraph::planets());
+    let gateway = Gateway::over(&[&clock.url(), &planets.url("/graphql")], &[]);
+    let browser = Browser::start();
+    browser.open(&gateway.base);
+    browser.wait_for(QUERY);
+    browser.wait_for(DOCUMENTED);
+    let editor = "document.querySelector('.graphiql-query-editor .CodeMirror').CodeMirror";
+    let subscription = "subscription { ticked { at } }";
+    browser.run(&format!("{editor}.setValue('{subscription}')"));
+    browser.click(".graphiql-execute-button");
+    clock.wait_for(1);
+    for at in [41, 42] {
+        clock.ticks(at, "1");
+        let shown = format!("const text = (() => {{ {RESPONSE} }})()");
+        browser.wait_for(&format!("{shown}; return text?.includes('\"at\": {at}')"));
+    }
+    // The button stops what it has begun.
+    browser.click(".graphiql-execute-button");
+    clock.wait_for(0);
+    let last = browser.run(RESPONSE);
+    assert!(last.as_str().unwrap().contains("42"), "{last}");
     assert_eq!(browser.log("browser"), [] as [Value; 0]);
 }

@@ -175,6 +175,43 @@ fn what_the_tables_of_the_pages_name_is_there() {
     assert!(missing.is_empty(), "there is no test {missing:?}");
 }
 
+#[test]
+fn the_table_of_the_gateway_has_a_row_for_each_variable_of_the_interface() {
+    let text = fs::read_to_string(path("docs/gateway.md")).expect("the page is there");
+    let (_, table) = text
+        .split_once("| what holds | shown by |")
+        .expect("the table is there");
+    let claims: Vec<_> = table
+        .lines()
+        .filter_map(|row| row.split(" | ").next())
+        .collect();
+    for variable in [
+        "SECURITY_ENABLED",
+        "IDP_APPLICATION_ID",
+        "IDP_PROTOCOL",
+        "IDP_HOST",
+        "IDP_PORT",
+        "IDP_USERNAME",
+        "IDP_PASSWORD",
+        "FORWARD_HEADERS",
+        "IDP_LOGIN_RETRIES",
+        "IDP_LOGIN_RETRY_DELAY",
+        "X-Request-ID",
+        "GRAPHQL_SERVICE_N",
+        "GRAPHQL_SERVICE_N_GTG",
+        "GRAPHQL_SERVICE_N_HEALTH",
+        "CACHE_MAX_AGE",
+        "ENGINE_API_KEY",
+        "SERVICE_DWELL",
+        "graphql.federation.enabled",
+        "graphdql.federation.enabled",
+    ] {
+        let name = format!("`{variable}`");
+        let is_named = claims.iter().any(|claim| claim.contains(&name));
+        assert!(is_named, "no row is about {variable}");
+    }
+}
+
 /// Adds the Rust sources below a folder.
 fn add_sources(folder: &Path, sources: &mut String) {
     for entry in fs::read_dir(folder).expect("a folder") {

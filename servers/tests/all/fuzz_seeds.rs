@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::fuzz_targets::{cursors, regex, requests, soml, sparql_results, tokens};
+use crate::fuzz_targets::{cursors, images, regex, requests, soml, sparql_results, tokens};
 
 /// Runs a target on the files below a folder of the repository, and on changes of them.
 fn replay(folder: &str, changes: usize, run: impl Fn(&[u8])) {
@@ -57,10 +57,10 @@ fn change(input: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
 }
 
 /// Numbers that look random and are always the same: xorshift.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -87,6 +87,11 @@ fn regular_expressions() {
 #[test]
 fn cursors_of_connections() {
     replay("fuzz/seeds/cursors", 3_000, cursors::run);
+}
+
+#[test]
+fn images() {
+    replay("fuzz/seeds/images", 3_000, images::run);
 }
 
 #[test]

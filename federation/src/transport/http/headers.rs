@@ -27,8 +27,8 @@ pub const OF_THE_CONNECTION: [&str; 15] = [
     "upgrade",
 ];
 
-/// Headers that the transport sets itself.
-const OWN: [&str; 2] = ["accept", "accept-encoding"];
+/// Headers that the transport sets itself; they are never passed on either.
+pub const OF_THE_TRANSPORT: [&str; 2] = ["accept", "accept-encoding"];
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -46,7 +46,10 @@ pub(super) fn outgoing(context: &RequestContext) -> Result<HeaderMap, TransportE
         let refused = || TransportError::Forwarded {
             name: name.to_owned(),
         };
-        let own = OF_THE_CONNECTION.iter().chain(&OWN).chain(&named);
+        let own = OF_THE_CONNECTION
+            .iter()
+            .chain(&OF_THE_TRANSPORT)
+            .chain(&named);
         if own
             .into_iter()
             .any(|other| other.eq_ignore_ascii_case(name))

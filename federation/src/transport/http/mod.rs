@@ -6,6 +6,7 @@
 
 mod body;
 mod cache;
+mod events;
 mod headers;
 mod media;
 mod options;
@@ -19,14 +20,19 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use graphql_service::RequestContext;
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
+use rustls::ClientConfig;
 use tokio::sync::Semaphore;
 
-pub use headers::OF_THE_CONNECTION;
+pub use events::{NotSubscriptionSource, SubscriptionSource};
+pub use headers::{OF_THE_CONNECTION, OF_THE_TRANSPORT};
 pub use options::{HttpOptions, HttpOptionsError};
 
-use super::{Phase, SubgraphRequest, SubgraphTransport, TransportError};
+use super::{
+    Phase, SubgraphEvents, SubgraphRequest, SubgraphSubscription, SubgraphTransport, TransportError,
+};
 use crate::supergraph::{Subgraph, Supergraph};
+use events::{Clients, Source};
 use options::bound;
 
 /// Sends requests to subgraphs over HTTP.
@@ -39,6 +45,7 @@ use options::bound;
 /// [`RequestContext::freshness`].
 pub struct HttpTransport {
     client: Client,
+    streaming: Clients,
     servers: HashMap<String, Server>,
     options: HttpOptions,
 }
@@ -47,6 +54,7 @@ pub struct HttpTransport {
 struct Server {
     url: Url,
     exchanges: Semaphore,
+    subscriptions: Source,
 }
 
 impl HttpTransport {
@@ -82,25 +90,34 @@ impl HttpTransport {
             let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
             let url = url.ok_or_else(|| HttpOptionsError::Address(name.to_owned()))?;
             let exchanges = Semaphore::new(options.max_concurrent_requests);
-            servers.insert(name.to_owned(), Server { url, exchanges });
+            let source = options.subscriptions.get(name).cloned();
+            let server = Server {
+                subscriptions: Source::new(&source.unwrap_or_default(), &url),
+                url,
+                exchanges,
+            };
+            servers.insert(name.to_owned(), server);
         }
-        let uses_tls = servers.values().any(|it| it.url.scheme() == "https");
+        let mut named = options.subscriptions.keys();
+        if let Some(unknown) = named.find(|name| !servers.contains_key(*name)) {
+            return Err(HttpOptionsError::Unknown(unknown.clone()));
+        }
+        let is_secure = |it: &Server| it.url.scheme() == "https" || it.subscriptions.is_secure();
+        let uses_tls = servers.values().any(is_secure);
         let tls = tls::config(uses_tls, options.authorities.as_deref());
-        let builder = Client::builder()
-            .tls_backend_preconfigured(tls.map_err(HttpOptionsError::Tls)?)
-            // Requests, and the credentials in them, must not go to another address.
-            .redirect(Policy::none())
-            .retry(reqwest::retry::never())
-            .no_proxy()
-            .tcp_nodelay(true)
-            .pool_idle_timeout(bound(options.pool_idle_timeout))
-            .pool_max_idle_per_host(options.max_idle_connections);
-        let builder = match bound(options.connect_timeout) {
-            Some(time) => builder.connect_timeout(time),
-            None => builder,
+        let tls = tls.map_err(HttpOptionsError::Tls)?;
+        let client = |builder: ClientBuilder| builder.build().map_err(HttpOptionsError::Client);
+        let streaming = |tls| {
+            // What has no end has no time-out: whether the other side is there is asked below HTTP.
+            let builder = builder(tls, &options).tcp_keepalive(bound(options.ping_interval));
+            builder.pool_max_idle_per_host(0)
         };
         Ok(HttpTransport {
-            client: builder.build().map_err(HttpOptionsError::Client)?,
+            client: client(builder(&tls, &options))?,
+            streaming: Clients {
+                any: client(streaming(&tls))?,
+                http1: client(streaming(&tls::http1_only(&tls)).http1_only())?,
+            },
             servers,
             options,
         })
@@ -116,13 +133,8 @@ impl HttpTransport {
         let permit = server.exchanges.acquire().await;
         let _permit = permit.expect("the semaphore is never closed");
         let sent = self.client.post(server.url.clone());
-        let sent = sent.headers(headers).body(request.body).send();
-        // The wait to connect has a time-out of its own; what follows it is silence.
-        let silence = bound(self.options.idle_timeout);
-        let silence = silence.map(|time| time + self.options.connect_timeout);
-        let response: Response = within(silence, Phase::Silence, sent)
-            .await?
-            .map_err(|error| failed(error, TransportError::Connection))?;
+        let sent = sent.headers(headers).body(request.body);
+        let response = answered(sent, &self.options).await?;
         media::check(response.status(), response.headers())?;
         cache::note(&context.freshness, response.headers());
         body::read(
@@ -172,6 +184,50 @@ impl SubgraphTransport for HttpTransport {
             },
         }
     }
+
+    async fn subscribe(
+        &self,
+        subgraph: &Subgraph,
+        subscription: SubgraphSubscription,
+        context: &RequestContext,
+    ) -> Result<SubgraphEvents, TransportError> {
+        let server = self.servers.get(&subgraph.name);
+        let server = server.ok_or(TransportError::NotConnected)?;
+        let source = &server.subscriptions;
+        let begun = self
+            .streaming
+            .subscribe(source, subscription, context, &self.options);
+        begun.await
+    }
+}
+
+/// Returns what all clients have in common.
+fn builder(tls: &ClientConfig, options: &HttpOptions) -> ClientBuilder {
+    let builder = Client::builder()
+        .tls_backend_preconfigured(tls.clone())
+        // Requests, and the credentials in them, must not go to another address.
+        .redirect(Policy::none())
+        .retry(reqwest::retry::never())
+        .no_proxy()
+        .tcp_nodelay(true)
+        .pool_idle_timeout(bound(options.pool_idle_timeout))
+        .pool_max_idle_per_host(options.max_idle_connections);
+    match bound(options.connect_timeout) {
+        Some(time) => builder.connect_timeout(time),
+        None => builder,
+    }
+}
+
+/// Sends a request, and waits for the head of the answer.
+async fn answered(
+    request: RequestBuilder,
+    options: &HttpOptions,
+) -> Result<Response, TransportError> {
+    // The wait to connect has a time-out of its own; what follows it is silence.
+    let silence = bound(options.idle_timeout);
+    let silence = silence.map(|time| time + options.connect_timeout);
+    let answer = within(silence, Phase::Silence, request.send()).await?;
+    answer.map_err(|error| failed(error, TransportError::Connection))
 }
 
 /// Waits for something until a time-out, where there is one.

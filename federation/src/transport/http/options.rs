@@ -1,7 +1,10 @@
 //! Settings of the HTTP transport.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
+
+use super::events::SubscriptionSource;
 
 /// Settings of an [`HttpTransport`](super::HttpTransport). A time of zero disables a time-out.
 #[derive(Clone, PartialEq, Eq)]
@@ -20,6 +23,12 @@ pub struct HttpOptions {
     pub max_idle_connections: usize,
     /// Maximum number of exchanges with one subgraph at a time; others wait for their turn.
     pub max_concurrent_requests: usize,
+    /// How the subscriptions of subgraphs are reached, by name; as server-sent events at the same address where
+    /// nothing is said.
+    pub subscriptions: BTreeMap<String, SubscriptionSource>,
+    /// How often the other side of a subscription is asked for a sign of life; one that gives none until the next
+    /// time is given up. Zero never asks.
+    pub ping_interval: Duration,
     /// Certificates of authorities to trust beside those of the system, as PEM.
     pub authorities: Option<Vec<u8>>,
 }
@@ -33,6 +42,8 @@ impl Default for HttpOptions {
             pool_idle_timeout: Duration::from_secs(10),
             max_idle_connections: 100,
             max_concurrent_requests: 1_000,
+            subscriptions: BTreeMap::new(),
+            ping_interval: Duration::from_secs(30),
             authorities: None,
         }
     }
@@ -58,6 +69,8 @@ impl fmt::Debug for HttpOptions {
             .field("pool_idle_timeout", &self.pool_idle_timeout)
             .field("max_idle_connections", &self.max_idle_connections)
             .field("max_concurrent_requests", &self.max_concurrent_requests)
+            .field("subscriptions", &self.subscriptions)
+            .field("ping_interval", &self.ping_interval)
             .field("authorities", &self.authorities.is_some())
             .finish()
     }
@@ -70,6 +83,9 @@ pub enum HttpOptionsError {
     /// A subgraph has no address, or it is not one of HTTP. Addresses are not shown: they may have credentials.
     #[error("the subgraph `{0}` has no valid address; an http:// or https:// URL is expected")]
     Address(String),
+    /// Subscriptions of a subgraph are configured that is not there.
+    #[error("subscriptions are configured for `{0}`, which is no subgraph")]
+    Unknown(String),
     /// No request could be sent, or more than can be counted.
     #[error(
         "`max_concurrent_requests` must be at least 1 and at most {}",

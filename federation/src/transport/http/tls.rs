@@ -26,6 +26,13 @@ pub(super) fn config(is_used: bool, authorities: Option<&[u8]>) -> Result<Client
     Ok(config)
 }
 
+/// Takes HTTP/1.1 alone.
+pub(super) fn http1_only(config: &ClientConfig) -> ClientConfig {
+    let mut config = config.clone();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config
+}
+
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
     let invalid = |cause: String| Error::General(format!("the authorities: {cause}"));
     let found = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();

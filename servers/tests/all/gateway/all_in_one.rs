@@ -1,82 +1,15 @@
 //! The gateway of `soml serve`, over the services of its own process.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
-
 use serde_json::{Value, json};
 use servers::demo::STAR_WARS;
 
+use super::listener::Socket;
+use super::soml::{Soml, get, log_in, post};
 use super::subgraph::{Said, Subgraph};
-
-/// A running `soml serve`, which ends when this is dropped.
-struct Process {
-    child: Child,
-    said: Vec<String>,
-}
-
-impl Process {
-    /// Starts the demo, and waits until it says where everything is.
-    fn demo(arguments: &[&str], variables: &[(&str, &str)], last: &str) -> Process {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
-        command.args(["serve", "--demo", "star-wars", "--port", "0"]);
-        command.args(arguments).envs(variables.iter().copied());
-        command.stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        let mut said = Vec::new();
-        for line in BufReader::new(child.stdout.take().unwrap()).lines() {
-            said.push(line.unwrap());
-            if said.last().unwrap().starts_with(last) {
-                return Process { child, said };
-            }
-        }
-        let _ = child.wait();
-        panic!("it has ended: {said:#?}");
-    }
-
-    /// Returns the address of a service by the word before it.
-    fn base(&self, word: &str) -> &str {
-        let line = self.said.iter().find(|line| line.starts_with(word));
-        let line = line.unwrap_or_else(|| panic!("{:#?}", self.said));
-        let url = line.split_whitespace().nth(1).unwrap();
-        url.trim_end_matches("/graphql")
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn post(base: &str, query: &str, token: Option<&str>) -> (u16, Value) {
-    let agent: ureq::Agent = ureq::Agent::config_builder()
-        .http_status_as_error(false)
-        .build()
-        .into();
-    let request = agent.post(format!("{base}/graphql"));
-    let request = match token {
-        Some(token) => request.header("authorization", format!("Bearer {token}")),
-        None => request,
-    };
-    let body = json!({ "query": query }).to_string();
-    let mut answer = request
-        .content_type("application/json")
-        .send(&body)
-        .unwrap();
-    let status = answer.status().as_u16();
-    let text = answer.body_mut().read_to_string().unwrap();
-    (status, serde_json::from_str(&text).unwrap())
-}
-
-fn get(base: &str, path: &str) -> Value {
-    let mut answer = ureq::get(format!("{base}{path}")).call().unwrap();
-    serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap()
-}
 
 #[test]
 fn the_demo_is_a_gateway_over_its_object_service_its_search_service_and_an_extension_service() {
-    let demo = Process::demo(&[], &[], "Composed:");
+    let demo = Soml::demo(&[], &[], "Composed:");
     let gateway = demo.base("Gateway:");
     let own = [demo.base("GraphQL:"), demo.base("Search:")];
     assert!(!own.contains(&gateway));
@@ -124,9 +57,38 @@ fn the_demo_is_a_gateway_over_its_object_service_its_search_service_and_an_exten
     assert!(alone.get("errors").is_none(), "{alone:#}");
 }
 
+#[cfg(feature = "otlp")]
+#[test]
+fn subgraphs_of_the_process_have_spans_too() {
+    use super::collector::{Collector, Manner};
+
+    let collector = Collector::start(Manner::Takes);
+    let variables = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.base.as_str()),
+        ("OTEL_BSP_SCHEDULE_DELAY", "50"),
+    ];
+    let demo = Soml::demo(&[], &variables, "Composed:");
+    let (_, answer) = post(demo.base("Gateway:"), STAR_WARS.gateway_query, None);
+    assert!(answer.get("errors").is_none(), "{answer:#}");
+    let spans = collector.spans(5);
+    let request = spans.iter().find(|span| span.parent.is_empty()).unwrap();
+    assert!(request.name.starts_with("query"), "{spans:#?}");
+    assert_eq!(request.resource["service.name"], "federation-gateway");
+    for subgraph in ["objects", "search", "extension"] {
+        let name = |span: &str| span == subgraph;
+        let mut of_subgraph = spans
+            .iter()
+            .filter(|span| name(span.attribute("graphql.subgraph.name")));
+        let first = of_subgraph.next().unwrap_or_else(|| panic!("{spans:#?}"));
+        assert_eq!(first.attribute("graphql.subgraph.outcome"), "answered");
+        assert!(of_subgraph.all(|span| span.parent == request.id));
+        assert_eq!(first.parent, request.id);
+    }
+}
+
 #[test]
 fn mutations_of_the_object_service_stay_there() {
-    let demo = Process::demo(&[], &[], "Composed:");
+    let demo = Soml::demo(&[], &[], "Composed:");
     let (objects, gateway) = (demo.base("GraphQL:"), demo.base("Gateway:"));
     let query = "{ __schema { mutationType { name } } }";
     assert_eq!(
@@ -147,8 +109,24 @@ fn mutations_of_the_object_service_stay_there() {
 }
 
 #[test]
+fn objects_of_an_extended_type_are_written_at_the_object_service_and_read_through_the_gateway() {
+    let demo = Soml::demo(&[], &[], "Composed:");
+    let (objects, gateway) = (demo.base("GraphQL:"), demo.base("Gateway:"));
+    // The demo says `extend: true` of fleets: the extension service owns them.
+    let sdl = post(objects, "{ _service { sdl } }", None).1["data"].to_string();
+    assert!(sdl.contains("extend type Fleet "), "{sdl}");
+    let mutation = "mutation { create_Fleet(objects: [{id: \"https://swapi.co/resource/fleet/900\", \
+                    rdfs_label: \"New\"}]) { fleet { id } } }";
+    let (_, answer) = post(objects, mutation, None);
+    assert!(answer.get("errors").is_none(), "{answer:#}");
+    let query = "{ fleet(ID: \"https://swapi.co/resource/fleet/900\") { name } }";
+    let (_, answer) = post(gateway, query, None);
+    assert_eq!(answer, json!({"data": {"fleet": [{"name": "New"}]}}));
+}
+
+#[test]
 fn the_caller_reaches_the_services_of_the_process() {
-    let demo = Process::demo(&["--roles"], &[], "Composed:");
+    let demo = Soml::demo(&["--roles"], &[], "Composed:");
     let gateway = demo.base("Gateway:");
     let code = |answer: &Value| answer["errors"][0]["extensions"]["code"].clone();
     let (status, refused) = post(gateway, "{ film { name } }", None);
@@ -158,24 +136,70 @@ fn the_caller_reaches_the_services_of_the_process() {
     );
     let (status, _) = post(gateway, "{ film { name } }", Some("a.b.c"));
     assert_eq!(status, 401);
-    let line = demo
-        .said
-        .iter()
-        .find(|line| line.trim_start().starts_with("reader "));
-    let password = line.unwrap().split_whitespace().nth(1).unwrap();
-    let body = json!({ "loginId": "reader", "password": password }).to_string();
-    let mut answer = ureq::post(format!("{}/api/login", demo.base("GraphQL:")))
-        .content_type("application/json")
-        .send(&body)
-        .unwrap();
-    let answer: Value = serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap();
-    let token = answer["token"].as_str();
+    let token = reader(&demo);
+    let token = Some(&*token);
     let (_, allowed) = post(gateway, "{ film(limit: 1) { name } }", token);
     assert!(allowed.get("errors").is_none(), "{allowed:#}");
     // The role of the caller reads no starships.
     let (_, denied) = post(gateway, "{ starship(limit: 1) { name } }", token);
     assert!(denied["errors"][0]["message"].is_string(), "{denied:#}");
     assert!(!denied["data"].to_string().contains("name"), "{denied:#}");
+}
+
+/// Logs in as the reader of the demo.
+fn reader(demo: &Soml) -> String {
+    let line = demo
+        .said
+        .iter()
+        .find(|line| line.trim_start().starts_with("reader "));
+    let password = line.unwrap().split_whitespace().nth(1);
+    log_in(demo.base("GraphQL:"), "reader", password.unwrap())
+}
+
+#[test]
+fn where_every_request_needs_a_token_websockets_may_bring_it_later() {
+    let demo = Soml::demo(&["--roles"], &[], "Composed:");
+    let gateway = demo.base("Gateway:");
+    let mut nobody = Socket::at(gateway, &[]);
+    nobody.say(json!({"type": "connection_init"}));
+    let (code, reason) = nobody.closed();
+    assert_eq!(code, 4403);
+    assert!(reason.starts_with("AUTHENTICATION_REQUIRED: "), "{reason}");
+    let mut caller = Socket::at(gateway, &[]);
+    let bearer = format!("Bearer {}", reader(&demo));
+    caller.say(json!({"type": "connection_init", "payload": {"Authorization": bearer}}));
+    assert_eq!(caller.heard(), json!({"type": "connection_ack"}));
+    caller.subscribe("a", "{ film(limit: 1) { name } }");
+    let answer = caller.next("next", "a");
+    assert!(answer["data"]["film"][0]["name"].is_string(), "{answer}");
+    assert_eq!(caller.heard()["type"], "complete");
+    // The role of the caller reads no starships.
+    caller.subscribe("b", "{ starship(limit: 1) { name } }");
+    let answer = caller.next("next", "b");
+    assert!(answer["errors"][0]["message"].is_string(), "{answer}");
+    // Nothing else is open to those who only say that they want a WebSocket.
+    let refused = |path: &str, headers: &[(&str, &str)]| {
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .build()
+            .into();
+        let request = agent.get(format!("{gateway}{path}"));
+        let request = headers.iter().fold(request, |request, (name, value)| {
+            request.header(*name, *value)
+        });
+        request.call().unwrap().status().as_u16()
+    };
+    let upgrade = ("upgrade", "websocket");
+    for path in ["/schema.graphql", "/examples", "/metrics", "//graphql"] {
+        assert_eq!(refused(path, &[upgrade]), 401, "{path}");
+    }
+    let query = "/graphql?query=%7B__typename%7D";
+    assert_eq!(refused(query, &[upgrade]), 400);
+    assert_eq!(refused(query, &[("upgrade", "other")]), 401);
+    assert_eq!(
+        refused(query, &[upgrade, ("authorization", "Bearer a.b.c")]),
+        401
+    );
 }
 
 #[test]
@@ -203,7 +227,7 @@ fn a_service_of_ones_own_is_added_to_the_demo_by_its_address() {
         ("GRAPHQL_SERVICE_0", url.as_str()),
         ("GRAPHQL_SERVICE_0_NAME", "squads"),
     ];
-    let demo = Process::demo(&[], &variables, "Composed:");
+    let demo = Soml::demo(&[], &variables, "Composed:");
     let query = "{ squads planet(limit: 2) { name moons } }";
     let (_, answer) = post(demo.base("Gateway:"), query, None);
     assert!(answer.get("errors").is_none(), "{answer:#}");
@@ -223,7 +247,7 @@ fn the_other_services_are_there_while_a_subgraph_is_waited_for() {
         ("GRAPHQL_SERVICE_0_NAME", "squads"),
         ("SERVICE_DWELL", "50"),
     ];
-    let demo = Process::demo(&[], &variables, "Subgraph: squads");
+    let demo = Soml::demo(&[], &variables, "Subgraph: squads");
     let (objects, gateway) = (demo.base("GraphQL:"), demo.base("Gateway:"));
     let query = "{ film(limit: 1) { name } }";
     let (status, waiting) = post(gateway, query, None);
@@ -239,7 +263,7 @@ fn the_other_services_are_there_while_a_subgraph_is_waited_for() {
 
 #[test]
 fn without_the_demo_there_is_a_gateway_only_where_it_is_asked_for() {
-    let demo = Process::demo(&["--set", "gateway.enabled=false"], &[], "Search:");
+    let demo = Soml::demo(&["--set", "gateway.enabled=false"], &[], "Search:");
     assert!(
         !demo.said.iter().any(|line| line.starts_with("Gateway:")),
         "{:?}",

@@ -76,6 +76,28 @@ fn malformed_variables_are_refused_by_name() {
 }
 
 #[test]
+fn headers_that_cannot_be_forwarded_are_refused_by_name_with_the_reason() {
+    let good = ("GRAPHQL_SERVICE_0", "http://127.0.0.1:9/graphql");
+    for (name, reason) in [
+        ("Host", "it names the host that is called"),
+        ("Content-Length", "it describes the body of a request"),
+        ("transfer-encoding", "it belongs to one connection"),
+        ("accept", "which answers of subgraphs it reads"),
+        ("Sec-WebSocket-Key", "the handshake of one WebSocket"),
+    ] {
+        let names = format!("Authorization, {name}");
+        let (code, log) = refused(&[good, ("FORWARD_HEADERS", &names)]);
+        assert_eq!(code, Some(64), "{name}: {log}");
+        let named = log.to_lowercase();
+        let wanted = format!("without `{}`", name.to_lowercase());
+        assert!(
+            log.contains("`forward.headers`") && named.contains(&wanted) && log.contains(reason),
+            "{name}: {log}"
+        );
+    }
+}
+
+#[test]
 fn an_address_with_a_password_is_refused_and_not_shown() {
     let (code, log) = refused(&[("GRAPHQL_SERVICE_0", "http://u:hunter2@127.0.0.1:9/")]);
     assert_eq!(code, Some(64));

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::process::Gateway;
-use super::subgraph::{MOONS, PLANETS, Subgraph, moons, planets};
+use super::sockets::{Behaviour, Server, answer, nobody, with_headers};
+use super::subgraph::{PLANETS, Subgraph, moons, planets};
 
 #[test]
 fn the_port_opens_at_once_and_requests_get_503_until_the_subgraphs_are_there() {
@@ -117,19 +118,164 @@ fn a_query_field_of_two_subgraphs_is_a_conflict_that_a_prefix_avoids() {
     assert_eq!(answer["data"]["planets"][1]["title"], "Hoth");
 }
 
+/// Starts a gateway over servers that give one answer each, by names; returns it without waiting.
+fn over_answers(answers: &[(&str, Vec<u8>)]) -> Gateway {
+    let mut variables = Vec::new();
+    for (number, (name, answer)) in answers.iter().enumerate() {
+        let server = Server::start(Behaviour::Answers(answer.clone()));
+        variables.push((format!("GRAPHQL_SERVICE_{number}"), server.url()));
+        let name = (*name).to_owned();
+        variables.push((format!("GRAPHQL_SERVICE_{number}_NAME"), name));
+    }
+    let variables: Vec<_> = variables
+        .iter()
+        .map(|(k, v)| (k.as_str(), v.as_str()))
+        .collect();
+    Gateway::start(&variables)
+}
+
 #[test]
 fn what_answers_and_is_no_subgraph_ends_the_start_with_a_hint() {
-    let service = Subgraph::start_with(PLANETS, Some("t"), planets);
-    let moons = Subgraph::start(MOONS, moons);
-    let (a, b) = (service.url("/graphql"), moons.url("/elsewhere"));
-    let mut gateway = Gateway::start(&[("GRAPHQL_SERVICE_0", &a), ("GRAPHQL_SERVICE_1", &b)]);
+    const JSON: &str = "application/json";
+    let page = "<html>not here</html>";
+    let denied = r#"{"errors":[{"message":"who are you?"}]}"#;
+    let unknown = r#"{"errors":[{"message":"Query has no field _service"}]}"#;
+    let removed = r#"{"data":{"_service":{}},"errors":[{"message":"removed",
+        "extensions":{"code":"ACCESS_FIELD_REMOVED"}}]}"#;
+    let off = r#"{"data":{"_service":{"sdl":null}}}"#;
+    let endpoint = "that of the GraphQL endpoint, such as http://localhost:9995/graphql";
+    let reasons = [
+        (
+            "absent",
+            answer("404 Not Found", "text/html", page),
+            "it answered 404",
+            endpoint,
+        ),
+        (
+            "moved",
+            with_headers("302 Found", "location: /\r\n", ""),
+            "it answered 302",
+            "redirects are not followed",
+        ),
+        (
+            "page",
+            answer("200 OK", "text/html", page),
+            "no GraphQL response: it is not JSON",
+            endpoint,
+        ),
+        (
+            "list",
+            answer("200 OK", JSON, "[]"),
+            "neither `data` nor `errors`",
+            endpoint,
+        ),
+        (
+            "plain",
+            answer("200 OK", JSON, unknown),
+            "no `_service { sdl }`: Query has no field _service",
+            "`graphql.federation.enabled=true`",
+        ),
+        (
+            "off",
+            answer("200 OK", JSON, off),
+            "no `_service { sdl }`",
+            "`graphdql.federation.enabled=true`",
+        ),
+        (
+            "anonymous",
+            answer("401 Unauthorized", JSON, denied),
+            "demands a token: it answered 401 Unauthorized: who are you?",
+            "SECURITY_ENABLED=true",
+        ),
+        (
+            "closed",
+            answer("403 Forbidden", JSON, denied),
+            "does not allow its schema to be read: it answered 403",
+            "`_Service/sdl/read`",
+        ),
+        (
+            "removing",
+            answer("200 OK", JSON, removed),
+            "does not allow its schema to be read: removed",
+            "`_Service/sdl/read`",
+        ),
+    ];
+    let answers: Vec<_> = reasons.iter().map(|it| (it.0, it.1.clone())).collect();
+    let (code, log) = over_answers(&answers).end();
+    assert_eq!(code, Some(1), "{log}");
+    for (name, _, reason, hint) in reasons {
+        let line = log
+            .lines()
+            .find(|line| line.contains(&format!(" {name}: ")));
+        let line = line.unwrap_or_else(|| panic!("{name}: {log}"));
+        assert!(line.contains(reason), "{name}: {line}");
+        let (_, help) = line
+            .split_once("; help: ")
+            .unwrap_or_else(|| panic!("{line}"));
+        assert!(help.contains(hint), "{name}: {line}");
+    }
+}
+
+#[test]
+fn what_may_answer_later_is_waited_for_with_a_hint() {
+    let busy = Server::start(Behaviour::Answers(answer(
+        "503 Busy",
+        "text/plain",
+        "later",
+    )));
+    let (away, busy) = (nobody(), busy.url());
+    let gateway = Gateway::start(&[
+        ("GRAPHQL_SERVICE_0", &away),
+        ("GRAPHQL_SERVICE_0_NAME", "away"),
+        ("GRAPHQL_SERVICE_1", &busy),
+        ("GRAPHQL_SERVICE_1_NAME", "busy"),
+    ]);
+    gateway.wait("it waits", |gateway| {
+        gateway.get("/__gtg").json()["message"] == "the gateway waits for the subgraphs away, busy"
+    });
+    let (_, log) = gateway.stop();
+    for (name, reason, hint) in [
+        (
+            "away",
+            "it does not answer: ",
+            "start the service, or correct its address",
+        ),
+        (
+            "busy",
+            "it is not ready: it answered 503",
+            "asked again after each SERVICE_DWELL",
+        ),
+    ] {
+        let (_, text) = log
+            .split_once(&format!("{name}: "))
+            .unwrap_or_else(|| panic!("{log}"));
+        let text = text.split(" busy: ").next().unwrap();
+        assert!(
+            text.contains(reason) && text.contains(hint),
+            "{name}: {log}"
+        );
+    }
+}
+
+#[test]
+fn a_schema_that_is_no_graphql_document_ends_the_start_with_its_place() {
+    let planets = Subgraph::planets();
+    let broken = Subgraph::start("type Query {\n  moons: [Int\n}", moons);
+    let (a, b) = (planets.url("/graphql"), broken.url("/graphql"));
+    let mut gateway = Gateway::start(&[
+        ("GRAPHQL_SERVICE_0", &a),
+        ("GRAPHQL_SERVICE_1", &b),
+        ("GRAPHQL_SERVICE_1_NAME", "broken"),
+    ]);
     let (code, log) = gateway.end();
     assert_eq!(code, Some(1), "{log}");
-    assert!(
-        log.contains("401") && log.contains("SECURITY_ENABLED=true"),
-        "{log}"
-    );
-    assert!(log.contains("404"), "{log}");
+    for part in [
+        "[INVALID_GRAPHQL]",
+        "(at broken:3:",
+        "`_service { sdl }` of `broken` returns",
+    ] {
+        assert!(log.contains(part), "{part}: {log}");
+    }
 }
 
 #[test]

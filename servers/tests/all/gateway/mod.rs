@@ -1,12 +1,30 @@
 //! The federation gateway as a process, over subgraphs on sockets.
 
 mod all_in_one;
+pub(crate) mod clock;
+#[cfg(feature = "otlp")]
+mod collector;
 mod configuration;
+mod faults;
 mod forwarding;
+mod identity;
 mod life;
+mod listener;
 mod log_in;
+mod own_service;
 mod polling;
-mod process;
+pub(crate) mod process;
 mod protocols;
 mod serving;
-mod subgraph;
+mod shared_types;
+#[allow(dead_code, reason = "shared with the tests of the transport")]
+#[path = "../../../../federation/tests/all/sockets.rs"]
+mod sockets;
+mod soml;
+mod stream_clients;
+pub(crate) mod subgraph;
+mod subscriptions;
+#[cfg(feature = "otlp")]
+mod traces;
+#[cfg(not(feature = "otlp"))]
+mod without_traces;

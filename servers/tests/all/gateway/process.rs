@@ -13,44 +13,44 @@ use serde_json::{Value, json};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running gateway, which ends when this is dropped.
-pub(super) struct Gateway {
+pub(crate) struct Gateway {
     child: Child,
     log: Option<JoinHandle<String>>,
     lines: Mutex<Receiver<String>>,
     /// What it has said on standard output.
-    pub(super) said: Vec<String>,
-    pub(super) base: String,
+    pub(crate) said: Vec<String>,
+    pub(crate) base: String,
 }
 
 /// An answer.
-pub(super) struct Reply {
-    pub(super) status: u16,
-    pub(super) headers: ureq::http::HeaderMap,
-    pub(super) text: String,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: ureq::http::HeaderMap,
+    pub(crate) text: String,
 }
 
 impl Reply {
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
 
-    pub(super) fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         let value = self.headers.get(name);
         value.map_or("", |value| value.to_str().unwrap())
     }
 
-    pub(super) fn code(&self) -> Value {
+    pub(crate) fn code(&self) -> Value {
         self.json()["errors"][0]["extensions"]["code"].clone()
     }
 }
 
 impl Gateway {
     /// Starts a gateway with these variables, and waits until it listens.
-    pub(super) fn start(variables: &[(&str, &str)]) -> Gateway {
+    pub(crate) fn start(variables: &[(&str, &str)]) -> Gateway {
         Gateway::start_with(variables, &[])
     }
 
-    pub(super) fn start_with(variables: &[(&str, &str)], arguments: &[&str]) -> Gateway {
+    pub(crate) fn start_with(variables: &[(&str, &str)], arguments: &[&str]) -> Gateway {
         let mut command = Command::new(env!("CARGO_BIN_EXE_federation-gateway"));
         command.args(["--port", "0"]).args(arguments);
         command.envs(variables.iter().copied());
@@ -86,7 +86,7 @@ impl Gateway {
     }
 
     /// Starts a gateway over subgraphs, and waits until it has composed them.
-    pub(super) fn over(subgraphs: &[&str], variables: &[(&str, &str)]) -> Gateway {
+    pub(crate) fn over(subgraphs: &[&str], variables: &[(&str, &str)]) -> Gateway {
         let numbered: Vec<_> = subgraphs
             .iter()
             .enumerate()
@@ -100,7 +100,7 @@ impl Gateway {
     }
 
     /// Waits until it says that the subgraphs are composed.
-    pub(super) fn composed(&mut self) {
+    pub(crate) fn composed(&mut self) {
         if self.line("Composed:").is_none() {
             let log = self.end().1;
             panic!("it is not composed: {:#?}\n{log}", self.said);
@@ -127,7 +127,7 @@ impl Gateway {
     }
 
     /// Sends a request.
-    pub(super) fn send(
+    pub(crate) fn send(
         &self,
         method: &str,
         path: &str,
@@ -155,12 +155,12 @@ impl Gateway {
         }
     }
 
-    pub(super) fn get(&self, path: &str) -> Reply {
+    pub(crate) fn get(&self, path: &str) -> Reply {
         self.send("GET", path, &[], "")
     }
 
     /// Sends an operation with further headers.
-    pub(super) fn post(&self, query: &str, headers: &[(&str, &str)]) -> Reply {
+    pub(crate) fn post(&self, query: &str, headers: &[(&str, &str)]) -> Reply {
         let json = [
             ("content-type", "application/json"),
             ("accept", "application/json"),
@@ -171,14 +171,14 @@ impl Gateway {
     }
 
     /// Returns the answer to an operation.
-    pub(super) fn query(&self, query: &str) -> Value {
+    pub(crate) fn query(&self, query: &str) -> Value {
         let reply = self.post(query, &[]);
         assert_eq!(reply.status, 200, "{}", reply.text);
         reply.json()
     }
 
     /// Waits until something holds.
-    pub(super) fn wait(&self, what: &str, holds: impl Fn(&Gateway) -> bool) {
+    pub(crate) fn wait(&self, what: &str, holds: impl Fn(&Gateway) -> bool) {
         let begun = Instant::now();
         while !holds(self) {
             assert!(begun.elapsed() < PATIENCE, "{what}");
@@ -187,7 +187,7 @@ impl Gateway {
     }
 
     /// Waits until it ends by itself, or ends it; returns its exit code and its log.
-    pub(super) fn end(&mut self) -> (Option<i32>, String) {
+    pub(crate) fn end(&mut self) -> (Option<i32>, String) {
         let begun = Instant::now();
         let status = loop {
             match self.child.try_wait().unwrap() {
@@ -202,7 +202,7 @@ impl Gateway {
     }
 
     /// Asks it to end; returns its exit code and its log.
-    pub(super) fn stop(mut self) -> (Option<i32>, String) {
+    pub(crate) fn stop(mut self) -> (Option<i32>, String) {
         let id = self.child.id().to_string();
         let stopped = Command::new("kill").args(["-TERM", &id]).status().unwrap();
         assert!(stopped.success());

@@ -10,27 +10,39 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use serde_json::{Value, json};
+use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
+
+/// Serves routes on a port of their own, as long as the runtime is there.
+pub(crate) fn served(routes: Router) -> (Runtime, SocketAddr) {
+    let runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = { runtime }.worker_threads(1).enable_all().build().unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0");
+    let listener = runtime.block_on(listener).unwrap();
+    let address = listener.local_addr().unwrap();
+    runtime.spawn(async move { axum::serve(listener, routes).await });
+    (runtime, address)
+}
 
 /// What a request to a subgraph was.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
-    pub(super) headers: HeaderMap,
-    pub(super) query: String,
-    pub(super) variables: Value,
+pub(crate) struct Asked {
+    pub(crate) headers: HeaderMap,
+    pub(crate) query: String,
+    pub(crate) variables: Value,
 }
 
 impl Asked {
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 }
 
 /// An answer of a subgraph.
-pub(super) struct Said {
-    pub(super) status: u16,
-    pub(super) headers: Vec<(&'static str, String)>,
-    pub(super) body: Value,
+pub(crate) struct Said {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: Value,
 }
 
 impl From<Value> for Said {
@@ -58,16 +70,16 @@ struct State {
 }
 
 /// A running subgraph, which ends when this is dropped.
-pub(super) struct Subgraph {
+pub(crate) struct Subgraph {
     state: State,
-    pub(super) address: SocketAddr,
+    pub(crate) address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Subgraph {
     /// Starts a subgraph with a schema that answers all other requests by a function.
-    pub(super) fn start(
+    pub(crate) fn start(
         sdl: &str,
         answer: impl Fn(&Asked) -> Said + Send + Sync + 'static,
     ) -> Self {
@@ -75,7 +87,7 @@ impl Subgraph {
     }
 
     /// Starts a subgraph that wants a bearer token.
-    pub(super) fn start_with(
+    pub(crate) fn start_with(
         sdl: &str,
         token: Option<&str>,
         answer: impl Fn(&Asked) -> Said + Send + Sync + 'static,
@@ -101,16 +113,16 @@ impl Subgraph {
     }
 
     /// A subgraph of planets, and one that knows their moons.
-    pub(super) fn planets() -> Self {
+    pub(crate) fn planets() -> Self {
         Subgraph::start(PLANETS, planets)
     }
 
-    pub(super) fn moons() -> Self {
+    pub(crate) fn moons() -> Self {
         Subgraph::start(MOONS, moons)
     }
 
     /// Listens again, on the port that it had.
-    pub(super) fn resume(&mut self) {
+    pub(crate) fn resume(&mut self) {
         let listener = TcpListener::bind(self.address).unwrap();
         listener.set_nonblocking(true).unwrap();
         self.address = listener.local_addr().unwrap();
@@ -132,31 +144,31 @@ impl Subgraph {
     }
 
     /// Ends the server with all its connections.
-    pub(super) fn pause(&mut self) {
+    pub(crate) fn pause(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
             thread.join().unwrap();
         }
     }
 
-    pub(super) fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    pub(super) fn set_sdl(&self, sdl: &str) {
+    pub(crate) fn set_sdl(&self, sdl: &str) {
         sdl.clone_into(&mut self.state.sdl.lock().unwrap());
     }
 
-    pub(super) fn set_good_to_go(&self, is_good: bool) {
+    pub(crate) fn set_good_to_go(&self, is_good: bool) {
         *self.state.good_to_go.lock().unwrap() = is_good;
     }
 
-    pub(super) fn set_health(&self, record: Value) {
+    pub(crate) fn set_health(&self, record: Value) {
         *self.state.health.lock().unwrap() = record;
     }
 
     /// Returns what it was asked since this was called last, without requests for its schema.
-    pub(super) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<Asked> {
         let all = std::mem::take(&mut *self.state.asked.lock().unwrap());
         let all = all.into_iter();
         all.filter(|asked| !asked.query.contains("_service"))
@@ -164,7 +176,7 @@ impl Subgraph {
     }
 
     /// Returns the requests for its schema.
-    pub(super) fn asked_for_schema(&self) -> Vec<Asked> {
+    pub(crate) fn asked_for_schema(&self) -> Vec<Asked> {
         let all = self.state.asked.lock().unwrap();
         let schema = all.iter().filter(|asked| asked.query.contains("_service"));
         schema.cloned().collect()
@@ -253,12 +265,12 @@ fn response(said: Said) -> axum::response::Response {
     response
 }
 
-pub(super) const PLANETS: &str = r#"
+pub(crate) const PLANETS: &str = r#"
     type Query { planets: [Planet!] }
     type Mutation { rename(id: ID!, title: String!): Planet }
     type Planet @key(fields: "id") { id: ID! title: String diameter: Int }"#;
 
-pub(super) fn planets(asked: &Asked) -> Said {
+pub(crate) fn planets(asked: &Asked) -> Said {
     let planet = |id: &str, title: &str| json!({"__typename": "Planet", "id": id, "title": title, "diameter": 10_465});
     let known = [("1", "Tatooine"), ("2", "Hoth")];
     if asked.query.contains("rename") {
@@ -277,7 +289,7 @@ pub(super) fn planets(asked: &Asked) -> Said {
     json!({"data": {"planets": planets}}).into()
 }
 
-pub(super) const MOONS: &str = r#"
+pub(crate) const MOONS: &str = r#"
     extend type Query { moonCount: Int }
     extend type Planet @key(fields: "id") {
         id: ID! @external
@@ -286,7 +298,7 @@ pub(super) const MOONS: &str = r#"
         gravity: Int @requires(fields: "diameter")
     }"#;
 
-pub(super) fn moons(asked: &Asked) -> Said {
+pub(crate) fn moons(asked: &Asked) -> Said {
     if asked.query.contains("_entities") {
         let wanted = asked.variables["representations"].as_array().unwrap();
         let found = wanted.iter().map(|it| {

@@ -1,0 +1,286 @@
+//! Subscriptions: the events of one subgraph, each answered by the plan of the operation.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use apollo_compiler::executable::OperationType;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use graphql_service::writer::{AnswerWriter, WriteResult};
+use graphql_service::{
+    ErrorCode, Event, GraphqlError, PathSegment, Replies, Reply, RequestContext,
+};
+use tokio::sync::mpsc::{self, Receiver, Sender, error::TrySendError};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::code;
+use crate::exec::{self, Execution, Failure, execute, execute_event};
+use crate::operation::{Output, Tree};
+use crate::supergraph::SubgraphId;
+use crate::transport::{SubgraphEvent, SubgraphEvents, TransportError};
+
+/// The subscriptions that are open, for gateways that share a limit on them.
+///
+/// Cheap to clone; clones share everything.
+#[derive(Clone, Debug, Default)]
+pub struct OpenSubscriptions(Arc<AtomicUsize>);
+
+impl OpenSubscriptions {
+    /// Returns how many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Counts one more, if there may be one.
+    fn open(&self, most: usize) -> Option<Open> {
+        let one_more = |open: usize| (open < most).then_some(open + 1);
+        let counted = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
+        counted.ok().map(|_| Open(self.clone()))
+    }
+}
+
+/// A subscription that is counted.
+struct Open(OpenSubscriptions);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Why all subscriptions of a gateway end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ending {
+    /// Another supergraph takes the place of its own.
+    SchemaReload,
+    /// The service is shut down.
+    Shutdown,
+}
+
+impl Ending {
+    fn error(self) -> GraphqlError {
+        let (code, message): (ErrorCode, _) = match self {
+            Ending::SchemaReload => (
+                code::SUBSCRIPTION_SCHEMA_RELOAD,
+                "the schema has changed; subscribe again",
+            ),
+            Ending::Shutdown => (
+                code::SUBSCRIPTION_SHUTDOWN,
+                "the service is being shut down",
+            ),
+        };
+        GraphqlError::new(code, message)
+    }
+}
+
+/// The end of all subscriptions of a gateway, which comes once.
+#[derive(Debug, Default)]
+pub(crate) struct End {
+    why: OnceLock<Ending>,
+    token: CancellationToken,
+}
+
+impl End {
+    pub(crate) fn come(&self, why: Ending) {
+        let _ = self.why.set(why);
+        self.token.cancel();
+    }
+
+    fn error(&self) -> GraphqlError {
+        // It is set before the token is cancelled.
+        self.why.get().copied().unwrap_or(Ending::Shutdown).error()
+    }
+}
+
+/// What subscriptions of a gateway share.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shared {
+    pub(crate) open: OpenSubscriptions,
+    pub(crate) end: Arc<End>,
+}
+
+/// Begins a subscription. `introspect` is as [`execute`] has it.
+pub(crate) async fn begin<I>(shared: &Shared, execution: Execution, introspect: I) -> Replies
+where
+    I: Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Clone + Send + Sync + 'static,
+{
+    debug_assert_eq!(execution.plan.operation, OperationType::Subscription);
+    let Some((subgraph, subscription)) = exec::subscription(&execution) else {
+        // Its field is left out, or hidden from this request, which the answer says.
+        return Replies::One(execute(execution, introspect).await);
+    };
+    let refused = |error| Replies::One(Reply::Refused(vec![error]));
+    let most = execution.limits.subscriptions;
+    let Some(open) = shared.open.open(most) else {
+        let message = format!("{most} subscriptions are open, which is the maximum");
+        return Replies::One(Reply::Overloaded(GraphqlError::new(
+            code::SUBSCRIPTION_LIMIT,
+            message,
+        )));
+    };
+    if shared.end.token.is_cancelled() {
+        return refused(shared.end.error());
+    }
+    // What is under way ends with the subscription.
+    let cancel = execution.context.cancellation.child_token();
+    let mut context = (*execution.context).clone();
+    context.cancellation = cancel.clone();
+    let context = Arc::new(context);
+    let to = execution.supergraph.subgraph(subgraph);
+    let begun = execution.transport.subscribe(to, subscription, &context);
+    let events = match exec::within(to, &context, begun).await {
+        Ok(events) => events,
+        Err(failure) => return refused(failure.error(to, path(&execution))),
+    };
+    let (into, arrived) = mpsc::channel(execution.limits.events.max(1));
+    let outcome = Arc::new(OnceLock::new());
+    let pump = Pump {
+        events,
+        into,
+        outcome: Arc::clone(&outcome),
+        end: cancel.clone(),
+    };
+    tokio::spawn(pump.run());
+    let now = Instant::now();
+    let answering = Answering {
+        time: context
+            .deadline
+            .map(|deadline| deadline.saturating_duration_since(now)),
+        execution,
+        context,
+        introspect,
+        arrived,
+        outcome,
+        subgraph,
+        end: Arc::clone(&shared.end),
+        _open: open,
+        _cancel: cancel.drop_guard(),
+    };
+    Replies::Several(answering.into_stream())
+}
+
+/// Returns the path of the only field.
+fn path(execution: &Execution) -> Vec<PathSegment> {
+    let outputs = execution.plan.tree.class(Tree::ROOT).outputs.iter();
+    let keys = outputs.filter_map(|output| match output {
+        Output::Field { key, .. } => Some(PathSegment::Key(key.to_string())),
+        _ => None,
+    });
+    keys.take(1).collect()
+}
+
+/// Why there are no more events, where they have not just ended.
+enum Outcome {
+    Failed(TransportError),
+    Overflow,
+}
+
+/// Takes events from a subgraph as they come, so that it never waits for a client.
+struct Pump {
+    events: SubgraphEvents,
+    into: Sender<SubgraphEvent>,
+    outcome: Arc<OnceLock<Outcome>>,
+    end: CancellationToken,
+}
+
+impl Pump {
+    async fn run(mut self) {
+        loop {
+            let next = tokio::select! {
+                biased;
+                () = self.end.cancelled() => return,
+                next = self.events.next() => next,
+            };
+            let outcome = match next {
+                None => return,
+                Some(Err(error)) => Outcome::Failed(error),
+                Some(Ok(event)) => match self.into.try_send(event) {
+                    Ok(()) => continue,
+                    Err(TrySendError::Closed(_)) => return,
+                    Err(TrySendError::Full(_)) => Outcome::Overflow,
+                },
+            };
+            let _ = self.outcome.set(outcome);
+            return;
+        }
+    }
+}
+
+/// Answers events, one after another.
+struct Answering<I> {
+    execution: Execution,
+    context: Arc<RequestContext>,
+    introspect: I,
+    /// How long an event may take.
+    time: Option<Duration>,
+    arrived: Receiver<SubgraphEvent>,
+    outcome: Arc<OnceLock<Outcome>>,
+    /// Where events come from.
+    subgraph: SubgraphId,
+    end: Arc<End>,
+    _open: Open,
+    _cancel: DropGuard,
+}
+
+impl<I> Answering<I>
+where
+    I: Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Clone + Send + Sync + 'static,
+{
+    fn into_stream(self) -> BoxStream<'static, Event> {
+        let next = |answering: Option<Self>| async move {
+            let mut answering = answering?;
+            match answering.next().await? {
+                last @ Event::Error(_) => Some((last, None)),
+                event => Some((event, Some(answering))),
+            }
+        };
+        stream::unfold(Some(self), next).boxed()
+    }
+
+    async fn next(&mut self) -> Option<Event> {
+        let arrived = tokio::select! {
+            biased;
+            () = self.end.token.cancelled() => return Some(Event::Error(vec![self.end.error()])),
+            arrived = self.arrived.recv() => arrived,
+        };
+        match arrived {
+            Some(event) => Some(Event::Next(self.answer(event).await)),
+            None => self.ended().map(|error| Event::Error(vec![error])),
+        }
+    }
+
+    async fn answer(&self, event: SubgraphEvent) -> Reply {
+        let mut context = (*self.context).clone();
+        context.deadline = self.time.map(|time| Instant::now() + time);
+        context.overdue = Arc::default();
+        context.freshness = Arc::default();
+        // Given back once this answer is sent, and not only when the subscription ends.
+        context.memory = Arc::new(context.memory.another());
+        let execution = Execution {
+            context: Arc::new(context),
+            ..self.execution.clone()
+        };
+        execute_event(execution, event, self.introspect.clone()).await
+    }
+
+    fn ended(&self) -> Option<GraphqlError> {
+        match self.outcome.get()? {
+            Outcome::Failed(error) => {
+                let subgraph = self.execution.supergraph.subgraph(self.subgraph);
+                exec::log(subgraph, error, &self.context.request_id);
+                Some(Failure::of(error).error(subgraph, path(&self.execution)))
+            }
+            Outcome::Overflow => {
+                let most = self.execution.limits.events;
+                let message = format!("more than {most} events wait for the client");
+                let error = GraphqlError::new(code::SUBSCRIPTION_OVERFLOW, message);
+                Some(error.on(path(&self.execution)))
+            }
+        }
+    }
+}

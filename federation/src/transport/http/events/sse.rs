@@ -1,0 +1,121 @@
+//! Subscriptions as server-sent events: the protocol "GraphQL over SSE" in the mode of distinct connections.
+
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream;
+use graphql_service::RequestContext;
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue,
+};
+use reqwest::{Client, Response, StatusCode, Url};
+
+use super::super::super::{
+    Allowances, SubgraphEvent, SubgraphEvents, SubgraphSubscription, TransportError,
+};
+use super::super::options::{HttpOptions, bound};
+use super::super::{answered, failed, headers, media};
+use super::parser::{EventParser, ServerSentEvent};
+
+/// What such a subscription is called in messages.
+const NAME: &str = "server-sent events";
+
+/// Begins a subscription.
+pub(super) async fn subscribe(
+    client: &Client,
+    url: Url,
+    subscription: SubgraphSubscription,
+    context: &RequestContext,
+    options: &HttpOptions,
+) -> Result<SubgraphEvents, TransportError> {
+    let mut headers = headers::outgoing(context)?;
+    let accepted = HeaderValue::from_static("text/event-stream");
+    headers.insert(ACCEPT, accepted);
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    let SubgraphSubscription { body, allowances } = subscription;
+    let sent = client.post(url).headers(headers).body(body);
+    let response = answered(sent, options).await?;
+    if !is_event_stream(response.headers()) {
+        // It may be a response that says why.
+        media::check(response.status(), response.headers())?;
+        let allowance = allowances.event(Bytes::new())?.allowance;
+        let idle = bound(options.idle_timeout);
+        let body = super::super::body::read(response, &allowance, idle).await?;
+        return match has_errors(&body) {
+            true => Ok(stream::iter([Ok(SubgraphEvent { body, allowance })]).boxed()),
+            false => Err(TransportError::NoEvents(NAME)),
+        };
+    }
+    if response.status() != StatusCode::OK {
+        return Err(TransportError::Status(response.status().as_u16()));
+    }
+    let encoding = response.headers().get(CONTENT_ENCODING);
+    if encoding.is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Err(TransportError::Encoding);
+    }
+    let events = Events {
+        response,
+        left: Bytes::new(),
+        parser: EventParser::new(allowances.limit()),
+        allowances,
+    };
+    let next = |mut events: Events| async move {
+        let event = events.next().await?;
+        Ok(event.map(|event| (event, events)))
+    };
+    Ok(stream::try_unfold(events, next).boxed())
+}
+
+fn is_event_stream(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    let media_type = content_type.and_then(|it| it.split(';').next());
+    media_type.is_some_and(|it| it.trim().eq_ignore_ascii_case("text/event-stream"))
+}
+
+/// Tells whether a body is a GraphQL response with errors.
+fn has_errors(body: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Refused {
+        errors: Vec<serde::de::IgnoredAny>,
+    }
+    serde_json::from_slice(body).is_ok_and(|it: Refused| !it.errors.is_empty())
+}
+
+/// The events of a response.
+struct Events {
+    response: Response,
+    /// What was received, and not yet read.
+    left: Bytes,
+    parser: EventParser,
+    allowances: Allowances,
+}
+
+impl Events {
+    async fn next(&mut self) -> Result<Option<SubgraphEvent>, TransportError> {
+        loop {
+            while !self.left.is_empty() {
+                let (event, left) = self.parser.take(&self.left)?;
+                self.left = self.left.slice_ref(left);
+                let Some(ServerSentEvent { kind, data }) = event else {
+                    continue;
+                };
+                match &*kind {
+                    // Some servers leave the type out.
+                    "next" | "" | "message" if !data.is_empty() => {
+                        return self.allowances.event(data.into()).map(Some);
+                    }
+                    "complete" => return Ok(None),
+                    "error" => return Err(TransportError::Protocol("there is an event `error`")),
+                    // Signs of life of some servers.
+                    _ => {}
+                }
+            }
+            // Comments alone could arrive faster than they are read.
+            tokio::task::consume_budget().await;
+            let chunk = self.response.chunk().await;
+            let chunk = chunk.map_err(|error| failed(error, TransportError::Broken))?;
+            self.left = chunk.ok_or(TransportError::Protocol(
+                "the events end without one of the type `complete`",
+            ))?;
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! `soml serve` as a process: object services, and all services at once.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// A running `soml serve`, which ends when this is dropped.
+pub(super) struct Soml {
+    child: Child,
+    pub(super) said: Vec<String>,
+}
+
+impl Soml {
+    /// Starts the demo, and waits until it says a line that begins with `last`.
+    pub(super) fn demo(arguments: &[&str], variables: &[(&str, &str)], last: &str) -> Soml {
+        let demo = ["--demo", "star-wars"];
+        let arguments: Vec<_> = demo.iter().chain(arguments).copied().collect();
+        Soml::start(&arguments, variables, last)
+    }
+
+    /// Starts the object service of an example in the documentation, as a subgraph.
+    pub(super) fn example(name: &str, properties: &[&str]) -> Soml {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/examples");
+        let schema = format!("{folder}/{name}.yaml");
+        let data = format!("{folder}/{name}.ttl");
+        let federation = "graphql.federation.enabled=true";
+        let mut arguments = vec!["--schema", &schema, "--data", &data, "--set", federation];
+        for property in properties {
+            arguments.extend(["--set", property]);
+        }
+        Soml::start(&arguments, &[], "Writing:")
+    }
+
+    /// Starts services, and waits until they say a line that begins with `last`.
+    pub(super) fn start(arguments: &[&str], variables: &[(&str, &str)], last: &str) -> Soml {
+        Soml::start_at(0, arguments, variables, last)
+    }
+
+    /// Starts services with the object service on a port.
+    pub(super) fn start_at(
+        port: u16,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+        last: &str,
+    ) -> Soml {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
+        command.args(["serve", "--port", &port.to_string()]);
+        command.args(arguments);
+        command.envs(variables.iter().copied());
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut said = Vec::new();
+        for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+            said.push(line.unwrap());
+            if said.last().unwrap().starts_with(last) {
+                return Soml { child, said };
+            }
+        }
+        let _ = child.wait();
+        panic!("it has ended: {said:#?}");
+    }
+
+    /// Returns the address of a service by the word before it.
+    pub(super) fn base(&self, word: &str) -> &str {
+        let line = self.said.iter().find(|line| line.starts_with(word));
+        let line = line.unwrap_or_else(|| panic!("{:#?}", self.said));
+        let url = line.split_whitespace().nth(1).unwrap();
+        url.trim_end_matches("/graphql")
+    }
+
+    /// Returns the GraphQL endpoint of the object service.
+    pub(super) fn endpoint(&self) -> String {
+        format!("{}/graphql", self.base("GraphQL:"))
+    }
+}
+
+impl Drop for Soml {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Sends an operation; returns the status and the answer.
+pub(super) fn post(base: &str, query: &str, token: Option<&str>) -> (u16, Value) {
+    send(base, "/graphql", token, &json!({ "query": query }))
+}
+
+/// Sends JSON; returns the status and the answer.
+pub(super) fn send(base: &str, path: &str, token: Option<&str>, body: &Value) -> (u16, Value) {
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .build()
+        .into();
+    let request = agent.post(format!("{base}{path}"));
+    let request = match token {
+        Some(token) => request.header("authorization", format!("Bearer {token}")),
+        None => request,
+    };
+    let mut answer = request
+        .content_type("application/json")
+        .send(body.to_string())
+        .unwrap();
+    let status = answer.status().as_u16();
+    let text = answer.body_mut().read_to_string().unwrap();
+    (status, serde_json::from_str(&text).unwrap_or_default())
+}
+
+/// Logs in at a provider; returns a token.
+pub(super) fn log_in(base: &str, user: &str, password: &str) -> String {
+    let body = json!({ "loginId": user, "password": password });
+    let (status, answer) = send(base, "/api/login", None, &body);
+    assert_eq!(status, 200, "{answer}");
+    answer["token"].as_str().unwrap().to_owned()
+}
+
+pub(super) fn get(base: &str, path: &str) -> Value {
+    let mut answer = ureq::get(format!("{base}{path}")).call().unwrap();
+    serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap()
+}
