@@ -12,7 +12,7 @@ use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{CONTENT_TYPE, HOST};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use servers::app::{App, SchemaChangeError};
 use servers::config::Settings;
@@ -35,7 +35,7 @@ pub enum HttpError {
     Exchange(#[from] hyper::Error),
     /// The service refuses.
     #[error("the service answers {0}")]
-    Status(hyper::StatusCode),
+    Status(StatusCode),
     /// No request can be made of the parts.
     #[error("the request is malformed")]
     Request(#[from] hyper::http::Error),
@@ -145,15 +145,32 @@ impl Connection {
     /// # Errors
     /// When the exchange fails or the status is not 200.
     pub async fn send(&mut self, body: Bytes) -> Result<Bytes, HttpError> {
-        let request = Request::post("/graphql")
+        let (status, body) = self.exchange(Method::POST, "/graphql", body).await?;
+        match status.is_success() {
+            true => Ok(body),
+            false => Err(HttpError::Status(status)),
+        }
+    }
+
+    /// Sends a request to a path and returns status and body of the answer.
+    ///
+    /// # Errors
+    /// When the exchange fails.
+    pub async fn exchange(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Bytes,
+    ) -> Result<(StatusCode, Bytes), HttpError> {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
             .header(HOST, &self.host)
             .header(CONTENT_TYPE, "application/json")
             .body(Full::new(body))?;
         self.sender.ready().await?;
         let response = self.sender.send_request(request).await?;
-        if !response.status().is_success() {
-            return Err(HttpError::Status(response.status()));
-        }
-        Ok(response.into_body().collect().await?.to_bytes())
+        let status = response.status();
+        Ok((status, response.into_body().collect().await?.to_bytes()))
     }
 }

@@ -4,11 +4,14 @@
 pub mod drive;
 pub mod embedded;
 pub mod floor;
+pub mod gateway;
 pub mod generator;
 pub mod http;
 pub mod measure;
 pub mod pages;
+pub mod process;
 pub mod random;
+pub mod remote;
 pub mod search;
 pub mod soak;
 pub mod tokens;

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use benches::generator::Config;
 use benches::http;
-use benches::soak::{Bad, Good, Harm, Memory, Mixed, Noticed, Process, bad_clients};
+use benches::process::{Memory, Process};
+use benches::soak::{Bad, Good, Harm, Mixed, Noticed, bad_clients};
 use benches::workload::{TEMPLATES, Template};
 use clap::{Parser, ValueEnum};
 

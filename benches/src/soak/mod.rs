@@ -2,7 +2,6 @@
 
 mod bad;
 mod mixed;
-mod process;
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -18,7 +17,6 @@ use tokio::task::JoinSet;
 
 pub use bad::{Bad, Harm, bad_clients};
 pub use mixed::{Mixed, NoticedBoth};
-pub use process::{Memory, Peak, Process};
 
 use crate::generator::Config;
 use crate::http::HttpError;

@@ -1,7 +1,6 @@
 //! Hand-written SPARQL, run on the store itself: what an answer costs without GraphQL.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fmt::Write as _;
 
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use oxigraph::sparql::{
@@ -114,15 +113,86 @@ pub fn collect(store: &Store, form: &Form, instance: &Instance) -> Result<Vec<Ro
     Ok(queries)
 }
 
-/// Told of each row as it comes.
-type See<'a> = &'a mut dyn FnMut(&QuerySolution);
-
-/// Values of variables so far, each once and in the order in which they came.
+/// Values of a variable so far, each once and in the order in which they came.
 #[derive(Default)]
 struct Found {
-    known: HashSet<Term>,
-    values: Vec<Term>,
+    known: HashSet<String>,
+    values: Vec<String>,
 }
+
+/// The queries of a form, one after the other, the later ones with what the earlier ones found.
+pub struct Filling {
+    queries: Vec<&'static str>,
+    /// How many have been returned.
+    sent: usize,
+    /// Values of the variables that later queries use.
+    found: BTreeMap<String, Found>,
+}
+
+impl Filling {
+    /// Starts with the first query of a form.
+    #[must_use]
+    pub fn new(form: &Form) -> Self {
+        Filling {
+            queries: form.text.split(SEPARATOR).collect(),
+            sent: 0,
+            found: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the number of queries.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "every form has a query")]
+    pub fn len(&self) -> usize {
+        self.queries.len()
+    }
+
+    /// Returns whether all queries have been returned.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.sent == self.queries.len()
+    }
+
+    /// Returns the text of the next query; `None` after the last one.
+    ///
+    /// # Errors
+    /// When it uses something of which nothing is known.
+    pub fn next(&mut self, instance: &Instance) -> Result<Option<String>, DirectError> {
+        let Some(query) = self.queries.get(self.sent) else {
+            return Ok(None);
+        };
+        let text = filled(query, instance, &self.found)?;
+        self.sent += 1;
+        Ok(Some(text))
+    }
+
+    /// Tells that a query found a value, written as SPARQL; what no later query uses is not kept.
+    pub fn found(&mut self, variable: &str, value: String) {
+        if !self.is_used(variable) {
+            return;
+        }
+        let found = self.found.entry(variable.to_owned()).or_default();
+        if found.known.insert(value.clone()) {
+            found.values.push(value);
+        }
+    }
+
+    /// Says that there may be no value of a variable at all.
+    pub fn expect(&mut self, variable: &str) {
+        if self.is_used(variable) {
+            self.found.entry(variable.to_owned()).or_default();
+        }
+    }
+
+    fn is_used(&self, variable: &str) -> bool {
+        let name = format!("${variable} ");
+        let later = &self.queries[self.sent..];
+        later.iter().any(|query| query.contains(&name))
+    }
+}
+
+/// Told of each row as it comes.
+type See<'a> = &'a mut dyn FnMut(&QuerySolution);
 
 fn each_query(
     store: &Store,
@@ -130,30 +200,22 @@ fn each_query(
     instance: &Instance,
     mut take: impl FnMut(QuerySolutionIter<'_>, See<'_>) -> Result<(), DirectError>,
 ) -> Result<(), DirectError> {
-    let mut found: BTreeMap<String, Found> = BTreeMap::new();
-    let queries: Vec<&str> = form.text.split(SEPARATOR).collect();
-    for (position, query) in queries.iter().enumerate() {
-        let text = filled(query, instance, &found)?;
-        let later = queries[position + 1..].concat();
+    let mut filling = Filling::new(form);
+    while let Some(text) = filling.next(instance)? {
         let query = SparqlParser::new().parse_query(&text)?;
         let solutions = evaluated(store, query)?;
-        let wanted: Vec<(usize, String)> = solutions
-            .variables()
-            .iter()
-            .enumerate()
-            .filter(|(_, variable)| later.contains(&format!("${} ", variable.as_str())))
-            .map(|(column, variable)| (column, variable.as_str().to_owned()))
-            .collect();
-        for (_, name) in &wanted {
-            found.entry(name.clone()).or_default();
+        let variables = solutions.variables().to_vec();
+        for variable in &variables {
+            filling.expect(variable.as_str());
         }
+        let wanted = variables.iter().enumerate();
+        let wanted: Vec<_> = wanted
+            .filter(|(_, variable)| filling.is_used(variable.as_str()))
+            .collect();
         take(solutions, &mut |solution| {
             for (column, name) in &wanted {
-                let found = found.get_mut(name);
-                if let (Some(found), Some(term)) = (found, solution.get(*column))
-                    && found.known.insert(term.clone())
-                {
-                    found.values.push(term.clone());
+                if let Some(term) = solution.get(*column) {
+                    filling.found(name.as_str(), term.to_string());
                 }
             }
         })?;
@@ -201,9 +263,9 @@ fn filled(
         if let Some(value) = instance.parameters.get(name) {
             out.push_str(value);
         } else if let Some(found) = found.get(name) {
-            for term in &found.values {
-                // Writing to a string does not fail.
-                let _ = write!(out, "{term} ");
+            for value in &found.values {
+                out.push_str(value);
+                out.push(' ');
             }
         } else {
             return Err(DirectError::Unbound(name.to_owned()));
