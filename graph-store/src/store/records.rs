@@ -111,7 +111,7 @@ impl RecordList {
 }
 
 /// About how many bytes a record takes.
-fn footprint(record: &ChangeRecord) -> usize {
+pub(crate) fn footprint(record: &ChangeRecord) -> usize {
     let objects = record
         .said
         .changes

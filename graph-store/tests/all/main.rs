@@ -2,6 +2,7 @@
 
 mod back_end;
 mod faults;
+mod histories;
 mod image;
 mod stores;
 mod writes;
