@@ -51,6 +51,8 @@ mod statements;
 mod store;
 mod sync;
 mod terms;
+#[cfg(test)]
+mod tests;
 mod transaction;
 mod view;
 mod writer;

@@ -4,6 +4,7 @@ mod back_end;
 mod faults;
 mod histories;
 mod image;
+mod kills;
 mod stores;
 mod writes;
 mod written;

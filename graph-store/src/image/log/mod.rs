@@ -5,8 +5,6 @@
 
 mod entry;
 mod file;
-#[cfg(test)]
-mod tests;
 
 use std::fs::OpenOptions;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +14,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::SystemTime;
 
 pub(super) use entry::{State, write_change, write_record};
-use entry::{read_change, read_record};
+pub(super) use entry::{read_change, read_record};
 pub(super) use file::Disk;
 use file::LogFile;
 use redb::backends::FileBackend;
