@@ -20,7 +20,6 @@ use crate::query::{
     Slot, SortBy, Step, Take, TypeTest, ValueCondition, Window,
 };
 use crate::store::records::RecordList;
-use crate::store::records::RecordList;
 use crate::store::{GraphStore, LocalStore, WriteStore};
 use crate::write::{NewRecord, QuadChange, QuadPattern, RecordQuery, change_graph};
 

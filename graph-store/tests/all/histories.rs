@@ -98,7 +98,9 @@ fn builder<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> ImageBuilder {
 fn record(number: u64) -> NewRecord {
     NewRecord {
         request: format!("request {number}"),
-        idempotency_key: (number % 3 == 0).then(|| format!("key {}", number % 2)),
+        idempotency_key: number
+            .is_multiple_of(3)
+            .then(|| format!("key {}", number % 2)),
         digest: "digest".to_owned(),
         time: SystemTime::UNIX_EPOCH + Duration::from_secs(number),
         changes: vec![ChangedObjects {
@@ -144,9 +146,9 @@ impl History {
         };
         let store = match &folder {
             Some(folder) => {
-                assert!(!ImageStore::exists(folder).unwrap());
+                assert!(!ImageStore::exists(folder).expect("a folder"));
                 let store = ImageStore::create(folder, builder(first), &options);
-                assert!(ImageStore::exists(folder).unwrap());
+                assert!(ImageStore::exists(folder).expect("a folder"));
                 store.expect("a store in a folder")
             }
             None => ImageStore::new(builder(first).build().expect("an image")),
@@ -190,8 +192,8 @@ impl History {
                     removed: Vec::new(),
                     added: added.clone(),
                 };
-                let mut transaction = block_on(self.store().begin(&context)).unwrap();
-                block_on(transaction.apply(change, &context)).unwrap();
+                let mut transaction = block_on(self.store().begin(&context)).expect("a turn");
+                block_on(transaction.apply(change, &context)).expect("a change");
             }
             Event::Merge => self.store().merge().expect("an image"),
             Event::Reopen => {
@@ -302,13 +304,14 @@ fn values(store: &ImageStore) -> Vec<BTreeSet<String>> {
         Some(vec![9]),
     ];
     for graphs in graphs {
-        let mut dataset = Dataset::default();
-        dataset.graphs = graphs.map(|graphs: Vec<u8>| {
-            graphs
-                .into_iter()
-                .map(|number| node("graph", number))
-                .collect()
+        let graphs = graphs.map(|graphs: Vec<u8>| {
+            let names = graphs.into_iter().map(|number| node("graph", number));
+            names.collect()
         });
+        let dataset = Dataset {
+            graphs,
+            ..Dataset::default()
+        };
         let request = HydrationRequest {
             nodes: &nodes,
             slots: &slots,

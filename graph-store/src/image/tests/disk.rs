@@ -141,8 +141,10 @@ fn a_full_disk_refuses_commits_and_is_read() {
 #[test]
 fn what_was_answered_before_its_sync_is_kept_until_it_can_be() {
     let folder = tempfile::tempdir().unwrap();
-    let mut options = FolderOptions::default();
-    options.sync = Sync::Interval(Duration::from_millis(5));
+    let options = FolderOptions {
+        sync: Sync::Interval(Duration::from_millis(5)),
+        ..FolderOptions::default()
+    };
     let disk = Arc::clone(&options.disk);
     let store = ImageStore::create(folder.path(), ImageBuilder::new(), &options).unwrap();
     add(&store, 1).unwrap();
@@ -171,8 +173,10 @@ fn what_was_answered_before_its_sync_is_kept_until_it_can_be() {
 #[test]
 fn changes_are_merged_when_they_are_many() {
     let folder = tempfile::tempdir().unwrap();
-    let mut options = FolderOptions::default();
-    options.merge_after = 20;
+    let options = FolderOptions {
+        merge_after: 20,
+        ..FolderOptions::default()
+    };
     let store = ImageStore::create(folder.path(), ImageBuilder::new(), &options).unwrap();
     let mut number = 0;
     while store.snapshot().image.quads() == 0 {
