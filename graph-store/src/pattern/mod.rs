@@ -23,7 +23,7 @@ mod statements;
 mod store;
 mod walk;
 
-#[cfg(any(feature = "image", feature = "oxigraph"))]
+#[cfg(feature = "oxigraph")]
 pub(crate) use decoded::DecodedQuads;
 #[cfg(any(feature = "image", feature = "oxigraph"))]
 pub(crate) use overlay::Overlay;

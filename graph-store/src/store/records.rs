@@ -22,6 +22,7 @@ pub(crate) struct RecordList {
 
 impl RecordList {
     /// Returns the highest sequence so far, that of a forgotten record included.
+    #[cfg(feature = "oxigraph")]
     pub(crate) fn last(&self) -> u64 {
         self.last
     }
