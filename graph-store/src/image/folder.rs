@@ -105,6 +105,7 @@ impl Folder {
     ) -> Result<Held, ImageError> {
         let failed = |error| ImageError::io(path)(error);
         fs::create_dir_all(path).map_err(failed)?;
+        synced_folder(path).map_err(failed)?;
         let lock = taken(path)?;
         if Folder::exists(path).map_err(failed)? {
             let folder = path.to_owned();

@@ -54,6 +54,10 @@ impl Shared {
     /// Merges the changes so far into a new image.
     pub(super) fn merge(&self) -> Result<(), ImageError> {
         let _replacing = locked(&self.replacing);
+        if self.is_closing.load(Ordering::Relaxed) {
+            // Somebody else may have opened the folder already.
+            return Err(ImageError::Closing);
+        }
         let _noting = Noting(self);
         let (data, base) = self.note_changes();
         let mut builder = ImageBuilder::new();

@@ -2,12 +2,16 @@
 
 use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use super::error::ImageError;
 use super::folder::{Folder, Sync};
 use super::log::{Entry, Unwritten};
 use super::shared::{Shared, Waiting, locked};
 use crate::error::StoreError;
+
+/// How long to wait after a failure before what was answered is written again.
+const RETRY: Duration = Duration::from_millis(500);
 
 /// The thread that syncs the log of a store; it ends when this is dropped, and all is synced then.
 pub(super) struct LogThread {
@@ -70,6 +74,10 @@ impl Shared {
                     woken.unwrap_or_else(PoisonError::into_inner)
                 }
                 Sync::Interval(interval) => {
+                    let interval = match head.failure {
+                        Some(_) => interval.max(RETRY),
+                        None => interval,
+                    };
                     let woken = self.work.wait_timeout(head, interval);
                     let (head, _) = woken.unwrap_or_else(PoisonError::into_inner);
                     if !head.waiting.is_empty() {

@@ -153,9 +153,7 @@ impl Log {
             let opened = catch_unwind(AssertUnwindSafe(|| builder().create_with_backend(file)));
             match opened {
                 Ok(opened) => Ok(opened?),
-                Err(_) => Err(Box::new(Damage(
-                    "its pages contradict each other".to_owned(),
-                ))),
+                Err(_) => Err(Box::new(contradiction())),
             }
         };
         opened().map_err(|error| self.unreadable(error))
@@ -201,7 +199,10 @@ impl Log {
     fn with<R>(&self, work: impl FnOnce(&Database) -> Result<R, Failed>) -> Result<R, ImageError> {
         let held = self.held();
         let database = held.as_ref().ok_or("the log is closed after a failure");
-        let done = database.map_err(Failed::from).and_then(work);
+        let done = database.map_err(Failed::from).and_then(|database| {
+            let done = catch_unwind(AssertUnwindSafe(|| work(database)));
+            done.unwrap_or_else(|_| Err(Box::new(contradiction())))
+        });
         done.map_err(|error| self.unreadable(error))
     }
 
@@ -367,6 +368,11 @@ fn builder() -> redb::Builder {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Damage(String);
+
+/// What makes the database panic, which trusts a file that was checked when it was opened.
+fn contradiction() -> Damage {
+    Damage("its pages contradict each other".to_owned())
+}
 
 fn damaged(sequence: u64) -> Damage {
     Damage(format!("transaction {sequence} is not as it was written"))
