@@ -68,6 +68,8 @@ pub use error::{Fault, ImageError};
 pub use folder::{FolderOptions, Sync};
 use format::{Directory, Kind};
 use graphs::GraphSets;
+#[doc(hidden)]
+pub use log::check_log_entry;
 pub use snapshot::Snapshot;
 pub use store::ImageStore;
 use terms::Terms;

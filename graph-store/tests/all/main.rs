@@ -6,6 +6,7 @@ mod faults;
 mod histories;
 mod image;
 mod kills;
+mod logs;
 mod stores;
 mod writes;
 mod written;

@@ -176,6 +176,27 @@ impl State {
     }
 }
 
+/// Reads a content under a right checksum as everything that the log holds, to test that with what is not
+/// written there.
+///
+/// # Panics
+/// When something is read that is written and read as something else.
+#[doc(hidden)]
+pub fn check_log_entry(sequence: u64, content: &[u8]) {
+    let bytes = sealed([&[VERSION], content].concat(), sequence);
+    if let Some(change) = read_change(sequence, &bytes) {
+        let again = write_change(sequence, &change);
+        assert_eq!(read_change(sequence, &again), Some(change));
+    }
+    if let Some(record) = read_record(sequence, &bytes) {
+        let again = write_record(&record);
+        assert_eq!(read_record(sequence, &again), Some(record));
+    }
+    if let Some(state) = State::read(&bytes) {
+        assert_eq!(State::read(&state.write()), Some(state));
+    }
+}
+
 /// Returns bytes with their checksum.
 fn sealed(mut bytes: Vec<u8>, sequence: u64) -> Vec<u8> {
     let checksum = checksum(sequence, &bytes);

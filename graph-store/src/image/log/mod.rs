@@ -13,6 +13,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::SystemTime;
 
+#[doc(hidden)]
+pub use entry::check_log_entry;
 pub(super) use entry::{State, write_change, write_record};
 pub(super) use entry::{read_change, read_record};
 pub(super) use file::Disk;
