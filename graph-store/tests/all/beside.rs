@@ -142,6 +142,7 @@ fn figures(mut times: Vec<Duration>) -> (Duration, Duration) {
     (mean, times[times.len() * 99 / 100])
 }
 
+#[expect(clippy::print_stdout, reason = "the figures are for people to read")]
 fn measure(kind: &str, store: &ImageStore) {
     let mut random = Random(88_172_645_463_325_252);
     let mut versions = vec![0; PARTS];

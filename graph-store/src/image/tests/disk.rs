@@ -196,3 +196,57 @@ fn changes_are_merged_when_they_are_many() {
     assert_eq!(store.quads(), number);
     assert!(store.snapshot().image.quads() > 0);
 }
+
+#[test]
+#[ignore = "needs a disk of about 12 MB, mounted at the folder that SMALL_DISK names"]
+fn a_disk_that_fills_up_refuses_commits_until_there_is_room() {
+    let disk = std::env::var_os("SMALL_DISK").expect("the folder of a small disk");
+    let disk = Path::new(&disk);
+    let ballast = disk.join("ballast");
+    std::fs::write(&ballast, vec![7; 4 << 20]).unwrap();
+    let folder = disk.join("data");
+    let (store, _, options) = create(&folder);
+    let many = |from: u64| {
+        let context = CallContext::new();
+        let change = QuadChange {
+            removed: Vec::new(),
+            added: (from..from + 1_000).map(quad).collect(),
+        };
+        block_on(async {
+            let mut transaction = store.begin(&context).await?;
+            transaction.apply(change, &context).await?;
+            let record = record(&from.to_string());
+            transaction.commit(record, &context).await
+        })
+    };
+    let mut from = 0;
+    let refused = loop {
+        match many(from) {
+            Ok(_) => from += 1_000,
+            Err(error) => break error,
+        }
+    };
+    assert!(
+        causes(&refused).contains("No space left"),
+        "{}",
+        causes(&refused)
+    );
+    for _ in 0..3 {
+        let refused = many(from).unwrap_err();
+        assert!(
+            causes(&refused).contains("No space left"),
+            "{}",
+            causes(&refused)
+        );
+        assert_eq!(store.quads(), from);
+    }
+    std::fs::remove_file(&ballast).unwrap();
+    many(from).unwrap();
+    let count = records(&store).len() as u64;
+    assert_eq!((store.quads(), count), (from + 1_000, from / 1_000 + 1));
+    drop(store);
+    let store = ImageStore::open(&folder, &options).unwrap();
+    assert_eq!(store.quads(), from + 1_000);
+    drop(store);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
