@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use arc_swap::ArcSwap;
 use futures::channel::oneshot;
 
-use super::error::ImageError;
+use super::error::{ImageError, not_written};
 use super::folder::{Folder, Sync};
 use super::log::{write_change, write_record};
 use super::snapshot::Snapshot;
@@ -290,9 +290,7 @@ impl Head {
             return Err(StoreError::Conflict);
         }
         match &self.failure {
-            Some(failure) => Err(StoreError::Failed(Box::new(ImageError::NotSynced(
-                Arc::clone(failure),
-            )))),
+            Some(failure) => Err(not_written(Arc::clone(failure))),
             None => Ok(self.sequence + 1),
         }
     }

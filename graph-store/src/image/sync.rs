@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::error::ImageError;
+use super::error::{ImageError, not_written};
 use super::folder::{Folder, Sync};
 use super::log::{Entry, Unwritten};
 use super::shared::{Shared, Waiting, locked};
@@ -156,10 +156,10 @@ impl Shared {
         };
         tracing::error!(%error, count = batch.len(), "commits are refused that could not be synced");
         for waiting in batch {
-            let error = Box::new(ImageError::NotSynced(Arc::clone(&error)));
+            let error = Arc::clone(&error);
             waiting.answer_with(match is_unknown {
-                true => StoreError::OutcomeUnknown(error),
-                false => StoreError::Failed(error),
+                true => StoreError::OutcomeUnknown(Box::new(ImageError::NotSynced(error))),
+                false => not_written(error),
             });
         }
         later.into_iter().for_each(Waiting::conflict);
