@@ -197,17 +197,20 @@ impl SchemaStore for FolderSchemaStore {
     }
 }
 
-/// Returns the place of a document, under a name that no other document has on any file system.
+/// Returns the place of a document: its name in lower case, since some file systems ignore case, and behind it
+/// which letters are upper case, as the bits of a number.
 fn document_path(folder: &Path, id: &str) -> PathBuf {
-    let mut name = String::new();
-    for byte in id.bytes() {
-        match byte {
-            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' => name.push(char::from(byte)),
-            // Upper case too: some file systems ignore it.
-            _ => name.push_str(&format!("%{byte:02x}")),
-        }
-    }
-    folder.join("documents").join(format!("{name}.yaml"))
+    let upper = id
+        .bytes()
+        .enumerate()
+        .filter(|(_, byte)| byte.is_ascii_uppercase());
+    // Names have at most 128 bytes.
+    let upper = upper.fold(0_u128, |bits, (at, _)| bits | 1 << (at % 128));
+    let name = id.to_ascii_lowercase();
+    folder.join("documents").join(match upper {
+        0 => format!("{name}.yaml"),
+        upper => format!("{name}%{upper:x}.yaml"),
+    })
 }
 
 fn rights_path(folder: &Path) -> PathBuf {
@@ -333,6 +336,8 @@ mod tests {
         assert_ne!(two.revision, two_now.revision);
         store.create("gone", "".into()).await.unwrap();
         store.remove("gone", &any).await.unwrap();
+        let long = "Ab".repeat(64);
+        let longest = store.create(&long, "".into()).await.unwrap();
         let rights = store.set_rights("rbac: {}".into(), &any).await.unwrap();
         store.set_bound(Some("Films")).await.unwrap();
         fs::write(folder.path().join("documents/half.partial"), "x").unwrap();
@@ -340,7 +345,8 @@ mod tests {
         let again = open(folder.path());
         assert_eq!(again.get("Films").await.unwrap(), Some(one));
         assert_eq!(again.get("films").await.unwrap(), Some(two_now));
-        assert_eq!(again.list().await.unwrap().len(), 2);
+        assert_eq!(again.get(&long).await.unwrap(), Some(longest));
+        assert_eq!(again.list().await.unwrap().len(), 3);
         assert_eq!(again.rights().await.unwrap(), Some(rights));
         assert_eq!(again.bound().await.unwrap().as_deref(), Some("Films"));
         again.set_bound(None).await.unwrap();

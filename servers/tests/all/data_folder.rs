@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, out, soml};
-use crate::gateway::soml::{Soml, get, post};
+use crate::gateway::soml::{Soml, get, log_in, post};
 
 const DATA: &str = "demo/star-wars/data.ttl";
 const SCHEMA: &str = "demo/star-wars/schema.yaml";
@@ -356,12 +356,25 @@ fn who_may_not_manage_everything_makes_no_backup() {
     ];
     let service = Soml::start(&arguments, &[], "Log in");
     let base = service.base("GraphQL:");
-    let answer = agent()
-        .put(format!("{base}/backups/one"))
-        .send_empty()
-        .unwrap();
-    assert_eq!(answer.status(), 401);
+    let put = |role: Option<&str>| {
+        let token = role.map(|role| {
+            let mut lines = service.said.iter();
+            let line = lines.find(|line| line.contains(&format!("({role}")));
+            let mut words = line.unwrap().split_whitespace();
+            log_in(base, words.next().unwrap(), words.next().unwrap())
+        });
+        let request = agent().put(format!("{base}/backups/one"));
+        let request = match token {
+            Some(token) => request.header("authorization", format!("Bearer {token}")),
+            None => request,
+        };
+        request.send_empty().unwrap().status().as_u16()
+    };
+    assert_eq!(put(None), 401);
+    assert_eq!(put(Some("Editor")), 403);
     assert!(!folder.path("backups").exists());
+    assert_eq!(put(Some("Admin")), 201);
+    assert!(folder.path("backups/one/schemas").exists());
 }
 
 #[test]
