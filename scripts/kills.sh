@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Kills the service and an RDF4J server while clients write, as often as a release asks for: 200 and 100
+# Kills the service, over a folder and over RDF4J, and an RDF4J server while clients write, as often as a release asks for: 200 and 100
 # times, in about an hour. `cargo test -p servers -- --ignored kills` does so a few times.
 #
 #   KILLS_SEED=N scripts/kills.sh
@@ -27,5 +27,6 @@ eval "$servers"
 run() {
   KILLS=$1 cargo test -p servers --test all -- --include-ignored --nocapture "kills::$2"
 }
+run 200 a_service_over_a_folder
 run 200 a_service_that_is_killed
 run 100 a_server_that_is_killed

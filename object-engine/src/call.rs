@@ -35,6 +35,7 @@ pub(crate) fn store_error(error: &StoreError, request_id: &str) -> GraphqlError 
         StoreError::Unavailable(_) => {
             failed(code::STORE_UNAVAILABLE, "the store cannot be reached")
         }
+        StoreError::DiskFull(_) => failed(code::STORE_FULL, "the mutation was not written"),
         StoreError::Failed(_) => failed(code::STORE_FAILED, "the store failed"),
         // The request is executed again where it may take longer, so nothing went wrong.
         StoreError::Metered(_) => GraphqlError::new(shared::INTERNAL, "the service failed"),

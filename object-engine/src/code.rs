@@ -43,6 +43,7 @@ graphql_service::error_codes! {
     IDEMPOTENCY_KEY_REUSED 422 public "The idempotency key was used before for another request.";
     READ_BACK_FAILED 200 public "The mutation was written, but its result could not be read.";
     STORE_READ_ONLY 400 public "The store cannot be written to.";
+    STORE_FULL 507 public "There is no room on the disk of the store; nothing was written, and what is there is read.";
     STORE_NOT_ISOLATED 400 public "The store does not keep concurrent writers apart.";
     VALUE_ILL_TYPED 200 public "A stored value is not in the declared range; the field is null.";
     MULTIPLE_VALUES 200 public "A single-valued field has several stored values; one of them is returned.";

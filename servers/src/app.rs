@@ -13,6 +13,7 @@ use tokio::sync::Mutex;
 
 use crate::auth::Verifier;
 use crate::config::Settings;
+use crate::data_folder::Backups;
 use crate::example_queries::{Example, example_queries};
 use crate::health_record::HealthCache;
 use crate::identity::Provider;
@@ -34,6 +35,8 @@ pub struct App {
     pub(crate) started: Instant,
     pub(crate) resources: Resources,
     pub(crate) provider: Option<Arc<Provider>>,
+    /// Where data and schemas are in a folder, the backups of it.
+    pub(crate) backups: Option<Arc<Backups>>,
     /// Where requests need a token, what verifies it.
     pub(crate) verifier: Option<Arc<Verifier>>,
     bound: ArcSwapOption<Bound>,
@@ -158,6 +161,7 @@ impl App {
             loading: Arc::default(),
             started: Instant::now(),
             provider: None,
+            backups: None,
             bound: ArcSwapOption::empty(),
             changes: Mutex::default(),
             draining: AtomicBool::new(false),
@@ -175,6 +179,13 @@ impl App {
     #[must_use]
     pub fn with_verifier(mut self, verifier: Verifier) -> Self {
         self.verifier = Some(Arc::new(verifier));
+        self
+    }
+
+    /// Lets whoever manages everything make backups.
+    #[must_use]
+    pub fn with_backups(mut self, backups: Backups) -> Self {
+        self.backups = Some(Arc::new(backups));
         self
     }
 
@@ -216,6 +227,23 @@ impl App {
         }
         self.check_room(&usable.id, text.len()).await?;
         Ok((self.schemas.create(&usable.id, text).await?, checked))
+    }
+
+    /// Stores a document, in place of the one that is stored as `id` if there is one.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`App::store_schema`] does, except when the identifier is taken.
+    pub async fn store_or_replace(&self, id: &str, text: &str) -> Result<(), SchemaChangeError> {
+        match self.schemas.get(id).await? {
+            None => self.store_schema(text).await.map(drop),
+            Some(stored) if *stored.text == *text => Ok(()),
+            Some(_) => {
+                tracing::info!(schema = id, "replacing the stored schema");
+                let any = Expected::default();
+                self.replace_schema(id, text, &any).await.map(drop)
+            }
+        }
     }
 
     /// Checks that a document would be within the bounds of what is stored.
@@ -335,6 +363,7 @@ impl App {
         let stored = self.stored(id, expected).await?;
         let (usable, checked) = self.usable(&stored.text).await?;
         let bound = self.prepare(id, &usable, query).await?;
+        self.schemas.set_bound(Some(id)).await?;
         self.swap(Some(bound));
         tracing::info!(
             schema = id,
@@ -353,6 +382,7 @@ impl App {
         let _change = self.changes.lock().await;
         self.stored(id, expected).await?;
         if self.is_bound(id) {
+            self.schemas.set_bound(None).await?;
             self.swap(None);
             tracing::info!(schema = id, "schema unbound");
         }

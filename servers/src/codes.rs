@@ -10,6 +10,7 @@ use soml_data::check::CheckCode;
 
 use crate::auth::code as auth;
 use crate::config::code as config;
+use crate::data_folder::code as data_folder;
 use crate::gateway::code as gateway;
 use crate::http::code as http;
 
@@ -37,6 +38,8 @@ pub enum Area {
     Gateway,
     /// Errors of the HTTP layer.
     Http,
+    /// Errors of the folder that keeps data and schemas.
+    Folder,
     /// Errors that stop the start.
     Configuration,
 }
@@ -53,6 +56,7 @@ impl Area {
         Area::Search,
         Area::Gateway,
         Area::Http,
+        Area::Folder,
         Area::Configuration,
     ];
 
@@ -69,6 +73,7 @@ impl Area {
             Area::Search => "Errors of searches",
             Area::Gateway => "Errors of the federation gateway",
             Area::Http => "Errors of the HTTP layer",
+            Area::Folder => "Errors of data folders",
             Area::Configuration => "Errors of the configuration",
         }
     }
@@ -125,6 +130,10 @@ pub fn all() -> impl Iterator<Item = CodeEntry> {
         level: code.status().to_string(),
         ..error(code.as_str(), Area::Http, code.meaning())
     });
+    let folder = data_folder::ALL
+        .iter()
+        .map(|code| error(code.as_str(), Area::Folder, code.meaning()));
+    let http = http.chain(folder);
     let before = document.chain(api).chain(indexes).chain(change);
     let config = config::ALL
         .iter()
@@ -231,6 +240,10 @@ pub fn errors_markdown() -> String {
     }
     text.push_str("\n## Errors of the federation gateway\n\n| code | meaning |\n|---|---|\n");
     for code in federation::code::ALL {
+        text.push_str(&format!("| `{code}` | {} |\n", code.meaning()));
+    }
+    text.push_str("\n## Errors of data folders\n\n| code | meaning |\n|---|---|\n");
+    for code in data_folder::ALL {
         text.push_str(&format!("| `{code}` | {} |\n", code.meaning()));
     }
     text.push_str("\n## Errors of the configuration\n\n| code | meaning |\n|---|---|\n");

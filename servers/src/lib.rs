@@ -11,6 +11,7 @@ pub mod changes;
 pub mod cli;
 pub mod codes;
 pub mod config;
+pub mod data_folder;
 pub mod demo;
 pub mod example_queries;
 pub mod gateway;

@@ -2,21 +2,32 @@
 
 use std::sync::Arc;
 
-use graph_store::GraphStore;
+use graph_store::image::{ImageBuilder, ImageError, ImageStore};
 use graph_store::oxigraph::OxigraphStore;
 use graph_store::remote::http::{ConnectionOptions, HttpEndpoint, HttpStore, OptionsError};
-use oxigraph::store::{StorageError, Store};
+use graph_store::{GraphStore, Statements};
 use soml_data::classes::DataView;
 
 use crate::config::Settings;
+use crate::data_folder::{self, FolderError};
+use crate::load::{LoadError, LoadTarget};
 
 /// The data store.
 #[derive(Clone)]
 pub enum DataStore {
-    /// An embedded store, into which data are loaded.
-    Embedded(Arc<OxigraphStore>),
+    /// A store in the process, into which data are loaded.
+    Embedded(EmbeddedStore),
     /// A SPARQL server with its data.
     Remote(Arc<HttpStore>),
+}
+
+/// A store in the process.
+#[derive(Clone)]
+pub enum EmbeddedStore {
+    /// An image with its changes.
+    Image(Arc<ImageStore>),
+    /// Oxigraph, on disk.
+    Oxigraph(Arc<OxigraphStore>),
 }
 
 /// Why a store cannot be opened.
@@ -25,27 +36,103 @@ pub enum DataStore {
 pub enum OpenError {
     /// The embedded store cannot be created.
     #[error("failed to create the embedded store")]
-    Embedded(#[from] StorageError),
+    Embedded(#[from] ImageError),
+    /// The folder of the data cannot be opened.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// Both a folder and a server are named.
+    #[error(
+        "`store.dataDir` names a folder that keeps the data, and `sparql.endpoint.address` a server that \
+         holds them: use only one of them"
+    )]
+    TwoStores,
     /// The properties of the endpoint are inconsistent.
     #[error("the properties `sparql.endpoint.*` are inconsistent")]
     Options(#[from] OptionsError),
 }
 
+impl EmbeddedStore {
+    /// Creates a store in memory, without data.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no memory for it.
+    pub fn in_memory() -> Result<Self, ImageError> {
+        let image = ImageBuilder::new().build()?;
+        Ok(EmbeddedStore::Image(Arc::new(ImageStore::new(image))))
+    }
+
+    /// Returns the store for queries.
+    #[must_use]
+    pub fn graph_store(&self) -> Arc<dyn GraphStore> {
+        match self {
+            EmbeddedStore::Image(store) => Arc::clone(store) as Arc<dyn GraphStore>,
+            EmbeddedStore::Oxigraph(store) => Arc::clone(store) as Arc<dyn GraphStore>,
+        }
+    }
+
+    /// Returns the data as a list of statements.
+    #[must_use]
+    pub fn statements(&self) -> Arc<dyn Statements> {
+        match self {
+            EmbeddedStore::Image(store) => store.snapshot(),
+            EmbeddedStore::Oxigraph(store) => Arc::clone(store) as Arc<dyn Statements>,
+        }
+    }
+
+    /// Tells whether there are no data.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
+    pub fn is_empty(&self) -> Result<bool, LoadError> {
+        match self {
+            EmbeddedStore::Image(store) => Ok(store.is_empty()),
+            EmbeddedStore::Oxigraph(store) => store.inner().is_empty().map_err(LoadError::Store),
+        }
+    }
+
+    /// Passes what files are loaded into to `load`.
+    pub fn load<T>(&self, load: impl FnOnce(&dyn LoadTarget) -> T) -> T {
+        match self {
+            EmbeddedStore::Image(store) => load(store.as_ref()),
+            EmbeddedStore::Oxigraph(store) => load(&store.inner()),
+        }
+    }
+
+    /// Returns what the log calls the store.
+    #[must_use]
+    pub fn provider(&self) -> &'static str {
+        match self {
+            EmbeddedStore::Image(_) => "image",
+            EmbeddedStore::Oxigraph(store) => store.provider(),
+        }
+    }
+}
+
 impl DataStore {
     /// Opens the store that the settings describe: a server if there is an address, otherwise an
-    /// embedded store.
+    /// embedded store, over the folder of the data if there is one.
     ///
     /// Does not connect yet, so that a service can start while the server is down.
     ///
     /// # Errors
     ///
-    /// Fails if the settings are inconsistent.
+    /// Fails if the settings are inconsistent, or if the folder cannot be opened or has no data.
     pub fn open(settings: &Settings) -> Result<Self, OpenError> {
-        if settings.sparql.addresses.is_empty() {
-            let store = OxigraphStore::new(Store::new()?);
-            return Ok(DataStore::Embedded(Arc::new(store)));
+        match (
+            &settings.store.data_dir,
+            settings.sparql.addresses.is_empty(),
+        ) {
+            (None, true) => Ok(DataStore::Embedded(EmbeddedStore::in_memory()?)),
+            (Some(folder), true) => {
+                let image = data_folder::open_image(folder, &settings.store)?;
+                let store = EmbeddedStore::Image(Arc::new(image));
+                Ok(DataStore::Embedded(store))
+            }
+            (None, false) => DataStore::connect(&settings.sparql),
+            (Some(_), false) => Err(OpenError::TwoStores),
         }
-        DataStore::connect(&settings.sparql)
     }
 
     /// Creates the store for the server that `options` describe.
@@ -62,26 +149,46 @@ impl DataStore {
     #[must_use]
     pub fn graph_store(&self) -> Arc<dyn GraphStore> {
         match self {
-            DataStore::Embedded(store) => Arc::clone(store) as Arc<dyn GraphStore>,
+            DataStore::Embedded(store) => store.graph_store(),
             DataStore::Remote(store) => Arc::clone(store) as Arc<dyn GraphStore>,
         }
     }
 
     /// Returns the embedded store, if it is one.
     #[must_use]
-    pub fn embedded(&self) -> Option<&Arc<OxigraphStore>> {
+    pub fn embedded(&self) -> Option<&EmbeddedStore> {
         match self {
             DataStore::Embedded(store) => Some(store),
             DataStore::Remote(_) => None,
         }
     }
 
-    /// Returns the view of the data that does not depend on a schema.
+    /// Returns the data as they are without a schema.
     #[must_use]
-    pub fn data_view(&self) -> DataView<'_> {
+    pub fn plain_data(&self) -> PlainData {
         match self {
-            DataStore::Embedded(store) => DataView::Statements(store.as_ref()),
-            DataStore::Remote(store) => DataView::Queries(store.as_ref()),
+            DataStore::Embedded(store) => PlainData::Statements(store.statements()),
+            DataStore::Remote(store) => PlainData::Queries(Arc::clone(store)),
+        }
+    }
+}
+
+/// Data as they are without a schema.
+#[derive(Clone)]
+pub enum PlainData {
+    /// A list of statements.
+    Statements(Arc<dyn Statements>),
+    /// A server that answers SPARQL queries.
+    Queries(Arc<HttpStore>),
+}
+
+impl PlainData {
+    /// Returns the view that counts and checks take.
+    #[must_use]
+    pub fn view(&self) -> DataView<'_> {
+        match self {
+            PlainData::Statements(statements) => DataView::Statements(statements.as_ref()),
+            PlainData::Queries(store) => DataView::Queries(store.as_ref()),
         }
     }
 }

@@ -1,7 +1,11 @@
 //! What can be wrong with an image.
 
+use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::StoreError;
 
 /// An error of building, writing or opening an image.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +29,47 @@ pub enum ImageError {
         #[source]
         fault: Fault,
     },
+    /// The log of a folder cannot be read or written.
+    #[error("failed to access the log {}", path.display())]
+    Log {
+        /// The file of the log.
+        path: PathBuf,
+        /// What the log says.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The log of a folder is damaged, and what it holds is not served.
+    #[error("the log {} is damaged: {what}; restore the folder from a backup", path.display())]
+    LogDamaged {
+        /// The file of the log.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// Another store, of this process or another one, has the folder open.
+    #[error("the data folder {} is in use by another process", folder.display())]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// There are data in a folder that new ones were to be put into.
+    #[error("the folder {} holds data already", folder.display())]
+    HoldsData {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// There are no data in a folder that was to be opened.
+    #[error("the folder {} holds no data", folder.display())]
+    HoldsNoData {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// What was committed could not be written to the disk.
+    #[error("what was committed cannot be written to the disk")]
+    NotSynced(#[source] Arc<ImageError>),
+    /// The store is being closed.
+    #[error("the store is being closed")]
+    Closing,
     /// The data are too many for one image.
     #[error("an image holds at most {limit} {what}")]
     TooLarge {
@@ -64,12 +109,57 @@ pub enum Fault {
 }
 
 impl ImageError {
+    /// Returns whether the disk has no room, as far as the causes say.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        let first: &(dyn Error + 'static) = self;
+        let mut causes = std::iter::successors(Some(first), |&error| error.source());
+        causes.any(|error| io_cause(error).is_some_and(is_full))
+    }
+
     pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         move |source| ImageError::Io {
             path: path.to_owned(),
             source,
         }
     }
+}
+
+/// Returns what a writer is told of a commit that is not written.
+pub(super) fn not_written(error: Arc<ImageError>) -> StoreError {
+    let is_full = error.is_disk_full();
+    let error = Box::new(ImageError::NotSynced(error));
+    match is_full {
+        true => StoreError::DiskFull(error),
+        false => StoreError::Failed(error),
+    }
+}
+
+/// Returns what the system said; the database does not name it as a cause.
+fn io_cause<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
+    use redb::{CommitError, DatabaseError, StorageError, TableError, TransactionError};
+    let storage = error.downcast_ref::<StorageError>().or_else(|| {
+        if let Some(DatabaseError::Storage(error)) = error.downcast_ref() {
+            Some(error)
+        } else if let Some(TransactionError::Storage(error)) = error.downcast_ref() {
+            Some(error)
+        } else if let Some(TableError::Storage(error)) = error.downcast_ref() {
+            Some(error)
+        } else if let Some(CommitError::Storage(error)) = error.downcast_ref() {
+            Some(error)
+        } else {
+            None
+        }
+    });
+    match storage {
+        Some(StorageError::Io(error)) => Some(error),
+        _ => error.downcast_ref(),
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
 pub(super) fn damaged(section: &'static str) -> Fault {

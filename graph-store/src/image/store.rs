@@ -1,55 +1,192 @@
-//! A store over an image.
+//! A store over an image and the changes since.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
 
 use super::Image;
+use super::build::ImageBuilder;
+use super::error::ImageError;
+use super::folder::{Folder, FolderOptions, Held, MERGE_AFTER};
+use super::shared::{Keeping, Shared, locked};
+use super::snapshot::Snapshot;
 use super::source::Reader;
+use super::sync::LogThread;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::Walker;
 use crate::query::{Dataset, Hydrated, HydrationRequest, ObjectRef, Selection, Window};
-use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed};
+use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed, WriteStore};
 
-/// A store that reads an [`Image`]; it cannot be written to.
+/// What the store says that it is.
+pub(super) const PROVIDER: &str = "image";
+
+/// A store over an [`Image`] and the changes that were committed since it was built.
 ///
-/// Calls do their work on the calling thread. Another image can take the place of the one that is read; a
-/// call reads the one that it began with.
-#[derive(Debug)]
+/// Calls do their work on the calling thread. A call reads the data of one moment, whatever is committed
+/// meanwhile, and waits for nobody. When many quads have changed, they are merged into a new image in the
+/// background.
+///
+/// Terms are returned as they were written.
+///
+/// ```
+/// use graph_store::image::{FolderOptions, ImageBuilder, ImageStore};
+/// use oxrdf::{GraphNameRef, NamedNodeRef, QuadRef};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("data");
+/// let node = NamedNodeRef::new("http://example.org/a")?;
+/// let mut builder = ImageBuilder::new();
+/// builder.add(QuadRef::new(node, node, node, GraphNameRef::DefaultGraph))?;
+/// let options = FolderOptions::default();
+/// let store = ImageStore::create(&path, builder, &options)?;
+/// assert_eq!(store.quads(), 1);
+/// drop(store);
+///
+/// let store = ImageStore::open(&path, &options)?;
+/// assert_eq!(store.quads(), 1);
+/// # Ok(())
+/// # }
+/// ```
 pub struct ImageStore {
-    image: RwLock<Arc<Image>>,
+    pub(super) shared: Arc<Shared>,
+    /// Syncs the log of a store in a folder.
+    log: Option<LogThread>,
 }
 
 impl ImageStore {
-    /// Creates a store over an image.
+    /// Creates a store over an image. Changes are kept in memory, and end with the store.
     #[must_use]
     pub fn new(image: impl Into<Arc<Image>>) -> Self {
+        let (keeping, data) = (
+            Keeping::Memory(Default::default()),
+            Snapshot::new(image.into()),
+        );
         ImageStore {
-            image: RwLock::new(image.into()),
+            shared: Arc::new(Shared::new(keeping, data, 0, MERGE_AFTER)),
+            log: None,
         }
     }
 
-    /// Returns the image that is read now.
-    #[must_use]
-    pub fn image(&self) -> Arc<Image> {
-        let image = self.image.read();
-        Arc::clone(&image.unwrap_or_else(PoisonError::into_inner))
+    /// Puts the quads of a builder into a folder that holds no data yet, and opens it. The folder is created
+    /// if need be; other files in it are left alone.
+    ///
+    /// # Errors
+    /// When the folder holds data, is in use, or cannot be written. It holds no data then.
+    pub fn create(
+        folder: impl AsRef<Path>,
+        builder: ImageBuilder,
+        options: &FolderOptions,
+    ) -> Result<Self, ImageError> {
+        let held = Folder::create(folder.as_ref(), builder, options)?;
+        ImageStore::over(held, options, folder.as_ref())
     }
 
-    /// Puts an image in place of the one that is read, and returns that one.
-    pub fn replace(&self, image: impl Into<Arc<Image>>) -> Arc<Image> {
-        let mut current = self.image.write().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut current, image.into())
+    /// Opens a folder that holds data. Nobody else can open it until the store is dropped.
+    ///
+    /// All of its files are read and checked. What was committed is there, up to the last commit that is
+    /// whole.
+    ///
+    /// # Errors
+    /// When the folder holds no data, is in use, cannot be read, or has a damaged file.
+    pub fn open(folder: impl AsRef<Path>, options: &FolderOptions) -> Result<Self, ImageError> {
+        let held = Folder::open(folder.as_ref(), options)?;
+        ImageStore::over(held, options, folder.as_ref())
+    }
+
+    fn over(held: Held, options: &FolderOptions, path: &Path) -> Result<Self, ImageError> {
+        let Held {
+            folder,
+            data,
+            sequence,
+        } = held;
+        let keeping = Keeping::Folder(folder);
+        let shared = Shared::new(keeping, data, sequence, options.merge_after);
+        let shared = Arc::new(shared);
+        let log = LogThread::start(&shared, options.sync).map_err(ImageError::io(path))?;
+        shared.keep_up();
+        Ok(ImageStore {
+            shared,
+            log: Some(log),
+        })
+    }
+
+    /// Returns whether a folder holds data.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn exists(folder: impl AsRef<Path>) -> io::Result<bool> {
+        Folder::exists(folder.as_ref())
+    }
+
+    /// Returns the data as they are now.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.shared.published()
+    }
+
+    /// Returns the number of quads.
+    #[must_use]
+    pub fn quads(&self) -> u64 {
+        self.snapshot().quads()
+    }
+
+    /// Returns whether there are no quads.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.snapshot().is_empty()
+    }
+
+    /// Adds all quads to an image in the making.
+    ///
+    /// # Errors
+    /// Those of [`ImageBuilder::add`].
+    pub fn add_to(&self, builder: &mut ImageBuilder) -> Result<(), ImageError> {
+        self.snapshot().add_to(builder)
+    }
+
+    /// Puts the quads of a builder in place of all that there are, at once. Transactions that are open
+    /// conflict. Records of changes stay, and sequences go on.
+    ///
+    /// # Errors
+    /// Those of building and writing an image. Nothing has changed then.
+    pub fn replace_data(&self, builder: ImageBuilder) -> Result<(), ImageError> {
+        self.shared.replace(builder)
+    }
+
+    /// Writes a folder that holds the data and the records of changes as they are now, for
+    /// [`ImageStore::open`]. Requests go on meanwhile, those that write too.
+    ///
+    /// It is written to a folder with `.partial` behind its name first, so it is there as a whole or not at
+    /// all.
+    ///
+    /// # Errors
+    /// When the target holds data or other files, or cannot be written.
+    pub fn backup(&self, target: impl AsRef<Path>) -> Result<(), ImageError> {
+        self.shared.back_up(target.as_ref())
+    }
+
+    /// Merges all changes into a new image, and returns when that is done. Requests go on meanwhile.
+    ///
+    /// The store does this itself when many quads have changed.
+    ///
+    /// # Errors
+    /// Those of building an image. Nothing has changed then.
+    pub fn merge(&self) -> Result<(), ImageError> {
+        self.shared.merge()
     }
 }
 
 fn walker<'a>(
-    image: &'a Image,
+    data: &'a Snapshot,
     dataset: &Dataset,
     context: &'a CallContext,
 ) -> Walker<'a, Reader<'a>> {
-    Walker::new(Reader::new(image), dataset, context)
+    Walker::new(Reader::new(data), dataset, context)
 }
 
 #[async_trait]
@@ -59,7 +196,7 @@ impl GraphStore for ImageStore {
         selection: &Selection,
         context: &CallContext,
     ) -> Result<Vec<ObjectRef>, StoreError> {
-        walker(&self.image(), &selection.dataset, context).select(selection)
+        walker(&self.snapshot(), &selection.dataset, context).select(selection)
     }
 
     async fn select_window(
@@ -68,8 +205,8 @@ impl GraphStore for ImageStore {
         window: &Window,
         context: &CallContext,
     ) -> Result<Windowed, StoreError> {
-        let image = self.image();
-        let walker = walker(&image, &selection.dataset, context);
+        let data = self.snapshot();
+        let walker = walker(&data, &selection.dataset, context);
         walker.select_window(selection, window)
     }
 
@@ -78,18 +215,22 @@ impl GraphStore for ImageStore {
         request: &HydrationRequest<'_>,
         context: &CallContext,
     ) -> Result<Hydrated, StoreError> {
-        walker(&self.image(), request.dataset, context).hydrate(request)
+        walker(&self.snapshot(), request.dataset, context).hydrate(request)
     }
 
     async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
         context.check()?;
         Ok(StoreInfo {
-            provider: "image".to_owned(),
-            statements: Some(self.image().quads()),
+            provider: PROVIDER.to_owned(),
+            statements: Some(self.quads()),
         })
     }
 
     fn local(&self) -> Option<&dyn LocalStore> {
+        Some(self)
+    }
+
+    fn writer(&self) -> Option<&dyn WriteStore> {
         Some(self)
     }
 }
@@ -100,10 +241,31 @@ impl LocalStore for ImageStore {
         request: &HydrationRequest<'_>,
         context: &CallContext,
     ) -> Option<Result<Hydrated, StoreError>> {
-        Some(walker(&self.image(), request.dataset, context).hydrate(request))
+        Some(walker(&self.snapshot(), request.dataset, context).hydrate(request))
     }
 
     fn is_metered(&self) -> bool {
         true
+    }
+}
+
+impl Drop for ImageStore {
+    fn drop(&mut self) {
+        let Some(log) = self.log.take() else { return };
+        self.shared.is_closing.store(true, Ordering::Relaxed);
+        drop(log);
+        // A merge that goes on would write to a folder that others may open.
+        let _replacing = locked(&self.shared.replacing);
+        if let Some(folder) = self.shared.folder() {
+            folder.close();
+        }
+    }
+}
+
+impl std::fmt::Debug for ImageStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ImageStore")
+            .field("data", &self.snapshot())
+            .finish_non_exhaustive()
     }
 }

@@ -113,7 +113,7 @@ pub(crate) trait QuadSource {
     fn node<'n>(&self, iri: &'n NamedNode) -> Cow<'n, Self::Node>;
 
     /// Returns the handle of a term; one that does not occur in the data gets one too.
-    #[cfg(feature = "oxigraph")]
+    #[cfg(any(feature = "image", feature = "oxigraph"))]
     fn term(&self, term: TermRef<'_>) -> Self::Term;
 
     /// Looks a property up.
@@ -224,7 +224,7 @@ pub(crate) trait QuadSource {
     }
 
     /// Returns whole quads that match a pattern: a triple once for each of its graphs.
-    #[cfg(feature = "oxigraph")]
+    #[cfg(any(feature = "image", feature = "oxigraph"))]
     fn quads<'s>(
         &'s self,
         pattern: Pattern<'_>,

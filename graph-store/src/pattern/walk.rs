@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use oxrdf::{GraphNameRef, NamedNode, Term};
-#[cfg(feature = "oxigraph")]
+#[cfg(any(feature = "image", feature = "oxigraph"))]
 use oxrdf::{Quad, TermRef};
 
 use super::ready::{Known, ReadyStep, ReadyTest};
@@ -359,7 +359,7 @@ impl<'a, S: QuadSource> Walker<'a, S> {
     }
 }
 
-#[cfg(feature = "oxigraph")]
+#[cfg(any(feature = "image", feature = "oxigraph"))]
 impl<S: QuadSource> Walker<'_, S> {
     /// Counts a quad that is kept for the result, as [`Walker::keep`] does a term.
     pub(super) fn keep_quad(&self, quad: &Quad) {

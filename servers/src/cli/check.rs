@@ -52,7 +52,9 @@ impl Check {
             return Err(CliError::Usage(message.to_owned()));
         }
         let settings = self.config.told(console)?;
-        let has_store = self.store.is_given() || !settings.sparql.addresses.is_empty();
+        let has_store = self.store.is_given()
+            || !settings.sparql.addresses.is_empty()
+            || settings.store.data_dir.is_some();
         if !self.input.has_data() && !has_store {
             let message = "data are needed: use --data FILE or --store URL";
             return Err(CliError::Usage(message.to_owned()));
@@ -60,7 +62,8 @@ impl Check {
         self.input.check_against(&settings)?;
         let (schema, Opened { store, data }) =
             over_data(&self.input, &self.store, &settings, console)?;
-        let (statements, solutions) = match data.data_view() {
+        let plain = data.plain_data();
+        let (statements, solutions) = match plain.view() {
             DataView::Statements(statements) => (Some(statements), None),
             DataView::Queries(solutions) => (None, Some(solutions)),
         };

@@ -6,16 +6,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use graph_store::CallContext;
-use oxigraph::store::Store;
 use soml_data::infer::{InferOptions, Inferred, infer, infer_remote};
 
 use super::config_args::ConfigArgs;
-use super::input::Reading;
+use super::input::{Reading, two_stores};
 use super::store::{StoreArgs, runtime};
 use super::{CliError, Console, Exit};
 use crate::config::Settings;
 use crate::load::thousands;
-use crate::store::DataStore;
+use crate::store::{DataStore, EmbeddedStore};
 
 #[derive(Debug, Args)]
 pub(super) struct Infer {
@@ -73,7 +72,12 @@ impl Infer {
         };
         let store = StoreArgs::at(self.store.clone()).data_store(settings, console)?;
         let context = CallContext::new();
+        let is_kept = self.store.is_none() && settings.store.data_dir.is_some();
         let inferred = match (&store, self.data.as_slice()) {
+            (DataStore::Embedded(store), []) if is_kept => {
+                infer(store.statements().as_ref(), &options, &context)
+            }
+            (DataStore::Embedded(_), [_, ..]) if is_kept => return Err(two_stores()),
             (DataStore::Embedded(_), []) => {
                 let message = "data are needed: name files, or a SPARQL endpoint with --store URL";
                 return Err(CliError::Usage(message.to_owned()));
@@ -85,9 +89,9 @@ impl Infer {
                 return Err(CliError::Usage(message.to_owned()));
             }
             (DataStore::Embedded(store), files) => {
-                let loaded = self.reading.load(files, &store.inner(), console)?;
+                let loaded = self.reading.load(files, store, console)?;
                 writeln!(console.err, "{loaded}")?;
-                infer(&store.inner(), &options, &context)
+                infer(store.statements().as_ref(), &options, &context)
             }
             (DataStore::Remote(store), []) => {
                 runtime()?.block_on(infer_remote(store.as_ref(), &options, &context))
@@ -135,9 +139,9 @@ fn exists(path: &Path) -> CliError {
 pub(super) const INFERRED: &str = "the inferred schema";
 
 /// Makes a schema from data that is loaded, for commands that were given none.
-pub(super) fn from_data(store: &Store) -> Result<Inferred, CliError> {
+pub(super) fn from_data(store: &EmbeddedStore) -> Result<Inferred, CliError> {
     let options = InferOptions::default();
-    infer(store, &options, &CallContext::new()).map_err(CliError::Infer)
+    infer(store.statements().as_ref(), &options, &CallContext::new()).map_err(CliError::Infer)
 }
 
 /// Says what a schema made from data has.

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use graphql_gen::typesystem::ApiOptions;
 use indicatif::ProgressDrawTarget;
-use oxigraph::store::Store;
 
 use super::progress::Reporter;
 use super::{CliError, Console};
 use crate::config::Settings;
 use crate::demo::Demo;
 use crate::load::{
-    DataFiles, DataFormat, LoadError, LoadObserver, LoadOptions, LoadSummary, data_files,
-    load_embedded, load_files, read_text,
+    DataFiles, DataFormat, LoadError, LoadObserver, LoadOptions, LoadSummary, LoadTarget,
+    data_files, load_embedded, load_files, read_text,
 };
 use crate::render::{self, Style};
 use crate::schema::{UsableSchema, check_with, served_api};
+use crate::store::EmbeddedStore;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Schema and data")]
@@ -65,6 +65,15 @@ impl Input {
             "{flag} loads data into the embedded store, and `sparql.endpoint.address` names a \
              server that holds the data: use only one of them"
         )))
+    }
+
+    /// Refuses data to load when a server or a folder holds the data, for commands that keep nothing.
+    pub(super) fn check_against_stores(&self, settings: &Settings) -> Result<(), CliError> {
+        self.check_against(settings)?;
+        match settings.store.data_dir.is_some() && self.has_data() {
+            true => Err(two_stores()),
+            false => Ok(()),
+        }
     }
 
     /// Returns the text of the schema and a name for it, when there is one. That of a demo has further
@@ -119,11 +128,13 @@ impl Input {
     /// Loads the data, when there is any.
     pub(super) fn load(
         &self,
-        store: &Store,
+        store: &EmbeddedStore,
         console: &mut Console<'_>,
     ) -> Result<Option<LoadSummary>, CliError> {
         match self.data(console)? {
-            Some(data) => data.load_watched(store, console).map(Some),
+            Some(data) => store
+                .load(|target| data.load_watched(target, console))
+                .map(Some),
             None => Ok(None),
         }
     }
@@ -154,32 +165,34 @@ impl Data {
     /// Loads the data into `store`.
     pub(super) fn load(
         &self,
-        store: &Store,
+        store: &EmbeddedStore,
+        observer: &mut dyn LoadObserver,
+    ) -> Result<LoadSummary, LoadError> {
+        store.load(|target| self.load_into(target, observer))
+    }
+
+    fn load_into(
+        &self,
+        target: &dyn LoadTarget,
         observer: &mut dyn LoadObserver,
     ) -> Result<LoadSummary, LoadError> {
         match &self.source {
             Source::Demo(demo) => {
-                let data = demo.whole_data();
-                load_embedded(
-                    store,
-                    demo.data_name,
-                    Cursor::new(data),
-                    &self.options,
-                    observer,
-                )
+                let data = Cursor::new(demo.whole_data());
+                load_embedded(target, demo.data_name, data, &self.options, observer)
             }
-            Source::Files(files) => load_files(store, files, &self.options, observer),
+            Source::Files(files) => load_files(target, files, &self.options, observer),
         }
     }
 
     /// Loads the data; findings and progress go to the console.
     fn load_watched(
         &self,
-        store: &Store,
+        target: &dyn LoadTarget,
         console: &mut Console<'_>,
     ) -> Result<LoadSummary, CliError> {
         let mut reporter = Reporter::new(console, self.files(), ProgressDrawTarget::stderr());
-        let summary = self.load(store, &mut reporter)?;
+        let summary = self.load_into(target, &mut reporter)?;
         reporter.finish()?;
         Ok(summary)
     }
@@ -190,10 +203,20 @@ impl Reading {
     pub(super) fn load(
         &self,
         paths: &[PathBuf],
-        store: &Store,
+        store: &EmbeddedStore,
         console: &mut Console<'_>,
     ) -> Result<LoadSummary, CliError> {
-        self.data(paths, console)?.load_watched(store, console)
+        store.load(|target| self.load_into(paths, target, console))
+    }
+
+    /// Loads `paths` into what is no store yet, or is one; findings go to the console.
+    pub(super) fn load_into(
+        &self,
+        paths: &[PathBuf],
+        target: &dyn LoadTarget,
+        console: &mut Console<'_>,
+    ) -> Result<LoadSummary, CliError> {
+        self.data(paths, console)?.load_watched(target, console)
     }
 
     /// Finds the files that `paths` stand for; what is left out of folders goes to the console.
@@ -234,6 +257,13 @@ impl Reading {
             ..LoadOptions::default()
         }
     }
+}
+
+/// Says that there are data in two places.
+pub(super) fn two_stores() -> CliError {
+    let message = "files are loaded into memory, and `store.dataDir` names a folder that holds the data: use only one \
+                   of them; `soml load` adds files to a folder";
+    CliError::Usage(message.to_owned())
 }
 
 /// Reads a SOML document.

@@ -3,6 +3,7 @@
 //!
 //! Nothing here prints by itself; text goes to the [`Console`] that the binary hands in.
 
+mod backup;
 mod changes;
 mod check;
 mod completions;
@@ -13,6 +14,7 @@ mod diff;
 mod explain;
 mod explain_query;
 mod federation_gateway;
+mod folder_args;
 mod format;
 mod gatewaying;
 mod graphql_file;
@@ -21,7 +23,9 @@ mod indexing;
 mod infer;
 mod input;
 mod json_schema;
+mod keeping;
 mod lines;
+mod load;
 mod loading;
 mod operation;
 mod other_data;
@@ -30,6 +34,7 @@ mod progress;
 mod provision;
 mod query;
 mod remote;
+mod restore;
 mod sdl;
 mod search;
 mod search_service;
@@ -53,12 +58,14 @@ use search_index::indexer::IndexerError;
 
 use crate::auth::VerifierError;
 use crate::config::{ConfigError, Switch, code};
+use crate::data_folder::{FolderError, image_code};
 use crate::gateway::{SetupError, StartError};
 use crate::http::ServeError;
 use crate::identity::ProviderError;
 use crate::idp::IdpError;
 use crate::load::LoadError;
 use crate::provisioning::ProvisioningError;
+use crate::schema_store::SchemaStoreError;
 use crate::search::EnginesError;
 use crate::store::OpenError;
 
@@ -121,6 +128,12 @@ enum Command {
     Plan(plan::Plan),
     /// Validates RDF data against a SOML document.
     Check(Box<check::Check>),
+    /// Loads RDF data into a folder, for `soml serve --data-dir`.
+    Load(load::Load),
+    /// Copies a folder with data and schemas, also while a service serves it.
+    Backup(backup::Backup),
+    /// Restores a folder with data and schemas from a backup.
+    Restore(restore::Restore),
     /// Prints what mutations have changed, as a running service records it.
     Changes(changes::Changes),
     /// Brings roles and users of a provisioning file to an identity provider.
@@ -261,6 +274,10 @@ enum CliError {
     #[error(transparent)]
     Store(#[from] OpenError),
     #[error(transparent)]
+    Folder(#[from] FolderError),
+    #[error("failed to read the stored schemas")]
+    Schemas(#[source] SchemaStoreError),
+    #[error(transparent)]
     Engines(#[from] EnginesError),
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -285,6 +302,10 @@ impl CliError {
         match self {
             CliError::Config(error) => error.code(),
             CliError::Provider(error) => Some(error.code()),
+            CliError::Folder(error) | CliError::Store(OpenError::Folder(error)) => {
+                Some(error.code())
+            }
+            CliError::Load(LoadError::Image(error)) => Some(image_code(error)),
             CliError::TokenKeysMissing => Some(code::TOKEN_KEYS_MISSING),
             CliError::Verifier(VerifierError::Key(_)) => Some(code::TOKEN_KEY_INVALID),
             _ => None,
@@ -296,7 +317,12 @@ impl CliError {
             #[cfg(feature = "rocksdb")]
             CliError::OpenStore { .. } => Exit::System,
             CliError::Config(ConfigError::Read { .. })
-            | CliError::Load(LoadError::Read { .. } | LoadError::Store(_) | LoadError::Stopped)
+            | CliError::Load(
+                LoadError::Read { .. }
+                | LoadError::Store(_)
+                | LoadError::Image(_)
+                | LoadError::Stopped,
+            )
             | CliError::Read { .. }
             | CliError::Write(_)
             | CliError::WriteFile { .. }
@@ -309,7 +335,9 @@ impl CliError {
                 | ProviderError::KeyFile { .. }
                 | ProviderError::Cryptography,
             )
-            | CliError::Store(OpenError::Embedded(_))
+            | CliError::Store(OpenError::Embedded(_) | OpenError::Folder(_))
+            | CliError::Folder(_)
+            | CliError::Schemas(_)
             | CliError::Engines(EnginesError::Embedded { .. })
             | CliError::Engine(_)
             | CliError::Start(_) => Exit::System,
@@ -361,6 +389,9 @@ impl Soml {
             Command::Compose(compose) => compose.run(console),
             Command::Plan(plan) => plan.run(console),
             Command::Check(check) => check.run(console),
+            Command::Load(load) => load.run(console),
+            Command::Backup(backup) => backup.run(console),
+            Command::Restore(restore) => restore.run(console),
             Command::Changes(changes) => changes.run(console),
             Command::Provision(provision) => provision.run(console),
             Command::Explain(explain) => explain.run(console),

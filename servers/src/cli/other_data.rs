@@ -28,8 +28,15 @@ async fn warn(app: &App, store: &DataStore) {
     let context = CallContext::new().with_timeout(app.settings.request_timeout);
     let schema = bound.service.api().soml();
     let graph_store = store.graph_store();
-    let data = store.data_view();
-    let looked = classes_instead(schema, graph_store.as_ref(), data, MAX_NAMED, &context).await;
+    let data = store.plain_data();
+    let looked = classes_instead(
+        schema,
+        graph_store.as_ref(),
+        data.view(),
+        MAX_NAMED,
+        &context,
+    )
+    .await;
     match looked {
         Ok(None) => {}
         Ok(Some(classes)) => tracing::warn!(

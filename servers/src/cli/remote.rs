@@ -20,6 +20,8 @@ const TOKEN_FILE: &str = "SOML_TOKEN_FILE";
 
 /// Maximum time of a request as a whole.
 const TIMEOUT: Duration = Duration::from_secs(90);
+/// Maximum time of a request for work that copies all data.
+const LONG_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 /// Maximum size of an answer.
 const MAX_BYTES: usize = 256 << 20;
 
@@ -118,6 +120,21 @@ impl RemoteService {
         match status {
             StatusCode::OK => Ok(body),
             status => Err(refused(status, &body)),
+        }
+    }
+
+    /// Asks for something to be made at a path, of which each segment is given.
+    pub(super) async fn put(&self, path: &[&str]) -> Result<(), CliError> {
+        let mut url = self.url.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path);
+        }
+        // Whoever stops waiting does not stop the work.
+        let request = self.client.put(url).timeout(LONG_TIMEOUT);
+        let (status, body) = read(self.send(request).await?).await?;
+        match status.is_success() {
+            true => Ok(()),
+            false => Err(refused(status, &body)),
         }
     }
 

@@ -83,7 +83,9 @@ impl Serve {
     /// Returns where the data are; refuses to index where there are none.
     fn source(&self, settings: &Settings) -> Result<Source, CliError> {
         let has_own = self.input.has_data();
-        let has_data = has_own || !settings.sparql.addresses.is_empty();
+        self.input.check_against_stores(settings)?;
+        let is_kept = settings.store.data_dir.is_some();
+        let has_data = has_own || is_kept || !settings.sparql.addresses.is_empty();
         let is_on = match settings.search.indexing {
             Switch::On => true,
             Switch::Off => false,
@@ -194,7 +196,7 @@ impl Serve {
         if let (Some(data), Some(store)) = (data, store) {
             let loading = &search.app.loading;
             loading.begin(data.files().len().max(1));
-            let (store, target) = (Arc::clone(store), lines.terminal());
+            let (store, target) = (store.clone(), lines.terminal());
             let summary = loading::load(loading, store, data, console, target).await?;
             tracing::info!("{summary}");
             loading.end();

@@ -58,6 +58,10 @@ pub(super) async fn beside(
     }
     // There are no plans of searches to show.
     settings.explain = false;
+    let is_default = settings.search.location == Settings::default().search.location;
+    if let Some(folder) = settings.store.data_dir.as_ref().filter(|_| is_default) {
+        settings.search.location = folder.join("search").display().to_string();
+    }
     settings.port = settings.search.port_beside(settings.port);
     let indexing = settings.search.indexing != Switch::Off;
     let storage = match keeps_data {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use graph_store::CallContext;
+#[cfg(feature = "rocksdb")]
 use graph_store::oxigraph::OxigraphStore;
 use tokio::sync::oneshot;
 
@@ -15,6 +16,7 @@ use super::config_args::ConfigArgs;
 use super::gatewaying;
 use super::infer::{INFERRED, from_data, summary};
 use super::input::{Data, Input, usable_with};
+use super::keeping::{self, Stores};
 use super::lines::Lines;
 use super::other_data::warn_in_background;
 use super::searching::{self, Searching};
@@ -24,10 +26,10 @@ use crate::app::{App, SchemaChangeError};
 use crate::auth::{self, Verifier};
 use crate::config::{PROPERTIES, Settings, Switch};
 use crate::http::Server;
-use crate::load::LoadError;
 use crate::logging;
-use crate::schema_store::InMemorySchemaStore;
-use crate::store::DataStore;
+use crate::schema::UsableSchema;
+use crate::schema_store::SchemaStoreError;
+use crate::store::{DataStore, EmbeddedStore};
 
 /// Time for work off the async workers to notice that it is cancelled.
 const LAST_WORK: Duration = Duration::from_secs(1);
@@ -53,6 +55,10 @@ pub(super) struct Serve {
     /// Needs a build with `--features rocksdb`.
     #[arg(long, value_name = "DIR", conflicts_with = "demo")]
     store_path: Option<PathBuf>,
+    /// Keeps data and schemas in a folder over a restart (`store.dataDir`): `--data` is loaded only if the
+    /// folder has no data.
+    #[arg(long, value_name = "DIR", conflicts_with = "store_path")]
+    data_dir: Option<PathBuf>,
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
@@ -107,7 +113,10 @@ impl Serve {
             ..Settings::default()
         };
         defaults.security.enabled = security;
-        let (settings, warnings) = self.config.of_service(defaults, (self.host, self.port))?;
+        let (mut settings, warnings) = self.config.of_service(defaults, (self.host, self.port))?;
+        if let Some(folder) = &self.data_dir {
+            settings.store.data_dir = Some(folder.clone());
+        }
         self.input.check_against(&settings)?;
         Ok((settings, warnings))
     }
@@ -135,11 +144,11 @@ impl Serve {
         console: &mut Console<'_>,
     ) -> Result<Exit, CliError> {
         let mut stop = pin!(stop_signal());
-        let store = self.data_store(&settings)?;
+        let stores = self.stores(&settings)?;
         let schema = self.input.served_schema(self.roles)?;
         let data = self.input.data(console)?;
-        let schemas = Arc::new(InMemorySchemaStore::default());
-        let app = App::new(settings, store.graph_store(), schemas);
+        let app = stores.app(settings);
+        let Stores { data: store, .. } = stores;
         let app = match &users {
             Some(users) => app.with_provider(users.provider()),
             None => app,
@@ -151,10 +160,13 @@ impl Serve {
         // Before the data, so that a port that is taken is known at once.
         let server = Server::listen(Arc::clone(&app)).await?;
         // Before the data too, so that mistakes in the schema are known at once.
-        if let Some((name, text)) = &schema {
-            self.bind(&app, name, text, console).await?;
+        match &schema {
+            Some((name, text)) => self.bind(&app, name, text, console).await?,
+            None => bind_kept(&app, console).await?,
         }
-        let keeps_data = store.embedded().is_none() || self.store_path.is_some();
+        let keeps_data = store.embedded().is_none()
+            || self.store_path.is_some()
+            || app.settings.store.data_dir.is_some();
         if let Some(data) = &data {
             app.loading.begin(data.files().len().max(1));
         }
@@ -167,9 +179,7 @@ impl Serve {
             let _ = ended.await;
         }));
         let work = async {
-            let has_schema = schema.is_some();
-            self.fill(&app, &store, data, has_schema, lines, console)
-                .await?;
+            self.fill(&app, &store, data, lines, console).await?;
             app.loaded();
             if let Some(search) = &search {
                 self.start_search(&app, search, console).await?;
@@ -235,21 +245,12 @@ impl Serve {
         app: &Arc<App>,
         store: &DataStore,
         data: Option<Data>,
-        has_schema: bool,
         lines: &Lines,
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
         match store.embedded() {
             Some(store) => {
-                self.fill_embedded(app, store, data, has_schema, lines, console)
-                    .await?;
-                let store = Arc::clone(store);
-                // Nobody waits for it: without its index the store answers too.
-                drop(tokio::task::spawn_blocking(move || {
-                    if let Err(error) = store.seal() {
-                        tracing::warn!(%error, "failed to index inverse properties");
-                    }
-                }));
+                self.fill_embedded(app, store, data, lines, console).await?;
             }
             None => {
                 let address = app.settings.sparql.addresses.to_string();
@@ -268,10 +269,15 @@ impl Serve {
         Ok(())
     }
 
-    /// Opens the store on disk that is named, or the one that the settings name.
-    fn data_store(&self, settings: &Settings) -> Result<DataStore, CliError> {
+    /// Opens the store on disk that is named, or what the settings name.
+    fn stores(&self, settings: &Settings) -> Result<Stores, CliError> {
         match &self.store_path {
-            None => Ok(DataStore::open(settings)?),
+            None => Stores::open(settings),
+            Some(_) if settings.store.data_dir.is_some() => Err(CliError::Usage(
+                "--store-path and `store.dataDir` name folders that keep the data: use only one of \
+                 them"
+                    .to_owned(),
+            )),
             Some(_) if !settings.sparql.addresses.is_empty() => Err(CliError::Usage(
                 "--store-path keeps data in this process, and `sparql.endpoint.address` names a \
                  server that holds the data: use only one of them"
@@ -279,15 +285,16 @@ impl Serve {
             )),
             #[cfg(feature = "rocksdb")]
             Some(folder) => OxigraphStore::open(folder)
-                .map(|store| DataStore::Embedded(Arc::new(store)))
+                .map(|store| EmbeddedStore::Oxigraph(Arc::new(store)))
+                .map(|store| Stores::with_data(DataStore::Embedded(store)))
                 .map_err(|source| CliError::OpenStore {
                     folder: folder.clone(),
                     source,
                 }),
             #[cfg(not(feature = "rocksdb"))]
             Some(_) => Err(CliError::Usage(
-                "this build keeps data in memory only; --store-path needs a build with \
-                 `--features rocksdb`"
+                "--store-path needs a build with `--features rocksdb`; --data-dir keeps data on disk in \
+                 every build"
                     .to_owned(),
             )),
         }
@@ -297,42 +304,32 @@ impl Serve {
     async fn fill_embedded(
         &self,
         app: &Arc<App>,
-        store: &Arc<OxigraphStore>,
+        store: &EmbeddedStore,
         data: Option<Data>,
-        has_schema: bool,
         lines: &Lines,
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
-        let (provider, is_named) = (store.provider(), data.is_some());
-        let has_data = !store.inner().is_empty().map_err(LoadError::Store)?;
+        let is_named = data.is_some();
+        let has_data = !store.is_empty()?;
         match data {
             Some(_) if has_data => {
-                tracing::warn!("the store already has data; --data is not loaded");
+                tracing::warn!("the store has data already; --data is not loaded");
             }
             Some(data) => {
-                let (store, target) = (Arc::clone(store), lines.terminal());
+                let (store, target) = (store.clone(), lines.terminal());
                 let summary = loading::load(&app.loading, store, data, console, target).await?;
                 tracing::info!("{summary}");
             }
             None => {}
         }
-        if !has_schema && (has_data || is_named) {
+        if !app.has_schema() && (has_data || is_named) {
             self.bind_inferred(app, store, console).await?;
         }
-        match &self.store_path {
-            None => tracing::info!(
-                provider,
-                "schemas and data are kept in memory; `sparql.endpoint.address` is not set"
-            ),
-            Some(folder) => tracing::info!(
-                provider,
-                folder = %folder.display(),
-                "data are kept on disk, schemas in memory"
-            ),
-        }
+        keeping::log(&app.settings, store.provider(), self.store_path.as_deref());
         Ok(())
     }
 
+    /// Stores the schema that the service is started with, in place of the one with its name, and binds it.
     async fn bind(
         &self,
         app: &App,
@@ -340,11 +337,12 @@ impl Serve {
         text: &str,
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
-        usable_with(name, text, &app.api_options(), console)?;
+        let UsableSchema { id, .. } = usable_with(name, text, &app.api_options(), console)?;
         let unusable = |error: SchemaChangeError| CliError::Input(format!("{name}: {error}"));
-        let (stored, _) = app.store_schema(text).await.map_err(unusable)?;
+        let stored = app.store_or_replace(&id, text).await;
+        stored.map_err(unusable)?;
         let query = self.input.demo.as_ref().map(|demo| demo.query);
-        app.bind(&stored.id, query).await.map_err(unusable)?;
+        app.bind(&id, query).await.map_err(unusable)?;
         Ok(())
     }
 
@@ -352,11 +350,11 @@ impl Serve {
     async fn bind_inferred(
         &self,
         app: &App,
-        store: &Arc<OxigraphStore>,
+        store: &EmbeddedStore,
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
-        let store = Arc::clone(store);
-        let inferred = tokio::task::spawn_blocking(move || from_data(&store.inner()));
+        let store = store.clone();
+        let inferred = tokio::task::spawn_blocking(move || from_data(&store));
         let inferred = inferred.await.expect("inferring a schema does not panic")?;
         tracing::info!(
             "{}, since --schema names none; `soml infer` writes it to a file for you to refine",
@@ -364,6 +362,21 @@ impl Serve {
         );
         self.bind(app, INFERRED, &inferred.yaml, console).await
     }
+}
+
+/// Binds the schema that was bound when the service ended, where that is kept.
+async fn bind_kept(app: &App, console: &mut Console<'_>) -> Result<(), CliError> {
+    let failed = |error: SchemaStoreError| CliError::Schemas(error);
+    let Some(id) = app.schemas.bound().await.map_err(failed)? else {
+        return Ok(());
+    };
+    let stored = app.schemas.get(&id).await.map_err(failed)?;
+    let stored = stored.ok_or(SchemaStoreError::NotFound).map_err(failed)?;
+    tracing::info!(schema = id, "binding what was bound before");
+    usable_with(&id, &stored.text, &app.api_options(), console)?;
+    let unusable = |error: SchemaChangeError| CliError::Input(format!("{id}: {error}"));
+    app.bind(&id, None).await.map_err(unusable)?;
+    Ok(())
 }
 
 /// Logs from now on, first of all what is configured.
@@ -452,8 +465,7 @@ fn announce(
         }
     };
     writeln!(console.out, "Security: {security}")?;
-    if app.writes() && !app.keeps_writes() {
-        let writing = "kept in memory only; what is written is gone when the process ends";
+    if let Some(writing) = keeping::writing(app) {
         writeln!(console.out, "Writing:  {writing}")?;
     }
     if let Some(search) = search {

@@ -88,9 +88,13 @@ fn open(
     settings: &Settings,
     console: &mut Console<'_>,
 ) -> Result<(Opened, bool), CliError> {
+    if !args.is_given() {
+        input.check_against_stores(settings)?;
+    }
     let data = args.data_store(settings, console)?;
     let has_data = match data.embedded() {
-        Some(embedded) => input.load(&embedded.inner(), console)?.is_some(),
+        Some(_) if settings.store.data_dir.is_some() => true,
+        Some(embedded) => input.load(embedded, console)?.is_some(),
         None => true,
     };
     let store = data.graph_store();
@@ -146,7 +150,7 @@ fn over(
             return Err(CliError::Usage(message.to_owned()));
         }
     };
-    let inferred = from_data(&embedded.inner())?;
+    let inferred = from_data(embedded)?;
     let made = summary(&inferred);
     writeln!(console.err, "{made}, since --schema names none")?;
     let schema = usable(INFERRED, &inferred.yaml, console)?;

@@ -18,6 +18,7 @@ mod search;
 mod security;
 mod settings;
 mod sources;
+mod store;
 mod table;
 mod traces;
 
@@ -38,5 +39,6 @@ pub use search::{
 pub use security::{Algorithms, KeysAddress, Names, SecuritySettings, Switch};
 pub use settings::{Automatic, LogFormat, Settings};
 pub use sources::{ConfigError, Sources, read};
+pub use store::{StoreSettings, SyncWhen};
 pub use table::{PROPERTIES, Property};
 pub use traces::{StandardVariables, TracesEndpoint, TracesSettings};

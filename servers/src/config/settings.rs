@@ -18,6 +18,7 @@ use super::mutation::{Graph, MutationSettings};
 use super::provider::ProviderSettings;
 use super::search::SearchSettings;
 use super::security::SecuritySettings;
+use super::store::StoreSettings;
 
 /// Everything that can be configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +52,8 @@ pub struct Settings {
     /// The SPARQL server that holds the data; without an address, the store is embedded
     /// (`sparql.endpoint.*`).
     pub sparql: ConnectionOptions,
+    /// Where an embedded store keeps its data (`store.*`).
+    pub store: StoreSettings,
     /// Maximum size of the body of a GraphQL request (`http.maxBodyBytes`).
     pub max_body_bytes: usize,
     /// Maximum size of a SOML document that is sent (`http.maxSchemaBytes`).
@@ -112,6 +115,7 @@ impl Default for Settings {
             describe_arguments: false,
             graphiql: true,
             sparql: ConnectionOptions::default(),
+            store: StoreSettings::default(),
             max_body_bytes: 1 << 20,
             max_schema_bytes: 8 << 20,
             memory_budget: Automatic(None),

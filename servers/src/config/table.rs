@@ -234,6 +234,10 @@ properties! {
     "sparql.endpoint.cluster.retryOnHttp4xx" => sparql.retry_on_http_4xx, "With several addresses: tries another one after a 4xx response.";
     "sparql.endpoint.cluster.retryOnHttp5xx" => sparql.retry_on_http_5xx, "With several addresses: tries another one after a 5xx response.";
     "sparql.endpoint.cluster.forceClusterClient" => sparql.force_cluster_client, "Treats a single address like several: it is tried again until `unavailableReadTimeout`.";
+    "store.dataDir" => store.data_dir, "Folder in which the embedded store keeps data and schemas over a restart, as `--data-dir` does. It is made where there is none; one process uses it at a time. With `none`, data and schemas are in memory.";
+    "store.sync" => store.sync, "When changes to the folder are synced, so that they survive the end of the machine: with `commit` before each is answered, with `interval` every `store.syncInterval`.";
+    "store.syncInterval" => store.sync_interval, "Time between two syncs with `store.sync: interval`. What was changed since the last one is lost if the process is killed or the machine ends.";
+    "store.backupDir" => store.backup_dir, "Folder in which a running service makes backups, as `soml backup --url` asks it to. With `none`, it makes none.";
     "http.maxBodyBytes" => max_body_bytes, "Maximum size of the body of a GraphQL request, in bytes.";
     "http.maxSchemaBytes" => max_schema_bytes, "Maximum size of a SOML document that is sent, in bytes.";
     "http.memoryBudget" => memory_budget, "Memory in bytes that all requests together may hold: bodies, results of stores and unsent responses. What does not fit waits for a moment, then is answered with 503 `OVERLOADED`. `auto` is a quarter of the memory of the machine or of its control group.";
@@ -267,7 +271,7 @@ properties! {
     "security.provider.loginsPerAddress" => provider.logins_per_address, "Maximum number of log-ins from one address (IPv6: one /64 network) in a minute; further ones are answered with 429. 0 disables the bound.";
     "search.enabled" => search.enabled, "Whether `soml serve` is a search service too; `auto`: it is if the schema that it starts with says what is searched, as that of the demo does.";
     "search.port" => search.port, "Port of the search service; 0 takes any free port. `auto` is 9980, or any free port if `application.port` is 0. `search-service` listens on `application.port`.";
-    "search.storage.location" => search.location, "Folder in which the search service keeps what is bound to it, and the embedded engine its indexes, each below the name of the application. Not used while the data are in memory only.";
+    "search.storage.location" => search.location, "Folder in which the search service keeps what is bound to it, and the embedded engine its indexes, each below the name of the application. By default, `soml serve` with `store.dataDir` uses the folder `search` in that one. Not used while the data are in memory only.";
     "search.maxNestingLevel" => search.max_nesting_level, "Maximum of `nestingLevel` in the `search` settings of a schema.";
     "graphdql.federation.enabled" => search.federation, "Makes the search API a Federation 1 subgraph: adds `_entities`, serves `_service { sdl }`, and shows of objects in hits the `id` alone.";
     "search.soml.address" => search.object_service, "Address of an object service from which `search-service` reads schemas, at `GET /soml/{id}`; with `none`, they are its own.";

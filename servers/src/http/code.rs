@@ -2,6 +2,8 @@
 
 pub use graphql_service::code::FORBIDDEN;
 
+pub use crate::data_folder::code::DISK_FULL;
+
 graphql_service::error_codes! {
     REQUEST_MALFORMED 400 public "The request is not valid HTTP, the body is not JSON or not a GraphQL request, or the path, a parameter or a header is malformed.";
     IDEMPOTENCY_KEY_INVALID 400 public "`Idempotency-Key` has not 1 to 255 visible ASCII characters, or is sent more than once.";
@@ -36,5 +38,9 @@ graphql_service::error_codes! {
     PRECONDITION_FAILED 412 public "The revision of the stored schema does not match `If-Match`, or matches `If-None-Match`.";
     SCHEMA_RIGHTS_NOT_FOUND 404 public "No rights on schemas are stored; only the role of `security.schemaAdminRole` may manage schemas.";
     SCHEMA_RIGHTS_INVALID 422 public "The document of rights on schemas has another form; nothing was stored.";
+    BACKUPS_NOT_CONFIGURED 409 public "The service makes no backups: it needs `store.dataDir` for the data and `store.backupDir` for the backups.";
+    BACKUP_EXISTS 409 public "There is a backup with this name already.";
+    BACKUP_RUNNING 409 public "Another backup is being made.";
+    BACKUP_FAILED 500 public "The backup cannot be made; details are in the log.";
     SCHEMA_STORE_FULL 507 public "The stored schemas would be more than `soml.storage.maxSchemas`, or larger than `soml.storage.maxBytes`.";
 }

@@ -3,6 +3,7 @@
 mod answer;
 mod authentication;
 mod authority;
+mod backups;
 mod batch;
 mod body;
 mod callers;

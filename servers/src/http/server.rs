@@ -22,7 +22,7 @@ use super::listener::{Listener, ServeError};
 use super::login;
 use super::streams::Streams;
 use super::{
-    authentication, callers, change_records, code, compression, docs, loading, managing,
+    authentication, backups, callers, change_records, code, compression, docs, loading, managing,
     operations, page, request_id, sdl, search, soml, soml_rbac,
 };
 use crate::app::App;
@@ -39,6 +39,7 @@ pub fn router(app: Arc<App>) -> Router {
     let verifier = app.verifier.clone();
     let routes = common(&app)
         .route("/changes", get(change_records::read))
+        .route("/backups/{name}", put(backups::make))
         .merge(management(&app));
     let routes = loaded(routes, &app);
     let routes = match &app.provider {

@@ -307,7 +307,8 @@ pub(super) fn store_error(error: SchemaStoreError) -> HttpError {
         SchemaStoreError::NotFound => code::SCHEMA_NOT_FOUND,
         SchemaStoreError::RevisionMismatch => code::PRECONDITION_FAILED,
         SchemaStoreError::ReadOnly => code::SCHEMAS_ELSEWHERE,
-        SchemaStoreError::Failed(_) => {
+        SchemaStoreError::DiskFull => code::DISK_FULL,
+        SchemaStoreError::Failed(_) | SchemaStoreError::Damaged { .. } => {
             tracing::error!(
                 error = &error as &dyn std::error::Error,
                 "the schema store failed"

@@ -1,6 +1,7 @@
-//! Loading RDF files into the embedded store.
+//! Loading RDF files into a store: an image, or Oxigraph.
 //!
-//! Files are streamed: one thread parses while another fills the store. A load is all or nothing.
+//! Files are streamed: one thread parses while another collects what the store is built from. A load is
+//! all or nothing.
 //! The treatment of malformed data is described in `docs/loading.md`.
 
 mod check;
@@ -9,6 +10,7 @@ mod files;
 mod format;
 mod parse;
 mod report;
+mod sink;
 mod source;
 mod spelling;
 mod statements;
@@ -26,9 +28,9 @@ use std::time::Instant;
 
 pub use files::{DataFiles, data_files};
 pub use format::{DataFormat, UnknownFormat};
-use oxigraph::store::{BulkLoader, StorageError, Store};
 use parse::{Input, Parsed};
 pub use report::{Finding, FindingKind, LoadError, LoadSummary, thousands};
+pub use sink::{LoadTarget, Sink};
 use source::{Meter, Refused};
 
 /// Batches that may wait for the store; bounds the memory between the two threads.
@@ -69,7 +71,7 @@ pub trait LoadObserver {
 /// Fails on the first file that cannot be read or that is cut off, on a malformed JSON-LD or RDF/XML
 /// document, and with [`LoadOptions::strict`] on the first finding; the store is unchanged then.
 pub fn load_files(
-    store: &Store,
+    store: &dyn LoadTarget,
     files: &[PathBuf],
     options: &LoadOptions,
     observer: &mut dyn LoadObserver,
@@ -96,7 +98,7 @@ pub fn load_files(
             move |path| source::open(path, meter),
         )?;
     }
-    load.finish(store)
+    load.finish()
 }
 
 /// Reads a text file, decompressing it if it is gzipped.
@@ -121,7 +123,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 ///
 /// As [`load_files`].
 pub fn load_embedded(
-    store: &Store,
+    store: &dyn LoadTarget,
     name: &str,
     data: impl Read + Send + 'static,
     options: &LoadOptions,
@@ -147,28 +149,26 @@ pub fn load_embedded(
         },
         move |_| source::from_reader(data),
     )?;
-    load.finish(store)
+    load.finish()
 }
 
 struct Load<'a> {
-    loader: BulkLoader<'a>,
+    sink: Box<dyn Sink + 'a>,
     observer: &'a mut dyn LoadObserver,
     strict: bool,
     meter: Meter,
     summary: LoadSummary,
     started: Instant,
-    before: u64,
 }
 
 impl<'a> Load<'a> {
     fn begin(
-        store: &'a Store,
+        store: &'a dyn LoadTarget,
         options: &LoadOptions,
         observer: &'a mut dyn LoadObserver,
     ) -> Result<Self, LoadError> {
         Ok(Load {
-            before: store.len().map_err(LoadError::Store)? as u64,
-            loader: store.bulk_loader(),
+            sink: store.sink()?,
             observer,
             strict: options.strict,
             meter: Meter {
@@ -187,10 +187,11 @@ impl<'a> Load<'a> {
     ) -> Result<(), LoadError> {
         let (sender, receiver) = sync_channel(QUEUE);
         let before = self.summary.statements + self.summary.statements_skipped;
+        let looks_for_lost = !self.sink.keeps_lexical_forms();
         thread::scope(|scope| {
             let reading = scope.spawn(move || {
                 let source = open(input.path).map_err(|e| unopened(input.path, e))?;
-                parse::parse(input, source, &sender)
+                parse::parse(input, source, looks_for_lost, &sender)
             });
             let stored = self.store(receiver);
             let read = reading.join().unwrap_or_else(|_| {
@@ -226,8 +227,7 @@ impl<'a> Load<'a> {
                 Parsed::Quads(quads, spellings_lost) => {
                     self.summary.spellings_lost += spellings_lost;
                     self.summary.statements += quads.len() as u64;
-                    let stored: Result<(), StorageError> = self.loader.load_quads(quads);
-                    stored.map_err(LoadError::Store)?;
+                    self.sink.add(quads)?;
                     let bytes = self.meter.bytes.load(Ordering::Relaxed);
                     self.observer.progress(bytes, self.summary.statements);
                 }
@@ -246,20 +246,18 @@ impl<'a> Load<'a> {
         Ok(())
     }
 
-    fn finish(self, store: &Store) -> Result<LoadSummary, LoadError> {
+    fn finish(self) -> Result<LoadSummary, LoadError> {
         let Load {
-            loader,
+            sink,
             mut summary,
             started,
-            before,
             meter,
             ..
         } = self;
         if meter.stop.load(Ordering::Relaxed) {
             return Err(LoadError::Stopped);
         }
-        loader.commit().map_err(LoadError::Store)?;
-        summary.added = store.len().map_err(LoadError::Store)? as u64 - before;
+        summary.added = sink.commit()?;
         summary.elapsed = started.elapsed();
         Ok(summary)
     }

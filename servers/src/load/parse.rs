@@ -45,21 +45,26 @@ enum Ended {
 }
 
 /// Reads all of `source` and sends what comes out; ends early when nobody listens any more.
+///
+/// With `looks_for_lost`, literals are counted that a store keeps by value.
 pub(super) fn parse(
     input: &Input<'_>,
     source: impl BufRead,
+    looks_for_lost: bool,
     out: &SyncSender<Parsed>,
 ) -> Result<(), LoadError> {
     let parser = parser(input)?;
     let result = if input.format.recovers() {
         let text = Statements::new(source, input.format.is_terse(), input.format.has_blocks());
-        let mut sink = Sink::new(input, out, text.place());
-        sink.recovery = Some(text.recovery());
-        sink.read(parser.for_reader(text))
+        let mut sender = Sender::new(input, out, text.place());
+        sender.looks_for_lost = looks_for_lost;
+        sender.recovery = Some(text.recovery());
+        sender.read(parser.for_reader(text))
     } else {
         let text = LineByLine::new(source, input.format.guard());
-        let mut sink = Sink::new(input, out, text.place());
-        sink.read(parser.for_reader(text))
+        let mut sender = Sender::new(input, out, text.place());
+        sender.looks_for_lost = looks_for_lost;
+        sender.read(parser.for_reader(text))
     };
     match result {
         Err(Ended::Failed(error)) => Err(error),
@@ -80,7 +85,7 @@ fn parser(input: &Input<'_>) -> Result<RdfParser, LoadError> {
     }
 }
 
-struct Sink<'a> {
+struct Sender<'a> {
     input: &'a Input<'a>,
     out: &'a SyncSender<Parsed>,
     place: Rc<ReadPosition>,
@@ -88,18 +93,20 @@ struct Sink<'a> {
     recovery: Option<Rc<RefCell<Recovery>>>,
     blank_nodes: BlankNodes,
     batch: Vec<Quad>,
+    looks_for_lost: bool,
     spellings_lost: u64,
 }
 
-impl<'a> Sink<'a> {
+impl<'a> Sender<'a> {
     fn new(input: &'a Input<'a>, out: &'a SyncSender<Parsed>, place: Rc<ReadPosition>) -> Self {
-        Sink {
+        Sender {
             input,
             out,
             place,
             recovery: None,
             blank_nodes: BlankNodes::new(),
             batch: Vec::with_capacity(BATCH),
+            looks_for_lost: false,
             spellings_lost: 0,
         }
     }
@@ -137,7 +144,8 @@ impl<'a> Sink<'a> {
                 return self.finding(Some(line), FindingKind::StatementSkipped, message);
             }
         }
-        self.spellings_lost += u64::from(is_lost(quad.object.as_ref()));
+        let is_lost = self.looks_for_lost && is_lost(quad.object.as_ref());
+        self.spellings_lost += u64::from(is_lost);
         self.blank_nodes.rename(&mut quad);
         self.batch.push(quad);
         if self.batch.len() == BATCH {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::{fmt, io};
 
+use graph_store::image::ImageError;
 use oxigraph::store::StorageError;
 
 /// Something wrong in a data file.
@@ -61,7 +62,7 @@ pub struct LoadSummary {
     /// Bytes of malformed statements, each from its first error to its end.
     pub bytes_not_read: u64,
     /// Literals that the store keeps by value, so that they are returned in another lexical form or
-    /// with another datatype.
+    /// with another datatype; an image has none.
     pub spellings_lost: u64,
     /// Time from the first byte to the commit.
     pub elapsed: Duration,
@@ -194,6 +195,9 @@ pub enum LoadError {
     /// The store refused the statements.
     #[error("the store failed to load the data")]
     Store(#[source] StorageError),
+    /// The image could not be built, or not be put in its place.
+    #[error("failed to build the image of the data")]
+    Image(#[source] ImageError),
     /// The reading thread ended early.
     #[error("failed to read {path}: the parser stopped unexpectedly")]
     Parser {

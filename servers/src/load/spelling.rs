@@ -1,4 +1,4 @@
-//! Which literals the embedded store keeps by value, so that their spelling is lost.
+//! Which literals Oxigraph keeps by value, so that their spelling is lost.
 
 use std::fmt::Display;
 use std::str::FromStr;

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::fuzz_targets::{cursors, images, regex, requests, soml, sparql_results, tokens};
+use crate::fuzz_targets::{cursors, images, logs, regex, requests, soml, sparql_results, tokens};
 
 /// Runs a target on the files below a folder of the repository, and on changes of them.
 fn replay(folder: &str, changes: usize, run: impl Fn(&[u8])) {
@@ -92,6 +92,11 @@ fn cursors_of_connections() {
 #[test]
 fn images() {
     replay("fuzz/seeds/images", 3_000, images::run);
+}
+
+#[test]
+fn logs_of_data_folders() {
+    replay("fuzz/seeds/logs", 100, logs::run);
 }
 
 #[test]

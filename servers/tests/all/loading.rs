@@ -4,6 +4,9 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use graph_store::Statements;
+use graph_store::image::{ImageBuilder, ImageStore};
+use oxigraph::model::{NamedNode, Term};
 use oxigraph::store::Store;
 use servers::load::{
     Finding, FindingKind, LoadError, LoadObserver, LoadOptions, LoadSummary, load_files,
@@ -29,15 +32,83 @@ struct Loaded {
     findings: Vec<Finding>,
 }
 
+/// Loads files into Oxigraph, and makes sure that an image finds and has the same.
 fn load(files: &[PathBuf], options: &LoadOptions) -> Result<Loaded, LoadError> {
     let store = Store::new().unwrap();
     let mut watch = Watch::default();
-    let summary = load_files(&store, files, options, &mut watch)?;
+    let loaded = load_files(&store, files, options, &mut watch);
+    let image = empty_image();
+    let mut image_watch = Watch::default();
+    let in_image = load_files(&image, files, options, &mut image_watch);
+    assert_eq!(image_watch.findings, watch.findings);
+    let summary = match (loaded, in_image) {
+        (Ok(summary), Ok(in_image)) => {
+            let as_in_image = LoadSummary {
+                spellings_lost: 0,
+                elapsed: in_image.elapsed,
+                ..summary.clone()
+            };
+            assert_eq!(in_image, as_in_image);
+            assert_eq!(image.quads(), store.len().unwrap() as u64);
+            summary
+        }
+        (Err(error), Err(in_image)) => {
+            assert_eq!(in_image.to_string(), error.to_string());
+            assert!(image.is_empty() && store.is_empty().unwrap());
+            return Err(error);
+        }
+        (one, other) => panic!("Oxigraph: {one:?}, image: {other:?}"),
+    };
     Ok(Loaded {
         store,
         summary,
         findings: watch.findings,
     })
+}
+
+fn empty_image() -> ImageStore {
+    ImageStore::new(ImageBuilder::new().build().unwrap())
+}
+
+#[test]
+fn an_image_keeps_lexical_forms_and_what_was_there_before() {
+    let dir = TempDir::new().unwrap();
+    let one = write(
+        &dir,
+        "1.ttl",
+        "@prefix x: <http://www.w3.org/2001/XMLSchema#> .
+         <http://e/s> <http://e/p> 01, 1, '1'^^x:int, '1.50'^^x:decimal, 'a'@EN-us .",
+    );
+    let two = write(&dir, "2.ttl", "<http://e/s> <http://e/p> 1 , 2 .");
+    let image = empty_image();
+    let load = |path| {
+        load_files(
+            &image,
+            &[path],
+            &LoadOptions::default(),
+            &mut Watch::default(),
+        )
+    };
+    let first = load(one).unwrap();
+    assert_eq!((first.added, first.spellings_lost), (5, 0));
+    let second = load(two).unwrap();
+    assert_eq!((second.statements, second.added), (2, 1));
+    let mut values = Vec::new();
+    let subject = NamedNode::new_unchecked("http://e/s");
+    let each = &mut |_, value: Term| values.push(value.to_string());
+    image.snapshot().about(&subject, each).unwrap();
+    values.sort();
+    let xsd =
+        |value: &str, name: &str| format!("\"{value}\"^^<http://www.w3.org/2001/XMLSchema#{name}>");
+    let expected = [
+        xsd("01", "integer"),
+        xsd("1", "int"),
+        xsd("1", "integer"),
+        xsd("1.50", "decimal"),
+        xsd("2", "integer"),
+        "\"a\"@en-us".to_owned(),
+    ];
+    assert_eq!(values, expected);
 }
 
 fn load_text(name: &str, text: &str) -> Loaded {

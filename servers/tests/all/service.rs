@@ -7,8 +7,6 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use graph_store::GraphStore;
-use graph_store::oxigraph::OxigraphStore;
-use oxigraph::store::Store;
 use serde_json::Value;
 use servers::app::App;
 use servers::config::Settings;
@@ -18,6 +16,7 @@ use servers::identity::Provider;
 use servers::load::{Finding, LoadObserver, LoadOptions, load_embedded};
 use servers::schema_store::InMemorySchemaStore;
 use servers::search::{SearchApp, SearchParts};
+use servers::store::EmbeddedStore;
 use tokio::sync::oneshot;
 
 /// A running service; it stops when this is dropped.
@@ -45,17 +44,12 @@ impl Service {
 
     /// Starts the Star Wars demo under other settings.
     pub(crate) fn demo_with(settings: Settings) -> Service {
-        let store = Store::new().unwrap();
-        let (name, data) = (STAR_WARS.data_name, STAR_WARS.data);
-        load_embedded(
-            &store,
-            name,
-            data.as_bytes(),
-            &LoadOptions::default(),
-            &mut Quiet,
-        )
-        .unwrap();
-        Service::start(settings, store, Some((STAR_WARS.schema, STAR_WARS.query)))
+        let store = EmbeddedStore::in_memory().unwrap();
+        let (name, data) = (STAR_WARS.data_name, STAR_WARS.data.as_bytes());
+        let options = LoadOptions::default();
+        let loaded = store.load(|target| load_embedded(target, name, data, &options, &mut Quiet));
+        loaded.unwrap();
+        Service::start(settings, &store, Some((STAR_WARS.schema, STAR_WARS.query)))
     }
 
     /// Starts a service without schema and data.
@@ -65,7 +59,7 @@ impl Service {
 
     /// Starts a service without schema and data under other settings.
     pub(crate) fn empty_with(settings: Settings) -> Service {
-        Service::start(settings, Store::new().unwrap(), None)
+        Service::start(settings, &EmbeddedStore::in_memory().unwrap(), None)
     }
 
     /// Starts the Star Wars schema over another store.
@@ -75,13 +69,13 @@ impl Service {
 
     /// Starts the Star Wars schema without data, and lets users log in.
     pub(crate) fn with_provider(settings: Settings, provider: Arc<Provider>) -> Service {
-        let store = Arc::new(OxigraphStore::new(Store::new().unwrap()));
+        let store = EmbeddedStore::in_memory().unwrap().graph_store();
         let schema = Some((STAR_WARS.schema, STAR_WARS.query));
         Service::prepared(settings, store, schema, |app| app.with_provider(provider))
     }
 
-    fn start(settings: Settings, store: Store, schema: Option<(&str, &str)>) -> Service {
-        Service::run(settings, Arc::new(OxigraphStore::new(store)), schema)
+    fn start(settings: Settings, store: &EmbeddedStore, schema: Option<(&str, &str)>) -> Service {
+        Service::run(settings, store.graph_store(), schema)
     }
 
     fn run(

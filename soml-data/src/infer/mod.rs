@@ -8,10 +8,9 @@
 //!
 //! The same data give the same document, in an embedded store and behind a SPARQL endpoint.
 
-#[cfg(feature = "oxigraph")]
-mod embedded;
 mod hierarchy;
 mod layout;
+mod listed;
 mod name;
 mod range;
 mod remote;
@@ -19,9 +18,7 @@ mod statistics;
 mod yaml;
 
 use graph_store::remote::Solutions;
-use graph_store::{CallContext, StoreError};
-#[cfg(feature = "oxigraph")]
-use oxigraph::store::Store;
+use graph_store::{CallContext, Statements, StoreError};
 use statistics::Statistics;
 
 /// What an inferred schema is called, and how much it takes in.
@@ -56,19 +53,18 @@ pub struct Inferred {
     pub properties: usize,
 }
 
-/// Reads an embedded store and writes a schema for what is in it.
+/// Reads a store that lists its statements, and writes a schema for what is in it.
 ///
 /// Costs one walk over the triples of every instance of every class.
 ///
 /// # Errors
 /// When the store fails, or the context says that nobody waits any more.
-#[cfg(feature = "oxigraph")]
 pub fn infer(
-    store: &Store,
+    store: &dyn Statements,
     options: &InferOptions,
     context: &CallContext,
 ) -> Result<Inferred, StoreError> {
-    let statistics = Statistics::of_store(store, options, context)?;
+    let statistics = Statistics::of_statements(store, options, context)?;
     Ok(yaml::document(&statistics, options))
 }
 

@@ -18,9 +18,15 @@ fn store(data: &str) -> Store {
     store
 }
 
+/// Returns the view of a store that schemas are inferred from.
+pub(crate) fn listed(store: &Store) -> OxigraphStore {
+    OxigraphStore::new(store.clone())
+}
+
 async fn answer(store: Store, query: &str) -> serde_json::Value {
     let options = InferOptions::default();
-    let inferred = infer(&store, &options, &CallContext::new()).expect("the store answers");
+    let inferred =
+        infer(&listed(&store), &options, &CallContext::new()).expect("the store answers");
     let loaded = soml_core::load(&inferred.yaml);
     assert!(
         loaded.diagnostics.is_empty(),
@@ -69,7 +75,8 @@ async fn names_ranges_and_cardinalities_follow_the_data() {
         id: "/soml/books".to_owned(),
         ..InferOptions::default()
     };
-    let inferred = infer(&store, &options, &CallContext::new()).expect("the store answers");
+    let inferred =
+        infer(&listed(&store), &options, &CallContext::new()).expect("the store answers");
     let expected = "\
 id: /soml/books
 specialPrefixes:
@@ -99,7 +106,8 @@ objects:
 async fn data_without_types_gives_a_schema_without_objects() {
     let store = store("<http://r/1> <http://v/p> 1 .");
     let options = InferOptions::default();
-    let inferred = infer(&store, &options, &CallContext::new()).expect("the store answers");
+    let inferred =
+        infer(&listed(&store), &options, &CallContext::new()).expect("the store answers");
     assert_eq!(inferred.objects, 0);
     assert!(
         soml_core::load(&inferred.yaml).schema.is_some(),
@@ -109,7 +117,11 @@ async fn data_without_types_gives_a_schema_without_objects() {
 }
 
 fn inferred(data: &str) -> String {
-    let inferred = infer(&store(data), &InferOptions::default(), &CallContext::new());
+    let inferred = infer(
+        &listed(&store(data)),
+        &InferOptions::default(),
+        &CallContext::new(),
+    );
     inferred.expect("the store answers").yaml
 }
 

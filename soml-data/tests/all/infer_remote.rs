@@ -14,6 +14,7 @@ use oxigraph::store::Store;
 use soml_data::infer::{InferOptions, infer, infer_remote};
 
 use crate::in_process::InProcess;
+use crate::infer::listed;
 
 const STAR_WARS: &str = include_str!("../../../servers/demo/star-wars/data.ttl");
 
@@ -77,7 +78,7 @@ fn remote(store: &Store, default_graph: DefaultGraph) -> (RemoteStore, Arc<Atomi
 async fn compare(data: &str, options: &InferOptions) {
     let store = store(data);
     let context = CallContext::new();
-    let embedded = infer(&store, options, &context).expect("the store answers");
+    let embedded = infer(&listed(&store), options, &context).expect("the store answers");
     for default_graph in [DefaultGraph::Union, DefaultGraph::Apart] {
         let (remote, _) = remote(&store, default_graph);
         let inferred = infer_remote(&remote, options, &context).await;

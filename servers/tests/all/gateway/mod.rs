@@ -20,7 +20,7 @@ mod shared_types;
 #[allow(dead_code, reason = "shared with the tests of the transport")]
 #[path = "../../../../federation/tests/all/sockets.rs"]
 mod sockets;
-mod soml;
+pub(crate) mod soml;
 mod stream_clients;
 pub(crate) mod subgraph;
 mod subscriptions;

@@ -6,21 +6,21 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 /// A running `soml serve`, which ends when this is dropped.
-pub(super) struct Soml {
+pub(crate) struct Soml {
     child: Child,
-    pub(super) said: Vec<String>,
+    pub(crate) said: Vec<String>,
 }
 
 impl Soml {
     /// Starts the demo, and waits until it says a line that begins with `last`.
-    pub(super) fn demo(arguments: &[&str], variables: &[(&str, &str)], last: &str) -> Soml {
+    pub(crate) fn demo(arguments: &[&str], variables: &[(&str, &str)], last: &str) -> Soml {
         let demo = ["--demo", "star-wars"];
         let arguments: Vec<_> = demo.iter().chain(arguments).copied().collect();
         Soml::start(&arguments, variables, last)
     }
 
     /// Starts the object service of an example in the documentation, as a subgraph.
-    pub(super) fn example(name: &str, properties: &[&str]) -> Soml {
+    pub(crate) fn example(name: &str, properties: &[&str]) -> Soml {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/examples");
         let schema = format!("{folder}/{name}.yaml");
         let data = format!("{folder}/{name}.ttl");
@@ -33,12 +33,12 @@ impl Soml {
     }
 
     /// Starts services, and waits until they say a line that begins with `last`.
-    pub(super) fn start(arguments: &[&str], variables: &[(&str, &str)], last: &str) -> Soml {
+    pub(crate) fn start(arguments: &[&str], variables: &[(&str, &str)], last: &str) -> Soml {
         Soml::start_at(0, arguments, variables, last)
     }
 
     /// Starts services with the object service on a port.
-    pub(super) fn start_at(
+    pub(crate) fn start_at(
         port: u16,
         arguments: &[&str],
         variables: &[(&str, &str)],
@@ -48,6 +48,18 @@ impl Soml {
         command.args(["serve", "--port", &port.to_string()]);
         command.args(arguments);
         command.envs(variables.iter().copied());
+        Soml::of(command, last)
+    }
+
+    /// Starts services by a line of a shell.
+    pub(crate) fn of_shell(line: &str, last: &str) -> Soml {
+        let mut command = Command::new("bash");
+        command.args(["-c", line]);
+        command.current_dir(env!("CARGO_MANIFEST_DIR"));
+        Soml::of(command, last)
+    }
+
+    fn of(mut command: Command, last: &str) -> Soml {
         command.stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut said = Vec::new();
@@ -62,7 +74,7 @@ impl Soml {
     }
 
     /// Returns the address of a service by the word before it.
-    pub(super) fn base(&self, word: &str) -> &str {
+    pub(crate) fn base(&self, word: &str) -> &str {
         let line = self.said.iter().find(|line| line.starts_with(word));
         let line = line.unwrap_or_else(|| panic!("{:#?}", self.said));
         let url = line.split_whitespace().nth(1).unwrap();
@@ -70,7 +82,7 @@ impl Soml {
     }
 
     /// Returns the GraphQL endpoint of the object service.
-    pub(super) fn endpoint(&self) -> String {
+    pub(crate) fn endpoint(&self) -> String {
         format!("{}/graphql", self.base("GraphQL:"))
     }
 }
@@ -83,12 +95,12 @@ impl Drop for Soml {
 }
 
 /// Sends an operation; returns the status and the answer.
-pub(super) fn post(base: &str, query: &str, token: Option<&str>) -> (u16, Value) {
+pub(crate) fn post(base: &str, query: &str, token: Option<&str>) -> (u16, Value) {
     send(base, "/graphql", token, &json!({ "query": query }))
 }
 
 /// Sends JSON; returns the status and the answer.
-pub(super) fn send(base: &str, path: &str, token: Option<&str>, body: &Value) -> (u16, Value) {
+pub(crate) fn send(base: &str, path: &str, token: Option<&str>, body: &Value) -> (u16, Value) {
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .http_status_as_error(false)
         .build()
@@ -108,14 +120,14 @@ pub(super) fn send(base: &str, path: &str, token: Option<&str>, body: &Value) ->
 }
 
 /// Logs in at a provider; returns a token.
-pub(super) fn log_in(base: &str, user: &str, password: &str) -> String {
+pub(crate) fn log_in(base: &str, user: &str, password: &str) -> String {
     let body = json!({ "loginId": user, "password": password });
     let (status, answer) = send(base, "/api/login", None, &body);
     assert_eq!(status, 200, "{answer}");
     answer["token"].as_str().unwrap().to_owned()
 }
 
-pub(super) fn get(base: &str, path: &str) -> Value {
+pub(crate) fn get(base: &str, path: &str) -> Value {
     let mut answer = ureq::get(format!("{base}{path}")).call().unwrap();
     serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap()
 }

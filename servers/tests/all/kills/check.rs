@@ -1,10 +1,13 @@
 //! Compares what a repository holds with what clients were told.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use graph_store::write::{ChangeRecord, change_graph};
+use graph_store::image::{FolderOptions, ImageBuilder, ImageStore};
+use graph_store::write::{ChangeRecord, RecordQuery, change_graph};
+use graph_store::{CallContext, GraphStore};
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::{GraphName, NamedOrBlankNode, Quad, Triple};
 use serde_json::Value;
@@ -16,12 +19,20 @@ const CAUGHT_UP: Duration = Duration::from_secs(30);
 
 /// A reader of a repository, and of the records that a service returns.
 pub(super) struct Checker {
-    statements: String,
+    source: Source,
     /// The records that the service has returned: the sequence, and the number of objects.
     followed: Vec<(u64, usize)>,
     /// Batches whose last request is there although nobody was told so.
     found: HashSet<(String, u64)>,
     batches: Vec<Batch>,
+}
+
+/// Where what is stored is read.
+enum Source {
+    /// At an address of a repository.
+    Statements(String),
+    /// In backups that the service makes in a folder.
+    Backups { folder: PathBuf, made: u64 },
 }
 
 /// What a repository holds.
@@ -33,8 +44,19 @@ struct Stored {
 
 impl Checker {
     pub(super) fn new(server: &str, repository: &str) -> Self {
+        Checker::of(Source::Statements(format!(
+            "{server}/repositories/{repository}/statements"
+        )))
+    }
+
+    /// Reads backups that the service makes in a folder.
+    pub(super) fn of_backups(folder: PathBuf) -> Self {
+        Checker::of(Source::Backups { folder, made: 0 })
+    }
+
+    fn of(source: Source) -> Self {
         Checker {
-            statements: format!("{server}/repositories/{repository}/statements"),
+            source,
             followed: Vec::new(),
             found: HashSet::new(),
             batches: Vec::new(),
@@ -45,7 +67,7 @@ impl Checker {
     pub(super) fn check(&mut self, service: &str, batches: &[Batch]) {
         self.batches = batches.to_vec();
         self.follow(service);
-        let stored = self.stored();
+        let stored = self.stored(service);
         let records = sizes(&stored.records);
         assert!(
             records.starts_with(&self.followed),
@@ -71,7 +93,7 @@ impl Checker {
         let batches = std::mem::take(&mut self.batches);
         loop {
             self.check(service, &batches);
-            let stored = sizes(&self.stored().records);
+            let stored = sizes(&self.stored(service).records);
             if stored == self.followed {
                 break;
             }
@@ -149,8 +171,15 @@ impl Checker {
         }
     }
 
-    fn stored(&self) -> Stored {
-        let answer = ureq::get(&self.statements).header("accept", "application/n-quads");
+    fn stored(&mut self, service: &str) -> Stored {
+        let statements = match &mut self.source {
+            Source::Statements(address) => address,
+            Source::Backups { folder, made } => {
+                *made += 1;
+                return in_backup(service, folder, &format!("check-{made}"));
+            }
+        };
+        let answer = ureq::get(statements.as_str()).header("accept", "application/n-quads");
         let mut answer = answer.call().expect("the quads are listed");
         let text = answer
             .body_mut()
@@ -169,19 +198,48 @@ impl Checker {
                 changes.push(quad.into());
                 continue;
             }
-            let NamedOrBlankNode::NamedNode(subject) = &quad.subject else {
-                panic!("nobody has written {quad}");
-            };
-            let batch = batch_of(subject.as_str()).to_owned();
-            stored
-                .batches
-                .entry(batch)
-                .or_default()
-                .insert(quad.to_string());
+            stored.add(&quad);
         }
         stored.records = change_graph::records(changes).expect("whole records");
         stored
     }
+}
+
+impl Stored {
+    fn add(&mut self, quad: &Quad) {
+        let NamedOrBlankNode::NamedNode(subject) = &quad.subject else {
+            panic!("nobody has written {quad}");
+        };
+        let batch = batch_of(subject.as_str()).to_owned();
+        let quads = self.batches.entry(batch).or_default();
+        quads.insert(quad.to_string());
+    }
+}
+
+/// Lets the service make a backup, and reads it.
+fn in_backup(service: &str, folder: &Path, name: &str) -> Stored {
+    let made = ureq::put(format!("{service}/backups/{name}")).send_empty();
+    made.expect("a backup is made");
+    let backup = folder.join(name);
+    let store = ImageStore::open(&backup, &FolderOptions::default()).expect("it is whole");
+    let mut builder = ImageBuilder::new();
+    store.add_to(&mut builder).expect("the quads are listed");
+    let image = builder.build().expect("an image in memory");
+    let query = RecordQuery::After {
+        sequence: 0,
+        limit: usize::MAX,
+    };
+    let context = CallContext::new();
+    let records = store.writer().expect("it is written to");
+    let records = futures::executor::block_on(records.records(&query, &context));
+    let mut stored = Stored {
+        batches: BTreeMap::new(),
+        records: records.expect("the records are listed"),
+    };
+    image.iter().for_each(|quad| stored.add(&quad));
+    drop(store);
+    std::fs::remove_dir_all(backup).expect("it is not needed any more");
+    stored
 }
 
 /// Asks until there is an answer: a server that has just come up may fail for a moment.

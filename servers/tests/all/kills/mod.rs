@@ -1,7 +1,8 @@
-//! Processes that are killed while clients write: the service, and the server that holds the data.
+//! Processes that are killed while clients write: the service, over a folder and over a server, and the server
+//! that holds the data.
 //!
 //! Four clients send mutations of a few to 20,000 triples. At random moments one process is killed with
-//! `SIGKILL` and started again. Afterwards the repository is read as a whole: every mutation that was answered
+//! `SIGKILL` and started again. Afterwards the folder or the repository is read as a whole: every mutation that was answered
 //! is there, none is there in part, those that were refused are not there, and the records of changes are
 //! those of what is there.
 //!
@@ -19,6 +20,7 @@ use std::time::Duration;
 use check::Checker;
 use clients::{Clients, Counts};
 use processes::{Rdf4j, Service};
+use tempfile::TempDir;
 
 use crate::random::Random;
 use crate::random_tests::setting;
@@ -86,6 +88,41 @@ impl Run {
         );
         assert!(met * 2 >= kills, "too few kills meet an open mutation");
     }
+}
+
+#[test]
+fn a_service_over_a_folder_that_is_killed_loses_nothing_and_leaves_nothing_in_part() {
+    let mut run = Run::new("the service over a folder", 3);
+    run.each_repository(KILLS_OF_REPOSITORY, |run, _, kills| {
+        let folder = TempDir::new().unwrap();
+        let mut service = Service::over_folder(folder.path());
+        let clients = Clients::start(run.random.next());
+        let mut checker = Checker::of_backups(folder.path().join("backups"));
+        for kill in 0..kills {
+            clients.open(&service.base);
+            run.sleep(4_000);
+            if run.random.chance(50) {
+                let backup = format!("{}/backups/killed-{kill}", service.base);
+                // It may end with the service.
+                drop(thread::spawn(move || {
+                    ureq::put(backup).send_empty().map(drop)
+                }));
+                run.sleep(100);
+            }
+            run.met += u64::from(clients.are_busy());
+            service.kill();
+            clients.wait_for_address();
+            run.sleep(500);
+            service = Service::over_folder(folder.path());
+            clients.open(&service.base);
+            run.sleep(800);
+            clients.pause();
+            checker.check(&service.base, &clients.batches());
+        }
+        run.counts.add(&clients.end());
+        checker.check_end(&service.base);
+    });
+    run.end();
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(super) fn empty_repository(server: &str, name: &str) {
     emptied.expect("a repository is emptied");
 }
 
-/// A running `soml serve` over a repository.
+/// A running `soml serve` over a repository or a folder.
 pub(super) struct Service {
     child: Child,
     /// Its address.
@@ -51,19 +51,30 @@ pub(super) struct Service {
 
 impl Service {
     pub(super) fn start(server: &str, repository: &str, timeout: Duration) -> Self {
-        let files = TempDir::new().unwrap();
-        let (schema, log) = (files.path().join("schema.yaml"), files.path().join("log"));
-        fs::write(&schema, SCHEMA).unwrap();
-        let properties = [
+        Service::with(&[
             format!("sparql.endpoint.address={server}"),
             format!("sparql.endpoint.repository={repository}"),
             format!("graphql.requestTimeout={}", timeout.as_millis()),
-        ];
+        ])
+    }
+
+    /// Starts it over the folder `data` inside of a folder; backups go to `backups` beside it.
+    pub(super) fn over_folder(folder: &Path) -> Self {
+        Service::with(&[
+            format!("store.dataDir={}", folder.join("data").display()),
+            format!("store.backupDir={}", folder.join("backups").display()),
+        ])
+    }
+
+    fn with(properties: &[String]) -> Self {
+        let files = TempDir::new().unwrap();
+        let (schema, log) = (files.path().join("schema.yaml"), files.path().join("log"));
+        fs::write(&schema, SCHEMA).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
         command
             .args(["serve", "--port", "0", "--schema"])
             .arg(&schema);
-        for property in &properties {
+        for property in properties {
             command.args(["--set", property]);
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped());

@@ -1,10 +1,16 @@
-//! The store of SOML documents.
+//! The store of SOML documents: in memory, or in a folder.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+mod folder;
+mod memory;
+mod state;
+
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use uuid::Uuid;
+
+pub use folder::FolderSchemaStore;
+pub use memory::InMemorySchemaStore;
 
 /// A stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +91,20 @@ pub enum SchemaStoreError {
     /// Another service stores the schemas.
     #[error("schemas are read from an object service, and changed there only")]
     ReadOnly,
+    /// A file of the store is not what was written to it.
+    #[error(
+        "{} is damaged: {fault}; restore the folder from a backup, or remove the file and send the document again",
+        path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: &'static str,
+    },
+    /// There is no room on the disk.
+    #[error("there is no room on the disk for the document; nothing was changed")]
+    DiskFull,
     /// The store cannot do its work.
     #[error("the schema store failed")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -123,96 +143,14 @@ pub trait SchemaStore: Send + Sync + 'static {
         text: Arc<str>,
         expected: &Expected,
     ) -> Result<StoredSchema, SchemaStoreError>;
-}
 
-/// An in-memory store; documents are lost when the process ends.
-#[derive(Debug, Default)]
-pub struct InMemorySchemaStore {
-    schemas: Mutex<BTreeMap<String, StoredSchema>>,
-    rights: Mutex<Option<StoredSchema>>,
-}
-
-impl InMemorySchemaStore {
-    fn schemas(&self) -> MutexGuard<'_, BTreeMap<String, StoredSchema>> {
-        // No step below leaves the map half changed, so a panic elsewhere does not spoil it.
-        self.schemas.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the name of the document that is bound to the service, as far as the store keeps it.
+    async fn bound(&self) -> Result<Option<String>, SchemaStoreError> {
+        Ok(None)
     }
 
-    fn stored_rights(&self) -> MutexGuard<'_, Option<StoredSchema>> {
-        self.rights.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[async_trait]
-impl SchemaStore for InMemorySchemaStore {
-    async fn list(&self) -> Result<Vec<SchemaEntry>, SchemaStoreError> {
-        let schemas = self.schemas();
-        let entries = schemas.values().map(|stored| SchemaEntry {
-            id: stored.id.clone(),
-            bytes: stored.text.len(),
-        });
-        Ok(entries.collect())
-    }
-
-    async fn get(&self, id: &str) -> Result<Option<StoredSchema>, SchemaStoreError> {
-        Ok(self.schemas().get(id).cloned())
-    }
-
-    async fn create(&self, id: &str, text: Arc<str>) -> Result<StoredSchema, SchemaStoreError> {
-        let mut schemas = self.schemas();
-        if schemas.contains_key(id) {
-            return Err(SchemaStoreError::Exists);
-        }
-        let stored = stored(id, text);
-        schemas.insert(id.to_owned(), stored.clone());
-        Ok(stored)
-    }
-
-    async fn replace(
-        &self,
-        id: &str,
-        text: Arc<str>,
-        expected: &Expected,
-    ) -> Result<StoredSchema, SchemaStoreError> {
-        let mut schemas = self.schemas();
-        let current = schemas.get_mut(id).ok_or(SchemaStoreError::NotFound)?;
-        expected.compare(&current.revision)?;
-        *current = stored(id, text);
-        Ok(current.clone())
-    }
-
-    async fn remove(&self, id: &str, expected: &Expected) -> Result<(), SchemaStoreError> {
-        let mut schemas = self.schemas();
-        let current = schemas.get(id).ok_or(SchemaStoreError::NotFound)?;
-        expected.compare(&current.revision)?;
-        schemas.remove(id);
+    /// Keeps which document is bound to the service.
+    async fn set_bound(&self, _id: Option<&str>) -> Result<(), SchemaStoreError> {
         Ok(())
-    }
-
-    async fn rights(&self) -> Result<Option<StoredSchema>, SchemaStoreError> {
-        Ok(self.stored_rights().clone())
-    }
-
-    async fn set_rights(
-        &self,
-        text: Arc<str>,
-        expected: &Expected,
-    ) -> Result<StoredSchema, SchemaStoreError> {
-        let mut rights = self.stored_rights();
-        match rights.as_ref() {
-            Some(current) => expected.compare(&current.revision)?,
-            None if expected.one_of.is_some() => return Err(SchemaStoreError::RevisionMismatch),
-            None => {}
-        }
-        Ok(rights.insert(stored("soml-rbac", text)).clone())
-    }
-}
-
-fn stored(id: &str, text: Arc<str>) -> StoredSchema {
-    let revision = Uuid::new_v4().simple().to_string();
-    StoredSchema {
-        id: id.to_owned(),
-        text,
-        revision,
     }
 }

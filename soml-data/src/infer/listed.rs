@@ -1,9 +1,8 @@
-//! Statistics of an embedded store, by index scans.
+//! Statistics of a store that lists its statements.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
-use graph_store::{CallContext, StoreError};
-use oxigraph::store::{StorageError, Store};
+use graph_store::{CallContext, Statements, StoreError};
 use oxrdf::vocab::{rdf, rdfs};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term};
 
@@ -11,13 +10,13 @@ use super::InferOptions;
 use super::hierarchy::{Classes, Hierarchy};
 use super::statistics::{Class, Kind, Statistics};
 
-/// How many quads or instances are read between two looks at the deadline.
+/// How many statements or instances are read between two looks at the deadline.
 const CHECK_EVERY: usize = 1_024;
 
 impl Statistics {
     /// Counts what is in a store.
-    pub(super) fn of_store(
-        store: &Store,
+    pub(super) fn of_statements(
+        store: &dyn Statements,
         options: &InferOptions,
         context: &CallContext,
     ) -> Result<Self, StoreError> {
@@ -56,19 +55,16 @@ struct Typed {
 }
 
 impl Typed {
-    fn read(store: &Store, context: &CallContext) -> Result<Self, StoreError> {
+    fn read(store: &dyn Statements, context: &CallContext) -> Result<Self, StoreError> {
         let mut classes = Vec::new();
         let mut known: HashMap<NamedNode, u32> = HashMap::new();
         let mut nodes: HashMap<NamedNode, Vec<u32>> = HashMap::new();
-        let quads = store.quads_for_pattern(None, Some(rdf::TYPE), None, None);
-        for (position, quad) in quads.enumerate() {
+        let statements = store.of_property(&rdf::TYPE.into_owned());
+        for (position, statement) in statements.enumerate() {
             if position % CHECK_EVERY == 0 {
                 context.check()?;
             }
-            let quad = quad.map_err(failed)?;
-            let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(class)) =
-                (quad.subject, quad.object)
-            else {
+            let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(class)) = statement? else {
                 continue;
             };
             let number = *known.entry(class).or_insert_with_key(|class| {
@@ -86,7 +82,7 @@ impl Typed {
     /// Counts the classes that become objects, and what they have in common.
     fn classes(
         &self,
-        store: &Store,
+        store: &dyn Statements,
         options: &InferOptions,
         context: &CallContext,
     ) -> Result<Classes, StoreError> {
@@ -108,15 +104,12 @@ impl Typed {
             ..Classes::default()
         };
         self.count_shared(&mut classes, context)?;
-        let quads = store.quads_for_pattern(None, Some(rdfs::SUB_CLASS_OF), None, None);
-        for (position, quad) in quads.enumerate() {
+        let statements = store.of_property(&rdfs::SUB_CLASS_OF.into_owned());
+        for (position, statement) in statements.enumerate() {
             if position % CHECK_EVERY == 0 {
                 context.check()?;
             }
-            let quad = quad.map_err(failed)?;
-            if let (NamedOrBlankNode::NamedNode(class), Term::NamedNode(above)) =
-                (quad.subject, quad.object)
-            {
+            if let (NamedOrBlankNode::NamedNode(class), Term::NamedNode(above)) = statement? {
                 classes.state(class.into_string(), above.into_string());
             }
         }
@@ -170,10 +163,6 @@ impl<'h> Lineages<'h> {
     }
 }
 
-fn failed(error: StorageError) -> StoreError {
-    StoreError::Failed(Box::new(error))
-}
-
 /// A value as far as statistics look at it.
 struct Value<'h> {
     kind: Kind,
@@ -182,18 +171,11 @@ struct Value<'h> {
 
 /// Returns the values of one subject by property, each once.
 fn values<'h>(
-    store: &Store,
+    store: &dyn Statements,
     subject: &NamedNode,
     typed: &Typed,
     lineages: &Lineages<'h>,
 ) -> Result<BTreeMap<NamedNode, Vec<Value<'h>>>, StoreError> {
-    let mut seen: BTreeMap<NamedNode, HashSet<Term>> = BTreeMap::new();
-    for quad in store.quads_for_pattern(Some(subject.into()), None, None, None) {
-        let quad = quad.map_err(failed)?;
-        if quad.predicate != rdf::TYPE {
-            seen.entry(quad.predicate).or_default().insert(quad.object);
-        }
-    }
     let value = |term: Term| {
         let mut classes = Vec::new();
         let kind = match term {
@@ -212,10 +194,13 @@ fn values<'h>(
         };
         Value { kind, classes }
     };
-    let values = seen.into_iter();
-    Ok(values
-        .map(|(property, terms)| (property, terms.into_iter().map(value).collect()))
-        .collect())
+    let mut values: BTreeMap<NamedNode, Vec<Value<'h>>> = BTreeMap::new();
+    store.about(subject, &mut |property, term| {
+        if property != rdf::TYPE {
+            values.entry(property).or_default().push(value(term));
+        }
+    })?;
+    Ok(values)
 }
 
 impl Class {

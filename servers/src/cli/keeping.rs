@@ -1,0 +1,102 @@
+//! Where `soml serve` has data and schemas: in memory, in a folder, or behind a server.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::CliError;
+use crate::app::App;
+use crate::config::{Settings, SyncWhen};
+use crate::data_folder::{Backups, DataFolder};
+use crate::schema_store::{InMemorySchemaStore, SchemaStore};
+use crate::store::{DataStore, EmbeddedStore, OpenError};
+
+/// The stores of data and schemas.
+pub(super) struct Stores {
+    pub(super) data: DataStore,
+    pub(super) schemas: Arc<dyn SchemaStore>,
+    /// The folder that keeps both.
+    folder: Option<DataFolder>,
+}
+
+impl Stores {
+    /// Opens the stores that the settings describe; a folder is made where there is none.
+    pub(super) fn open(settings: &Settings) -> Result<Self, CliError> {
+        let Some(path) = &settings.store.data_dir else {
+            return Ok(Stores::with_data(DataStore::open(settings)?));
+        };
+        if !settings.sparql.addresses.is_empty() {
+            return Err(OpenError::TwoStores.into());
+        }
+        let folder = DataFolder::open_or_create(path, &settings.store)?;
+        Ok(Stores {
+            data: DataStore::Embedded(EmbeddedStore::Image(Arc::clone(&folder.image))),
+            schemas: Arc::new(folder.schemas.clone()),
+            folder: Some(folder),
+        })
+    }
+
+    /// Has data elsewhere, and schemas in memory.
+    pub(super) fn with_data(data: DataStore) -> Self {
+        Stores {
+            data,
+            schemas: Arc::new(InMemorySchemaStore::default()),
+            folder: None,
+        }
+    }
+
+    /// Makes a service over the stores.
+    pub(super) fn app(&self, settings: Settings) -> App {
+        let backups = self.folder.clone();
+        let backups = backups.map(|folder| Backups::new(folder, settings.store.backup_dir.clone()));
+        let app = App::new(settings, self.data.graph_store(), Arc::clone(&self.schemas));
+        match backups {
+            Some(backups) => app.with_backups(backups),
+            None => app,
+        }
+    }
+}
+
+/// Says what becomes of what is written; nothing where it is for a server to say.
+pub(super) fn writing(app: &App) -> Option<String> {
+    if !app.writes() {
+        return None;
+    }
+    let store = &app.settings.store;
+    match (&store.data_dir, store.sync) {
+        (Some(folder), SyncWhen::Commit) => Some(format!(
+            "kept in {}, synced before each answer",
+            folder.display()
+        )),
+        (Some(folder), SyncWhen::Interval) => Some(format!(
+            "kept in {}, synced every {} ms",
+            folder.display(),
+            store.sync_interval.as_millis()
+        )),
+        (None, _) if app.keeps_writes() => None,
+        (None, _) => {
+            let text = "kept in memory only; what is written is gone when the process ends";
+            Some(text.to_owned())
+        }
+    }
+}
+
+/// Logs where data and schemas are.
+pub(super) fn log(settings: &Settings, provider: &str, store_path: Option<&Path>) {
+    match (&settings.store.data_dir, store_path) {
+        (Some(folder), _) => tracing::info!(
+            provider,
+            folder = %folder.display(),
+            "data and schemas are kept on disk"
+        ),
+        (None, Some(folder)) => tracing::info!(
+            provider,
+            folder = %folder.display(),
+            "data are kept on disk, schemas in memory"
+        ),
+        (None, None) => tracing::info!(
+            provider,
+            "schemas and data are kept in memory; neither `store.dataDir` nor \
+             `sparql.endpoint.address` is set"
+        ),
+    }
+}

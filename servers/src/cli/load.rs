@@ -1,0 +1,45 @@
+//! `soml load`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::config_args::ConfigArgs;
+use super::folder_args::FolderArgs;
+use super::input::Reading;
+use super::{CliError, Console, Exit};
+use crate::data_folder::{NewFolder, has_data, open_image};
+
+#[derive(Debug, Args)]
+pub(super) struct Load {
+    /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, also gzipped; a folder stands
+    /// for the files in it, and `-` for standard input.
+    #[arg(value_name = "DATA", required = true)]
+    data: Vec<PathBuf>,
+    #[command(flatten)]
+    folder: FolderArgs,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+impl Load {
+    /// Adds the files to a folder, all or none.
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let settings = self.config.told(console)?;
+        let folder = self.folder.of(&settings)?;
+        let loaded = match has_data(&folder)? {
+            true => {
+                let image = open_image(&folder, &settings.store)?;
+                self.reading.load_into(&self.data, &image, console)?
+            }
+            false => {
+                let new = NewFolder::new(&folder, &settings.store);
+                self.reading.load_into(&self.data, &new, console)?
+            }
+        };
+        writeln!(console.out, "{loaded}")?;
+        Ok(Exit::Success)
+    }
+}

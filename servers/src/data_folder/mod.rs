@@ -1,0 +1,204 @@
+//! A folder with data, schemas and the rights on them: opened, filled, backed up and restored.
+//!
+//! The data are an image with a log of changes, which [`ImageStore`] keeps. The schemas are files in a folder
+//! inside. One process uses a folder at a time: the lock of the data is held for the schemas too.
+
+mod backups;
+pub mod code;
+mod error;
+mod restore;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use backups::{BackupError, Backups};
+pub use error::{FolderError, image_code};
+use graph_store::image::{FolderOptions, ImageBuilder, ImageStore, Sync};
+use oxigraph::model::Quad;
+pub use restore::restore;
+
+use crate::config::{StoreSettings, SyncWhen};
+use crate::load::{LoadError, LoadTarget, Sink};
+use crate::schema_store::FolderSchemaStore;
+
+/// The folder of the schemas.
+const SCHEMAS: &str = "schemas";
+
+/// An open folder.
+#[derive(Clone)]
+pub struct DataFolder {
+    /// The data.
+    pub image: Arc<ImageStore>,
+    /// The schemas, the rights on them, and which of them is bound.
+    pub schemas: FolderSchemaStore,
+}
+
+impl DataFolder {
+    /// Opens a folder, which is made without data where there is none.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another process uses the folder, if a file in it is damaged or of another version, or if the
+    /// folder cannot be read or made.
+    pub fn open_or_create(folder: &Path, settings: &StoreSettings) -> Result<Self, FolderError> {
+        let options = options(settings);
+        let image = match has_data(folder)? {
+            true => ImageStore::open(folder, &options)?,
+            false => ImageStore::create(folder, ImageBuilder::new(), &options)?,
+        };
+        DataFolder::over(image, folder)
+    }
+
+    /// Opens a folder that is there.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`DataFolder::open_or_create`] does, and if there are no data.
+    pub fn open(folder: &Path, settings: &StoreSettings) -> Result<Self, FolderError> {
+        DataFolder::over(open_image(folder, settings)?, folder)
+    }
+
+    fn over(image: ImageStore, folder: &Path) -> Result<Self, FolderError> {
+        Ok(DataFolder {
+            image: Arc::new(image),
+            schemas: FolderSchemaStore::open(folder.join(SCHEMAS))?,
+        })
+    }
+
+    /// Copies data and schemas to a folder that is not there yet, while both are served. It is there as a
+    /// whole or not at all.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is something at the target, or if it cannot be written.
+    pub fn backup(&self, target: &Path) -> Result<(), FolderError> {
+        if target.try_exists().map_err(FolderError::io(target))? {
+            return Err(FolderError::Exists {
+                path: target.to_owned(),
+            });
+        }
+        let beside = beside(target);
+        remove_left(&beside)?;
+        let made = self.copy_to(&beside).and_then(|()| {
+            fs::rename(&beside, target).map_err(FolderError::io(target))?;
+            sync_parent(target).map_err(FolderError::io(target))
+        });
+        if made.is_err() {
+            // What is left of it is of no use to anybody.
+            let _ = fs::remove_dir_all(&beside);
+        }
+        made
+    }
+
+    fn copy_to(&self, target: &Path) -> Result<(), FolderError> {
+        self.image.backup(target)?;
+        self.schemas.copy_to(&target.join(SCHEMAS))?;
+        Ok(())
+    }
+}
+
+/// Opens the data of a folder that is there.
+///
+/// # Errors
+///
+/// As [`DataFolder::open`].
+pub fn open_image(folder: &Path, settings: &StoreSettings) -> Result<ImageStore, FolderError> {
+    if !has_data(folder)? {
+        return Err(FolderError::NoData {
+            path: folder.to_owned(),
+        });
+    }
+    Ok(ImageStore::open(folder, &options(settings))?)
+}
+
+/// Tells whether a folder has data, be they none.
+///
+/// # Errors
+///
+/// Fails if the folder cannot be read.
+pub fn has_data(folder: &Path) -> Result<bool, FolderError> {
+    ImageStore::exists(folder).map_err(FolderError::io(folder))
+}
+
+fn options(settings: &StoreSettings) -> FolderOptions {
+    let mut options = FolderOptions::default();
+    options.sync = match settings.sync {
+        SyncWhen::Commit => Sync::Commit,
+        SyncWhen::Interval => Sync::Interval(settings.sync_interval),
+    };
+    options
+}
+
+/// A folder without data, into which files are loaded: they are there together or not at all.
+pub struct NewFolder<'a> {
+    folder: &'a Path,
+    options: FolderOptions,
+}
+
+impl<'a> NewFolder<'a> {
+    /// Names a folder, which is made at the end of the load.
+    #[must_use]
+    pub fn new(folder: &'a Path, settings: &StoreSettings) -> Self {
+        NewFolder {
+            folder,
+            options: options(settings),
+        }
+    }
+}
+
+impl LoadTarget for NewFolder<'_> {
+    fn sink(&self) -> Result<Box<dyn Sink + '_>, LoadError> {
+        Ok(Box::new(FolderSink {
+            folder: self,
+            builder: ImageBuilder::new(),
+        }))
+    }
+}
+
+struct FolderSink<'a> {
+    folder: &'a NewFolder<'a>,
+    builder: ImageBuilder,
+}
+
+impl Sink for FolderSink<'_> {
+    fn keeps_lexical_forms(&self) -> bool {
+        true
+    }
+
+    fn add(&mut self, quads: Vec<Quad>) -> Result<(), LoadError> {
+        let mut quads = quads.iter();
+        quads
+            .try_for_each(|quad| self.builder.add(quad.as_ref()))
+            .map_err(LoadError::Image)
+    }
+
+    fn commit(self: Box<Self>) -> Result<u64, LoadError> {
+        let NewFolder { folder, options } = self.folder;
+        let store = ImageStore::create(folder, self.builder, options);
+        Ok(store.map_err(LoadError::Image)?.quads())
+    }
+}
+
+/// Returns the place of a folder while it is written.
+fn beside(folder: &Path) -> PathBuf {
+    let mut name = folder.as_os_str().to_owned();
+    name.push(".partial");
+    name.into()
+}
+
+/// Removes what an attempt has left that was killed.
+fn remove_left(folder: &Path) -> Result<(), FolderError> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(FolderError::io(folder)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Makes the name of a folder survive the end of the machine.
+fn sync_parent(folder: &Path) -> std::io::Result<()> {
+    let parent = folder.parent().filter(|path| !path.as_os_str().is_empty());
+    fs::File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
+}

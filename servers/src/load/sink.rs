@@ -1,0 +1,112 @@
+//! Where a load puts the statements that it reads.
+
+use graph_store::image::{ImageBuilder, ImageStore};
+use oxigraph::model::Quad;
+use oxigraph::store::{BulkLoader, Store};
+
+use super::report::LoadError;
+
+/// A store that files can be loaded into.
+pub trait LoadTarget {
+    /// Begins a load.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the store cannot be read.
+    fn sink(&self) -> Result<Box<dyn Sink + '_>, LoadError>;
+}
+
+/// What takes the statements of one load. Dropped, it leaves the store as it was.
+pub trait Sink {
+    /// Tells whether the store returns literals as they are written; if not, by their value.
+    fn keeps_lexical_forms(&self) -> bool;
+
+    /// Takes statements.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the store does, or has no room.
+    fn add(&mut self, quads: Vec<Quad>) -> Result<(), LoadError>;
+
+    /// Makes all statements visible at once; returns how many of them the store did not have before.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the store does; it is unchanged then.
+    fn commit(self: Box<Self>) -> Result<u64, LoadError>;
+}
+
+impl LoadTarget for ImageStore {
+    fn sink(&self) -> Result<Box<dyn Sink + '_>, LoadError> {
+        let mut builder = ImageBuilder::new();
+        self.add_to(&mut builder).map_err(LoadError::Image)?;
+        Ok(Box::new(ImageSink {
+            before: self.quads(),
+            store: self,
+            builder,
+        }))
+    }
+}
+
+/// Builds the image that takes the place of the one that is read.
+struct ImageSink<'s> {
+    store: &'s ImageStore,
+    builder: ImageBuilder,
+    before: u64,
+}
+
+impl Sink for ImageSink<'_> {
+    fn keeps_lexical_forms(&self) -> bool {
+        true
+    }
+
+    fn add(&mut self, quads: Vec<Quad>) -> Result<(), LoadError> {
+        let mut quads = quads.iter();
+        quads
+            .try_for_each(|quad| self.builder.add(quad.as_ref()))
+            .map_err(LoadError::Image)
+    }
+
+    fn commit(self: Box<Self>) -> Result<u64, LoadError> {
+        let replaced = self.store.replace_data(self.builder);
+        replaced.map_err(LoadError::Image)?;
+        Ok(self.store.quads() - self.before)
+    }
+}
+
+impl LoadTarget for Store {
+    fn sink(&self) -> Result<Box<dyn Sink + '_>, LoadError> {
+        Ok(Box::new(BulkSink {
+            before: self.len().map_err(LoadError::Store)? as u64,
+            store: self,
+            loader: self.bulk_loader(),
+        }))
+    }
+}
+
+/// Oxigraph's loader.
+struct BulkSink<'s> {
+    store: &'s Store,
+    loader: BulkLoader<'s>,
+    before: u64,
+}
+
+impl Sink for BulkSink<'_> {
+    fn keeps_lexical_forms(&self) -> bool {
+        false
+    }
+
+    fn add(&mut self, quads: Vec<Quad>) -> Result<(), LoadError> {
+        self.loader.load_quads(quads).map_err(LoadError::Store)
+    }
+
+    fn commit(self: Box<Self>) -> Result<u64, LoadError> {
+        let BulkSink {
+            store,
+            loader,
+            before,
+        } = *self;
+        loader.commit().map_err(LoadError::Store)?;
+        Ok(store.len().map_err(LoadError::Store)? as u64 - before)
+    }
+}

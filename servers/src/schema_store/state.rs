@@ -1,0 +1,83 @@
+//! What a store of documents holds, and how it changes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::{Expected, SchemaEntry, SchemaStoreError, StoredSchema};
+
+/// What the document of rights is called.
+const RIGHTS: &str = "soml-rbac";
+
+/// All documents, and which of them is bound.
+#[derive(Clone, Debug, Default)]
+pub(super) struct State {
+    pub(super) schemas: BTreeMap<String, StoredSchema>,
+    pub(super) rights: Option<StoredSchema>,
+    pub(super) bound: Option<String>,
+}
+
+impl State {
+    pub(super) fn list(&self) -> Vec<SchemaEntry> {
+        let entries = self.schemas.values().map(|stored| SchemaEntry {
+            id: stored.id.clone(),
+            bytes: stored.text.len(),
+        });
+        entries.collect()
+    }
+
+    pub(super) fn create(
+        &mut self,
+        id: &str,
+        text: Arc<str>,
+    ) -> Result<StoredSchema, SchemaStoreError> {
+        if self.schemas.contains_key(id) {
+            return Err(SchemaStoreError::Exists);
+        }
+        let stored = stored(id, text);
+        self.schemas.insert(id.to_owned(), stored.clone());
+        Ok(stored)
+    }
+
+    pub(super) fn replace(
+        &mut self,
+        id: &str,
+        text: Arc<str>,
+        expected: &Expected,
+    ) -> Result<StoredSchema, SchemaStoreError> {
+        let current = self.schemas.get_mut(id).ok_or(SchemaStoreError::NotFound)?;
+        expected.compare(&current.revision)?;
+        *current = stored(id, text);
+        Ok(current.clone())
+    }
+
+    pub(super) fn remove(&mut self, id: &str, expected: &Expected) -> Result<(), SchemaStoreError> {
+        let current = self.schemas.get(id).ok_or(SchemaStoreError::NotFound)?;
+        expected.compare(&current.revision)?;
+        self.schemas.remove(id);
+        Ok(())
+    }
+
+    pub(super) fn set_rights(
+        &mut self,
+        text: Arc<str>,
+        expected: &Expected,
+    ) -> Result<StoredSchema, SchemaStoreError> {
+        match &self.rights {
+            Some(current) => expected.compare(&current.revision)?,
+            None if expected.one_of.is_some() => return Err(SchemaStoreError::RevisionMismatch),
+            None => {}
+        }
+        Ok(self.rights.insert(stored(RIGHTS, text)).clone())
+    }
+}
+
+fn stored(id: &str, text: Arc<str>) -> StoredSchema {
+    let revision = Uuid::new_v4().simple().to_string();
+    StoredSchema {
+        id: id.to_owned(),
+        text,
+        revision,
+    }
+}
