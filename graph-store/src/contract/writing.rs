@@ -178,7 +178,7 @@ fn shown(store: &dyn GraphStore, context: &CallContext) -> (Vec<String>, Vec<Str
         page: None,
     }];
     let request = HydrationRequest {
-        nodes: &[e("c").into()],
+        nodes: (&[e("c").into()]).into(),
         slots: &slots,
         dataset: &Default::default(),
     };

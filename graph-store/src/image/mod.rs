@@ -34,6 +34,7 @@ mod dictionary;
 mod error;
 mod format;
 mod graphs;
+mod handles;
 mod intern;
 mod keys;
 mod literal;

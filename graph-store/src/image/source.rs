@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
@@ -15,18 +16,22 @@ use super::graphs::DEFAULT;
 use super::terms::View;
 use crate::error::StoreError;
 use crate::pattern::{Object, QuadSource};
+use crate::query::{Dictionary, ObjectSlice, Objects, Terms, is_same_dictionary};
 
 /// An image during one request.
 pub(super) struct Reader<'i> {
     image: &'i Image,
+    /// The same image, for results that refer to its terms.
+    shared: Arc<dyn Dictionary>,
     /// Terms of the request that the image does not have; their numbers follow those of the image.
     others: RefCell<IndexSet<Term, RandomState>>,
 }
 
 impl<'i> Reader<'i> {
-    pub(super) fn new(image: &'i Image) -> Self {
+    pub(super) fn new(image: &'i Arc<Image>) -> Self {
         Reader {
             image,
+            shared: Arc::clone(image) as _,
             others: RefCell::default(),
         }
     }
@@ -193,6 +198,37 @@ impl<'i> QuadSource for Reader<'i> {
 
     fn iri_size(&self, node: &u32) -> usize {
         self.text_size(node)
+    }
+
+    fn handle<'n>(&self, objects: ObjectSlice<'n>, position: usize) -> Cow<'n, u32> {
+        if let Some((numbers, dictionary)) = objects.numbers()
+            && is_same_dictionary(dictionary, &self.shared)
+        {
+            return Cow::Borrowed(&numbers[position]);
+        }
+        Cow::Owned(self.number(objects.get(position).node().into()))
+    }
+
+    fn to_objects(&self, nodes: Vec<u32>) -> Objects {
+        match nodes.iter().any(|node| self.is_other(*node)) {
+            true => self.to_iris(nodes).into(),
+            false => Objects::numbered(nodes, Arc::clone(&self.shared)),
+        }
+    }
+
+    fn to_values(&self, terms: Vec<u32>) -> Terms {
+        match terms.iter().any(|term| self.is_other(*term)) {
+            true => self.to_terms(terms).into(),
+            false => Terms::numbered(terms, Arc::clone(&self.shared)),
+        }
+    }
+
+    fn result_size(&self, _term: &u32) -> usize {
+        size_of::<u32>()
+    }
+
+    fn object_size(&self, _node: &u32) -> usize {
+        size_of::<u32>()
     }
 
     fn to_iris(&self, nodes: Vec<u32>) -> Vec<NamedNode> {

@@ -9,7 +9,7 @@ use super::source::Reader;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::Walker;
-use crate::query::{Dataset, Hydrated, HydrationRequest, ObjectRef, Selection, Window};
+use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed};
 
 /// A store that reads an [`Image`]; it cannot be written to.
@@ -44,8 +44,15 @@ impl ImageStore {
     }
 }
 
+impl ImageStore {
+    /// Returns the image that the calls of a request read.
+    fn snapshot(&self, context: &CallContext) -> Arc<Image> {
+        context.snapshot(self, || self.image())
+    }
+}
+
 fn walker<'a>(
-    image: &'a Image,
+    image: &'a Arc<Image>,
     dataset: &Dataset,
     context: &'a CallContext,
 ) -> Walker<'a, Reader<'a>> {
@@ -58,8 +65,8 @@ impl GraphStore for ImageStore {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
-        walker(&self.image(), &selection.dataset, context).select(selection)
+    ) -> Result<Objects, StoreError> {
+        walker(&self.snapshot(context), &selection.dataset, context).select(selection)
     }
 
     async fn select_window(
@@ -68,7 +75,7 @@ impl GraphStore for ImageStore {
         window: &Window,
         context: &CallContext,
     ) -> Result<Windowed, StoreError> {
-        let image = self.image();
+        let image = self.snapshot(context);
         let walker = walker(&image, &selection.dataset, context);
         walker.select_window(selection, window)
     }
@@ -78,7 +85,7 @@ impl GraphStore for ImageStore {
         request: &HydrationRequest<'_>,
         context: &CallContext,
     ) -> Result<Hydrated, StoreError> {
-        walker(&self.image(), request.dataset, context).hydrate(request)
+        walker(&self.snapshot(context), request.dataset, context).hydrate(request)
     }
 
     async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
@@ -100,7 +107,7 @@ impl LocalStore for ImageStore {
         request: &HydrationRequest<'_>,
         context: &CallContext,
     ) -> Option<Result<Hydrated, StoreError>> {
-        Some(walker(&self.image(), request.dataset, context).hydrate(request))
+        Some(walker(&self.snapshot(context), request.dataset, context).hydrate(request))
     }
 
     fn is_metered(&self) -> bool {

@@ -22,7 +22,7 @@ use crate::context::CallContext;
 use crate::contract;
 use crate::error::StoreError;
 use crate::query::{
-    Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, OrderKey, OrderStep, Page,
+    Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Objects, OrderKey, OrderStep, Page,
     Quantifier, Selection, Slot, SortBy, Step, TypeTest, ValueCondition, Window,
 };
 use crate::store::{GraphStore, StoreInfo, Windowed};
@@ -313,7 +313,7 @@ impl GraphStore for NumberedStore {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         self.answer(
             &selection.dataset,
             context,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use graph_store::contract::{self, BEHAVIOURS};
 use graph_store::oxigraph::OxigraphStore;
-use graph_store::query::{Hydrated, HydrationRequest, ObjectRef, Page, Selection};
+use graph_store::query::{Hydrated, HydrationRequest, Objects, Page, Selection};
 use graph_store::{CallContext, GraphStore, StoreError, StoreInfo};
 use oxigraph::store::Store;
 use oxrdf::Quad;
@@ -33,7 +33,7 @@ impl GraphStore for Faulty {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         match self.fault {
             Fault::PagesBeforeOrder => {
                 let whole = Selection {
