@@ -1,25 +1,45 @@
-//! The terms of an image by number, as results refer to them.
+//! The terms of a snapshot by number, as results refer to them.
 
 use std::cmp::Ordering;
 
-use super::Image;
+use oxrdf::NamedNodeRef;
+
+use super::snapshot::Snapshot;
 use crate::query::{Dictionary, TermView};
 
-impl Dictionary for Image {
+impl Snapshot {
+    /// Returns whether a number is one of the image, whose numbers are in the order of values.
+    #[inline]
+    fn is_ordered(&self, number: u32) -> bool {
+        number < self.image.terms.count
+    }
+}
+
+impl Dictionary for Snapshot {
+    #[inline]
     fn term(&self, number: u32) -> TermView<'_> {
-        self.terms.shown(&self.bytes, number)
+        match self.is_ordered(number) {
+            true => self.image.terms.shown(&self.image.bytes, number),
+            false => self.delta.terms.get(number).as_ref().into(),
+        }
     }
 
+    #[inline]
     fn is_iri(&self, number: u32) -> bool {
-        number < self.terms.iris
+        match self.is_ordered(number) {
+            true => number < self.image.terms.iris,
+            false => self.delta.terms.get(number).is_named_node(),
+        }
     }
 
     fn find_iri(&self, iri: &str) -> Option<u32> {
-        self.terms.find_iri(&self.bytes, iri)
+        self.find(NamedNodeRef::new_unchecked(iri).into())
     }
 
     fn compare_iris(&self, a: u32, b: u32) -> Ordering {
-        // IRIs come in their order.
-        a.cmp(&b)
+        match self.is_ordered(a) && self.is_ordered(b) {
+            true => a.cmp(&b),
+            false => self.compare_texts(a, b),
+        }
     }
 }

@@ -1,10 +1,12 @@
-//! An image: RDF data in a form made for reading, built once and opened from a file or kept in memory.
+//! An image: RDF data in a form made for reading, built once and opened from a file or kept in memory; and a
+//! store over an image and changes.
 //!
 //! Terms are numbers in the order of IRIs and values. The triples of a property are two sorted columns,
 //! objects by subject and subjects by object. So an image takes a fraction of the memory of a store that
 //! can be written to in place, and reading a value is reading a number.
 //!
-//! An image never changes. `docs/image-format.md` describes its file.
+//! An image never changes. `docs/image-format.md` describes its file. [`ImageStore`] answers requests from an
+//! image and the changes that were committed since, which are merged into a new image when they are many.
 //!
 //! ```
 //! use graph_store::image::{Image, ImageBuilder, ImageStore};
@@ -30,6 +32,7 @@
 mod build;
 mod bytes;
 mod columns;
+mod delta;
 mod dictionary;
 mod error;
 mod format;
@@ -38,11 +41,17 @@ mod handles;
 mod intern;
 mod keys;
 mod literal;
+mod merge;
 mod quads;
+mod shared;
+mod snapshot;
 mod source;
 mod statements;
 mod store;
 mod terms;
+mod transaction;
+mod view;
+mod writer;
 
 use std::fs::File;
 use std::io;
@@ -54,6 +63,7 @@ use columns::Property;
 pub use error::{Fault, ImageError};
 use format::{Directory, Kind};
 use graphs::GraphSets;
+pub use snapshot::Snapshot;
 pub use store::ImageStore;
 use terms::Terms;
 

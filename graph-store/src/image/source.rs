@@ -1,9 +1,8 @@
-//! The triples of an image during one request: handles of terms are their numbers.
+//! The triples of an image and its changes during one request: handles of terms are their numbers.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::ops::Range;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
@@ -12,98 +11,219 @@ use oxrdf::{GraphNameRef, NamedNode, NamedNodeRef, Term, TermRef};
 
 use super::Image;
 use super::columns::Property;
+use super::delta::{Found, merged};
 use super::graphs::DEFAULT;
+use super::snapshot::{Handle, Snapshot};
 use super::terms::View;
 use crate::error::StoreError;
-use crate::pattern::{Object, QuadSource};
-use crate::query::{Dictionary, ObjectSlice, Objects, Terms, is_same_dictionary};
+use crate::pattern::{KeptOrders, Object, Pattern, QuadSource};
+use crate::query::{Dictionary, ObjectSlice, Objects, Terms};
 
-/// An image during one request.
+/// The data of a store during one request.
 pub(super) struct Reader<'i> {
-    image: &'i Image,
-    /// The same image, for results that refer to its terms.
-    shared: Arc<dyn Dictionary>,
-    /// Terms of the request that the image does not have; their numbers follow those of the image.
+    data: &'i Snapshot,
+    /// The same data, for results that refer to their terms.
+    shared: &'i Arc<Snapshot>,
+    /// Terms of the request that the data do not have; their numbers follow those of the data.
     others: RefCell<IndexSet<Term, RandomState>>,
 }
 
+/// A number that is none of a term of the image.
+enum Beyond<'i> {
+    /// A term that a change brought.
+    New(&'i Term),
+    /// A term of the request alone.
+    Other(u32),
+}
+
 impl<'i> Reader<'i> {
-    pub(super) fn new(image: &'i Arc<Image>) -> Self {
+    pub(super) fn new(data: &'i Arc<Snapshot>) -> Self {
         Reader {
-            image,
-            shared: Arc::clone(image) as _,
+            data,
+            shared: data,
             others: RefCell::default(),
         }
     }
 
     /// Returns the number of a term, which may be one of the request alone.
     fn number(&self, term: TermRef<'_>) -> u32 {
-        let Image { bytes, terms, .. } = self.image;
-        terms.find(bytes, term).unwrap_or_else(|| {
+        self.data.find(term).unwrap_or_else(|| {
             let (place, _) = self.others.borrow_mut().insert_full(term.into_owned());
             let place = u32::try_from(place).ok();
-            let number = place.and_then(|place| terms.count.checked_add(place));
-            number.expect("an image leaves numbers for the terms of a request")
+            let number = place.and_then(|place| self.data.delta.terms.end().checked_add(place));
+            number.expect("data leave numbers for the terms of a request")
         })
     }
 
-    /// Shows a term of the request that the image does not have.
-    fn with_other<R>(&self, number: u32, view: impl FnOnce(&Term) -> R) -> R {
-        let others = self.others.borrow();
-        let place = (number - self.image.terms.count) as usize;
-        view(others.get_index(place).expect("a number that was given"))
+    /// Returns whether a number is one of the request alone, which no result can refer to.
+    fn is_of_request(&self, number: u32) -> bool {
+        number >= self.data.delta.terms.end()
     }
 
-    fn is_other(&self, number: u32) -> bool {
-        number >= self.image.terms.count
+    /// Returns the data as what the numbers of a result refer to.
+    fn dictionary(&self) -> Arc<dyn Dictionary> {
+        Arc::clone(self.shared) as _
     }
 
-    fn owned(&self, number: u32) -> Term {
-        match self.is_other(number) {
-            true => self.with_other(number, Term::clone),
-            false => self.image.terms.term(&self.image.bytes, number),
+    /// Returns whether a number is one of the image, whose numbers are in the order of values.
+    #[inline]
+    fn is_ordered(&self, number: u32) -> bool {
+        number < self.data.image.terms.count
+    }
+
+    /// Returns what a number stands for that is none of the image.
+    fn beyond(&self, number: u32) -> Beyond<'i> {
+        let terms = &self.data.delta.terms;
+        match number.checked_sub(terms.end()) {
+            None => Beyond::New(terms.get(number)),
+            Some(place) => Beyond::Other(place),
         }
     }
 
-    /// Returns the objects at some positions of a property, in a graph or in any.
-    fn objects_at(
-        &self,
-        property: &'i Property,
-        positions: Range<usize>,
-        graph: Option<&Option<u32>>,
-    ) -> impl Iterator<Item = u32> + use<'i> {
-        let image = self.image;
-        let objects = property.forward.all(&image.bytes);
-        let graph = graph.copied();
-        positions
-            .filter(move |at| graph.is_none_or(|graph| image.is_in(property, *at, graph)))
-            .map(move |at| objects[at])
+    /// Shows a term that the image does not have.
+    fn with_other<R>(&self, number: u32, view: impl FnOnce(&Term) -> R) -> R {
+        match self.beyond(number) {
+            Beyond::New(term) => view(term),
+            Beyond::Other(place) => {
+                let others = self.others.borrow();
+                let term = others.get_index(place as usize);
+                view(term.expect("a number that was given"))
+            }
+        }
     }
 
-    /// Returns the subjects and objects of a property, in a graph or in any.
+    fn owned(&self, number: u32) -> Term {
+        match self.is_ordered(number) {
+            true => self.data.image.terms.term(&self.data.image.bytes, number),
+            false => self.with_other(number, Term::clone),
+        }
+    }
+
+    /// Returns the objects of a subject in a graph or in any.
+    fn objects_of(
+        &self,
+        subject: u32,
+        property: Handle<'i>,
+        graph: Wanted,
+    ) -> impl Iterator<Item = u32> + use<'i> {
+        let (data, bytes) = (self.data, &self.data.image.bytes);
+        let at_subject = |known: &'i Property| known.forward.range(bytes, subject);
+        let positions = property.image.map_or(0..0, at_subject);
+        let objects = (property.image).map_or(&[][..], |known| known.forward.all(bytes));
+        let changes = property.changes.map(|changes| &changes.forward);
+        let Some(changes) = changes.filter(|changes| changes.touches(subject)) else {
+            let found = positions.filter(move |at| data.is_at(property, *at, graph));
+            return Read::Unchanged(found.map(move |at| objects[at]));
+        };
+        let of_image = positions.map(move |at| ((subject, objects[at]), at));
+        let found = merged(of_image, changes.of(subject));
+        let found = found.filter(move |(_, found)| data.is_found(property, found, graph));
+        Read::Merged(found.map(|((_, object), _)| object))
+    }
+
+    /// Returns the subjects with an object in a graph or in any.
+    fn subjects_of(
+        &self,
+        property: Handle<'i>,
+        object: u32,
+        graph: Wanted,
+    ) -> impl Iterator<Item = u32> + use<'i> {
+        let (data, bytes) = (self.data, &self.data.image.bytes);
+        let at_object = |known: &'i Property| known.backward.values(bytes, object);
+        let subjects = property.image.map_or(&[][..], at_object).iter().copied();
+        let is_in_image = move |subject: u32| {
+            graph.is_none() || is_wanted(graph, data.graphs_in_image(property, subject, object))
+        };
+        let changes = property.changes.map(|changes| &changes.backward);
+        let Some(changes) = changes.filter(|changes| changes.touches(object)) else {
+            return Read::Unchanged(subjects.filter(move |subject| is_in_image(*subject)));
+        };
+        let of_image = subjects.map(move |subject| ((object, subject), ()));
+        let found = merged(of_image, changes.of(object));
+        let found = found.filter(move |((_, subject), found)| match found {
+            Found::Image(()) => is_in_image(*subject),
+            Found::Changed(list) => is_wanted(graph, data.delta.graphs.get(*list)),
+        });
+        Read::Merged(found.map(|((_, subject), _)| subject))
+    }
+
+    /// Returns the subjects and objects of a property in a graph or in any.
     fn pairs_of(
         &self,
-        property: &'i Property,
-        graph: Option<&Option<u32>>,
+        property: Handle<'i>,
+        graph: Wanted,
     ) -> impl Iterator<Item = (u32, u32)> + use<'i> {
-        let image = self.image;
-        let objects = property.forward.all(&image.bytes);
-        let graph = graph.copied();
-        let entries = property.forward.entries(&image.bytes);
-        entries.flat_map(move |(subject, positions)| {
-            positions
-                .filter(move |at| graph.is_none_or(|graph| image.is_in(property, *at, graph)))
-                .map(move |at| (subject, objects[at]))
-        })
+        let (data, bytes) = (self.data, &self.data.image.bytes);
+        let of_image = property.image.into_iter().flat_map(move |known| {
+            let objects = known.forward.all(bytes);
+            let entries = known.forward.entries(bytes);
+            entries.flat_map(move |(subject, positions)| {
+                positions.map(move |at| ((subject, objects[at]), at))
+            })
+        });
+        let Some(changes) = property.changes else {
+            let found = of_image.filter(move |(_, at)| data.is_at(property, *at, graph));
+            return Read::Unchanged(found.map(|(pair, _)| pair));
+        };
+        let found = merged(of_image, changes.forward.all());
+        let found = found.filter(move |(_, found)| data.is_found(property, found, graph));
+        Read::Merged(found.map(|(pair, _)| pair))
+    }
+}
+
+/// What a key leads to: as the image says alone, or with changes.
+enum Read<U, M> {
+    Unchanged(U),
+    Merged(M),
+}
+
+impl<T, U: Iterator<Item = T>, M: Iterator<Item = T>> Iterator for Read<U, M> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        match self {
+            Read::Unchanged(found) => found.next(),
+            Read::Merged(found) => found.next(),
+        }
+    }
+}
+
+/// The graph that triples shall be in: `None` for any, and `Some(None)` for one that no triple is in.
+type Wanted = Option<Option<u32>>;
+
+/// Returns whether a triple with some graphs is wanted.
+fn is_wanted(graph: Wanted, graphs: &[u32]) -> bool {
+    match graph {
+        None => !graphs.is_empty(),
+        Some(graph) => graph.is_some_and(|graph| graphs.contains(&graph)),
+    }
+}
+
+impl Snapshot {
+    /// Returns whether the triple of the image at a position is wanted.
+    #[inline]
+    fn is_at(&self, property: Handle<'_>, position: usize, graph: Wanted) -> bool {
+        graph.is_none()
+            || property
+                .image
+                .is_some_and(|known| is_wanted(graph, self.image.graphs_at(known, position)))
+    }
+
+    /// Returns whether a triple that was found is wanted.
+    fn is_found(&self, property: Handle<'_>, found: &Found<usize>, graph: Wanted) -> bool {
+        match found {
+            Found::Image(at) => self.is_at(property, *at, graph),
+            Found::Changed(list) => is_wanted(graph, self.delta.graphs.get(*list)),
+        }
     }
 }
 
 impl Image {
-    /// Returns whether the triple at a position of a property is in a graph; `None` is one that no triple
-    /// is in.
-    fn is_in(&self, property: &Property, position: usize, graph: Option<u32>) -> bool {
+    /// Returns the graphs of the triple at a position of a property.
+    pub(super) fn graphs_at(&self, property: &Property, position: usize) -> &[u32] {
         let set = property.sets.of(&self.bytes, position);
-        graph.is_some_and(|graph| self.sets.get(&self.bytes, set).contains(&graph))
+        self.sets.get(&self.bytes, set)
     }
 
     /// Returns the position of a triple of a property, in the order of subjects.
@@ -117,8 +237,7 @@ impl Image {
 impl<'i> QuadSource for Reader<'i> {
     type Node = u32;
     type Term = u32;
-    /// `None` for a property without triples.
-    type Property<'q> = Option<&'i Property>;
+    type Property<'q> = Handle<'i>;
     /// `None` for a graph without triples.
     type Graph = Option<u32>;
 
@@ -126,22 +245,19 @@ impl<'i> QuadSource for Reader<'i> {
         Cow::Owned(self.number(iri.into()))
     }
 
-    #[cfg(feature = "oxigraph")]
     fn term(&self, term: TermRef<'_>) -> u32 {
         self.number(term)
     }
 
-    fn property<'q>(&self, iri: &'q NamedNode) -> Option<&'i Property> {
-        let Image { bytes, terms, .. } = self.image;
-        self.image.property(terms.find(bytes, iri.into())?)
+    fn property<'q>(&self, iri: &'q NamedNode) -> Handle<'i> {
+        self.data.handle(self.data.find(iri.into()))
     }
 
     fn graph(&self, name: GraphNameRef<'_>) -> Option<u32> {
-        let Image { bytes, terms, .. } = self.image;
         match name {
             GraphNameRef::DefaultGraph => Some(DEFAULT),
-            GraphNameRef::NamedNode(graph) => terms.find(bytes, graph.into()),
-            GraphNameRef::BlankNode(graph) => terms.find(bytes, graph.into()),
+            GraphNameRef::NamedNode(graph) => self.data.find(graph.into()),
+            GraphNameRef::BlankNode(graph) => self.data.find(graph.into()),
         }
     }
 
@@ -153,43 +269,46 @@ impl<'i> QuadSource for Reader<'i> {
     }
 
     fn with_term<R>(&self, term: &u32, view: impl FnOnce(TermRef<'_>) -> R) -> R {
-        if self.is_other(*term) {
-            return self.with_other(*term, |term| view(term.as_ref()));
+        let image = &self.data.image;
+        match self.is_ordered(*term) {
+            true => image.terms.with(&image.bytes, *term, view),
+            false => self.with_other(*term, |term| view(term.as_ref())),
         }
-        self.image.terms.with(&self.image.bytes, *term, view)
     }
 
     fn compare(&self, a: &u32, b: &u32) -> Ordering {
-        if !self.is_other(*a) && !self.is_other(*b) {
+        if self.is_ordered(*a) && self.is_ordered(*b) {
             return a.cmp(b);
         }
         self.with_iri(a, |a| self.with_iri(b, |b| a.as_str().cmp(b.as_str())))
     }
 
     fn as_node<'t>(&self, term: &'t u32) -> Option<&'t u32> {
-        let is_node = match self.is_other(*term) {
-            true => self.with_other(*term, Term::is_named_node),
-            false => *term < self.image.terms.iris,
+        let is_node = match self.is_ordered(*term) {
+            true => *term < self.data.image.terms.iris,
+            false => self.with_other(*term, Term::is_named_node),
         };
         is_node.then_some(term)
     }
 
     fn is_blank(&self, term: &u32) -> bool {
-        match self.is_other(*term) {
-            true => self.with_other(*term, Term::is_blank_node),
-            false => (self.image.terms.iris..self.image.terms.nodes).contains(term),
+        let terms = &self.data.image.terms;
+        match self.is_ordered(*term) {
+            true => (terms.iris..terms.nodes).contains(term),
+            false => self.with_other(*term, Term::is_blank_node),
         }
     }
 
-    fn is_property(&self, predicate: &u32, property: &Option<&'i Property>) -> bool {
-        property.is_some_and(|property| property.id == *predicate)
+    fn is_property(&self, predicate: &u32, property: &Handle<'i>) -> bool {
+        property.id == Some(*predicate)
     }
 
     fn text_size(&self, term: &u32) -> usize {
-        if self.is_other(*term) {
+        if !self.is_ordered(*term) {
             return self.with_other(*term, |term| term.to_string().len());
         }
-        match self.image.terms.get(&self.image.bytes, *term) {
+        let image = &self.data.image;
+        match image.terms.get(&image.bytes, *term) {
             View::Iri { prefix, rest } => prefix.len() + rest.len(),
             View::Blank(text) | View::Plain(text) | View::Typed(text, _) => text.len(),
             View::Tagged(text, tag) => text.len() + tag.len(),
@@ -202,7 +321,7 @@ impl<'i> QuadSource for Reader<'i> {
 
     fn handle<'n>(&self, objects: ObjectSlice<'n>, position: usize) -> Cow<'n, u32> {
         if let Some((numbers, dictionary)) = objects.numbers()
-            && is_same_dictionary(dictionary, &self.shared)
+            && std::ptr::addr_eq(Arc::as_ptr(dictionary), Arc::as_ptr(self.shared))
         {
             return Cow::Borrowed(&numbers[position]);
         }
@@ -210,17 +329,21 @@ impl<'i> QuadSource for Reader<'i> {
     }
 
     fn to_objects(&self, nodes: Vec<u32>) -> Objects {
-        match nodes.iter().any(|node| self.is_other(*node)) {
+        match nodes.iter().any(|node| self.is_of_request(*node)) {
             true => self.to_iris(nodes).into(),
-            false => Objects::numbered(nodes, Arc::clone(&self.shared)),
+            false => Objects::numbered(nodes, self.dictionary()),
         }
     }
 
     fn to_values(&self, terms: Vec<u32>) -> Terms {
-        match terms.iter().any(|term| self.is_other(*term)) {
+        match terms.iter().any(|term| self.is_of_request(*term)) {
             true => self.to_terms(terms).into(),
-            false => Terms::numbered(terms, Arc::clone(&self.shared)),
+            false => Terms::numbered(terms, self.dictionary()),
         }
+    }
+
+    fn orders(&self) -> Option<&KeptOrders<u32>> {
+        Some(&self.data.orders)
     }
 
     fn result_size(&self, _term: &u32) -> usize {
@@ -246,47 +369,33 @@ impl<'i> QuadSource for Reader<'i> {
     fn objects<'s>(
         &'s self,
         subject: &u32,
-        property: &Option<&'i Property>,
+        property: &Handle<'i>,
         graph: Option<&Option<u32>>,
     ) -> impl Iterator<Item = Result<u32, StoreError>> + use<'s, 'i> {
-        let found = property.map(|property| {
-            let positions = property.forward.range(&self.image.bytes, *subject);
-            self.objects_at(property, positions, graph)
-        });
-        found.into_iter().flatten().map(Ok)
+        self.objects_of(*subject, *property, graph.copied()).map(Ok)
     }
 
     fn subjects<'s>(
         &'s self,
-        property: &Option<&'i Property>,
+        property: &Handle<'i>,
         object: Object<'_, u32>,
         graph: Option<&Option<u32>>,
     ) -> impl Iterator<Item = Result<u32, StoreError>> + use<'s, 'i> {
-        let image = self.image;
         let object = match object {
             Object::Node(node) => Some(*node),
-            Object::Literal(literal) => image.terms.find(&image.bytes, literal.into()),
+            Object::Literal(literal) => self.data.find(literal.into()),
         };
-        let graph = graph.copied();
-        let found = property.zip(object).map(|(property, object)| {
-            let subjects = property.backward.values(&image.bytes, object).iter();
-            subjects.copied().filter(move |subject| {
-                graph.is_none_or(|graph| {
-                    let position = image.position(property, *subject, object);
-                    position.is_some_and(|at| image.is_in(property, at, graph))
-                })
-            })
-        });
+        let (property, graph) = (*property, graph.copied());
+        let found = object.map(|object| self.subjects_of(property, object, graph));
         found.into_iter().flatten().map(Ok)
     }
 
     fn pairs<'s>(
         &'s self,
-        property: &Option<&'i Property>,
+        property: &Handle<'i>,
         graph: Option<&Option<u32>>,
     ) -> impl Iterator<Item = Result<(u32, u32), StoreError>> + use<'s, 'i> {
-        let found = property.map(|property| self.pairs_of(property, graph));
-        found.into_iter().flatten().map(Ok)
+        self.pairs_of(*property, graph.copied()).map(Ok)
     }
 
     fn about<'s>(
@@ -295,57 +404,59 @@ impl<'i> QuadSource for Reader<'i> {
         graph: Option<&Option<u32>>,
     ) -> impl Iterator<Item = Result<(u32, u32), StoreError>> + use<'s, 'i> {
         let (subject, graph) = (*subject, graph.copied());
-        self.image.properties.iter().flat_map(move |property| {
-            let positions = property.forward.range(&self.image.bytes, subject);
-            let objects = self.objects_at(property, positions, graph.as_ref());
-            objects.map(|object| Ok((property.id, object)))
+        self.data.handles().flat_map(move |property| {
+            let objects = self.objects_of(subject, property, graph);
+            objects.filter_map(move |object| Some(Ok((property.id?, object))))
         })
     }
 
     fn contains(
         &self,
         subject: &u32,
-        property: &Option<&'i Property>,
+        property: &Handle<'i>,
         object: &u32,
         graph: Option<&Option<u32>>,
     ) -> Result<bool, StoreError> {
-        let position = property.and_then(|property| {
-            let at = self.image.position(property, *subject, *object)?;
-            Some((property, at))
-        });
-        Ok(position.is_some_and(|(property, at)| {
-            graph.is_none_or(|graph| self.image.is_in(property, at, *graph))
-        }))
+        let changes = property.changes.map(|changes| &changes.forward);
+        let changed = changes.and_then(|changes| changes.get((*subject, *object)));
+        let image = &self.data.image;
+        Ok(match (changed, graph) {
+            (Some(list), _) => is_wanted(graph.copied(), self.data.delta.graphs.get(list)),
+            (None, Some(_)) => {
+                let graphs = self.data.graphs_in_image(*property, *subject, *object);
+                is_wanted(graph.copied(), graphs)
+            }
+            (None, None) => property
+                .image
+                .is_some_and(|known| image.position(known, *subject, *object).is_some()),
+        })
     }
 
-    #[cfg(feature = "oxigraph")]
     fn quads<'s>(
         &'s self,
-        pattern: crate::pattern::Pattern<'_>,
+        pattern: Pattern<'_>,
         graph: Option<&Option<u32>>,
     ) -> impl Iterator<Item = Result<oxrdf::Quad, StoreError>> + use<'s, 'i> {
-        let image = self.image;
-        let find = |term: TermRef<'_>| image.terms.find(&image.bytes, term);
+        let data = self.data;
+        let find = |term: TermRef<'_>| data.find(term);
+        let subject = pattern.subject.map(|subject| find(subject.into()));
+        let predicate = pattern.predicate.map(|predicate| find(predicate.into()));
+        let object = pattern.object.map(find);
         // A term that is sought and not found matches nothing.
-        let (subject, object) = (
-            pattern.subject.map(|subject| find(subject.into())),
-            pattern.object.map(find),
-        );
-        let is_there = subject != Some(None) && object != Some(None) && graph != Some(&None);
-        let properties = match pattern.predicate {
-            _ if !is_there => &[],
-            None => &image.properties[..],
-            Some(predicate) => find(predicate.into())
-                .and_then(|predicate| image.property(predicate))
-                .map_or(&[][..], std::slice::from_ref),
-        };
-        let graph = graph.copied().flatten();
-        let quads = image.quads_of(properties, subject.flatten(), object.flatten(), graph);
-        quads.map(Ok)
+        let is_there = [subject, predicate, object, graph.copied()]
+            .iter()
+            .all(|term| *term != Some(None));
+        let found = is_there.then(|| {
+            let property = predicate.map(|predicate| data.handle(predicate));
+            let graph = graph.copied().flatten();
+            data.quads_of(property, subject.flatten(), object.flatten(), graph)
+        });
+        found.into_iter().flatten().map(Ok)
     }
 
     fn may_have_named_graphs(&self) -> bool {
-        self.image.sets.are_named(&self.image.bytes)
+        let image = &self.data.image;
+        self.data.delta.has_named_graphs || image.sets.are_named(&image.bytes)
     }
 
     fn repeats_triples(&self) -> bool {

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use oxigraph::store::{StorageError, Store};
 use oxrdf::NamedNode;
-use records::{List, Records};
+use records::Records;
 use shared::{ON_DISK, Shared};
 use source::{Embedded, failed};
 
@@ -47,7 +47,7 @@ impl OxigraphStore {
     /// Wraps a store, with whatever is loaded into it.
     #[must_use]
     pub fn new(store: Store) -> Self {
-        let records = Records::Beside(Mutex::new(List::default()));
+        let records = Records::Beside(Mutex::default());
         OxigraphStore {
             shared: Arc::new(Shared::new(store, "in-memory", records)),
         }

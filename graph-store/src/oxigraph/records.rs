@@ -3,7 +3,6 @@
 //! A store in memory keeps them beside its quads, so that queries pay nothing for them. A store on
 //! disk keeps them in the [`change_graph`], which the transaction of a change writes too.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -13,25 +12,15 @@ use oxrdf::{Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Triple};
 use super::source::failed;
 use crate::context::CallContext;
 use crate::error::StoreError;
+use crate::store::records::RecordList;
 use crate::write::{ChangeRecord, RecordQuery, change_graph};
 
 /// The records of a store.
 pub(super) enum Records {
     /// Beside the quads.
-    Beside(Mutex<List>),
+    Beside(Mutex<RecordList>),
     /// In the change graph.
     InGraph(Mutex<Option<Range>>),
-}
-
-/// Records in memory.
-#[derive(Default)]
-pub(super) struct List {
-    /// In ascending order of their sequence.
-    records: VecDeque<ChangeRecord>,
-    requests: HashMap<String, u64>,
-    /// Their sequences, ascending.
-    keys: HashMap<String, Vec<u64>>,
-    last: u64,
 }
 
 /// Which sequences the records of the change graph may have.
@@ -51,7 +40,7 @@ impl Records {
     /// Returns the sequence of the next transaction.
     pub(super) fn next(&self, store: &Store) -> Result<u64, StoreError> {
         Ok(1 + match self {
-            Records::Beside(list) => locked(list).last,
+            Records::Beside(list) => locked(list).last(),
             Records::InGraph(range) => known(range, store)?.last,
         })
     }
@@ -88,93 +77,6 @@ impl Records {
             Records::InGraph(range) => in_graph(store, known(range, store)?, query, context),
         }
     }
-}
-
-impl List {
-    fn push(&mut self, record: ChangeRecord) {
-        self.last = record.sequence;
-        self.requests
-            .insert(record.said.request.clone(), record.sequence);
-        if let Some(key) = &record.said.idempotency_key {
-            self.keys
-                .entry(key.clone())
-                .or_default()
-                .push(record.sequence);
-        }
-        self.records.push_back(record);
-    }
-
-    fn find(
-        &self,
-        query: &RecordQuery,
-        context: &CallContext,
-    ) -> Result<Vec<ChangeRecord>, StoreError> {
-        let found: Vec<&ChangeRecord> = match query {
-            RecordQuery::After { sequence, limit } => {
-                let from = self.place(sequence.saturating_add(1));
-                self.records.range(from..).take(*limit).collect()
-            }
-            RecordQuery::Request(request) => {
-                let sequence = self.requests.get(request);
-                sequence
-                    .and_then(|&sequence| self.get(sequence))
-                    .into_iter()
-                    .collect()
-            }
-            RecordQuery::IdempotencyKey(key) => {
-                let sequences = self.keys.get(key).map_or(&[][..], Vec::as_slice);
-                sequences
-                    .iter()
-                    .filter_map(|&sequence| self.get(sequence))
-                    .collect()
-            }
-        };
-        context.hold(found.iter().map(|record| footprint(record)).sum())?;
-        Ok(found.into_iter().cloned().collect())
-    }
-
-    fn forget(&mut self, before: SystemTime) -> u64 {
-        let count = self.records.len();
-        let (requests, keys) = (&mut self.requests, &mut self.keys);
-        self.records.retain(|record| {
-            let is_kept = record.said.time >= before;
-            if !is_kept {
-                requests.remove(&record.said.request);
-                if let Some(key) = &record.said.idempotency_key
-                    && let Some(sequences) = keys.get_mut(key)
-                {
-                    sequences.retain(|&sequence| sequence != record.sequence);
-                    if sequences.is_empty() {
-                        keys.remove(key);
-                    }
-                }
-            }
-            is_kept
-        });
-        self.records.shrink_to(2 * self.records.len());
-        (count - self.records.len()) as u64
-    }
-
-    fn place(&self, sequence: u64) -> usize {
-        self.records
-            .partition_point(|record| record.sequence < sequence)
-    }
-
-    fn get(&self, sequence: u64) -> Option<&ChangeRecord> {
-        let record = self.records.get(self.place(sequence))?;
-        (record.sequence == sequence).then_some(record)
-    }
-}
-
-/// About how many bytes a record takes.
-fn footprint(record: &ChangeRecord) -> usize {
-    let objects = record
-        .said
-        .changes
-        .iter()
-        .flat_map(|change| &change.objects);
-    let objects = objects.map(|object| size_of::<NamedNode>() + object.as_str().len());
-    size_of::<ChangeRecord>() + objects.sum::<usize>()
 }
 
 /// Returns which sequences there may be, which are read once.

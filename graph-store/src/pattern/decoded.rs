@@ -74,7 +74,7 @@ impl<Q: DecodedQuads> QuadSource for Q {
         Cow::Borrowed(iri)
     }
 
-    #[cfg(feature = "oxigraph")]
+    #[cfg(any(feature = "image", feature = "oxigraph"))]
     fn term(&self, term: TermRef<'_>) -> Term {
         term.into_owned()
     }
@@ -213,7 +213,7 @@ impl<Q: DecodedQuads> QuadSource for Q {
         DecodedQuads::links_to(self, object, property)
     }
 
-    #[cfg(feature = "oxigraph")]
+    #[cfg(any(feature = "image", feature = "oxigraph"))]
     fn quads<'s>(
         &'s self,
         pattern: Pattern<'_>,

@@ -11,27 +11,30 @@ mod decoded;
 mod hydrate;
 #[cfg(test)]
 mod numbered;
-#[cfg(feature = "oxigraph")]
+mod orders;
+#[cfg(any(feature = "image", feature = "oxigraph"))]
 mod overlay;
-#[cfg(feature = "oxigraph")]
+#[cfg(any(feature = "image", feature = "oxigraph"))]
 mod pending;
 mod read;
 mod ready;
 mod source;
-#[cfg(feature = "oxigraph")]
+#[cfg(any(feature = "image", feature = "oxigraph"))]
 mod statements;
 mod store;
 mod walk;
 
-#[cfg(feature = "oxigraph")]
+#[cfg(any(feature = "image", feature = "oxigraph"))]
 pub(crate) use decoded::DecodedQuads;
-#[cfg(feature = "oxigraph")]
+#[cfg(feature = "image")]
+pub(crate) use orders::{KEPT_BYTES, KeptOrders};
+#[cfg(any(feature = "image", feature = "oxigraph"))]
 pub(crate) use overlay::Overlay;
-#[cfg(feature = "oxigraph")]
+#[cfg(any(feature = "image", feature = "oxigraph"))]
 pub(crate) use pending::Pending;
 #[cfg(feature = "image")]
 pub(crate) use source::Object;
-#[cfg(feature = "oxigraph")]
+#[cfg(any(feature = "image", feature = "oxigraph"))]
 pub(crate) use source::Pattern;
 #[cfg(any(feature = "image", feature = "oxigraph"))]
 pub(crate) use source::QuadSource;

@@ -485,7 +485,7 @@ fn only_the_texts_of_what_is_returned_are_read() {
         page: None,
     }];
     let request = HydrationRequest {
-        nodes: &found,
+        nodes: (&found).into(),
         slots: &slots,
         dataset: &dataset,
     };
@@ -518,6 +518,6 @@ fn only_the_texts_of_what_is_returned_are_read() {
         condition: NodeCondition::one_of(vec![v("nobody"), v("nothing")]),
         ..ordered
     };
-    let names: Vec<ObjectRef> = block_on(store.select(&unknown, &context)).unwrap();
+    let names: Vec<ObjectRef> = block_on(store.select(&unknown, &context)).unwrap().into_refs();
     assert_eq!(names, [v("nobody").into(), v("nothing").into()]);
 }

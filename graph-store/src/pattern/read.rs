@@ -26,9 +26,16 @@ use crate::value::SortValue;
 impl<S: QuadSource> Walker<'_, S> {
     /// Returns the objects of a selection, ordered and paged.
     pub(crate) fn select(&self, selection: &Selection) -> Result<Objects, StoreError> {
+        let is_any_order = selection.order.is_empty() && selection.page.is_whole();
+        if !is_any_order && let Some(nodes) = self.kept(selection)? {
+            let page = &nodes[selection.page.range(nodes.len())];
+            page.iter().for_each(|node| self.keep_node(node));
+            self.settle()?;
+            return Ok(self.source.to_objects(page.to_vec()));
+        }
         let nodes = self.candidates(selection)?;
         self.settle()?;
-        if selection.order.is_empty() && selection.page.is_whole() {
+        if is_any_order {
             return Ok(self.source.to_objects(nodes));
         }
         let mut cache = KeyCache::default();
@@ -44,6 +51,9 @@ impl<S: QuadSource> Walker<'_, S> {
         selection: &Selection,
         window: &Window,
     ) -> Result<Windowed, StoreError> {
+        if let Some(nodes) = self.kept(selection)? {
+            return self.window_of(&nodes, selection, window);
+        }
         let candidates = self.candidates(selection)?;
         let order = ReadyOrder::new(self, &selection.order);
         let handle = |id: &ObjectRef| self.source.node(id.node()).into_owned();
@@ -59,7 +69,7 @@ impl<S: QuadSource> Walker<'_, S> {
     }
 
     /// Returns the objects that satisfy the condition of a selection.
-    fn candidates(&self, selection: &Selection) -> Result<Vec<S::Node>, StoreError> {
+    pub(super) fn candidates(&self, selection: &Selection) -> Result<Vec<S::Node>, StoreError> {
         self.context.count_call();
         let started = Instant::now();
         self.check()?;

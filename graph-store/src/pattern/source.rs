@@ -8,6 +8,7 @@ use oxrdf::{
     GraphNameRef, LiteralRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, Term, TermRef,
 };
 
+use super::orders::KeptOrders;
 use crate::error::StoreError;
 use crate::query::{ObjectSlice, Objects, Terms};
 
@@ -114,7 +115,7 @@ pub(crate) trait QuadSource {
     fn node<'n>(&self, iri: &'n NamedNode) -> Cow<'n, Self::Node>;
 
     /// Returns the handle of a term; one that does not occur in the data gets one too.
-    #[cfg(feature = "oxigraph")]
+    #[cfg(any(feature = "image", feature = "oxigraph"))]
     fn term(&self, term: TermRef<'_>) -> Self::Term;
 
     /// Looks a property up.
@@ -203,6 +204,11 @@ pub(crate) trait QuadSource {
         size_of::<Term>() + self.iri_size(node)
     }
 
+    /// Returns the orders that are kept with the data; `None` where none are.
+    fn orders(&self) -> Option<&KeptOrders<Self::Node>> {
+        None
+    }
+
     /// Returns the objects of a subject by a property.
     fn objects<'s>(
         &'s self,
@@ -253,7 +259,7 @@ pub(crate) trait QuadSource {
     }
 
     /// Returns whole quads that match a pattern: a triple once for each of its graphs.
-    #[cfg(feature = "oxigraph")]
+    #[cfg(any(feature = "image", feature = "oxigraph"))]
     fn quads<'s>(
         &'s self,
         pattern: Pattern<'_>,

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use oxrdf::{GraphNameRef, NamedNode};
-#[cfg(feature = "oxigraph")]
+use oxrdf::{GraphNameRef, NamedNode, Term};
+#[cfg(any(feature = "image", feature = "oxigraph"))]
 use oxrdf::{Quad, TermRef};
 
 use super::ready::{Known, ReadyStep, ReadyTest};
@@ -97,9 +97,8 @@ impl<'a, S: QuadSource> Walker<'a, S> {
     }
 
     /// Counts a term with a text of some bytes.
-    #[cfg(feature = "oxigraph")]
-    fn keep_text(&self, bytes: usize) {
-        self.keep_bytes(size_of::<oxrdf::Term>() + bytes);
+    pub(super) fn keep_text(&self, bytes: usize) {
+        self.keep_bytes(size_of::<Term>() + bytes);
     }
 
     /// Adds a step to the trace of the request, if there is one.
@@ -365,7 +364,7 @@ impl<'a, S: QuadSource> Walker<'a, S> {
     }
 }
 
-#[cfg(feature = "oxigraph")]
+#[cfg(any(feature = "image", feature = "oxigraph"))]
 impl<S: QuadSource> Walker<'_, S> {
     /// Counts a quad that is kept for the result, as [`Walker::keep`] does a term.
     pub(super) fn keep_quad(&self, quad: &Quad) {

@@ -28,6 +28,11 @@ pub trait Dictionary: Any + fmt::Debug + Send + Sync {
 
     /// Compares the IRIs of two numbers by code point.
     fn compare_iris(&self, a: u32, b: u32) -> Ordering {
+        self.compare_texts(a, b)
+    }
+
+    /// Compares the texts of two numbers by code point, whatever the numbers tell.
+    fn compare_texts(&self, a: u32, b: u32) -> Ordering {
         self.term(a).text().cmp(self.term(b).text())
     }
 }
@@ -110,6 +115,12 @@ impl<'t> TermView<'t> {
             TermView::Literal(literal) => (literal.value(), ""),
         };
         first.bytes().chain(second.bytes())
+    }
+}
+
+impl fmt::Display for TermView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.whole().as_term().fmt(f)
     }
 }
 

@@ -46,6 +46,20 @@ pub struct Hydrated {
     pub columns: Vec<Column>,
 }
 
+impl Hydrated {
+    /// Copies all terms that are numbers, so that [`TermSlice::terms`] has them.
+    #[must_use]
+    pub fn into_owned(self) -> Self {
+        let columns = self.columns.into_iter().map(|column| Column {
+            offsets: column.offsets,
+            values: column.values.into_vec().into(),
+        });
+        Hydrated {
+            columns: columns.collect(),
+        }
+    }
+}
+
 /// The values of one slot.
 ///
 /// Blank nodes are skipped, and a value occurs once per object.

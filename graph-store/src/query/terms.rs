@@ -219,6 +219,15 @@ impl<'t> TermSlice<'t> {
         }
     }
 
+    /// Returns the terms where they are owned; `None` for numbers.
+    #[must_use]
+    pub fn terms(self) -> Option<&'t [Term]> {
+        match self.0 {
+            Slice::Owned(terms) => Some(terms),
+            Slice::Numbered(..) => None,
+        }
+    }
+
     /// Returns the numbers of the terms and what they stand for; `None` for owned terms.
     #[must_use]
     pub fn numbers(self) -> Option<(&'t [u32], &'t Arc<dyn Dictionary>)> {

@@ -3,9 +3,11 @@
 mod keys;
 mod local;
 pub(crate) mod order;
-#[cfg(feature = "oxigraph")]
+#[cfg(any(feature = "image", feature = "oxigraph"))]
 pub(crate) mod queue;
 pub(crate) mod ready_order;
+#[cfg(any(feature = "image", feature = "oxigraph"))]
+pub(crate) mod records;
 mod window;
 mod writer;
 

@@ -206,6 +206,11 @@ fn answers_are_as_expected_over_an_image() {
 }
 
 #[test]
+fn answers_are_as_expected_over_an_image_with_changes() {
+    check_all(Kind::WrittenImage);
+}
+
+#[test]
 fn answers_are_as_expected_over_an_endpoint() {
     check_all(Kind::Remote);
 }
@@ -253,9 +258,8 @@ fn check_all(kind: Kind) {
         let file = case.join("expected.json");
         let expected = read_json(&file);
         let pending = match kind {
-            Kind::Memory | Kind::Sealed | Kind::Written | Kind::ChangeGraph | Kind::Image => {
-                "pending.md"
-            }
+            Kind::Memory | Kind::Sealed | Kind::Written | Kind::ChangeGraph => "pending.md",
+            Kind::Image | Kind::WrittenImage => "pending.md",
             #[cfg(feature = "rocksdb")]
             Kind::RocksDb => "pending.md",
             Kind::Remote | Kind::RemoteApart => "pending-over-oxigraph-sparql.md",

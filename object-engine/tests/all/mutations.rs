@@ -252,6 +252,16 @@ fn mutations_do_as_expected_with_an_index_of_links() {
 }
 
 #[test]
+fn mutations_do_as_expected_over_an_image() {
+    check_all(Kind::Image);
+}
+
+#[test]
+fn mutations_do_as_expected_over_an_image_with_changes() {
+    check_all(Kind::WrittenImage);
+}
+
+#[test]
 #[ignore = "needs a running RDF4J Server named by RDF4J_URL"]
 fn mutations_do_as_expected_over_rdf4j() {
     check_all(Kind::Rdf4j { infers: false });

@@ -12,7 +12,7 @@ mod written;
 
 use std::sync::Arc;
 
-use graph_store::image::{Image, ImageBuilder, ImageStore};
+use graph_store::image::{ImageBuilder, ImageStore};
 use graph_store::oxigraph::OxigraphStore;
 use graph_store::remote::http::HttpStore;
 use graph_store::remote::{DefaultGraph, Dialect, IsolationReport, RemoteOptions, RemoteStore};
@@ -39,6 +39,8 @@ pub(crate) enum Kind {
     RocksDb,
     /// A store over an image, which is built anew for other data.
     Image,
+    /// The same, whose data come and go by transactions, with merges in between.
+    WrittenImage,
     /// An endpoint in the same process whose default graph is the union of all.
     Remote,
     /// An endpoint in the same process whose default graph stands apart.
@@ -56,9 +58,8 @@ impl Kind {
     /// Returns how a remote store of this kind is asked; `None` for the embedded store.
     fn options(self) -> Option<RemoteOptions> {
         let dialect = match self {
-            Kind::Memory | Kind::Sealed | Kind::Written | Kind::ChangeGraph | Kind::Image => {
-                return None;
-            }
+            Kind::Memory | Kind::Sealed | Kind::Written | Kind::ChangeGraph => return None,
+            Kind::Image | Kind::WrittenImage => return None,
             #[cfg(feature = "rocksdb")]
             Kind::RocksDb => return None,
             Kind::Remote | Kind::RemoteApart => Dialect::Oxigraph,
@@ -93,6 +94,8 @@ enum Data {
     },
     /// To be replaced whenever there are new data.
     Image(Arc<ImageStore>),
+    /// The same, and then to be written to.
+    WrittenImage(Arc<ImageStore>),
     There(Server),
 }
 
@@ -216,12 +219,15 @@ impl BackEnd {
             let graph_store = Arc::new(store);
             return BackEnd { graph_store, data };
         }
-        if kind == Kind::Image {
-            let store = Arc::new(ImageStore::new(image(&[])));
-            return BackEnd {
-                graph_store: Arc::clone(&store) as Arc<dyn GraphStore>,
-                data: Data::Image(store),
+        if matches!(kind, Kind::Image | Kind::WrittenImage) {
+            let image = image(&[]).build().expect("an image");
+            let store = Arc::new(ImageStore::new(image));
+            let graph_store = Arc::clone(&store) as Arc<dyn GraphStore>;
+            let data = match kind {
+                Kind::Image => Data::Image(store),
+                _ => Data::WrittenImage(store),
             };
+            return BackEnd { graph_store, data };
         }
         let store = Store::new().expect("a store in memory");
         let graph_store = Arc::new(match kind {
@@ -272,7 +278,9 @@ impl BackEnd {
             Data::Sealed(store) | Data::Written(store) => store.inner().clone(),
             #[cfg(feature = "rocksdb")]
             Data::OnDisk { store, .. } => store.clone(),
-            Data::Image(store) => return store.image().iter().collect(),
+            Data::Image(store) | Data::WrittenImage(store) => {
+                return store.snapshot().iter().collect();
+            }
             Data::There(server) => return server.quads().into_iter().filter(is_data).collect(),
         };
         let quads = store.iter().map(|quad| quad.expect("the store is there"));
@@ -285,8 +293,16 @@ impl BackEnd {
             Data::There(server) => server.load(quads),
             Data::Here(store) => replace(store, quads),
             Data::Sealed(store) => replace_sealed(store, quads),
-            Data::Written(store) => written::load(store, quads),
-            Data::Image(store) => drop(store.replace(image(quads))),
+            Data::Written(store) => {
+                let first = |quads: &[Quad]| replace_sealed(store, quads);
+                written::load(store.as_ref(), quads, first, || ());
+            }
+            Data::Image(store) => replace_image(store, quads),
+            Data::WrittenImage(store) => {
+                let first = |quads: &[Quad]| replace_image(store, quads);
+                let merge = || store.merge().expect("an image");
+                written::load(store.as_ref(), quads, first, merge);
+            }
             #[cfg(feature = "rocksdb")]
             Data::OnDisk { store, .. } => replace(store, quads),
         }
@@ -298,12 +314,17 @@ fn is_data(quad: &Quad) -> bool {
     quad.graph_name != GraphName::from(change_graph::GRAPH)
 }
 
-fn image(quads: &[Quad]) -> Image {
+fn image(quads: &[Quad]) -> ImageBuilder {
     let mut builder = ImageBuilder::new();
     for quad in quads {
         builder.add(quad.as_ref()).expect("room for a few quads");
     }
-    builder.build().expect("an image")
+    builder
+}
+
+fn replace_image(store: &ImageStore, quads: &[Quad]) {
+    let replaced = store.replace_data(image(quads));
+    replaced.expect("an image");
 }
 
 fn replace_sealed(store: &OxigraphStore, quads: &[Quad]) {

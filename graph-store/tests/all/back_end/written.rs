@@ -4,13 +4,18 @@ use std::collections::HashSet;
 use std::time::SystemTime;
 
 use futures::executor::block_on;
-use graph_store::oxigraph::OxigraphStore;
 use graph_store::write::{NewRecord, QuadChange};
 use graph_store::{CallContext, GraphStore};
 use oxrdf::Quad;
 
-/// Loads half of the quads and others in their place, and writes until exactly the quads are there.
-pub(super) fn load(store: &OxigraphStore, quads: &[Quad]) {
+/// Puts half of the quads and others in their place, and writes until exactly the quads are there; something
+/// is done in between.
+pub(super) fn load(
+    store: &dyn GraphStore,
+    quads: &[Quad],
+    put: impl FnOnce(&[Quad]),
+    between: impl FnOnce(),
+) {
     let every = |of: usize, rest: usize| -> Vec<Quad> {
         let numbered = quads.iter().enumerate();
         let chosen = numbered.filter(|(number, _)| number % of == rest);
@@ -19,10 +24,11 @@ pub(super) fn load(store: &OxigraphStore, quads: &[Quad]) {
     let others = others(quads);
     let mut first = every(2, 0);
     first.extend(others.iter().cloned());
-    super::replace_sealed(store, &first);
+    put(&first);
     let (some, rest) = others.split_at(others.len() / 2);
     write(store, every(3, 0), every(3, 1));
     write(store, some.to_vec(), every(3, 0));
+    between();
     write(store, every(3, 2), some.to_vec());
     write(store, [some, rest].concat(), quads.to_vec());
 }
@@ -40,7 +46,7 @@ fn others(quads: &[Quad]) -> Vec<Quad> {
     mixed.filter(|quad| !known.contains(quad)).collect()
 }
 
-fn write(store: &OxigraphStore, removed: Vec<Quad>, added: Vec<Quad>) {
+fn write(store: &dyn GraphStore, removed: Vec<Quad>, added: Vec<Quad>) {
     let context = CallContext::new();
     let writer = store.writer().expect("the store can be written to");
     let record = NewRecord {

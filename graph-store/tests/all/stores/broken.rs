@@ -61,8 +61,10 @@ impl GraphStore for Faulty {
             for column in &mut hydrated.columns {
                 let mut repeated = graph_store::query::Column::with_capacity(0);
                 for node in 0..column.offsets.len() - 1 {
-                    repeated.values.extend_from_slice(column.of(node));
-                    repeated.values.extend_from_slice(column.of(node));
+                    for _ in 0..2 {
+                        let values = column.of(node).to_terms();
+                        repeated.values.extend(values.into_owned());
+                    }
                     repeated.end_node();
                 }
                 *column = repeated;

@@ -31,6 +31,10 @@ macro_rules! over_every_store {
         mod rocksdb {
             $(#[test] fn $behaviour() { super::check(super::Kind::RocksDb, stringify!($behaviour)); })*
         }
+        mod written_image {
+            $(#[test]
+            fn $behaviour() { super::check(super::Kind::WrittenImage, stringify!($behaviour)); })*
+        }
         mod remote {
             $(#[test] fn $behaviour() { super::check(super::Kind::Remote, stringify!($behaviour)); })*
         }
@@ -64,6 +68,9 @@ macro_rules! over_every_writer {
         mod change_graph_writes {
             $(#[test]
             fn $behaviour() { super::check(super::Kind::ChangeGraph, stringify!($behaviour)); })*
+        }
+        mod image_writes {
+            $(#[test] fn $behaviour() { super::check(super::Kind::Image, stringify!($behaviour)); })*
         }
         #[cfg(feature = "rocksdb")]
         mod rocksdb_writes {

@@ -134,12 +134,12 @@ async fn what_is_applied_is_read_before_it_is_committed(kind: Kind) {
             page: None,
         }];
         let request = HydrationRequest {
-            nodes: &[node("a").into()],
+            nodes: (&[node("a").into()]).into(),
             slots: &slots,
             dataset: &Dataset::default(),
         };
         let hydrated = view.hydrate(&request, &context()).await.unwrap();
-        assert!(hydrated.columns[0].values.contains(&text("new").into()));
+        assert!(hydrated.columns[0].of(0).to_terms().contains(&text("new").into()));
         let selection = Selection {
             condition: NodeCondition::OneOf(vec![node("a")]),
             order: Vec::new(),

@@ -23,6 +23,7 @@ pub(crate) fn kind() -> Kind {
         Err(_) | Ok("memory") => Kind::Memory,
         Ok("sealed") => Kind::Sealed,
         Ok("image") => Kind::Image,
+        Ok("written-image") => Kind::WrittenImage,
         #[cfg(feature = "rocksdb")]
         Ok("rocksdb") => Kind::RocksDb,
         Ok("remote") => Kind::Remote,
@@ -56,7 +57,7 @@ impl Subject {
     pub(crate) fn is_embedded(&self) -> bool {
         matches!(
             self.kind,
-            Kind::Memory | Kind::Sealed | Kind::Written | Kind::Image
+            Kind::Memory | Kind::Sealed | Kind::Written | Kind::Image | Kind::WrittenImage
         )
     }
 

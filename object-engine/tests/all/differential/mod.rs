@@ -136,6 +136,11 @@ fn so_they_are_over_an_image() {
 }
 
 #[test]
+fn so_they_are_over_an_image_with_changes() {
+    random_schemas_and_data(Kind::WrittenImage, 2_000);
+}
+
+#[test]
 fn so_they_are_over_an_endpoint() {
     random_schemas_and_data(Kind::Remote, 1_000);
 }

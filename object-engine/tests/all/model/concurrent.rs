@@ -260,6 +260,11 @@ fn so_they_do_with_an_index_of_links() {
 }
 
 #[test]
+fn so_they_do_over_an_image() {
+    run(300, Kind::Image);
+}
+
+#[test]
 #[ignore = "needs a running RDF4J Server named by RDF4J_URL"]
 fn so_they_do_over_rdf4j() {
     run(30, Kind::Rdf4j { infers: false });

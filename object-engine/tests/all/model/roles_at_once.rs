@@ -391,3 +391,8 @@ fn three_roles_at_once_write_and_see_what_they_may() {
 fn so_they_do_with_an_index_of_links() {
     run(100, Kind::Sealed);
 }
+
+#[test]
+fn so_they_do_over_an_image() {
+    run(100, Kind::Image);
+}

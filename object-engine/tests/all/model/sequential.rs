@@ -147,6 +147,11 @@ fn mutations_of_roles_do_what_the_model_does() {
 }
 
 #[test]
+fn mutations_do_what_the_model_does_over_an_image() {
+    check(&run(300, Kind::Image, false), &[], 27);
+}
+
+#[test]
 #[ignore = "needs a running RDF4J Server named by RDF4J_URL"]
 fn mutations_do_what_the_model_does_over_rdf4j() {
     check(&run(100, Kind::Rdf4j { infers: false }, false), &[], 27);

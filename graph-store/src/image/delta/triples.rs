@@ -1,0 +1,119 @@
+//! The changed triples of a property, in both directions.
+
+use std::iter::Peekable;
+
+use foldhash::fast::FixedState;
+use imbl::shared_ptr::DefaultSharedPtr;
+use imbl::{GenericHashSet, OrdMap};
+
+/// Subject and object, or object and subject.
+pub(in crate::image) type Pair = (u32, u32);
+
+/// The changed triples of a property: the number of the list of their graphs.
+#[derive(Clone, Default)]
+pub(in crate::image) struct Changes {
+    /// By subject.
+    pub(in crate::image) forward: Direction,
+    /// By object.
+    pub(in crate::image) backward: Direction,
+}
+
+impl Changes {
+    /// Notes that a triple is in the graphs of a list; `None` if that is what the image says.
+    pub(super) fn set(&mut self, (subject, object): Pair, list: Option<u32>) {
+        self.forward.set((subject, object), list);
+        self.backward.set((object, subject), list);
+    }
+}
+
+/// One direction of changed triples.
+#[derive(Clone, Default)]
+pub(in crate::image) struct Direction {
+    /// Keys that some changed triple has or had: most look-ups end here.
+    touched: GenericHashSet<u32, FixedState, DefaultSharedPtr>,
+    triples: OrdMap<Pair, u32>,
+}
+
+impl Direction {
+    fn set(&mut self, pair: Pair, list: Option<u32>) {
+        match list {
+            Some(list) => {
+                self.triples.insert(pair, list);
+                if !self.touched.contains(&pair.0) {
+                    self.touched.insert(pair.0);
+                }
+            }
+            None => {
+                self.triples.remove(&pair);
+            }
+        }
+    }
+
+    /// Returns whether a key may have changed triples.
+    #[inline]
+    pub(in crate::image) fn touches(&self, key: u32) -> bool {
+        self.touched.contains(&key)
+    }
+
+    /// Returns the list of the graphs of a triple; `None` if it did not change.
+    pub(in crate::image) fn get(&self, pair: Pair) -> Option<u32> {
+        match self.touches(pair.0) {
+            true => self.triples.get(&pair).copied(),
+            false => None,
+        }
+    }
+
+    /// Returns the changed triples of a key, ascending.
+    pub(in crate::image) fn of(&self, key: u32) -> impl Iterator<Item = (Pair, u32)> + use<'_> {
+        let triples = self.triples.range((key, 0)..=(key, u32::MAX));
+        triples.map(|(pair, list)| (*pair, *list))
+    }
+
+    /// Returns all changed triples, ascending.
+    pub(in crate::image) fn all(&self) -> impl Iterator<Item = (Pair, u32)> + use<'_> {
+        self.triples.iter().map(|(pair, list)| (*pair, *list))
+    }
+}
+
+/// Returns triples of an image and changed ones, both ascending, as one: those of the image that changed
+/// are left out.
+pub(in crate::image) fn merged<T>(
+    image: impl Iterator<Item = (Pair, T)>,
+    changed: impl Iterator<Item = (Pair, u32)>,
+) -> impl Iterator<Item = (Pair, Found<T>)> {
+    Merged {
+        image: image.peekable(),
+        changed: changed.peekable(),
+    }
+}
+
+/// Where a triple was found, and what is known of it there.
+pub(in crate::image) enum Found<T> {
+    Image(T),
+    /// The list of its graphs.
+    Changed(u32),
+}
+
+struct Merged<T, I: Iterator<Item = (Pair, T)>, C: Iterator<Item = (Pair, u32)>> {
+    image: Peekable<I>,
+    changed: Peekable<C>,
+}
+
+impl<T, I: Iterator<Item = (Pair, T)>, C: Iterator<Item = (Pair, u32)>> Iterator
+    for Merged<T, I, C>
+{
+    type Item = (Pair, Found<T>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Some((next, _)) = self.changed.peek() else {
+            let (pair, known) = self.image.next()?;
+            return Some((pair, Found::Image(known)));
+        };
+        if let Some((pair, known)) = self.image.next_if(|(pair, _)| pair < next) {
+            return Some((pair, Found::Image(known)));
+        }
+        let (pair, list) = self.changed.next()?;
+        self.image.next_if(|(known, _)| *known == pair);
+        Some((pair, Found::Changed(list)))
+    }
+}

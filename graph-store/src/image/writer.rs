@@ -1,0 +1,45 @@
+//! Writing to an image and its changes.
+
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+
+use super::ImageStore;
+use super::transaction::Open;
+use crate::context::CallContext;
+use crate::error::StoreError;
+use crate::store::{Transaction, WriteStore};
+use crate::write::{ChangeRecord, RecordQuery};
+
+/// Calls wait for their turn and for syncs without blocking; all else they do on the calling thread.
+#[async_trait]
+impl WriteStore for ImageStore {
+    async fn begin(&self, context: &CallContext) -> Result<Box<dyn Transaction>, StoreError> {
+        let turn = self.shared.queue.turn(context).await?;
+        Ok(Box::new(Open::new(&self.shared, turn)))
+    }
+
+    async fn records(
+        &self,
+        query: &RecordQuery,
+        context: &CallContext,
+    ) -> Result<Vec<ChangeRecord>, StoreError> {
+        context.count_call();
+        context.check()?;
+        self.shared.records(query, context)
+    }
+
+    async fn forget_records(
+        &self,
+        before: SystemTime,
+        context: &CallContext,
+    ) -> Result<u64, StoreError> {
+        context.count_call();
+        context.check()?;
+        self.shared.forget_records(before, context)
+    }
+
+    fn is_durable(&self) -> bool {
+        self.shared.is_durable()
+    }
+}
