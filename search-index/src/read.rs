@@ -11,8 +11,8 @@ use std::collections::HashMap;
 
 use futures::future::BoxFuture;
 use graph_store::query::{
-    Column, Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Page, Selection, Slot, Step,
-    TypeIndex, TypeTest, ValueCondition,
+    Column, Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Page, Selection, Slot,
+    Step, TypeIndex, TypeTest, ValueCondition,
 };
 use graph_store::{CallContext, GraphStore, StoreError};
 use oxrdf::{NamedNode, Term};

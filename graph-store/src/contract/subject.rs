@@ -10,8 +10,8 @@ use soml_core::datatype::Scalar;
 use super::data::{e, v};
 use crate::context::CallContext;
 use crate::query::{
-    Column, Dataset, HydrationRequest, NodeCondition, ObjectRef, OrderKey, OrderStep, Page, TermView,
-    Selection, Slot, SortBy, Step, TypeTest, Window,
+    Column, Dataset, HydrationRequest, NodeCondition, ObjectRef, OrderKey, OrderStep, Page,
+    Selection, Slot, SortBy, Step, TermView, TypeTest, Window,
 };
 use crate::store::{GraphStore, Windowed};
 

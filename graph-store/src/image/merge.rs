@@ -46,8 +46,12 @@ impl Shared {
         let data = self.note_changes();
         let mut builder = ImageBuilder::new();
         data.add_to(&mut builder)?;
+        let orders = data.orders.clone();
         drop(data);
-        let mut fresh = Snapshot::new(Arc::new(builder.build()?));
+        let mut fresh = Snapshot {
+            orders,
+            ..Snapshot::new(Arc::new(builder.build()?))
+        };
         for _ in 0..ROUNDS {
             let noted = self.noted();
             fresh = after(fresh, &noted)?;
@@ -61,7 +65,10 @@ impl Shared {
     /// Puts the data of an image in place of all that there are.
     pub(super) fn replace_with(&self, image: Arc<Image>) {
         let _replacing = locked(&self.replacing);
-        self.replace(Snapshot::new(image));
+        self.replace(Snapshot {
+            orders: self.published().orders.clone(),
+            ..Snapshot::new(image)
+        });
     }
 }
 

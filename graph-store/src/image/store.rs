@@ -12,7 +12,7 @@ use super::snapshot::Snapshot;
 use super::source::Reader;
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::pattern::Walker;
+use crate::pattern::{KeptOrders, Walker};
 use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed, WriteStore};
 
@@ -41,6 +41,20 @@ impl ImageStore {
         ImageStore {
             shared: Arc::new(Shared::new(data, MERGE_AFTER)),
         }
+    }
+
+    /// Sets how many bytes the orders may take that are kept, so that pages cost the same anywhere: 4 for
+    /// each object of each order. 64 MiB unless set; 0 keeps none.
+    ///
+    /// Orders are made when a page is asked for, and dropped when the data change.
+    #[must_use]
+    pub fn with_order_memory(self, bytes: usize) -> Self {
+        let data = Snapshot::clone(&self.snapshot());
+        self.shared.replace(Snapshot {
+            orders: KeptOrders::new(bytes),
+            ..data
+        });
+        self
     }
 
     /// Returns the data as they are now.

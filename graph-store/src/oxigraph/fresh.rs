@@ -381,8 +381,9 @@ fn a_link_that_stays_is_never_missed() {
                 condition: None,
                 page: None,
             }];
+            let nodes = [e(0).into()];
             let request = HydrationRequest {
-                nodes: (&[e(0).into()]).into(),
+                nodes: (&nodes).into(),
                 slots: &slots,
                 dataset: &Dataset::default(),
             };

@@ -22,8 +22,8 @@ use crate::context::CallContext;
 use crate::contract;
 use crate::error::StoreError;
 use crate::query::{
-    Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Objects, OrderKey, OrderStep, Page,
-    Quantifier, Selection, Slot, SortBy, Step, TypeTest, ValueCondition, Window,
+    Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Objects, OrderKey, OrderStep,
+    Page, Quantifier, Selection, Slot, SortBy, Step, TypeTest, ValueCondition, Window,
 };
 use crate::store::{GraphStore, StoreInfo, Windowed};
 
@@ -518,6 +518,8 @@ fn only_the_texts_of_what_is_returned_are_read() {
         condition: NodeCondition::one_of(vec![v("nobody"), v("nothing")]),
         ..ordered
     };
-    let names: Vec<ObjectRef> = block_on(store.select(&unknown, &context)).unwrap().into_refs();
+    let names: Vec<ObjectRef> = block_on(store.select(&unknown, &context))
+        .unwrap()
+        .into_refs();
     assert_eq!(names, [v("nobody").into(), v("nothing").into()]);
 }

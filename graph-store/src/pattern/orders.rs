@@ -51,11 +51,6 @@ impl<N> KeptOrders<N> {
             known: Mutex::default(),
         }
     }
-
-    /// Returns how many bytes orders may take.
-    pub(crate) fn bound(&self) -> usize {
-        self.bound
-    }
 }
 
 /// Changed data begin without orders.
@@ -69,7 +64,8 @@ impl<N> Clone for KeptOrders<N> {
 impl<N> KeptOrders<N> {
     fn get(&self, selection: &Selection) -> Option<Arc<[N]>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_wanted = |kept: &Kept<N>| kept.order == selection.order && kept.selects_as(selection);
+        let is_wanted =
+            |kept: &Kept<N>| kept.order == selection.order && kept.selects_as(selection);
         let found = known.iter().position(is_wanted)?;
         let kept = known.remove(found);
         let nodes = Arc::clone(&kept.nodes);
@@ -142,7 +138,8 @@ fn is_same_for_all(way: &OrderWay) -> bool {
 impl<S: QuadSource> Walker<'_, S> {
     /// Returns the objects of a selection in its order, if orders like that are kept.
     pub(super) fn kept(&self, selection: &Selection) -> Result<Option<Arc<[S::Node]>>, StoreError> {
-        let Some(orders) = self.source.orders().filter(|_| can_be_kept(selection)) else {
+        let may_keep = |orders: &&KeptOrders<S::Node>| orders.bound > 0 && can_be_kept(selection);
+        let Some(orders) = self.source.orders().filter(may_keep) else {
             return Ok(None);
         };
         if let Some(known) = orders.get(selection) {

@@ -206,9 +206,7 @@ impl<'o> ObjectSlice<'o> {
     pub fn compare(self, a: usize, b: usize) -> std::cmp::Ordering {
         match self.0 {
             Slice::Owned(objects) => objects[a].cmp(&objects[b]),
-            Slice::Numbered(numbers, dictionary) => {
-                dictionary.compare_iris(numbers[a], numbers[b])
-            }
+            Slice::Numbered(numbers, dictionary) => dictionary.compare_iris(numbers[a], numbers[b]),
         }
     }
 

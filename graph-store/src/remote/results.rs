@@ -10,9 +10,7 @@ use super::endpoint::Rows;
 use super::facts::Facts;
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{
-    Column, Hydrated, ObjectRef, Objects, OrderKey, Page, Position, Slot, Window,
-};
+use crate::query::{Column, Hydrated, ObjectRef, Objects, OrderKey, Page, Position, Slot, Window};
 use crate::sparql::Fact;
 use crate::store::order::{
     CHECK_EVERY, KeyCache, drop_repeated, keys, named_nodes, sorted_page, sorted_values,

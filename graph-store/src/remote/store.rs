@@ -22,8 +22,8 @@ use super::write::{IsolationReport, PlainWriter};
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{
-    Column, Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Objects, Page, Selection, Slot,
-    ValueCondition, Window,
+    Column, Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Objects, Page,
+    Selection, Slot, ValueCondition, Window,
 };
 use crate::sparql::{self, Fact, SlotQuery};
 #[cfg(feature = "remote")]

@@ -301,7 +301,10 @@ mod tests {
         };
         Windowed {
             objects: objects.iter().map(|position| position.id.clone()).collect(),
-            keys: objects.iter().map(|position| position.keys.clone()).collect(),
+            keys: objects
+                .iter()
+                .map(|position| position.keys.clone())
+                .collect(),
             more: limit < range.len(),
             precedes,
             follows,

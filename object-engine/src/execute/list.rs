@@ -38,10 +38,7 @@ pub(super) fn scalar_sort(kind: ScalarKind, term: TermRef<'_>) -> SortValue {
 }
 
 /// Returns the sort values of a literal: one per key, then all its parts.
-pub(super) fn literal_sort(
-    order: &[(LiteralKey, bool)],
-    term: TermRef<'_>,
-) -> Vec<SortValue> {
+pub(super) fn literal_sort(order: &[(LiteralKey, bool)], term: TermRef<'_>) -> Vec<SortValue> {
     let TermRef::Literal(literal) = term else {
         return vec![SortValue::Missing; order.len()];
     };

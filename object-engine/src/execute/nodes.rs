@@ -160,3 +160,81 @@ impl Numbers {
         self.places = Some(self.distinct.iter().copied().zip(0..).collect());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use graph_store::query::{Dictionary, ObjectRef, Objects, TermView, Terms};
+    use oxrdf::{Literal, NamedNode};
+
+    use super::{NOT_AN_OBJECT, Nodes};
+
+    /// IRIs at even numbers, literals at odd ones.
+    #[derive(Debug)]
+    struct Known(Vec<&'static str>);
+
+    impl Dictionary for Known {
+        fn term(&self, number: u32) -> TermView<'_> {
+            let rest = self.0[number as usize];
+            match number % 2 {
+                0 => TermView::Iri {
+                    prefix: "http://e/",
+                    rest,
+                },
+                _ => TermView::Literal(oxrdf::LiteralRef::new_simple_literal(rest)),
+            }
+        }
+
+        fn find_iri(&self, iri: &str) -> Option<u32> {
+            let name = iri.strip_prefix("http://e/")?;
+            let found = self.0.iter().step_by(2).position(|known| *known == name)?;
+            u32::try_from(2 * found).ok()
+        }
+    }
+
+    fn iri(name: &str) -> ObjectRef {
+        NamedNode::new_unchecked(format!("http://e/{name}")).into()
+    }
+
+    fn shown(nodes: Nodes) -> Vec<String> {
+        let objects = nodes.into_objects();
+        objects
+            .iter()
+            .map(|object| object.iri().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn objects_come_once_in_the_order_in_which_they_were_reached() {
+        let known: Arc<dyn Dictionary> = Arc::new(Known(vec!["a", "x", "b", "y", "c"]));
+        let mut nodes = Nodes::default();
+        let objects = Objects::numbered(vec![0, 4, 4], Arc::clone(&known));
+        assert_eq!(nodes.reach(objects.as_slice()), [0, 1, 1]);
+        let mut positions = Vec::new();
+        let values = Terms::numbered(vec![2, 1, 0, 4, 2], Arc::clone(&known));
+        nodes.reach_values(values.as_slice(), &mut positions);
+        assert_eq!(positions, [2, NOT_AN_OBJECT, 0, 1, 2]);
+        assert_eq!(nodes.position(iri("b")), 2);
+        assert!(!nodes.are_reached_once());
+        assert_eq!(shown(nodes), ["http://e/a", "http://e/c", "http://e/b"]);
+    }
+
+    #[test]
+    fn objects_of_several_sources_are_one_by_their_iri() {
+        let (one, other) = (Known(vec!["a", "x", "b"]), Known(vec!["b", "x", "c"]));
+        let objects = |known: Known, numbers| Objects::numbered(numbers, Arc::new(known));
+        let mut nodes = Nodes::default();
+        assert_eq!(nodes.reach(objects(one, vec![0, 2]).as_slice()), [0, 1]);
+        assert_eq!(nodes.reach(objects(other, vec![0, 2]).as_slice()), [1, 2]);
+        let mut positions = Vec::new();
+        let values: Terms = vec![
+            Literal::from("a").into(),
+            NamedNode::new_unchecked("http://e/c").into(),
+        ]
+        .into();
+        nodes.reach_values(values.as_slice(), &mut positions);
+        assert_eq!(positions, [NOT_AN_OBJECT, 2]);
+        assert_eq!(shown(nodes), ["http://e/a", "http://e/b", "http://e/c"]);
+    }
+}

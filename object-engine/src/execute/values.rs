@@ -292,7 +292,9 @@ fn scalar_values<'d>(scalar: &ScalarOutput, values: TermSlice<'d>) -> Vec<WholeT
     if !scalar.cast {
         return values.collect();
     }
-    values.filter_map(|value| cast_to(scalar.kind, value)).collect()
+    values
+        .filter_map(|value| cast_to(scalar.kind, value))
+        .collect()
 }
 
 fn cast_to(kind: ScalarKind, value: WholeTerm<'_>) -> Option<WholeTerm<'_>> {

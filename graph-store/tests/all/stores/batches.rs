@@ -57,7 +57,11 @@ fn found(batch: usize, nodes: &[ObjectRef]) -> Vec<Vec<Vec<String>>> {
     let columns = hydrated.expect("values").columns.into_iter().zip(&slots);
     let of_slot = columns.map(|(column, slot)| {
         let of_node = (0..nodes.len()).map(|node| {
-            let mut values: Vec<String> = column.of(node).iter().map(|term| term.to_string()).collect();
+            let mut values: Vec<String> = column
+                .of(node)
+                .iter()
+                .map(|term| term.to_string())
+                .collect();
             if slot.page.is_none() {
                 values.sort_unstable();
             }

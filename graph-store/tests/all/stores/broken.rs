@@ -41,7 +41,7 @@ impl GraphStore for Faulty {
                     page: Page::default(),
                     ..selection.clone()
                 };
-                let mut nodes = self.store.select(&whole, context).await?;
+                let mut nodes = self.store.select(&whole, context).await?.into_refs();
                 nodes.sort_unstable_by(|a, b| b.cmp(a));
                 let range = selection.page.range(nodes.len());
                 Ok(nodes.drain(range).collect())
