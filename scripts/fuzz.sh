@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Searches for inputs that break a parser.
 #
-#   scripts/fuzz.sh soml|regex|cursors|images|sparql_results|requests|tokens|searches|supergraphs|subgraphs|operations|all [SECONDS]
+#   scripts/fuzz.sh soml|regex|cursors|images|logs|sparql_results|requests|tokens|searches|supergraphs|subgraphs|operations|all [SECONDS]
 #
 # Ten minutes when no time is given, for each target with `all`. What is found is written to
 # fuzz/artifacts/, and what led to new code to fuzz/corpus/, beside the seeds. An input that broke
@@ -16,7 +16,7 @@ fail() {
   exit 1
 }
 
-targets=(soml regex cursors images sparql_results requests tokens searches supergraphs subgraphs operations)
+targets=(soml regex cursors images logs sparql_results requests tokens searches supergraphs subgraphs operations)
 usage="usage: scripts/fuzz.sh $(IFS='|' && echo "${targets[*]}")|all [SECONDS]"
 wanted=${1:-}
 seconds=${2:-600}
@@ -66,10 +66,10 @@ seeds_of() {
 
 for target in "${targets[@]}"; do
   seeds=$(seeds_of "$target")
-  # An image, and what a gateway is sent, takes no longer than a second and no more than 512 MB. What has been freed is not
+  # An image, a log, and what a gateway is sent, takes no longer than a second and no more than 512 MB. What has been freed is not
   # to count.
   case $target in
-    images | supergraphs | subgraphs | operations)
+    images | logs | supergraphs | subgraphs | operations)
       bounds=(-timeout=1 -rss_limit_mb=512)
       export ASAN_OPTIONS=quarantine_size_mb=16
       ;;

@@ -6,6 +6,7 @@
 
 pub mod cursors;
 pub mod images;
+pub mod logs;
 pub mod regex;
 pub mod requests;
 pub mod soml;

@@ -90,23 +90,7 @@ impl ImageBuilder {
     /// When the file cannot be written, or a property has 2^32 triples or more.
     pub fn write(self, path: impl AsRef<Path>) -> Result<(), ImageError> {
         let path = path.as_ref();
-        let failed = |error| ImageError::io(path)(error);
-        let beside = beside(path);
-        let file = File::create(&beside).map_err(failed)?;
-        let written = self.written(BufWriter::with_capacity(1 << 20, file), path);
-        let moved = written.and_then(|out| {
-            let file = out
-                .into_inner()
-                .map_err(|error| failed(error.into_error()))?;
-            file.sync_all().map_err(failed)?;
-            fs::rename(&beside, path).map_err(failed)?;
-            synced_folder(path).map_err(failed)
-        });
-        if moved.is_err() {
-            // What is left of it is of no use to anybody.
-            let _ = fs::remove_file(&beside);
-        }
-        moved
+        put(path, |out| self.written(out, path))
     }
 
     fn written<W: Write>(mut self, out: W, path: &Path) -> Result<W, ImageError> {
@@ -157,6 +141,43 @@ impl ImageBuilder {
     }
 }
 
+impl Image {
+    /// Writes the file of this image, as [`ImageBuilder::write`] does.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ImageError> {
+        let path = path.as_ref();
+        put(path, |mut out| {
+            let written = out.write_all(self.as_bytes());
+            written.map_err(ImageError::io(path)).map(|()| out)
+        })
+    }
+}
+
+type Out = BufWriter<File>;
+
+/// Puts a file in its place once it is written and synced.
+fn put(path: &Path, write: impl FnOnce(Out) -> Result<Out, ImageError>) -> Result<(), ImageError> {
+    let failed = |error| ImageError::io(path)(error);
+    let beside = beside(path);
+    let file = File::create(&beside).map_err(failed)?;
+    let written = write(BufWriter::with_capacity(1 << 20, file));
+    let moved = written.and_then(|out| {
+        let file = out
+            .into_inner()
+            .map_err(|error| failed(error.into_error()))?;
+        file.sync_all().map_err(failed)?;
+        fs::rename(&beside, path).map_err(failed)?;
+        synced_folder(path).map_err(failed)
+    });
+    if moved.is_err() {
+        // What is left of it is of no use to anybody.
+        let _ = fs::remove_file(&beside);
+    }
+    moved
+}
+
 /// Returns the place of a file while it is written.
 fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -165,7 +186,7 @@ fn beside(path: &Path) -> PathBuf {
 }
 
 /// Makes a new name in a folder survive the end of the machine.
-fn synced_folder(path: &Path) -> io::Result<()> {
+pub(super) fn synced_folder(path: &Path) -> io::Result<()> {
     match path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())

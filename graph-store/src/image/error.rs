@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// An error of building, writing or opening an image.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +26,47 @@ pub enum ImageError {
         #[source]
         fault: Fault,
     },
+    /// The log of a folder cannot be read or written.
+    #[error("failed to access the log {}", path.display())]
+    Log {
+        /// The file of the log.
+        path: PathBuf,
+        /// What the log says.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The log of a folder is damaged, and what it holds is not served.
+    #[error("the log {} is damaged: {what}; restore the folder from a backup", path.display())]
+    LogDamaged {
+        /// The file of the log.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// Another store, of this process or another one, has the folder open.
+    #[error("the data folder {} is in use by another process", folder.display())]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// There are data in a folder that new ones were to be put into.
+    #[error("the folder {} holds data already", folder.display())]
+    HoldsData {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// There are no data in a folder that was to be opened.
+    #[error("the folder {} holds no data", folder.display())]
+    HoldsNoData {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// What was committed could not be written to the disk.
+    #[error("what was committed cannot be written to the disk")]
+    NotSynced(#[source] Arc<ImageError>),
+    /// The store is being closed.
+    #[error("the store is being closed")]
+    Closing,
     /// The data are too many for one image.
     #[error("an image holds at most {limit} {what}")]
     TooLarge {

@@ -1,19 +1,24 @@
 //! Merges changes into a new image beside the requests: it is built while the old one and its changes
 //! serve, and then takes their place at once.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Image;
 use super::build::ImageBuilder;
 use super::error::ImageError;
-use super::shared::{Shared, after, locked};
+use super::folder::{Sync, back_up};
+use super::shared::{Keeping, Shared, Waiting, after, locked};
 use super::snapshot::Snapshot;
+use crate::write::{ChangeRecord, RecordQuery};
 
 /// Changes that may be repeated while writers wait.
 const LEFT_TO_REPEAT: usize = 16;
 /// How often changes are repeated before writers wait.
 const ROUNDS: usize = 8;
+/// Quads that are read between two looks at whether the store is being closed.
+const CHECK_EVERY: usize = 4_096;
 /// A merge is worth its cost once so many of all quads have changed: one of eight.
 const SHARE: u64 = 8;
 
@@ -21,18 +26,25 @@ impl Shared {
     /// Starts a merge if one is due; returns at once.
     pub(super) fn keep_up(self: &Arc<Self>) {
         let data = self.published();
-        if data.delta.size < self.merge_after.max(data.image.quads / SHARE) {
-            return;
-        }
-        if self.is_merging.swap(true, Ordering::AcqRel) {
+        let again = self.merge_again.load(Ordering::Relaxed);
+        let due = self.merge_after.max(data.image.quads / SHARE).max(again);
+        if data.delta.size < due || self.is_merging.swap(true, Ordering::AcqRel) {
             return;
         }
         let busy = Busy(Arc::clone(self));
         let thread = std::thread::Builder::new().name("image-merge".to_owned());
         let started = thread.spawn(move || {
-            if let Err(error) = busy.0.merge() {
-                tracing::warn!(%error, "changes are not merged into an image");
-            }
+            let shared = &busy.0;
+            let again = match shared.merge() {
+                Ok(()) => 0,
+                Err(ImageError::Closing) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "changes are not merged into an image");
+                    // As much again must change before it is tried again.
+                    shared.published().delta.size + shared.merge_after
+                }
+            };
+            shared.merge_again.store(again, Ordering::Relaxed);
         });
         if let Err(error) = started {
             tracing::warn!(%error, "changes are not merged into an image");
@@ -42,15 +54,25 @@ impl Shared {
     /// Merges the changes so far into a new image.
     pub(super) fn merge(&self) -> Result<(), ImageError> {
         let _replacing = locked(&self.replacing);
+        if self.is_closing.load(Ordering::Relaxed) {
+            // Somebody else may have opened the folder already.
+            return Err(ImageError::Closing);
+        }
         let _noting = Noting(self);
-        let data = self.note_changes();
+        let (data, base) = self.note_changes();
         let mut builder = ImageBuilder::new();
-        data.add_to(&mut builder)?;
+        for (number, quad) in data.iter().enumerate() {
+            if number % CHECK_EVERY == 0 && self.is_closing.load(Ordering::Relaxed) {
+                return Err(ImageError::Closing);
+            }
+            builder.add(quad.as_ref())?;
+        }
         let orders = data.orders.clone();
         drop(data);
+        let (generation, image) = self.built(builder)?;
         let mut fresh = Snapshot {
             orders,
-            ..Snapshot::new(Arc::new(builder.build()?))
+            ..Snapshot::new(image)
         };
         for _ in 0..ROUNDS {
             let noted = self.noted();
@@ -59,18 +81,106 @@ impl Shared {
                 break;
             }
         }
-        self.rebase(fresh)
+        self.rebase(fresh, generation, base)
     }
 
-    /// Puts the data of an image in place of all that there are.
-    pub(super) fn replace_with(&self, image: Arc<Image>) {
+    /// Builds an image: in memory, or in the folder, where it has a number.
+    fn built(&self, builder: ImageBuilder) -> Result<(u64, Arc<Image>), ImageError> {
+        match self.folder() {
+            Some(folder) => folder.write(builder),
+            None => Ok((0, Arc::new(builder.build()?))),
+        }
+    }
+
+    /// Puts data in place that differ in form alone, once the changes are made of them that are noted and
+    /// were not taken. Their image holds all up to a sequence.
+    fn rebase(&self, fresh: Snapshot, generation: u64, base: u64) -> Result<(), ImageError> {
+        let _syncing = locked(&self.syncing);
+        if let Some(folder) = self.folder() {
+            let last = locked(&self.head).synced_sequence;
+            folder.switch(last, generation, base)?;
+        }
+        let mut head = locked(&self.head);
+        let noted = head.missed.take().unwrap_or_default();
+        let mut data = Arc::new(after(fresh, &noted)?);
+        head.synced = Arc::clone(&data);
+        for waiting in &mut head.waiting {
+            data = Arc::new(data.changed(&waiting.change)?);
+            waiting.data = Arc::clone(&data);
+        }
+        head.data = data;
+        self.published
+            .store(Arc::clone(match self.is_shown_before_sync() {
+                true => &head.data,
+                false => &head.synced,
+            }));
+        Ok(())
+    }
+
+    fn is_shown_before_sync(&self) -> bool {
+        let folder = self.folder();
+        folder.is_some_and(|folder| matches!(folder.sync, Sync::Interval(_)))
+    }
+
+    /// Puts other data in place of all that there are. Transactions that are open conflict.
+    pub(super) fn replace(&self, builder: ImageBuilder) -> Result<(), ImageError> {
         let _replacing = locked(&self.replacing);
-        self.replace(Snapshot {
-            orders: self.published().orders.clone(),
+        let (generation, image) = self.built(builder)?;
+        let _syncing = locked(&self.syncing);
+        if let Some(folder) = self.folder() {
+            self.sync_now(folder);
+        }
+        let mut head = locked(&self.head);
+        if let Some(folder) = self.folder() {
+            if let Some(failure) = &head.failure {
+                // What was answered must reach the disk before anything else does.
+                folder.discard(generation);
+                return Err(ImageError::NotSynced(Arc::clone(failure)));
+            }
+            folder.switch(head.synced_sequence, generation, head.synced_sequence)?;
+        }
+        head.era += 1;
+        head.data = Arc::new(Snapshot {
+            orders: head.data.orders.clone(),
             ..Snapshot::new(image)
         });
+        head.sequence = head.synced_sequence;
+        head.synced = Arc::clone(&head.data);
+        self.published.store(Arc::clone(&head.data));
+        let later: Vec<Waiting> = head.waiting.drain(..).collect();
+        drop(head);
+        later.into_iter().for_each(Waiting::conflict);
+        Ok(())
+    }
+
+    /// Writes a folder with the data as they are now.
+    pub(super) fn back_up(&self, target: &Path) -> Result<(), ImageError> {
+        self.sync_waiting();
+        let (data, sequence, records) = match &self.keeping {
+            Keeping::Memory(records) => {
+                let head = locked(&self.head);
+                let records: Vec<ChangeRecord> = locked(records).iter().cloned().collect();
+                (Arc::clone(&head.synced), head.synced_sequence, records)
+            }
+            Keeping::Folder(folder) => {
+                let (data, sequence) = {
+                    let head = locked(&self.head);
+                    (Arc::clone(&head.synced), head.synced_sequence)
+                };
+                let mut records = folder.log.records(&EVERY_RECORD)?;
+                records.retain(|record| record.sequence <= sequence);
+                (data, sequence, records)
+            }
+        };
+        let disk = self.folder().map(|folder| Arc::clone(&folder.disk));
+        back_up(target, &data, sequence, &records, &disk.unwrap_or_default())
     }
 }
+
+const EVERY_RECORD: RecordQuery = RecordQuery::After {
+    sequence: 0,
+    limit: usize::MAX,
+};
 
 /// A merge in the background, however it ends.
 struct Busy(Arc<Shared>);

@@ -1,12 +1,18 @@
 //! What all handles of a store over an image share: its data, its records and its queue of writers.
+//!
+//! Each transaction goes on from the one before, whether that is synced or not. Readers see what is synced.
 
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
+use futures::channel::oneshot;
 
 use super::error::ImageError;
+use super::folder::{Folder, Sync};
+use super::log::{write_change, write_record};
 use super::snapshot::Snapshot;
 use crate::context::CallContext;
 use crate::error::StoreError;
@@ -17,25 +23,60 @@ use crate::write::{ChangeRecord, NewRecord, QuadChange, RecordQuery};
 /// A store over an image and changes.
 pub(super) struct Shared {
     /// What readers see.
-    published: ArcSwap<Snapshot>,
+    pub(super) published: ArcSwap<Snapshot>,
     pub(super) queue: Queue,
-    head: Mutex<Head>,
-    records: Mutex<RecordList>,
+    pub(super) head: Mutex<Head>,
+    /// Notified when there is something to sync, or nothing any more.
+    pub(super) work: Condvar,
+    /// Held while the log is written, and while another image becomes the valid one.
+    pub(super) syncing: Mutex<()>,
+    pub(super) keeping: Keeping,
     /// Held while an image is built that takes the place of the one beneath, or put there.
     pub(super) replacing: Mutex<()>,
     pub(super) is_merging: AtomicBool,
+    /// A merge is in vain, since the store is being closed.
+    pub(super) is_closing: AtomicBool,
     /// Changed quads that are worth a merge, at least.
     pub(super) merge_after: u64,
+    /// The same after a merge that failed.
+    pub(super) merge_again: AtomicU64,
+}
+
+/// Where changes are kept.
+pub(super) enum Keeping {
+    /// In memory, with the records.
+    Memory(Mutex<RecordList>),
+    Folder(Folder),
 }
 
 /// What the next transaction goes on from.
-struct Head {
-    data: Arc<Snapshot>,
-    sequence: u64,
+pub(super) struct Head {
+    pub(super) data: Arc<Snapshot>,
+    pub(super) sequence: u64,
     /// Raised when transactions that are open have read what is no more.
-    era: u64,
-    /// Changes that an image lacks that is being built.
-    missed: Option<Vec<Arc<QuadChange>>>,
+    pub(super) era: u64,
+    /// What survives the end of the process; in memory, all.
+    pub(super) synced: Arc<Snapshot>,
+    pub(super) synced_sequence: u64,
+    /// Commits that are not synced.
+    pub(super) waiting: VecDeque<Waiting>,
+    /// Changes since an image was begun that is being built.
+    pub(super) missed: Option<Vec<Arc<QuadChange>>>,
+    /// Why what was answered already is not synced: nothing is committed before it is.
+    pub(super) failure: Option<Arc<ImageError>>,
+    pub(super) is_closing: bool,
+}
+
+/// A commit that waits for its sync.
+pub(super) struct Waiting {
+    pub(super) record: ChangeRecord,
+    pub(super) change: Arc<QuadChange>,
+    pub(super) written_change: Vec<u8>,
+    pub(super) written_record: Vec<u8>,
+    /// The data after it.
+    pub(super) data: Arc<Snapshot>,
+    /// Absent where it is answered already.
+    pub(super) answer: Option<oneshot::Sender<Result<ChangeRecord, StoreError>>>,
 }
 
 /// What a transaction begins with.
@@ -46,39 +87,60 @@ pub(super) struct Begun {
 
 /// A commit whose outcome may not be known yet.
 pub(super) enum Committing {
-    Done(ChangeRecord),
+    Done(Box<ChangeRecord>),
+    Waiting(oneshot::Receiver<Result<ChangeRecord, StoreError>>),
 }
 
 impl Committing {
     pub(super) async fn outcome(self) -> Result<ChangeRecord, StoreError> {
         match self {
-            Committing::Done(record) => Ok(record),
+            Committing::Done(record) => Ok(*record),
+            Committing::Waiting(answer) => match answer.await {
+                Ok(outcome) => outcome,
+                Err(_) => Err(StoreError::OutcomeUnknown(Box::new(ImageError::Closing))),
+            },
         }
     }
 }
 
 impl Shared {
-    pub(super) fn new(data: Snapshot, merge_after: u64) -> Self {
+    pub(super) fn new(keeping: Keeping, data: Snapshot, sequence: u64, merge_after: u64) -> Self {
         let data = Arc::new(data);
         Shared {
             published: ArcSwap::new(Arc::clone(&data)),
             queue: Queue::default(),
             head: Mutex::new(Head {
+                synced: Arc::clone(&data),
+                synced_sequence: sequence,
                 data,
-                sequence: 0,
+                sequence,
                 era: 0,
+                waiting: VecDeque::new(),
                 missed: None,
+                failure: None,
+                is_closing: false,
             }),
-            records: Mutex::default(),
+            work: Condvar::new(),
+            syncing: Mutex::new(()),
+            keeping,
             replacing: Mutex::new(()),
             is_merging: AtomicBool::new(false),
+            is_closing: AtomicBool::new(false),
             merge_after,
+            merge_again: AtomicU64::new(0),
         }
     }
 
     /// Returns the data that readers see.
     pub(super) fn published(&self) -> Arc<Snapshot> {
         self.published.load_full()
+    }
+
+    pub(super) fn folder(&self) -> Option<&Folder> {
+        match &self.keeping {
+            Keeping::Memory(_) => None,
+            Keeping::Folder(folder) => Some(folder),
+        }
     }
 
     /// Returns what a transaction begins with.
@@ -90,31 +152,66 @@ impl Shared {
         }
     }
 
-    /// Commits a change that a transaction makes of data of an era.
+    /// Commits a change that a transaction makes of data of an era. It has the turn, so nobody else
+    /// commits meanwhile.
     pub(super) fn commit(
         &self,
         era: u64,
         change: QuadChange,
         said: NewRecord,
     ) -> Result<Committing, StoreError> {
+        let sequence = locked(&self.head).next(era)?;
+        let said = said.grouped();
+        let record = ChangeRecord { sequence, said };
+        let written = self
+            .folder()
+            .map(|_| (write_change(sequence, &change), write_record(&record)));
         let mut head = locked(&self.head);
-        if head.era != era {
-            return Err(StoreError::Conflict);
-        }
+        head.next(era)?;
         let data = head.data.changed(&change);
         let data = Arc::new(data.map_err(|error| StoreError::Failed(Box::new(error)))?);
-        let record = ChangeRecord {
-            sequence: head.sequence + 1,
-            said: said.grouped(),
-        };
-        head.sequence = record.sequence;
+        let change = Arc::new(change);
+        head.sequence = sequence;
         head.data = Arc::clone(&data);
-        if let Some(missed) = &mut head.missed {
-            missed.push(Arc::new(change));
+        match (&self.keeping, written) {
+            (Keeping::Folder(folder), Some((written_change, written_record))) => {
+                let waiting = Waiting {
+                    record,
+                    change,
+                    written_change,
+                    written_record,
+                    data,
+                    answer: None,
+                };
+                Ok(self.wait(folder, &mut head, waiting))
+            }
+            (Keeping::Memory(records), _) => {
+                locked(records).push(record.clone());
+                head.note(change, &data, sequence);
+                self.published.store(data);
+                Ok(Committing::Done(Box::new(record)))
+            }
+            (Keeping::Folder(_), None) => unreachable!("what goes to a folder is written"),
         }
-        locked(&self.records).push(record.clone());
-        self.published.store(data);
-        Ok(Committing::Done(record))
+    }
+
+    /// Lets a commit wait for its sync.
+    fn wait(&self, folder: &Folder, head: &mut Head, mut waiting: Waiting) -> Committing {
+        match folder.sync {
+            Sync::Commit => {
+                let (sender, answer) = oneshot::channel();
+                waiting.answer = Some(sender);
+                head.waiting.push_back(waiting);
+                self.work.notify_all();
+                Committing::Waiting(answer)
+            }
+            Sync::Interval(_) => {
+                let record = waiting.record.clone();
+                self.published.store(Arc::clone(&waiting.data));
+                head.waiting.push_back(waiting);
+                Committing::Done(Box::new(record))
+            }
+        }
     }
 
     pub(super) fn records(
@@ -122,26 +219,52 @@ impl Shared {
         query: &RecordQuery,
         context: &CallContext,
     ) -> Result<Vec<ChangeRecord>, StoreError> {
-        locked(&self.records).find(query, context)
+        match &self.keeping {
+            Keeping::Memory(records) => locked(records).find(query, context),
+            Keeping::Folder(folder) => {
+                // Those of commits that were answered already are read too.
+                if matches!(folder.sync, Sync::Interval(_)) {
+                    self.sync_waiting();
+                }
+                let found = folder.log.records(query);
+                let found = found.map_err(|error| StoreError::Failed(Box::new(error)))?;
+                context.hold(found.iter().map(crate::store::records::footprint).sum())?;
+                Ok(found)
+            }
+        }
     }
 
     pub(super) fn forget_records(
         &self,
         before: SystemTime,
-        _context: &CallContext,
+        context: &CallContext,
     ) -> Result<u64, StoreError> {
-        Ok(locked(&self.records).forget(before))
+        let folder = match &self.keeping {
+            Keeping::Memory(records) => return Ok(locked(records).forget(before)),
+            Keeping::Folder(folder) => folder,
+        };
+        let mut count = 0;
+        loop {
+            self.sync_waiting();
+            let forgotten = {
+                // Others commit between the parts of a long list.
+                let _syncing = locked(&self.syncing);
+                folder.log.forget_some(before)
+            };
+            let forgotten = forgotten.map_err(|error| StoreError::Failed(Box::new(error)))?;
+            count += forgotten;
+            if forgotten == 0 {
+                return Ok(count);
+            }
+            context.check()?;
+        }
     }
 
-    pub(super) fn is_durable(&self) -> bool {
-        false
-    }
-
-    /// Returns the data that readers see, and notes all changes from now on.
-    pub(super) fn note_changes(&self) -> Arc<Snapshot> {
+    /// Notes all changes from now on, and returns the data before them and their last sequence.
+    pub(super) fn note_changes(&self) -> (Arc<Snapshot>, u64) {
         let mut head = locked(&self.head);
         head.missed = Some(Vec::new());
-        self.published()
+        (Arc::clone(&head.synced), head.synced_sequence)
     }
 
     /// Returns the changes since they were noted or taken last.
@@ -155,24 +278,32 @@ impl Shared {
     pub(super) fn note_no_changes(&self) {
         locked(&self.head).missed = None;
     }
+}
 
-    /// Puts data in place that differ in form alone, once the changes are made of them that are noted and
-    /// were not taken.
-    pub(super) fn rebase(&self, fresh: Snapshot) -> Result<(), ImageError> {
-        let mut head = locked(&self.head);
-        let noted = head.missed.take().unwrap_or_default();
-        let fresh = Arc::new(after(fresh, &noted)?);
-        head.data = Arc::clone(&fresh);
-        self.published.store(fresh);
-        Ok(())
+impl Head {
+    /// Returns the sequence of the next transaction, which has read data of an era.
+    fn next(&self, era: u64) -> Result<u64, StoreError> {
+        if self.is_closing {
+            return Err(StoreError::Unavailable(Box::new(ImageError::Closing)));
+        }
+        if self.era != era {
+            return Err(StoreError::Conflict);
+        }
+        match &self.failure {
+            Some(failure) => Err(StoreError::Failed(Box::new(ImageError::NotSynced(
+                Arc::clone(failure),
+            )))),
+            None => Ok(self.sequence + 1),
+        }
     }
 
-    /// Puts other data in place. Transactions that are open conflict.
-    pub(super) fn replace(&self, data: Snapshot) {
-        let mut head = locked(&self.head);
-        head.era += 1;
-        head.data = Arc::new(data);
-        self.published.store(Arc::clone(&head.data));
+    /// Notes that a change is synced.
+    pub(super) fn note(&mut self, change: Arc<QuadChange>, data: &Arc<Snapshot>, sequence: u64) {
+        self.synced = Arc::clone(data);
+        self.synced_sequence = sequence;
+        if let Some(missed) = &mut self.missed {
+            missed.push(change);
+        }
     }
 }
 

@@ -1,26 +1,28 @@
 //! A store over an image and the changes since.
 
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
 
 use super::Image;
 use super::build::ImageBuilder;
 use super::error::ImageError;
-use super::shared::Shared;
+use super::folder::{Folder, FolderOptions, Held, MERGE_AFTER};
+use super::shared::{Keeping, Shared, locked};
 use super::snapshot::Snapshot;
 use super::source::Reader;
+use super::sync::LogThread;
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::pattern::{KeptOrders, Walker};
+use crate::pattern::Walker;
 use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed, WriteStore};
 
 /// What the store says that it is.
 pub(super) const PROVIDER: &str = "image";
-
-/// Changed quads that are worth a merge, at least.
-const MERGE_AFTER: u64 = 100_000;
 
 /// A store over an [`Image`] and the changes that were committed since it was built.
 ///
@@ -29,17 +31,44 @@ const MERGE_AFTER: u64 = 100_000;
 /// background.
 ///
 /// Terms are returned as they were written.
+///
+/// ```
+/// use graph_store::image::{FolderOptions, ImageBuilder, ImageStore};
+/// use oxrdf::{GraphNameRef, NamedNodeRef, QuadRef};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("data");
+/// let node = NamedNodeRef::new("http://example.org/a")?;
+/// let mut builder = ImageBuilder::new();
+/// builder.add(QuadRef::new(node, node, node, GraphNameRef::DefaultGraph))?;
+/// let options = FolderOptions::default();
+/// let store = ImageStore::create(&path, builder, &options)?;
+/// assert_eq!(store.quads(), 1);
+/// drop(store);
+///
+/// let store = ImageStore::open(&path, &options)?;
+/// assert_eq!(store.quads(), 1);
+/// # Ok(())
+/// # }
+/// ```
 pub struct ImageStore {
     pub(super) shared: Arc<Shared>,
+    /// Syncs the log of a store in a folder.
+    log: Option<LogThread>,
 }
 
 impl ImageStore {
     /// Creates a store over an image. Changes are kept in memory, and end with the store.
     #[must_use]
     pub fn new(image: impl Into<Arc<Image>>) -> Self {
-        let data = Snapshot::new(image.into());
+        let (keeping, data) = (
+            Keeping::Memory(Default::default()),
+            Snapshot::new(image.into()),
+        );
         ImageStore {
-            shared: Arc::new(Shared::new(data, MERGE_AFTER)),
+            shared: Arc::new(Shared::new(keeping, data, 0, MERGE_AFTER)),
+            log: None,
         }
     }
 
@@ -49,12 +78,59 @@ impl ImageStore {
     /// Orders are made when a page is asked for, and dropped when the data change.
     #[must_use]
     pub fn with_order_memory(self, bytes: usize) -> Self {
-        let data = Snapshot::clone(&self.snapshot());
-        self.shared.replace(Snapshot {
-            orders: KeptOrders::new(bytes),
-            ..data
-        });
+        self.snapshot().orders.set_bound(bytes);
         self
+    }
+
+    /// Puts the quads of a builder into a folder that holds no data yet, and opens it. The folder is created
+    /// if need be; other files in it are left alone.
+    ///
+    /// # Errors
+    /// When the folder holds data, is in use, or cannot be written. It holds no data then.
+    pub fn create(
+        folder: impl AsRef<Path>,
+        builder: ImageBuilder,
+        options: &FolderOptions,
+    ) -> Result<Self, ImageError> {
+        let held = Folder::create(folder.as_ref(), builder, options)?;
+        ImageStore::over(held, options, folder.as_ref())
+    }
+
+    /// Opens a folder that holds data. Nobody else can open it until the store is dropped.
+    ///
+    /// All of its files are read and checked. What was committed is there, up to the last commit that is
+    /// whole.
+    ///
+    /// # Errors
+    /// When the folder holds no data, is in use, cannot be read, or has a damaged file.
+    pub fn open(folder: impl AsRef<Path>, options: &FolderOptions) -> Result<Self, ImageError> {
+        let held = Folder::open(folder.as_ref(), options)?;
+        ImageStore::over(held, options, folder.as_ref())
+    }
+
+    fn over(held: Held, options: &FolderOptions, path: &Path) -> Result<Self, ImageError> {
+        let Held {
+            folder,
+            data,
+            sequence,
+        } = held;
+        let keeping = Keeping::Folder(folder);
+        let shared = Shared::new(keeping, data, sequence, options.merge_after);
+        let shared = Arc::new(shared);
+        let log = LogThread::start(&shared, options.sync).map_err(ImageError::io(path))?;
+        shared.keep_up();
+        Ok(ImageStore {
+            shared,
+            log: Some(log),
+        })
+    }
+
+    /// Returns whether a folder holds data.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn exists(folder: impl AsRef<Path>) -> io::Result<bool> {
+        Folder::exists(folder.as_ref())
     }
 
     /// Returns the data as they are now.
@@ -89,13 +165,24 @@ impl ImageStore {
     }
 
     /// Puts the quads of a builder in place of all that there are, at once. Transactions that are open
-    /// conflict.
+    /// conflict. Records of changes stay, and sequences go on.
     ///
     /// # Errors
-    /// Those of building an image. Nothing has changed then.
+    /// Those of building and writing an image. Nothing has changed then.
     pub fn replace_data(&self, builder: ImageBuilder) -> Result<(), ImageError> {
-        self.shared.replace_with(Arc::new(builder.build()?));
-        Ok(())
+        self.shared.replace(builder)
+    }
+
+    /// Writes a folder that holds the data and the records of changes as they are now, for
+    /// [`ImageStore::open`]. Requests go on meanwhile, those that write too.
+    ///
+    /// It is written to a folder with `.partial` behind its name first, so it is there as a whole or not at
+    /// all.
+    ///
+    /// # Errors
+    /// When the target holds data or other files, or cannot be written.
+    pub fn backup(&self, target: impl AsRef<Path>) -> Result<(), ImageError> {
+        self.shared.back_up(target.as_ref())
     }
 
     /// Merges all changes into a new image, and returns when that is done. Requests go on meanwhile.
@@ -178,6 +265,19 @@ impl LocalStore for ImageStore {
 
     fn is_metered(&self) -> bool {
         true
+    }
+}
+
+impl Drop for ImageStore {
+    fn drop(&mut self) {
+        let Some(log) = self.log.take() else { return };
+        self.shared.is_closing.store(true, Ordering::Relaxed);
+        drop(log);
+        // A merge that goes on would write to a folder that others may open.
+        let _replacing = locked(&self.shared.replacing);
+        if let Some(folder) = self.shared.folder() {
+            folder.close();
+        }
     }
 }
 

@@ -304,7 +304,7 @@ pub(super) fn write_varint(out: &mut Vec<u8>, mut number: u64) {
 }
 
 #[inline]
-fn varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
+pub(super) fn varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
         let byte = *bytes.get(*at)?;

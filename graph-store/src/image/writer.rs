@@ -40,6 +40,6 @@ impl WriteStore for ImageStore {
     }
 
     fn is_durable(&self) -> bool {
-        self.shared.is_durable()
+        self.shared.folder().is_some()
     }
 }

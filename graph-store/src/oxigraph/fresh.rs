@@ -12,13 +12,14 @@ use proptest::prelude::*;
 
 use super::normal::normal;
 use super::upkeep::Thresholds;
-use super::{List, OxigraphStore, Records, Shared};
+use super::{OxigraphStore, Records, Shared};
 use crate::context::{CallContext, Meter, ResultMemory};
 use crate::error::StoreError;
 use crate::query::{
     Dataset, HydrationRequest, NodeCondition, ObjectRef, OrderKey, Page, Quantifier, Selection,
     Slot, SortBy, Step, Take, TypeTest, ValueCondition, Window,
 };
+use crate::store::records::RecordList;
 use crate::store::{GraphStore, LocalStore, WriteStore};
 use crate::write::{NewRecord, QuadChange, QuadPattern, RecordQuery, change_graph};
 
@@ -37,7 +38,7 @@ fn p(name: u8) -> NamedNode {
 fn store(quads: impl IntoIterator<Item = Quad>) -> OxigraphStore {
     let store = Store::new().unwrap();
     store.extend(quads).unwrap();
-    let records = Records::Beside(std::sync::Mutex::new(List::default()));
+    let records = Records::Beside(std::sync::Mutex::new(RecordList::default()));
     let mut shared = Shared::new(store, "in-memory", records);
     shared.thresholds = Thresholds {
         links: 3,

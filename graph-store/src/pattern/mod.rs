@@ -24,7 +24,7 @@ mod statements;
 mod store;
 mod walk;
 
-#[cfg(any(feature = "image", feature = "oxigraph"))]
+#[cfg(feature = "oxigraph")]
 pub(crate) use decoded::DecodedQuads;
 #[cfg(feature = "image")]
 pub(crate) use orders::{KEPT_BYTES, KeptOrders};

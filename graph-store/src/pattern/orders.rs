@@ -4,6 +4,7 @@
 //! filters. Whoever keeps orders drops them when the data change.
 
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -24,8 +25,8 @@ pub(crate) const KEPT_BYTES: usize = 64 << 20;
 
 /// Orders of the objects of one state of the data, the most recently used last.
 pub(crate) struct KeptOrders<N> {
-    /// Maximum number of bytes of all lists.
-    bound: usize,
+    /// Maximum number of bytes of all lists; the same for all states of the data of a store.
+    bound: Arc<AtomicUsize>,
     known: Mutex<Vec<Kept<N>>>,
 }
 
@@ -44,10 +45,15 @@ impl<N> Kept<N> {
 
 #[cfg(feature = "image")]
 impl<N> KeptOrders<N> {
+    /// Sets how many bytes orders may take from now on.
+    pub(crate) fn set_bound(&self, bytes: usize) {
+        self.bound.store(bytes, Ordering::Relaxed);
+    }
+
     /// Creates a holder of orders that takes up to some bytes.
     pub(crate) fn new(bound: usize) -> Self {
         KeptOrders {
-            bound,
+            bound: Arc::new(AtomicUsize::new(bound)),
             known: Mutex::default(),
         }
     }
@@ -57,11 +63,18 @@ impl<N> KeptOrders<N> {
 #[cfg(feature = "image")]
 impl<N> Clone for KeptOrders<N> {
     fn clone(&self) -> Self {
-        KeptOrders::new(self.bound)
+        KeptOrders {
+            bound: Arc::clone(&self.bound),
+            known: Mutex::default(),
+        }
     }
 }
 
 impl<N> KeptOrders<N> {
+    fn bound(&self) -> usize {
+        self.bound.load(Ordering::Relaxed)
+    }
+
     fn get(&self, selection: &Selection) -> Option<Arc<[N]>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let is_wanted =
@@ -76,7 +89,7 @@ impl<N> KeptOrders<N> {
     /// Keeps an order if there is room for it, in place of those that were not used for the longest time.
     fn keep(&self, selection: &Selection, nodes: &Arc<[N]>) {
         let bytes = |nodes: &Arc<[N]>| size_of_val::<[N]>(nodes);
-        let Some(room) = self.bound.checked_sub(bytes(nodes)) else {
+        let Some(room) = self.bound().checked_sub(bytes(nodes)) else {
             return;
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,7 +121,7 @@ impl<N> KeptOrders<N> {
 impl<N> fmt::Debug for KeptOrders<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeptOrders")
-            .field("bound", &self.bound)
+            .field("bound", &self.bound())
             .finish_non_exhaustive()
     }
 }
@@ -138,7 +151,7 @@ fn is_same_for_all(way: &OrderWay) -> bool {
 impl<S: QuadSource> Walker<'_, S> {
     /// Returns the objects of a selection in its order, if orders like that are kept.
     pub(super) fn kept(&self, selection: &Selection) -> Result<Option<Arc<[S::Node]>>, StoreError> {
-        let may_keep = |orders: &&KeptOrders<S::Node>| orders.bound > 0 && can_be_kept(selection);
+        let may_keep = |orders: &&KeptOrders<S::Node>| orders.bound() > 0 && can_be_kept(selection);
         let Some(orders) = self.source.orders().filter(may_keep) else {
             return Ok(None);
         };

@@ -22,6 +22,7 @@ pub(crate) struct RecordList {
 
 impl RecordList {
     /// Returns the highest sequence so far, that of a forgotten record included.
+    #[cfg(feature = "oxigraph")]
     pub(crate) fn last(&self) -> u64 {
         self.last
     }
@@ -111,7 +112,7 @@ impl RecordList {
 }
 
 /// About how many bytes a record takes.
-fn footprint(record: &ChangeRecord) -> usize {
+pub(crate) fn footprint(record: &ChangeRecord) -> usize {
     let objects = record
         .said
         .changes

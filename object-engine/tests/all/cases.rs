@@ -259,7 +259,7 @@ fn check_all(kind: Kind) {
         let expected = read_json(&file);
         let pending = match kind {
             Kind::Memory | Kind::Sealed | Kind::Written | Kind::ChangeGraph => "pending.md",
-            Kind::Image | Kind::WrittenImage => "pending.md",
+            Kind::Image | Kind::WrittenImage | Kind::Folder => "pending.md",
             #[cfg(feature = "rocksdb")]
             Kind::RocksDb => "pending.md",
             Kind::Remote | Kind::RemoteApart => "pending-over-oxigraph-sparql.md",

@@ -257,6 +257,11 @@ fn mutations_do_as_expected_over_an_image() {
 }
 
 #[test]
+fn mutations_do_as_expected_over_an_image_in_a_folder() {
+    check_all(Kind::Folder);
+}
+
+#[test]
 fn mutations_do_as_expected_over_an_image_with_changes() {
     check_all(Kind::WrittenImage);
 }

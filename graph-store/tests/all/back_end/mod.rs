@@ -8,11 +8,11 @@
 pub(crate) mod in_process;
 pub(crate) mod repository;
 mod server;
-mod written;
+pub(crate) mod written;
 
 use std::sync::Arc;
 
-use graph_store::image::{ImageBuilder, ImageStore};
+use graph_store::image::{FolderOptions, ImageBuilder, ImageStore};
 use graph_store::oxigraph::OxigraphStore;
 use graph_store::remote::http::HttpStore;
 use graph_store::remote::{DefaultGraph, Dialect, IsolationReport, RemoteOptions, RemoteStore};
@@ -41,6 +41,8 @@ pub(crate) enum Kind {
     Image,
     /// The same, whose data come and go by transactions, with merges in between.
     WrittenImage,
+    /// A store over an image in a folder.
+    Folder,
     /// An endpoint in the same process whose default graph is the union of all.
     Remote,
     /// An endpoint in the same process whose default graph stands apart.
@@ -59,7 +61,7 @@ impl Kind {
     fn options(self) -> Option<RemoteOptions> {
         let dialect = match self {
             Kind::Memory | Kind::Sealed | Kind::Written | Kind::ChangeGraph => return None,
-            Kind::Image | Kind::WrittenImage => return None,
+            Kind::Image | Kind::WrittenImage | Kind::Folder => return None,
             #[cfg(feature = "rocksdb")]
             Kind::RocksDb => return None,
             Kind::Remote | Kind::RemoteApart => Dialect::Oxigraph,
@@ -96,6 +98,11 @@ enum Data {
     Image(Arc<ImageStore>),
     /// The same, and then to be written to.
     WrittenImage(Arc<ImageStore>),
+    /// To be replaced whenever there are new data, in a folder that is removed at the end.
+    Folder {
+        store: Arc<ImageStore>,
+        _folder: tempfile::TempDir,
+    },
     There(Server),
 }
 
@@ -219,6 +226,18 @@ impl BackEnd {
             let graph_store = Arc::new(store);
             return BackEnd { graph_store, data };
         }
+        if kind == Kind::Folder {
+            let folder = tempfile::tempdir().expect("a folder");
+            let store = ImageStore::create(&folder, image(&[]), &FolderOptions::default());
+            let store = Arc::new(store.expect("a store in a folder"));
+            return BackEnd {
+                graph_store: Arc::clone(&store) as Arc<dyn GraphStore>,
+                data: Data::Folder {
+                    store,
+                    _folder: folder,
+                },
+            };
+        }
         if matches!(kind, Kind::Image | Kind::WrittenImage) {
             let image = image(&[]).build().expect("an image");
             let store = Arc::new(ImageStore::new(image));
@@ -278,7 +297,7 @@ impl BackEnd {
             Data::Sealed(store) | Data::Written(store) => store.inner().clone(),
             #[cfg(feature = "rocksdb")]
             Data::OnDisk { store, .. } => store.clone(),
-            Data::Image(store) | Data::WrittenImage(store) => {
+            Data::Image(store) | Data::WrittenImage(store) | Data::Folder { store, .. } => {
                 return store.snapshot().iter().collect();
             }
             Data::There(server) => return server.quads().into_iter().filter(is_data).collect(),
@@ -297,7 +316,7 @@ impl BackEnd {
                 let first = |quads: &[Quad]| replace_sealed(store, quads);
                 written::load(store.as_ref(), quads, first, || ());
             }
-            Data::Image(store) => replace_image(store, quads),
+            Data::Image(store) | Data::Folder { store, .. } => replace_image(store, quads),
             Data::WrittenImage(store) => {
                 let first = |quads: &[Quad]| replace_image(store, quads);
                 let merge = || store.merge().expect("an image");

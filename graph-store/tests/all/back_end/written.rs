@@ -10,7 +10,7 @@ use oxrdf::Quad;
 
 /// Puts half of the quads and others in their place, and writes until exactly the quads are there; something
 /// is done in between.
-pub(super) fn load(
+pub(crate) fn load(
     store: &dyn GraphStore,
     quads: &[Quad],
     put: impl FnOnce(&[Quad]),

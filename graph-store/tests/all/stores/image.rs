@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use graph_store::GraphStore;
-use graph_store::image::{Image, ImageBuilder, ImageStore};
+use graph_store::image::{FolderOptions, Image, ImageBuilder, ImageStore};
 use oxrdf::Quad;
 
 fn builder(quads: &[Quad]) -> ImageBuilder {
@@ -34,5 +34,24 @@ mod opened {
         let path = folder.path().join("image");
         builder(quads).write(&path).expect("a written image");
         Arc::new(ImageStore::new(Image::open(&path).expect("the image")))
+    }
+}
+
+mod reopened {
+    use super::*;
+    use crate::back_end::written;
+
+    graph_store::contract_tests!(store);
+
+    fn store(quads: &[Quad]) -> Arc<dyn GraphStore> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = FolderOptions::default();
+        let store = ImageStore::create(&folder, ImageBuilder::new(), &options);
+        let store = store.expect("a store in a folder");
+        let put = |quads: &[Quad]| store.replace_data(builder(quads)).expect("an image");
+        written::load(&store, quads, put, || store.merge().expect("an image"));
+        drop(store);
+        // All that is read of it is in memory once it is open.
+        Arc::new(ImageStore::open(&folder, &options).expect("the folder is opened again"))
     }
 }

@@ -72,6 +72,9 @@ macro_rules! over_every_writer {
         mod image_writes {
             $(#[test] fn $behaviour() { super::check(super::Kind::Image, stringify!($behaviour)); })*
         }
+        mod folder_writes {
+            $(#[test] fn $behaviour() { super::check(super::Kind::Folder, stringify!($behaviour)); })*
+        }
         #[cfg(feature = "rocksdb")]
         mod rocksdb_writes {
             $(#[test] fn $behaviour() { super::check(super::Kind::RocksDb, stringify!($behaviour)); })*

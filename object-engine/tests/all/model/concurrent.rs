@@ -265,6 +265,11 @@ fn so_they_do_over_an_image() {
 }
 
 #[test]
+fn so_they_do_over_an_image_in_a_folder() {
+    run(100, Kind::Folder);
+}
+
+#[test]
 #[ignore = "needs a running RDF4J Server named by RDF4J_URL"]
 fn so_they_do_over_rdf4j() {
     run(30, Kind::Rdf4j { infers: false });

@@ -61,7 +61,9 @@ impl Subject {
         let quads = start.iter().cloned();
         let quads: Vec<Quad> = match kind {
             // These show what they are given, and the model speaks of the embedded store.
-            Kind::Rdf4j { .. } | Kind::Fuseki | Kind::Image => quads.map(as_written).collect(),
+            Kind::Rdf4j { .. } | Kind::Fuseki | Kind::Image | Kind::Folder => {
+                quads.map(as_written).collect()
+            }
             _ => quads.collect(),
         };
         back_end.load(&quads);
