@@ -130,7 +130,7 @@ async fn ask(store: &ImageStore) {
         page: None,
     });
     let request = HydrationRequest {
-        nodes: &nodes,
+        nodes: (&nodes).into(),
         slots: &slots,
         dataset: &selection.dataset,
     };

@@ -1,9 +1,10 @@
 //! The context of a call to a store: its deadline, cancellation, trace, meter, and where its long work
 //! runs.
 
+use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -36,6 +37,8 @@ pub struct CallContext {
     pub memory: Option<Arc<dyn ResultMemory>>,
     /// Runs what is too long for the thread that polls a store that waits for others.
     pub long_work: Option<Arc<dyn LongWork>>,
+    /// Holds the snapshots that the calls of one request read.
+    pub snapshots: Option<Arc<Snapshots>>,
 }
 
 /// Where work runs that is too long for the thread of an asynchronous task.
@@ -141,6 +144,26 @@ impl CallContext {
         self
     }
 
+    /// Lets all calls with this context read the same snapshot of each store that has snapshots.
+    #[must_use]
+    pub fn with_snapshots(mut self, snapshots: Arc<Snapshots>) -> Self {
+        self.snapshots = Some(snapshots);
+        self
+    }
+
+    /// Returns the snapshot that calls to `store` read: the one that the first of them has read, where
+    /// [`CallContext::snapshots`] keeps it, else that of `current`.
+    pub fn snapshot<S: ?Sized, T: Any + Send + Sync>(
+        &self,
+        store: &S,
+        current: impl FnOnce() -> Arc<T>,
+    ) -> Arc<T> {
+        match &self.snapshots {
+            Some(snapshots) => snapshots.of(store, current),
+            None => current(),
+        }
+    }
+
     /// Runs work on `terms` terms: here if they are few or no other place is set, else there.
     ///
     /// Work that is run elsewhere goes on when the future is dropped, so it should
@@ -214,6 +237,45 @@ impl CallContext {
             return Err(MeterExceeded::new().into());
         }
         Ok(())
+    }
+}
+
+/// The snapshots that the calls of one request read: one of each store that has snapshots.
+///
+/// They are released with this.
+#[derive(Default)]
+pub struct Snapshots {
+    /// By the address of the store, which outlives the request.
+    known: Mutex<Vec<(usize, Arc<dyn Any + Send + Sync>)>>,
+}
+
+impl Snapshots {
+    /// Creates a holder without snapshots.
+    #[must_use]
+    pub fn new() -> Self {
+        Snapshots::default()
+    }
+
+    fn of<S: ?Sized, T: Any + Send + Sync>(
+        &self,
+        store: &S,
+        current: impl FnOnce() -> Arc<T>,
+    ) -> Arc<T> {
+        let address = std::ptr::from_ref(store).addr();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known.iter().find(|(store, _)| *store == address);
+        let found = found.and_then(|(_, snapshot)| Arc::clone(snapshot).downcast().ok());
+        found.unwrap_or_else(|| {
+            let snapshot = current();
+            known.push((address, Arc::clone(&snapshot) as _));
+            snapshot
+        })
+    }
+}
+
+impl fmt::Debug for Snapshots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshots").finish_non_exhaustive()
     }
 }
 

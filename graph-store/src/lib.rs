@@ -21,7 +21,7 @@ pub mod trace;
 pub mod value;
 pub mod write;
 
-pub use context::{CallContext, LongWork, Meter, ResultMemory};
+pub use context::{CallContext, LongWork, Meter, ResultMemory, Snapshots};
 pub use error::{MeterExceeded, StoreError};
 pub use statements::{Statement, Statements};
 pub use store::{

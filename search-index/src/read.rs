@@ -11,8 +11,8 @@ use std::collections::HashMap;
 
 use futures::future::BoxFuture;
 use graph_store::query::{
-    Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Page, Selection, Slot, Step,
-    TypeIndex, TypeTest, ValueCondition,
+    Column, Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Page, Selection, Slot,
+    Step, TypeIndex, TypeTest, ValueCondition,
 };
 use graph_store::{CallContext, GraphStore, StoreError};
 use oxrdf::{NamedNode, Term};
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
             page: Page::default(),
             dataset: self.dataset(),
         };
-        let mut ids = self.store.select(&selection, context).await?;
+        let mut ids = self.store.select(&selection, context).await?.into_refs();
         ids.sort_unstable();
         Ok(ids)
     }
@@ -117,11 +117,11 @@ impl<'a> Reader<'a> {
             slots.extend(fields.fields.values().map(|field| self.slot(field)));
             let dataset = self.dataset();
             let request = HydrationRequest {
-                nodes: &nodes,
+                nodes: (&nodes).into(),
                 slots: &slots,
                 dataset: &dataset,
             };
-            let hydrated = self.store.hydrate(&request, context).await?;
+            let hydrated = self.store.hydrate(&request, context).await?.into_owned();
             let mut level = Level {
                 nodes,
                 type_slots,
@@ -182,12 +182,12 @@ impl Level {
     /// Returns the objects in a column, each once, and where in the list each is.
     fn targets(&self, column: usize) -> (Vec<ObjectRef>, HashMap<NamedNode, usize>) {
         let (mut nodes, mut positions) = (Vec::new(), HashMap::new());
-        for value in &self.hydrated.columns[column].values {
-            if let Term::NamedNode(node) = value
-                && !positions.contains_key(node)
+        for value in self.hydrated.columns[column].values.iter() {
+            if let Some(node) = value.into_iri()
+                && !positions.contains_key(&node)
             {
                 positions.insert(node.clone(), nodes.len());
-                nodes.push(ObjectRef::from(node.clone()));
+                nodes.push(ObjectRef::from(node));
             }
         }
         (nodes, positions)
@@ -196,14 +196,14 @@ impl Level {
     /// Returns the values of the object at a position.
     fn object<'l>(&'l self, fields: &ObjectFields, at: usize) -> ObjectValues<'l> {
         let (types, columns) = self.hydrated.columns.split_at(self.type_slots);
-        let types = types.iter().flat_map(|column| column.of(at));
+        let types = types.iter().flat_map(|column| owned(column, at));
         let mut types: Vec<_> = types.filter_map(iri).collect();
         types.sort_unstable();
         let values = fields.fields.values().zip(columns).zip(&self.inner);
         let values = values.map(|((field, column), inner)| match &field.content {
-            Content::Leaf(_) => FieldValues::Terms(column.of(at)),
+            Content::Leaf(_) => FieldValues::Terms(owned(column, at)),
             Content::Object(embedded) => {
-                let objects = column.of(at).iter().filter_map(|term| {
+                let objects = owned(column, at).iter().filter_map(|term| {
                     let (iri, fields) = (iri(term)?, &embedded.fields);
                     match inner {
                         Some(inner) => inner.object(fields, term),
@@ -233,6 +233,12 @@ impl Inner {
         let at = self.positions.get(node)?;
         Some(self.level.object(fields, *at))
     }
+}
+
+/// Returns the values of an object in a column whose terms are owned.
+fn owned(column: &Column, at: usize) -> &[Term] {
+    let values = column.of(at).terms();
+    values.expect("terms are copied when they are read")
 }
 
 fn iri(term: &Term) -> Option<&str> {

@@ -236,14 +236,15 @@ fn nothing_is_selected(
         slot(Step::forward(updated.clone())),
         slot(back),
     ];
+    let nodes = [node.clone().into(), e("a").into()];
     let request = HydrationRequest {
-        nodes: &[node.clone().into(), e("a").into()],
+        nodes: (&nodes).into(),
         slots: &slots,
         dataset,
     };
     let hydrated = block_on(subject.store.hydrate(&request, &CallContext::new()));
     let hydrated = hydrated.unwrap_or_else(|error| panic!("no values: {error:?}"));
     for column in hydrated.columns {
-        assert_eq!(column.values, []);
+        assert!(column.values.is_empty());
     }
 }

@@ -11,7 +11,7 @@ use super::data::{e, v};
 use crate::context::CallContext;
 use crate::query::{
     Column, Dataset, HydrationRequest, NodeCondition, ObjectRef, OrderKey, OrderStep, Page,
-    Selection, Slot, SortBy, Step, TypeTest, Window,
+    Selection, Slot, SortBy, Step, TermView, TypeTest, Window,
 };
 use crate::store::{GraphStore, Windowed};
 
@@ -56,7 +56,7 @@ impl Subject {
     pub(super) fn hydrate(&self, nodes: &[&str], slots: &[Slot]) -> Vec<Column> {
         let nodes: Vec<ObjectRef> = nodes.iter().map(|name| e(name).into()).collect();
         let request = HydrationRequest {
-            nodes: &nodes,
+            nodes: (&nodes).into(),
             slots,
             dataset: &Dataset::default(),
         };
@@ -73,9 +73,9 @@ pub(super) fn local(node: &NamedNode) -> String {
 }
 
 /// Returns the local name of an IRI, or the lexical form of a literal.
-pub(super) fn shown(term: &Term) -> String {
-    match term {
-        Term::NamedNode(node) => local(node),
+pub(super) fn shown(term: TermView<'_>) -> String {
+    match term.into_owned() {
+        Term::NamedNode(node) => local(&node),
         Term::Literal(literal) => literal.value().to_owned(),
         other => other.to_string(),
     }

@@ -10,13 +10,13 @@ use crate::store::{Windowed, compare_positions};
 /// Returns the local names of the objects of a window.
 fn names(windowed: &Windowed) -> Vec<String> {
     let objects = windowed.objects.iter();
-    objects.map(|object| local(object.id.node())).collect()
+    objects.map(|object| local(object.node())).collect()
 }
 
 fn whole(subject: &Subject, order: Vec<OrderKey>) -> Vec<Position> {
     let windowed = subject.window(order, &Window::default());
     assert!(!windowed.more && !windowed.precedes && !windowed.follows);
-    windowed.objects
+    windowed.positions().collect()
 }
 
 pub(super) fn a_whole_window_is_the_order_with_its_keys(subject: &Subject) {

@@ -177,8 +177,9 @@ fn shown(store: &dyn GraphStore, context: &CallContext) -> (Vec<String>, Vec<Str
         condition: None,
         page: None,
     }];
+    let nodes = [e("c").into()];
     let request = HydrationRequest {
-        nodes: &[e("c").into()],
+        nodes: (&nodes).into(),
         slots: &slots,
         dataset: &Default::default(),
     };

@@ -67,9 +67,13 @@ impl Shared {
             }
             builder.add(quad.as_ref())?;
         }
+        let orders = data.orders.clone();
         drop(data);
         let (generation, image) = self.built(builder)?;
-        let mut fresh = Snapshot::new(image);
+        let mut fresh = Snapshot {
+            orders,
+            ..Snapshot::new(image)
+        };
         for _ in 0..ROUNDS {
             let noted = self.noted();
             fresh = after(fresh, &noted)?;
@@ -136,7 +140,10 @@ impl Shared {
             folder.switch(head.synced_sequence, generation, head.synced_sequence)?;
         }
         head.era += 1;
-        head.data = Arc::new(Snapshot::new(image));
+        head.data = Arc::new(Snapshot {
+            orders: head.data.orders.clone(),
+            ..Snapshot::new(image)
+        });
         head.sequence = head.synced_sequence;
         head.synced = Arc::clone(&head.data);
         self.published.store(Arc::clone(&head.data));

@@ -38,6 +38,7 @@ mod error;
 mod folder;
 mod format;
 mod graphs;
+mod handles;
 mod intern;
 mod keys;
 mod literal;

@@ -11,6 +11,7 @@ use super::delta::{Changes, Delta, Found, merged};
 use super::error::ImageError;
 use super::graphs::DEFAULT;
 use crate::error::StoreError;
+use crate::pattern::{KEPT_BYTES, KeptOrders};
 use crate::statements::{Statement, Statements};
 use crate::write::QuadChange;
 
@@ -21,6 +22,8 @@ use crate::write::QuadChange;
 pub struct Snapshot {
     pub(super) image: Arc<Image>,
     pub(super) delta: Delta,
+    /// Orders of these data; a copy, which is changed next, begins without.
+    pub(super) orders: KeptOrders<u32>,
 }
 
 /// A property, as image and changes know it.
@@ -43,7 +46,11 @@ impl Snapshot {
     /// Returns the data of an image.
     pub(super) fn new(image: Arc<Image>) -> Self {
         let delta = Delta::new(image.terms.count);
-        Snapshot { image, delta }
+        Snapshot {
+            image,
+            delta,
+            orders: KeptOrders::new(KEPT_BYTES),
+        }
     }
 
     /// Returns the number of triples: those in several graphs count once.

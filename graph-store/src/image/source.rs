@@ -1,10 +1,9 @@
 //! The triples of an image and its changes during one request: handles of terms are their numbers.
 
-//! The triples of an image during one request: handles of terms are their numbers.
-
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
@@ -17,11 +16,14 @@ use super::graphs::DEFAULT;
 use super::snapshot::{Handle, Snapshot};
 use super::terms::View;
 use crate::error::StoreError;
-use crate::pattern::{Object, Pattern, QuadSource};
+use crate::pattern::{KeptOrders, Object, Pattern, QuadSource};
+use crate::query::{Dictionary, ObjectSlice, Objects, Terms};
 
 /// The data of a store during one request.
 pub(super) struct Reader<'i> {
     data: &'i Snapshot,
+    /// The same data, for results that refer to their terms.
+    shared: &'i Arc<Snapshot>,
     /// Terms of the request that the data do not have; their numbers follow those of the data.
     others: RefCell<IndexSet<Term, RandomState>>,
 }
@@ -35,9 +37,10 @@ enum Beyond<'i> {
 }
 
 impl<'i> Reader<'i> {
-    pub(super) fn new(data: &'i Snapshot) -> Self {
+    pub(super) fn new(data: &'i Arc<Snapshot>) -> Self {
         Reader {
             data,
+            shared: data,
             others: RefCell::default(),
         }
     }
@@ -50,6 +53,16 @@ impl<'i> Reader<'i> {
             let number = place.and_then(|place| self.data.delta.terms.end().checked_add(place));
             number.expect("data leave numbers for the terms of a request")
         })
+    }
+
+    /// Returns whether a number is one of the request alone, which no result can refer to.
+    fn is_of_request(&self, number: u32) -> bool {
+        number >= self.data.delta.terms.end()
+    }
+
+    /// Returns the data as what the numbers of a result refer to.
+    fn dictionary(&self) -> Arc<dyn Dictionary> {
+        Arc::clone(self.shared) as _
     }
 
     /// Returns whether a number is one of the image, whose numbers are in the order of values.
@@ -304,6 +317,41 @@ impl<'i> QuadSource for Reader<'i> {
 
     fn iri_size(&self, node: &u32) -> usize {
         self.text_size(node)
+    }
+
+    fn handle<'n>(&self, objects: ObjectSlice<'n>, position: usize) -> Cow<'n, u32> {
+        if let Some((numbers, dictionary)) = objects.numbers()
+            && std::ptr::addr_eq(Arc::as_ptr(dictionary), Arc::as_ptr(self.shared))
+        {
+            return Cow::Borrowed(&numbers[position]);
+        }
+        Cow::Owned(self.number(objects.get(position).node().into()))
+    }
+
+    fn to_objects(&self, nodes: Vec<u32>) -> Objects {
+        match nodes.iter().any(|node| self.is_of_request(*node)) {
+            true => self.to_iris(nodes).into(),
+            false => Objects::numbered(nodes, self.dictionary()),
+        }
+    }
+
+    fn to_values(&self, terms: Vec<u32>) -> Terms {
+        match terms.iter().any(|term| self.is_of_request(*term)) {
+            true => self.to_terms(terms).into(),
+            false => Terms::numbered(terms, self.dictionary()),
+        }
+    }
+
+    fn orders(&self) -> Option<&KeptOrders<u32>> {
+        Some(&self.data.orders)
+    }
+
+    fn result_size(&self, _term: &u32) -> usize {
+        size_of::<u32>()
+    }
+
+    fn object_size(&self, _node: &u32) -> usize {
+        size_of::<u32>()
     }
 
     fn to_iris(&self, nodes: Vec<u32>) -> Vec<NamedNode> {

@@ -18,7 +18,7 @@ use super::sync::LogThread;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::Walker;
-use crate::query::{Dataset, Hydrated, HydrationRequest, ObjectRef, Selection, Window};
+use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed, WriteStore};
 
 /// What the store says that it is.
@@ -70,6 +70,16 @@ impl ImageStore {
             shared: Arc::new(Shared::new(keeping, data, 0, MERGE_AFTER)),
             log: None,
         }
+    }
+
+    /// Sets how many bytes the orders may take that are kept, so that pages cost the same anywhere: 4 for
+    /// each object of each order. 64 MiB unless set; 0 keeps none.
+    ///
+    /// Orders are made when a page is asked for, and dropped when the data change.
+    #[must_use]
+    pub fn with_order_memory(self, bytes: usize) -> Self {
+        self.snapshot().orders.set_bound(bytes);
+        self
     }
 
     /// Puts the quads of a builder into a folder that holds no data yet, and opens it. The folder is created
@@ -129,6 +139,11 @@ impl ImageStore {
         self.shared.published()
     }
 
+    /// Returns the data that the calls of a request read.
+    fn read_by(&self, context: &CallContext) -> Arc<Snapshot> {
+        context.snapshot(self, || self.snapshot())
+    }
+
     /// Returns the number of quads.
     #[must_use]
     pub fn quads(&self) -> u64 {
@@ -182,7 +197,7 @@ impl ImageStore {
 }
 
 fn walker<'a>(
-    data: &'a Snapshot,
+    data: &'a Arc<Snapshot>,
     dataset: &Dataset,
     context: &'a CallContext,
 ) -> Walker<'a, Reader<'a>> {
@@ -195,8 +210,12 @@ impl GraphStore for ImageStore {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
-        walker(&self.snapshot(), &selection.dataset, context).select(selection)
+    ) -> Result<Objects, StoreError> {
+        walker(&self.read_by(context), &selection.dataset, context).select(selection)
+    }
+
+    async fn count(&self, selection: &Selection, context: &CallContext) -> Result<u64, StoreError> {
+        walker(&self.read_by(context), &selection.dataset, context).count(selection)
     }
 
     async fn select_window(
@@ -205,7 +224,7 @@ impl GraphStore for ImageStore {
         window: &Window,
         context: &CallContext,
     ) -> Result<Windowed, StoreError> {
-        let data = self.snapshot();
+        let data = self.read_by(context);
         let walker = walker(&data, &selection.dataset, context);
         walker.select_window(selection, window)
     }
@@ -215,7 +234,7 @@ impl GraphStore for ImageStore {
         request: &HydrationRequest<'_>,
         context: &CallContext,
     ) -> Result<Hydrated, StoreError> {
-        walker(&self.snapshot(), request.dataset, context).hydrate(request)
+        walker(&self.read_by(context), request.dataset, context).hydrate(request)
     }
 
     async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
@@ -241,7 +260,7 @@ impl LocalStore for ImageStore {
         request: &HydrationRequest<'_>,
         context: &CallContext,
     ) -> Option<Result<Hydrated, StoreError>> {
-        Some(walker(&self.snapshot(), request.dataset, context).hydrate(request))
+        Some(walker(&self.read_by(context), request.dataset, context).hydrate(request))
     }
 
     fn is_metered(&self) -> bool {

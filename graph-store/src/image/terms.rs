@@ -18,6 +18,7 @@ use super::error::{Fault, damaged};
 use super::format::{Directory, Kind};
 use super::intern::MAX_TERMS;
 use super::literal::{CLASSES, Sortable};
+use crate::query::TermView;
 
 /// Terms of one block.
 pub(super) const BLOCK: u32 = 8;
@@ -225,6 +226,15 @@ impl Terms {
         }
     }
 
+    /// Shows a term as it lies in the image.
+    pub(super) fn shown<'i>(&'i self, bytes: &'i Bytes, id: u32) -> TermView<'i> {
+        match self.get(bytes, id) {
+            View::Iri { prefix, rest } => TermView::Iri { prefix, rest },
+            View::Blank(name) => TermView::Blank(name),
+            literal => TermView::Literal(self.literal(literal)),
+        }
+    }
+
     /// Returns the number of a term; `None` if it is not one of the image.
     pub(super) fn find(&self, bytes: &Bytes, term: TermRef<'_>) -> Option<u32> {
         match term {
@@ -251,7 +261,7 @@ impl Terms {
         }
     }
 
-    fn find_iri(&self, bytes: &Bytes, iri: &str) -> Option<u32> {
+    pub(super) fn find_iri(&self, bytes: &Bytes, iri: &str) -> Option<u32> {
         search(0, self.iris, |id| match self.get(bytes, id) {
             View::Iri { prefix, rest } => compare_joined(prefix, rest, iri),
             _ => Ordering::Greater,

@@ -9,7 +9,7 @@ use super::source::Reader;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::{Overlay, Pending, QuadSource, Walker};
-use crate::query::{Dataset, Hydrated, HydrationRequest, ObjectRef, Selection, Window};
+use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed};
 
 /// The data of a store with a change that is not committed.
@@ -35,7 +35,7 @@ impl GraphStore for View {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         self.walker(&selection.dataset, context).select(selection)
     }
 

@@ -35,7 +35,7 @@ use source::{Embedded, failed};
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::Walker;
-use crate::query::{Dataset, Hydrated, HydrationRequest, ObjectRef, Selection, Window};
+use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed, WriteStore};
 
 /// An Oxigraph store.
@@ -131,7 +131,7 @@ impl GraphStore for OxigraphStore {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         self.walker(&selection.dataset, context).select(selection)
     }
 

@@ -6,7 +6,7 @@ use super::source::Embedded;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::{Overlay, Pending, QuadSource, Walker};
-use crate::query::{Dataset, Hydrated, HydrationRequest, ObjectRef, Selection, Window};
+use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed};
 
 /// The quads of a store with a change that is not committed.
@@ -33,7 +33,7 @@ impl GraphStore for View {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         self.walker(&selection.dataset, context).select(selection)
     }
 

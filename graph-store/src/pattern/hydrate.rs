@@ -13,7 +13,7 @@ use oxrdf::NamedNode;
 use super::source::QuadSource;
 use super::walk::Walker;
 use crate::error::StoreError;
-use crate::query::{Column, ObjectRef, Slot};
+use crate::query::{Column, ObjectSlice, Slot};
 use crate::store::order::drop_repeated;
 
 /// How many objects are read before the first decision on how to read the next ones; the number
@@ -32,7 +32,7 @@ const PASS: f64 = 0.2;
 /// Reads the values of all slots, without their conditions and pages.
 pub(super) fn columns<S: QuadSource>(
     walker: &Walker<'_, S>,
-    nodes: &[ObjectRef],
+    nodes: ObjectSlice<'_>,
     slots: &[Slot],
 ) -> Result<Vec<Values<S::Term>>, StoreError> {
     let mut columns: Vec<_> = slots
@@ -45,8 +45,8 @@ pub(super) fn columns<S: QuadSource>(
     // Two lookups are cheaper than a scan for all but the smallest objects.
     let mut scans = walker.source.reads_subjects_at_once() && forward.properties.len() > 2;
     let mut decision = FIRST_DECISION;
-    for (position, node) in nodes.iter().enumerate() {
-        let node = walker.source.node(node.node());
+    for position in 0..nodes.len() {
+        let node = walker.source.handle(nodes, position);
         walker.tick()?;
         if scans && position == decision {
             scans = cost.favours_scans(forward.properties.len());
@@ -114,7 +114,7 @@ impl<T> Values<T> {
     pub(super) fn into_column<S: QuadSource<Term = T>>(self, source: &S) -> Column {
         Column {
             offsets: self.offsets,
-            values: source.to_terms(self.values),
+            values: source.to_values(self.values),
         }
     }
 }

@@ -11,6 +11,7 @@ mod decoded;
 mod hydrate;
 #[cfg(test)]
 mod numbered;
+mod orders;
 #[cfg(any(feature = "image", feature = "oxigraph"))]
 mod overlay;
 #[cfg(any(feature = "image", feature = "oxigraph"))]
@@ -25,6 +26,8 @@ mod walk;
 
 #[cfg(feature = "oxigraph")]
 pub(crate) use decoded::DecodedQuads;
+#[cfg(feature = "image")]
+pub(crate) use orders::{KEPT_BYTES, KeptOrders};
 #[cfg(any(feature = "image", feature = "oxigraph"))]
 pub(crate) use overlay::Overlay;
 #[cfg(any(feature = "image", feature = "oxigraph"))]

@@ -22,8 +22,8 @@ use crate::context::CallContext;
 use crate::contract;
 use crate::error::StoreError;
 use crate::query::{
-    Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, OrderKey, OrderStep, Page,
-    Quantifier, Selection, Slot, SortBy, Step, TypeTest, ValueCondition, Window,
+    Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Objects, OrderKey, OrderStep,
+    Page, Quantifier, Selection, Slot, SortBy, Step, TypeTest, ValueCondition, Window,
 };
 use crate::store::{GraphStore, StoreInfo, Windowed};
 
@@ -313,7 +313,7 @@ impl GraphStore for NumberedStore {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         self.answer(
             &selection.dataset,
             context,
@@ -485,7 +485,7 @@ fn only_the_texts_of_what_is_returned_are_read() {
         page: None,
     }];
     let request = HydrationRequest {
-        nodes: &found,
+        nodes: (&found).into(),
         slots: &slots,
         dataset: &dataset,
     };
@@ -518,6 +518,8 @@ fn only_the_texts_of_what_is_returned_are_read() {
         condition: NodeCondition::one_of(vec![v("nobody"), v("nothing")]),
         ..ordered
     };
-    let names: Vec<ObjectRef> = block_on(store.select(&unknown, &context)).unwrap();
+    let names: Vec<ObjectRef> = block_on(store.select(&unknown, &context))
+        .unwrap()
+        .into_refs();
     assert_eq!(names, [v("nobody").into(), v("nothing").into()]);
 }

@@ -13,6 +13,7 @@ use oxrdf::{
 use super::pending::Pending;
 use super::source::{Object, Pattern, QuadSource};
 use crate::error::StoreError;
+use crate::query::{ObjectSlice, Objects, Terms};
 
 /// A source of triples and the change that lies over it. Handles are those of the source.
 pub(crate) struct Overlay<'p, S> {
@@ -259,6 +260,26 @@ impl<'p, S: QuadSource> QuadSource for Overlay<'p, S> {
 
     fn to_terms(&self, terms: Vec<S::Term>) -> Vec<Term> {
         self.under.to_terms(terms)
+    }
+
+    fn handle<'n>(&self, objects: ObjectSlice<'n>, position: usize) -> Cow<'n, S::Node> {
+        self.under.handle(objects, position)
+    }
+
+    fn to_objects(&self, nodes: Vec<S::Node>) -> Objects {
+        self.under.to_objects(nodes)
+    }
+
+    fn to_values(&self, terms: Vec<S::Term>) -> Terms {
+        self.under.to_values(terms)
+    }
+
+    fn result_size(&self, term: &S::Term) -> usize {
+        self.under.result_size(term)
+    }
+
+    fn object_size(&self, node: &S::Node) -> usize {
+        self.under.object_size(node)
     }
 
     fn objects<'s>(

@@ -15,8 +15,8 @@ use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::evaluate::shown;
 use crate::query::{
-    Column, Hydrated, HydrationRequest, ObjectRef, Selection, SlotPage, SortBy, Step, TypeTest,
-    ValueCondition, Window, object_refs,
+    Column, Hydrated, HydrationRequest, ObjectRef, Objects, Selection, SlotPage, SortBy, Step,
+    TypeTest, ValueCondition, Window,
 };
 use crate::store::order::{KeyCache, Neighbours, keys, sorted_page, sorted_values};
 use crate::store::ready_order::{ReadyOrder, ReadyPage};
@@ -25,17 +25,24 @@ use crate::value::SortValue;
 
 impl<S: QuadSource> Walker<'_, S> {
     /// Returns the objects of a selection, ordered and paged.
-    pub(crate) fn select(&self, selection: &Selection) -> Result<Vec<ObjectRef>, StoreError> {
+    pub(crate) fn select(&self, selection: &Selection) -> Result<Objects, StoreError> {
+        let is_any_order = selection.order.is_empty() && selection.page.is_whole();
+        if !is_any_order && let Some(nodes) = self.kept(selection)? {
+            let page = &nodes[selection.page.range(nodes.len())];
+            page.iter().for_each(|node| self.keep_node(node));
+            self.settle()?;
+            return Ok(self.source.to_objects(page.to_vec()));
+        }
         let nodes = self.candidates(selection)?;
         self.settle()?;
-        if selection.order.is_empty() && selection.page.is_whole() {
-            return Ok(object_refs(self.source.to_iris(nodes)));
+        if is_any_order {
+            return Ok(self.source.to_objects(nodes));
         }
         let mut cache = KeyCache::default();
         let order = ReadyOrder::new(self, &selection.order);
         let page = sorted_page(self, nodes, &order, selection.page, &mut cache)?;
         self.settle()?;
-        Ok(object_refs(self.source.to_iris(page)))
+        Ok(self.source.to_objects(page))
     }
 
     /// Returns a window over the objects of a selection.
@@ -44,6 +51,9 @@ impl<S: QuadSource> Walker<'_, S> {
         selection: &Selection,
         window: &Window,
     ) -> Result<Windowed, StoreError> {
+        if let Some(nodes) = self.kept(selection)? {
+            return self.window_of(&nodes, selection, window);
+        }
         let candidates = self.candidates(selection)?;
         let order = ReadyOrder::new(self, &selection.order);
         let handle = |id: &ObjectRef| self.source.node(id.node()).into_owned();
@@ -55,11 +65,11 @@ impl<S: QuadSource> Walker<'_, S> {
             builder.offer(Place { keys, id }, compare);
         }
         self.settle()?;
-        Ok(builder.finish(compare, |ids| object_refs(self.source.to_iris(ids))))
+        Ok(builder.finish(compare, |ids| self.source.to_objects(ids)))
     }
 
     /// Returns the objects that satisfy the condition of a selection.
-    fn candidates(&self, selection: &Selection) -> Result<Vec<S::Node>, StoreError> {
+    pub(super) fn candidates(&self, selection: &Selection) -> Result<Vec<S::Node>, StoreError> {
         self.context.count_call();
         let started = Instant::now();
         self.check()?;

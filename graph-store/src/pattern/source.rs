@@ -8,7 +8,9 @@ use oxrdf::{
     GraphNameRef, LiteralRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, Term, TermRef,
 };
 
+use super::orders::KeptOrders;
 use crate::error::StoreError;
+use crate::query::{ObjectSlice, Objects, Terms};
 
 /// Something that finds quads by a pattern: all that a [`PatternStore`](super::PatternStore) needs.
 ///
@@ -172,6 +174,39 @@ pub(crate) trait QuadSource {
         terms
             .map(|term| self.with_term(term, |term| term.into_owned()))
             .collect()
+    }
+
+    /// Returns the handle of an object that a request names.
+    fn handle<'n>(&self, objects: ObjectSlice<'n>, position: usize) -> Cow<'n, Self::Node> {
+        match objects.refs() {
+            Some(refs) => self.node(refs[position].node()),
+            None => Cow::Owned(self.node(objects.get(position).node()).into_owned()),
+        }
+    }
+
+    /// Converts handles to the objects of a result.
+    fn to_objects(&self, nodes: Vec<Self::Node>) -> Objects {
+        self.to_iris(nodes).into()
+    }
+
+    /// Converts handles to the values of a result.
+    fn to_values(&self, terms: Vec<Self::Term>) -> Terms {
+        self.to_terms(terms).into()
+    }
+
+    /// Returns about how many bytes a term takes in a result; an estimate is enough.
+    fn result_size(&self, term: &Self::Term) -> usize {
+        size_of::<Term>() + self.text_size(term)
+    }
+
+    /// Returns about how many bytes an object takes in a result; an estimate is enough.
+    fn object_size(&self, node: &Self::Node) -> usize {
+        size_of::<Term>() + self.iri_size(node)
+    }
+
+    /// Returns the orders that are kept with the data; `None` where none are.
+    fn orders(&self) -> Option<&KeptOrders<Self::Node>> {
+        None
     }
 
     /// Returns the objects of a subject by a property.

@@ -7,7 +7,7 @@ use super::source::PatternSource;
 use super::walk::Walker;
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{Dataset, Hydrated, HydrationRequest, ObjectRef, Selection, Window};
+use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed};
 
 /// A store over anything that finds quads by a pattern.
@@ -47,7 +47,7 @@ impl<S: PatternSource> GraphStore for PatternStore<S> {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         self.walker(&selection.dataset, context).select(selection)
     }
 

@@ -83,17 +83,22 @@ impl<'a, S: QuadSource> Walker<'a, S> {
 
     /// Counts a term that is kept for the result, at the next check of the deadline.
     pub(super) fn keep(&self, term: &S::Term) {
-        self.keep_text(self.source.text_size(term));
+        self.keep_bytes(self.source.result_size(term));
     }
 
     /// Counts an IRI that is kept for the result, as [`Walker::keep`] does a term.
     pub(super) fn keep_node(&self, node: &S::Node) {
-        self.keep_text(self.source.iri_size(node));
+        self.keep_bytes(self.source.object_size(node));
+    }
+
+    /// Counts bytes of the result.
+    fn keep_bytes(&self, bytes: usize) {
+        self.kept.set(self.kept.get() + bytes);
     }
 
     /// Counts a term with a text of some bytes.
     pub(super) fn keep_text(&self, bytes: usize) {
-        self.kept.set(self.kept.get() + size_of::<Term>() + bytes);
+        self.keep_bytes(size_of::<Term>() + bytes);
     }
 
     /// Adds a step to the trace of the request, if there is one.

@@ -1,15 +1,14 @@
 //! Values of many objects at once.
 
-use oxrdf::Term;
-
-use super::object_ref::ObjectRef;
+use super::objects::ObjectSlice;
+use super::terms::{TermSlice, Terms};
 use super::{Dataset, OrderKey, Page, Step, TypeTest, ValueCondition};
 
 /// A request for the values of some objects.
 #[derive(Clone, Copy, Debug)]
 pub struct HydrationRequest<'a> {
     /// The objects, each once.
-    pub nodes: &'a [ObjectRef],
+    pub nodes: ObjectSlice<'a>,
     /// The values to read of each object.
     pub slots: &'a [Slot],
     /// The graphs to read.
@@ -47,6 +46,20 @@ pub struct Hydrated {
     pub columns: Vec<Column>,
 }
 
+impl Hydrated {
+    /// Copies all terms that are numbers, so that [`TermSlice::terms`] has them.
+    #[must_use]
+    pub fn into_owned(self) -> Self {
+        let columns = self.columns.into_iter().map(|column| Column {
+            offsets: column.offsets,
+            values: column.values.into_vec().into(),
+        });
+        Hydrated {
+            columns: columns.collect(),
+        }
+    }
+}
+
 /// The values of one slot.
 ///
 /// Blank nodes are skipped, and a value occurs once per object.
@@ -55,7 +68,7 @@ pub struct Column {
     /// Offset in [`Column::values`] where each object's values end, preceded by 0.
     pub offsets: Vec<u32>,
     /// Values of all objects, one object after the other.
-    pub values: Vec<Term>,
+    pub values: Terms,
 }
 
 impl Column {
@@ -66,7 +79,7 @@ impl Column {
         offsets.push(0);
         Column {
             offsets,
-            values: Vec::with_capacity(nodes),
+            values: Terms::with_capacity(nodes),
         }
     }
 
@@ -83,9 +96,9 @@ impl Column {
     ///
     /// # Panics
     /// When the column holds more than `u32::MAX` values.
-    pub fn append(&mut self, mut other: Column) {
+    pub fn append(&mut self, other: Column) {
         let start = u32::try_from(self.values.len()).expect("a column below 2^32 values");
-        self.values.append(&mut other.values);
+        self.values.append(other.values);
         let ends = other.offsets.iter().skip(1);
         self.offsets
             .extend(ends.map(|end| start.checked_add(*end).expect("a column below 2^32 values")));
@@ -97,18 +110,9 @@ impl Column {
         self.offsets[node] as usize..self.offsets[node + 1] as usize
     }
 
-    /// Returns the object at a position of [`Column::values`]; `None` for a literal.
-    #[must_use]
-    pub fn object(&self, position: usize) -> Option<ObjectRef> {
-        match &self.values[position] {
-            Term::NamedNode(node) => Some(node.clone().into()),
-            _ => None,
-        }
-    }
-
     /// Returns the values of object `node`.
     #[must_use]
-    pub fn of(&self, node: usize) -> &[Term] {
-        &self.values[self.range(node)]
+    pub fn of(&self, node: usize) -> TermSlice<'_> {
+        self.values.slice(self.range(node))
     }
 }

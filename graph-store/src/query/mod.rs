@@ -2,10 +2,13 @@
 //! values; all names are resolved to IRIs.
 
 mod condition;
+mod dictionary;
 mod hydration;
 mod object_ref;
+mod objects;
 mod regex;
 mod selection;
+mod terms;
 mod type_index;
 mod window;
 
@@ -13,10 +16,12 @@ pub use condition::{
     Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, Step, TagRange,
     TermCondition, TypeGuard, TypeTest, ValueCondition, ValueTest,
 };
+pub use dictionary::{Dictionary, TermView, WholeTerm, is_same_dictionary};
 pub use hydration::{Column, Hydrated, HydrationRequest, Slot, SlotPage};
 pub use object_ref::ObjectRef;
-pub(crate) use object_ref::object_refs;
+pub use objects::{ObjectSlice, Objects};
 pub use regex::{Regex, RegexError};
 pub use selection::{Dataset, OrderKey, OrderStep, OrderWay, Page, Selection, SortBy};
-pub use type_index::TypeIndex;
+pub use terms::{TermSlice, Terms};
+pub use type_index::{TypeIndex, TypeResolver};
 pub use window::{Position, Take, Window};

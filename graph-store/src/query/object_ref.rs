@@ -38,7 +38,7 @@ impl From<ObjectRef> for NamedNode {
 }
 
 /// Converts nodes to references, reusing the memory of the list.
-pub(crate) fn object_refs(nodes: Vec<NamedNode>) -> Vec<ObjectRef> {
+pub(super) fn object_refs(nodes: Vec<NamedNode>) -> Vec<ObjectRef> {
     nodes.into_iter().map(ObjectRef).collect()
 }
 

@@ -6,6 +6,8 @@ use oxrdf::NamedNode;
 use soml_core::schema::{ObjectId, Schema};
 
 use super::condition::{TypeGuard, TypeTest};
+use super::dictionary::TermView;
+use super::hydration::Column;
 
 /// The types that determine a node's concrete object type, among some candidates.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,11 +138,31 @@ impl TypeIndex {
         &self,
         types: impl IntoIterator<Item = (usize, &'t NamedNode)>,
     ) -> Option<ObjectId> {
-        let candidates = types
-            .into_iter()
-            .filter_map(|(position, iri)| self.properties.get(position)?.1.get(iri))
-            .flatten()
-            .copied();
+        let types = types.into_iter();
+        self.best(types.flat_map(|(position, iri)| self.of_type(position, iri)))
+    }
+
+    /// Returns what resolves the types of many nodes, whose types are in `columns`: one for each of
+    /// [`TypeIndex::properties`].
+    #[must_use]
+    pub fn resolver<'i>(&'i self, columns: Vec<&'i Column>) -> TypeResolver<'i> {
+        TypeResolver {
+            known: columns.iter().map(|_| HashMap::default()).collect(),
+            last: None,
+            columns,
+            index: self,
+        }
+    }
+
+    /// Returns the candidates of a type.
+    fn of_type(&self, position: usize, iri: &NamedNode) -> &[ObjectId] {
+        let types = self.properties.get(position);
+        let found = types.and_then(|(_, types)| types.get(iri));
+        found.map_or(&[], Vec::as_slice)
+    }
+
+    fn best<'o>(&self, candidates: impl Iterator<Item = &'o ObjectId>) -> Option<ObjectId> {
+        let candidates = candidates.copied();
         candidates.min_by_key(|id| self.rank(*id)).or(self.fallback)
     }
 
@@ -148,5 +170,64 @@ impl TypeIndex {
     #[must_use]
     pub fn type_name(&self, object: ObjectId) -> Option<&str> {
         self.ranks.get(&object).map(|rank| rank.name.as_str())
+    }
+}
+
+/// Resolves the types of many nodes; types that are numbers are looked up once.
+#[derive(Debug)]
+pub struct TypeResolver<'i> {
+    index: &'i TypeIndex,
+    columns: Vec<&'i Column>,
+    /// The candidates of types by their numbers, for each property.
+    known: Vec<foldhash::HashMap<u32, &'i [ObjectId]>>,
+    /// What the latest node with a single type was resolved to.
+    last: Option<(u32, Option<ObjectId>)>,
+}
+
+impl TypeResolver<'_> {
+    /// Returns the object type of a node, as [`TypeIndex::resolve`] does.
+    ///
+    /// # Panics
+    /// When the columns have fewer nodes.
+    pub fn resolve(&mut self, node: usize) -> Option<ObjectId> {
+        let single = match self.columns.as_slice() {
+            [column] => column.of(node).numbers(),
+            _ => None,
+        };
+        let Some(([number], _)) = single else {
+            return self.resolve_all(node);
+        };
+        if let Some((known, object)) = self.last
+            && known == *number
+        {
+            return object;
+        }
+        let object = self.resolve_all(node);
+        self.last = Some((*number, object));
+        object
+    }
+
+    fn resolve_all(&mut self, node: usize) -> Option<ObjectId> {
+        let mut candidates = Vec::new();
+        let index = self.index;
+        let properties = self.columns.iter().zip(&mut self.known).enumerate();
+        for (position, (column, known)) in properties {
+            let types = column.of(node);
+            let of_view = |ty: TermView<'_>| match ty.into_iri() {
+                Some(ty) => index.of_type(position, &ty),
+                None => &[],
+            };
+            match types.numbers() {
+                None => types.iter().for_each(|ty| candidates.extend(of_view(ty))),
+                Some((numbers, dictionary)) => {
+                    for &number in numbers {
+                        let found = known.entry(number);
+                        let found = found.or_insert_with(|| of_view(dictionary.term(number)));
+                        candidates.extend(*found);
+                    }
+                }
+            }
+        }
+        index.best(candidates.iter())
     }
 }

@@ -10,9 +10,7 @@ use super::endpoint::Rows;
 use super::facts::Facts;
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{
-    Column, Hydrated, ObjectRef, OrderKey, Page, Position, Slot, Window, object_refs,
-};
+use crate::query::{Column, Hydrated, ObjectRef, Objects, OrderKey, Page, Position, Slot, Window};
 use crate::sparql::Fact;
 use crate::store::order::{
     CHECK_EVERY, KeyCache, drop_repeated, keys, named_nodes, sorted_page, sorted_values,
@@ -24,12 +22,12 @@ use crate::store::{WindowBuilder, Windowed};
 pub(super) type AskedSlots = Vec<(Slot, Vec<Fact>)>;
 
 /// Returns the objects among the terms of rows, ordered by IRI.
-pub(super) fn by_iri(rows: Rows) -> Vec<ObjectRef> {
+pub(super) fn by_iri(rows: Rows) -> Objects {
     let mut nodes: Vec<NamedNode> = named_nodes(rows.terms.into_iter().flatten()).collect();
     // Not every store sorts strings by code point within a page, and a stable order of lists is
     // worth the sorting time.
     nodes.sort_unstable();
-    object_refs(nodes)
+    nodes.into()
 }
 
 /// Returns the objects of a result with facts, in an order, cut to a page.
@@ -39,11 +37,11 @@ pub(super) fn ordered(
     order: &[OrderKey],
     page: Page,
     context: &CallContext,
-) -> Result<Vec<ObjectRef>, StoreError> {
+) -> Result<Objects, StoreError> {
     let (nodes, facts) = nodes_with_facts(rows, facts, context)?;
     let order = ReadyOrder::new(&facts, order);
     let nodes = sorted_page(&facts, nodes, &order, page, &mut KeyCache::default())?;
-    Ok(object_refs(nodes))
+    Ok(nodes.into())
 }
 
 /// Returns a window over the objects of a result with facts.
@@ -108,7 +106,7 @@ pub(super) fn columns(
             if let Some(page) = &page {
                 values = sorted_values(&known, values, page, &mut cache)?;
             }
-            column.values.append(&mut values);
+            column.values.extend(values);
             column.end_node();
         }
         Ok(column)

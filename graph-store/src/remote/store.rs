@@ -22,8 +22,8 @@ use super::write::{IsolationReport, PlainWriter};
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{
-    Column, Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Page, Selection, Slot,
-    ValueCondition, Window,
+    Column, Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Objects, Page,
+    Selection, Slot, ValueCondition, Window,
 };
 use crate::sparql::{self, Fact, SlotQuery};
 #[cfg(feature = "remote")]
@@ -182,7 +182,7 @@ impl RemoteStore {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         let facts = wanted(&selection.order, None);
         let rows = self.rows_with(&facts, selection, context).await?;
         let (order, page) = (selection.order.clone(), selection.page);
@@ -231,9 +231,9 @@ impl GraphStore for RemoteStore {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         if selects_nothing(selection) || takes_nothing(selection.page) {
-            return Ok(Vec::new());
+            return Ok(Objects::default());
         }
         if !selection.order.is_empty() {
             return self.select_ordered(selection, context).await;
@@ -297,10 +297,11 @@ impl GraphStore for RemoteStore {
                 Some(page) => (slot.clone(), wanted(&page.order, page.members.as_ref())),
             })
             .collect();
+        let nodes = request.nodes.to_refs();
         let mut fetches = Vec::new();
         if !asked.is_empty() {
             let asked = Arc::new(asked);
-            for nodes in request.nodes.chunks(self.options.batch.max(1)) {
+            for nodes in nodes.chunks(self.options.batch.max(1)) {
                 let fetch = self.hydrate_batch(nodes, Arc::clone(&asked), request.dataset, context);
                 fetches.push(fetch.boxed());
             }

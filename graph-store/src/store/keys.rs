@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 
 use indexmap::IndexSet;
-use oxrdf::{NamedNode, Term};
+use oxrdf::NamedNode;
 
 use super::GraphStore;
 use super::order::split;
@@ -13,7 +13,7 @@ use crate::error::StoreError;
 use crate::evaluate::shown;
 use crate::query::{
     Column, Dataset, HydrationRequest, NodeCondition, ObjectRef, OrderKey, OrderStep, OrderWay,
-    Slot, SortBy, Step, TypeGuard, TypeIndex, TypeTest, ValueCondition,
+    Slot, SortBy, Step, TermSlice, TermView, TypeGuard, TypeIndex, TypeTest, ValueCondition,
 };
 use crate::value::SortValue;
 
@@ -102,10 +102,10 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
                     .collect();
                 let (places, columns) = self.values(&at, slots).await?;
                 each(&at, |node| {
-                    let values = columns
-                        .first()
-                        .map_or(&[][..], |column| column.of(places[node]));
-                    shown(by, values, &self.context.accept_language)
+                    let values = columns.first().map(|column| column.of(places[node]));
+                    let values: Vec<_> = values.into_iter().flat_map(TermSlice::iter).collect();
+                    let values: Vec<_> = values.into_iter().map(TermView::whole).collect();
+                    shown(by, &values, &self.context.accept_language)
                 })
             }
         };
@@ -134,10 +134,9 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
             let passes = |test: &TypeTest| {
                 Ok::<bool, Infallible>(test.alternatives.iter().any(|(property, types)| {
                     let column = properties.get_index_of(property).map(|at| &columns[at]);
-                    let stored = column.map_or(&[][..], |column| column.of(places[node]));
-                    stored
-                        .iter()
-                        .any(|ty| matches!(ty, Term::NamedNode(ty) if types.contains(ty)))
+                    let stored = column.map(|column| column.of(places[node]));
+                    let mut stored = stored.into_iter().flat_map(TermSlice::iter);
+                    stored.any(|ty| ty.into_iri().is_some_and(|ty| types.contains(&ty)))
                 }))
             };
             let Ok(meant) = guard.admits(passes);
@@ -169,9 +168,9 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
         let slots = vec![slot(&step.step, condition)];
         let (places, columns) = self.values(at, slots).await?;
         let smallest = |node: &ObjectRef| {
-            let values = columns[0].range(places[node]);
-            let objects = values.filter_map(|value| columns[0].object(value));
-            objects.min()
+            let values = columns[0].of(places[node]).iter();
+            let objects = values.filter_map(TermView::into_iri);
+            objects.map(ObjectRef::from).min()
         };
         Ok(at
             .iter()
@@ -190,12 +189,10 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
         Ok(each(at, |node| {
             let types = columns.iter().enumerate().flat_map(|(property, column)| {
                 let values = column.of(places[node]).iter();
-                values.filter_map(move |value| match value {
-                    Term::NamedNode(ty) => Some((property, ty)),
-                    _ => None,
-                })
+                values.filter_map(move |value| Some((property, value.into_iri()?)))
             });
-            let name = index.resolve(types);
+            let types: Vec<(usize, NamedNode)> = types.collect();
+            let name = index.resolve(types.iter().map(|(property, ty)| (*property, ty)));
             let name = name.and_then(|object| index.type_name(object));
             name.map_or(SortValue::Missing, |name| SortValue::Text(name.to_owned()))
         }))
@@ -215,7 +212,7 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
         }
         let nodes: Vec<ObjectRef> = distinct.into_iter().cloned().collect();
         let request = HydrationRequest {
-            nodes: &nodes,
+            nodes: (&nodes).into(),
             slots: &slots,
             dataset: self.dataset,
         };

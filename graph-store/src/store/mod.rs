@@ -20,7 +20,7 @@ pub use writer::{Transaction, WriteStore};
 
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{Hydrated, HydrationRequest, ObjectRef, Page, Position, Selection, Window};
+use crate::query::{Hydrated, HydrationRequest, Objects, Page, Position, Selection, Window};
 
 /// A store of RDF data.
 ///
@@ -36,7 +36,7 @@ pub trait GraphStore: Send + Sync + 'static {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError>;
+    ) -> Result<Objects, StoreError>;
 
     /// Returns how many objects `selection` would return without its page.
     async fn count(&self, selection: &Selection, context: &CallContext) -> Result<u64, StoreError> {
@@ -49,7 +49,7 @@ pub trait GraphStore: Send + Sync + 'static {
     }
 
     /// Returns the objects of a window over the ordered objects of `selection`, whose page is the
-    /// whole list, with the sort keys of each: one [`Position`] per object, ascending in
+    /// whole list, with the sort keys of each, ascending in
     /// [`compare_positions`] with [`Selection::order`].
     ///
     /// The keys are those that [`crate::evaluate::shown`] returns for the stored values, so they
@@ -68,7 +68,7 @@ pub trait GraphStore: Send + Sync + 'static {
             page: Page::default(),
             ..selection.clone()
         };
-        let nodes = self.select(&whole, context).await?;
+        let nodes = self.select(&whole, context).await?.into_refs();
         let (order, dataset) = (&selection.order, &selection.dataset);
         let keys = keys_by_hydration(self, &nodes, order, dataset, context).await?;
         let mut builder = WindowBuilder::new(order, window);

@@ -5,20 +5,41 @@
 
 use std::cmp::Ordering;
 
-use crate::query::{ObjectRef, OrderKey, Position, Take, Window};
+use crate::query::{ObjectRef, Objects, OrderKey, Position, Take, Window};
 use crate::value::SortValue;
 
 /// The objects of a [`Window`], in order, with the position of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Windowed {
     /// The objects, each once.
-    pub objects: Vec<Position>,
+    pub objects: Objects,
+    /// The sort keys of each object, one value for each key of the order.
+    pub keys: Vec<Vec<SortValue>>,
     /// Whether the range has objects beyond the returned ones.
     pub more: bool,
     /// Whether some object of the selection is at `after` or before it.
     pub precedes: bool,
     /// Whether some object of the selection is at `before` or after it.
     pub follows: bool,
+}
+
+impl Windowed {
+    /// Returns the position of an object.
+    ///
+    /// # Panics
+    /// When there are fewer objects.
+    #[must_use]
+    pub fn position(&self, object: usize) -> Position {
+        Position {
+            keys: self.keys[object].clone(),
+            id: self.objects.get(object),
+        }
+    }
+
+    /// Returns the position of each object.
+    pub fn positions(&self) -> impl ExactSizeIterator<Item = Position> {
+        (0..self.keys.len()).map(|object| self.position(object))
+    }
 }
 
 /// Compares two positions in an order: key by key, then by id.
@@ -65,7 +86,7 @@ impl<'a> WindowBuilder<'a> {
     /// Returns the window.
     #[must_use]
     pub fn finish(self) -> Windowed {
-        self.places.finish(ObjectRef::cmp, |ids| ids)
+        self.places.finish(ObjectRef::cmp, Objects::from)
     }
 
     /// Returns how many comparisons of positions were made so far, including those of sorting.
@@ -161,7 +182,7 @@ impl<'a, I: Clone + Eq> PlaceBuilder<'a, I> {
     pub(crate) fn finish(
         mut self,
         compare_ids: impl Fn(&I, &I) -> Ordering + Copy,
-        objects: impl FnOnce(Vec<I>) -> Vec<ObjectRef>,
+        objects: impl FnOnce(Vec<I>) -> Objects,
     ) -> Windowed {
         self.cut(compare_ids);
         let limit = self.take.limit().unwrap_or(usize::MAX);
@@ -172,9 +193,9 @@ impl<'a, I: Clone + Eq> PlaceBuilder<'a, I> {
         }
         let kept = self.kept.into_iter().map(|place| (place.keys, place.id));
         let (keys, ids): (Vec<_>, Vec<_>) = kept.unzip();
-        let objects = keys.into_iter().zip(objects(ids));
         Windowed {
-            objects: objects.map(|(keys, id)| Position { keys, id }).collect(),
+            objects: objects(ids),
+            keys,
             more,
             precedes: self.precedes,
             follows: self.follows,
@@ -279,7 +300,11 @@ mod tests {
             Take::All | Take::First(_) => &range[..limit],
         };
         Windowed {
-            objects: objects.to_vec(),
+            objects: objects.iter().map(|position| position.id.clone()).collect(),
+            keys: objects
+                .iter()
+                .map(|position| position.keys.clone())
+                .collect(),
             more: limit < range.len(),
             precedes,
             follows,
@@ -338,7 +363,7 @@ mod tests {
             }
             let comparisons = builder.comparisons();
             let found = builder.finish().objects;
-            assert_eq!(found[0].id, id(place + 1));
+            assert_eq!(found.get(0), id(place + 1));
             assert_eq!(found.len(), 20);
             comparisons
         };

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-use oxrdf::{Literal, Term};
+use oxrdf::{LiteralRef, TermRef};
 use oxsdatatypes::{DateTime, Decimal};
 use soml_core::datatype::Scalar;
 
@@ -127,12 +127,15 @@ impl Ord for Temporal<'_> {
 }
 
 /// Returns the canonical value of a stored term as a value of `scalar`; `None` if it is ill-typed.
-pub fn canonical_value(scalar: Scalar, term: &Term) -> Option<CanonicalValue<'_>> {
-    let literal = match term {
-        Term::NamedNode(node) if scalar == Scalar::Iri => {
+pub fn canonical_value<'t>(
+    scalar: Scalar,
+    term: impl Into<TermRef<'t>>,
+) -> Option<CanonicalValue<'t>> {
+    let literal = match term.into() {
+        TermRef::NamedNode(node) if scalar == Scalar::Iri => {
             return Some(CanonicalValue::Text(node.as_str().into()));
         }
-        Term::Literal(literal) => literal,
+        TermRef::Literal(literal) => literal,
         _ => return None,
     };
     if scalar.is_numeric() {
@@ -158,7 +161,7 @@ pub fn canonical_value(scalar: Scalar, term: &Term) -> Option<CanonicalValue<'_>
     }
 }
 
-fn number(scalar: Scalar, literal: &Literal) -> Option<CanonicalValue<'_>> {
+fn number<'t>(scalar: Scalar, literal: LiteralRef<'_>) -> Option<CanonicalValue<'t>> {
     let number = Number::from_literal(literal)?;
     if scalar.is_float() {
         return float(scalar, number.to_double());
@@ -175,7 +178,8 @@ fn float<'t>(scalar: Scalar, value: f64) -> Option<CanonicalValue<'t>> {
 
 impl<'t> CanonicalValue<'t> {
     /// Returns the canonical value of a literal in its own right.
-    pub fn of_literal(literal: &'t Literal) -> CanonicalValue<'t> {
+    pub fn of_literal(literal: impl Into<LiteralRef<'t>>) -> CanonicalValue<'t> {
+        let literal = literal.into();
         let tag = literal.language().unwrap_or_default().to_ascii_lowercase();
         CanonicalValue::Literal {
             text: literal.value(),
@@ -186,9 +190,9 @@ impl<'t> CanonicalValue<'t> {
 
     /// Returns the canonical value of an object; `None` if the term is not one.
     #[must_use]
-    pub fn of_object(term: &'t Term) -> Option<CanonicalValue<'t>> {
-        match term {
-            Term::NamedNode(node) => Some(CanonicalValue::Text(node.as_str().into())),
+    pub fn of_object(term: impl Into<TermRef<'t>>) -> Option<CanonicalValue<'t>> {
+        match term.into() {
+            TermRef::NamedNode(node) => Some(CanonicalValue::Text(node.as_str().into())),
             _ => None,
         }
     }

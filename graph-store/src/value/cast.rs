@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use oxrdf::vocab::xsd;
-use oxrdf::{Literal, LiteralRef, NamedNodeRef, Term, TermRef};
+use oxrdf::{LiteralRef, NamedNodeRef, Term, TermRef};
 use soml_core::datatype::Scalar;
 
 use super::json::{is_plain, is_text};
@@ -23,7 +23,8 @@ pub fn cast(scalar: Scalar, term: &Term) -> Option<Cow<'_, Term>> {
 }
 
 /// Does what [`cast`] does, without a copy of the text.
-pub(crate) fn cast_ref(scalar: Scalar, term: TermRef<'_>) -> Option<TermRef<'_>> {
+#[must_use]
+pub fn cast_ref(scalar: Scalar, term: TermRef<'_>) -> Option<TermRef<'_>> {
     if is_of(scalar, term) {
         return Some(term);
     }
@@ -78,12 +79,19 @@ fn converted(scalar: Scalar, term: TermRef<'_>) -> Option<TermRef<'_>> {
 /// Returns a term as the name of a value of an enumeration: the text of any literal, without a tag.
 #[must_use]
 pub fn cast_name(term: &Term) -> Option<Cow<'_, Term>> {
+    let name = cast_name_ref(term.as_ref())?;
+    Some(match name == term.as_ref() {
+        true => Cow::Borrowed(term),
+        false => Cow::Owned(name.into_owned()),
+    })
+}
+
+/// Does what [`cast_name`] does, without a copy of the text.
+#[must_use]
+pub fn cast_name_ref(term: TermRef<'_>) -> Option<TermRef<'_>> {
     match term {
-        Term::Literal(literal) if is_plain(literal) => Some(Cow::Borrowed(term)),
-        Term::Literal(literal) => {
-            let name = Literal::new_simple_literal(literal.value());
-            Some(Cow::Owned(name.into()))
-        }
+        TermRef::Literal(literal) if is_plain(literal) => Some(term),
+        TermRef::Literal(literal) => Some(LiteralRef::new_simple_literal(literal.value()).into()),
         _ => None,
     }
 }

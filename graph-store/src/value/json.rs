@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use oxrdf::vocab::xsd;
-use oxrdf::{LiteralRef, Term, TermRef};
+use oxrdf::{LiteralRef, TermRef};
 use oxsdatatypes::{DateTime, TimezoneOffset};
 use soml_core::datatype::Scalar;
 use soml_core::schema::{EnumType, LiteralMember, LiteralRange, Schema};
@@ -53,8 +53,8 @@ pub fn write_scalar<'t>(
 
 /// Writes a stored term as a value of an enumeration; returns false if it is not one.
 #[must_use]
-pub fn write_enum(out: &mut Vec<u8>, ty: &EnumType, term: &Term) -> bool {
-    let Term::Literal(literal) = term else {
+pub fn write_enum<'t>(out: &mut Vec<u8>, ty: &EnumType, term: impl Into<TermRef<'t>>) -> bool {
+    let TermRef::Literal(literal) = term.into() else {
         return false;
     };
     let known = is_plain(literal) && ty.values.iter().any(|v| v.name == literal.value());

@@ -11,8 +11,7 @@ mod number;
 mod sort;
 
 pub use canonical::{CanonicalValue, Float, canonical_value};
-pub(crate) use cast::cast_ref;
-pub use cast::{cast, cast_name};
+pub use cast::{cast, cast_name, cast_name_ref, cast_ref};
 pub use decimal::DecimalNumber;
 pub use exact::Exact;
 pub use json::{LiteralTypes, Numbers, is_plain, is_text, write_enum, write_scalar};

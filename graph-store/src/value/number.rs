@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use oxrdf::vocab::xsd;
-use oxrdf::{Literal, LiteralRef, NamedNodeRef};
+use oxrdf::{LiteralRef, NamedNodeRef};
 use soml_core::datatype::Scalar;
 
 use super::decimal::{DecimalNumber, TextBuffer};
@@ -186,7 +186,8 @@ fn single(text: &str) -> Option<f64> {
 /// Returns a key that finite numbers share if they differ only in their lexical forms: equal
 /// integers of any datatypes, or equal numbers of the same other datatype.
 #[must_use]
-pub fn number_identity(literal: &Literal) -> Option<String> {
+pub fn number_identity<'l>(literal: impl Into<LiteralRef<'l>>) -> Option<String> {
+    let literal = literal.into();
     let number = Number::from_literal(literal)?.to_decimal_text()?;
     let datatype = match literal.datatype() {
         datatype if is_integer_datatype(datatype) => xsd::INTEGER,

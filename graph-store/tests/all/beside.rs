@@ -89,7 +89,7 @@ fn read(store: &ImageStore, random: &mut Random) -> Duration {
     let mut count = 0;
     for (nodes, slots) in [(&parts, &forward[..]), (&wholes, &backward[..])] {
         let request = HydrationRequest {
-            nodes,
+            nodes: nodes.into(),
             slots,
             dataset: &dataset,
         };

@@ -313,7 +313,7 @@ fn values(store: &ImageStore) -> Vec<BTreeSet<String>> {
             ..Dataset::default()
         };
         let request = HydrationRequest {
-            nodes: &nodes,
+            nodes: (&nodes).into(),
             slots: &slots,
             dataset: &dataset,
         };
@@ -321,7 +321,8 @@ fn values(store: &ImageStore) -> Vec<BTreeSet<String>> {
         for column in &found.columns {
             for place in 0..nodes.len() {
                 let values = column.of(place);
-                let distinct: BTreeSet<String> = values.iter().map(ToString::to_string).collect();
+                let distinct: BTreeSet<String> =
+                    values.iter().map(|value| value.to_string()).collect();
                 assert_eq!(distinct.len(), values.len(), "each value once");
                 all.push(distinct);
             }

@@ -48,7 +48,7 @@ fn read(store: &OxigraphStore) -> (Duration, usize) {
         page: None,
     }];
     let request = HydrationRequest {
-        nodes: &nodes,
+        nodes: (&nodes).into(),
         slots: &slots,
         dataset: &Dataset::default(),
     };

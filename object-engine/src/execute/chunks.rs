@@ -8,8 +8,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use graph_store::StoreError;
-use graph_store::query::{Hydrated, ObjectRef};
-use oxrdf::Term;
+use graph_store::query::{Hydrated, ObjectSlice, Objects, TermSlice};
 
 use super::Execution;
 use super::fetch::request;
@@ -27,7 +26,7 @@ pub(super) struct Values<'d> {
 }
 
 impl<'d> Values<'d> {
-    pub(super) fn of(self, slot: usize) -> &'d [Term] {
+    pub(super) fn of(self, slot: usize) -> TermSlice<'d> {
         self.hydrated.columns[slot].of(self.node)
     }
 
@@ -77,7 +76,7 @@ impl Chunks {
         &mut self,
         execution: &Execution<'_>,
         level: LevelId,
-        nodes: &[ObjectRef],
+        nodes: &Objects,
         node: usize,
     ) -> Result<Rc<Chunk>, StoreError> {
         let position = level.0 as usize;
@@ -96,7 +95,7 @@ impl Chunks {
         }
         let current = &mut self.chunks[position];
         let end = nodes.len().min(start + CHUNK);
-        let hydrated = read_chunk(execution, position, &nodes[start..end])
+        let hydrated = read_chunk(execution, position, nodes.slice(start..end))
             .expect("a store that gave the first chunk at once gives all")?;
         let chunk = Rc::new(Chunk { start, hydrated });
         *current = Some(Rc::clone(&chunk));
@@ -108,7 +107,7 @@ impl Chunks {
 pub(super) fn read_chunk(
     execution: &Execution<'_>,
     level: usize,
-    nodes: &[ObjectRef],
+    nodes: ObjectSlice<'_>,
 ) -> Option<Result<Hydrated, StoreError>> {
     let request = request(&execution.plan.levels[level], nodes);
     let local = execution.store.local()?;

@@ -46,7 +46,7 @@ impl<'a> Writer<'a> {
     ) -> WriteResult {
         self.check_page(fetched.windowed.objects.len())?;
         self.answer.out.push(b'[');
-        for (index, place) in fetched.windowed.objects.iter().enumerate() {
+        for index in 0..fetched.windowed.objects.len() {
             if index > 0 {
                 self.answer.out.push(b',');
             }
@@ -68,7 +68,7 @@ impl<'a> Writer<'a> {
                             false => Err(PropagateNull),
                         };
                     }
-                    EdgePart::Cursor => self.cursor(plan, place)?,
+                    EdgePart::Cursor => self.cursor(plan, &fetched.windowed.position(index))?,
                     EdgePart::TypeName(name) => write_string(&mut self.answer.out, name),
                 }
                 self.answer.leave_to(depth);
@@ -102,7 +102,12 @@ impl<'a> Writer<'a> {
         fetched: &FetchedConnection,
         parts: &'a [(String, PagePart)],
     ) {
-        let objects = &fetched.windowed.objects;
+        let windowed = &fetched.windowed;
+        let first = || (!windowed.objects.is_empty()).then(|| windowed.position(0));
+        let last = || {
+            let last = windowed.objects.len().checked_sub(1)?;
+            Some(windowed.position(last))
+        };
         self.answer.out.push(b'{');
         for (position, (key, part)) in parts.iter().enumerate() {
             self.answer.key(position, key);
@@ -110,8 +115,8 @@ impl<'a> Writer<'a> {
             match part {
                 PagePart::HasNextPage => self.boolean(has_next_page(plan, fetched)),
                 PagePart::HasPreviousPage => self.boolean(has_previous_page(plan, fetched)),
-                PagePart::StartCursor => self.end_of_page(plan, objects.first()),
-                PagePart::EndCursor => self.end_of_page(plan, objects.last()),
+                PagePart::StartCursor => self.end_of_page(plan, first()),
+                PagePart::EndCursor => self.end_of_page(plan, last()),
                 PagePart::TypeName => write_string(&mut self.answer.out, "PageInfo"),
             }
             self.answer.leave();
@@ -119,8 +124,8 @@ impl<'a> Writer<'a> {
         self.answer.out.push(b'}');
     }
 
-    fn end_of_page(&mut self, plan: &RootConnection, place: Option<&Position>) {
-        let written = place.map(|place| self.cursor(plan, place));
+    fn end_of_page(&mut self, plan: &RootConnection, place: Option<Position>) {
+        let written = place.map(|place| self.cursor(plan, &place));
         if !matches!(written, Some(Ok(()))) {
             self.answer.out.extend_from_slice(b"null");
         }

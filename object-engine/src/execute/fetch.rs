@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::{try_join, try_join_all};
-use graph_store::query::{Column, Hydrated, HydrationRequest, ObjectRef};
+use graph_store::query::{Column, Hydrated, HydrationRequest, ObjectSlice, Objects};
 use graph_store::{StoreError, Windowed};
 use soml_core::schema::ObjectId;
 
@@ -46,7 +46,7 @@ pub(super) struct FetchedConnection {
 /// The objects of a level and their values.
 #[derive(Default)]
 pub(super) struct FetchedLevel {
-    pub(super) nodes: Vec<ObjectRef>,
+    pub(super) nodes: Objects,
     /// Concrete type of each object; empty if it is the same for all.
     pub(super) objects: Vec<Option<ObjectId>>,
     /// The values of all objects, or of the first chunk.
@@ -87,7 +87,7 @@ async fn fetch_depth(execution: &Execution<'_>, mut linker: Linker) -> Result<Li
             && nodes.len() > CHUNK
             && can_wait(plan, position, &linker.reached_once);
         let chunk = match waits {
-            true => read_chunk(execution, position, &nodes[..CHUNK]),
+            true => read_chunk(execution, position, nodes.slice(0..CHUNK)),
             false => None,
         };
         started.push(chunk.transpose()?);
@@ -175,7 +175,7 @@ async fn window(
 async fn hydrate(
     execution: &Execution<'_>,
     level: &Level,
-    nodes: &[ObjectRef],
+    nodes: &Objects,
 ) -> Result<Hydrated, StoreError> {
     if nodes.is_empty() || level.slots.is_empty() {
         let columns = level.slots.iter().map(|_| Column::with_capacity(0));
@@ -183,12 +183,12 @@ async fn hydrate(
             columns: columns.collect(),
         });
     }
-    let request = request(level, nodes);
+    let request = request(level, nodes.as_slice());
     execution.store.hydrate(&request, execution.context).await
 }
 
 /// Returns the request for the values of some objects of a level.
-pub(super) fn request<'a>(level: &'a Level, nodes: &'a [ObjectRef]) -> HydrationRequest<'a> {
+pub(super) fn request<'a>(level: &'a Level, nodes: ObjectSlice<'a>) -> HydrationRequest<'a> {
     HydrationRequest {
         nodes,
         slots: &level.slots,

@@ -5,24 +5,22 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use foldhash::fast::RandomState;
 use graph_store::Windowed;
-use graph_store::query::{Hydrated, ObjectRef};
-use indexmap::IndexSet;
-use oxrdf::Term;
+use graph_store::query::{Hydrated, ObjectRef, Objects};
 use soml_core::schema::ObjectId;
 
 use super::fetch::{FetchedConnection, FetchedLevel, FetchedRoot, NOT_AN_OBJECT};
+use super::nodes::Nodes;
 use crate::plan::{Level, LevelId, Output, Plan, RootConnection, RootEntities, RootValue, Typing};
 
 /// What the store gave for a root field.
 pub(super) enum Selected {
     Nothing,
     Count(u64),
-    Objects(LevelId, Vec<ObjectRef>),
+    Objects(LevelId, Objects),
     Connection(Windowed, u64),
     /// For each type of the representations, those of its objects that exist.
-    Entities(Vec<Vec<ObjectRef>>),
+    Entities(Vec<Objects>),
 }
 
 impl Selected {
@@ -32,7 +30,7 @@ impl Selected {
             Selected::Nothing | Selected::Count(_) => 0,
             Selected::Objects(_, nodes) => nodes.len(),
             Selected::Connection(windowed, _) => windowed.objects.len(),
-            Selected::Entities(nodes) => nodes.iter().map(Vec::len).sum(),
+            Selected::Entities(nodes) => nodes.iter().map(Objects::len).sum(),
         }
     }
 }
@@ -54,7 +52,7 @@ pub(super) struct Linker {
     /// For each level that has begun, whether each of its objects was reached once.
     pub(super) reached_once: Vec<bool>,
     /// The objects of the levels behind them, all of one depth, whose values are to be fetched.
-    pub(super) begun: Vec<Vec<ObjectRef>>,
+    pub(super) begun: Vec<Objects>,
 }
 
 impl Linker {
@@ -77,8 +75,7 @@ impl Linker {
             (Selected::Count(count), _) => FetchedRoot::Count(count),
             (Selected::Objects(level, nodes), _) => {
                 let pending = &mut pending[level.0 as usize];
-                let positions = nodes.into_iter().map(|node| pending.position(node));
-                FetchedRoot::Objects(positions.collect())
+                FetchedRoot::Objects(pending.reach(nodes.as_slice()))
             }
             (Selected::Connection(windowed, count), RootValue::Connection(connection)) => {
                 FetchedRoot::Connection(Box::new(placed(connection, windowed, count, pending)))
@@ -102,9 +99,8 @@ impl Linker {
         let pending = self.pending[first..].iter_mut();
         for (_, nodes) in together.zip(pending) {
             let nodes = std::mem::take(nodes);
-            self.reached_once
-                .push(nodes.reached == nodes.distinct.len());
-            self.begun.push(nodes.distinct.into_iter().collect());
+            self.reached_once.push(nodes.are_reached_once());
+            self.begun.push(nodes.into_objects());
         }
     }
 
@@ -149,23 +145,6 @@ impl Linker {
     }
 }
 
-/// Objects of a level under construction.
-#[derive(Default)]
-struct Nodes {
-    distinct: IndexSet<ObjectRef, RandomState>,
-    /// How often objects were reached.
-    reached: usize,
-}
-
-impl Nodes {
-    /// Returns the position of an object in the level.
-    fn position(&mut self, node: ObjectRef) -> u32 {
-        self.reached += 1;
-        let (position, _) = self.distinct.insert_full(node);
-        u32::try_from(position).expect("a level holds fewer than 2^32 objects")
-    }
-}
-
 /// Adds the objects of a connection to its levels.
 fn placed(
     connection: &RootConnection,
@@ -174,13 +153,8 @@ fn placed(
     pending: &mut [Nodes],
 ) -> FetchedConnection {
     let levels = connection.levels.iter();
-    let positions = levels.map(|level| {
-        let pending = &mut pending[level.0 as usize];
-        let objects = windowed.objects.iter();
-        objects
-            .map(|object| pending.position(object.id.clone()))
-            .collect()
-    });
+    let positions =
+        levels.map(|level| pending[level.0 as usize].reach(windowed.objects.as_slice()));
     FetchedConnection {
         positions: positions.collect(),
         windowed,
@@ -191,12 +165,12 @@ fn placed(
 /// Returns the position of the object of each representation.
 fn found(
     entities: &RootEntities,
-    nodes: Vec<Vec<ObjectRef>>,
+    nodes: Vec<Objects>,
     pending: &mut [Nodes],
 ) -> Vec<Option<(LevelId, u32)>> {
     let known: Vec<HashSet<ObjectRef>> = nodes
         .into_iter()
-        .map(|nodes| nodes.into_iter().collect())
+        .map(|nodes| nodes.into_refs().into_iter().collect())
         .collect();
     let representations = entities.representations.iter().map(|representation| {
         let (ty, id) = representation.as_ref()?;
@@ -213,20 +187,9 @@ fn concrete_types(level: &Level, nodes: usize, hydrated: &Hydrated) -> Vec<Optio
     let Typing::Stored { slots, index, .. } = &level.typing else {
         return Vec::new();
     };
-    (0..nodes)
-        .map(|node| {
-            let types = slots.iter().enumerate().flat_map(|(property, &slot)| {
-                hydrated.columns[slot]
-                    .of(node)
-                    .iter()
-                    .filter_map(move |term| match term {
-                        Term::NamedNode(ty) => Some((property, ty)),
-                        _ => None,
-                    })
-            });
-            index.resolve(types)
-        })
-        .collect()
+    let columns = slots.iter().map(|slot| &hydrated.columns[*slot]);
+    let mut resolver = index.resolver(columns.collect());
+    (0..nodes).map(|node| resolver.resolve(node)).collect()
 }
 
 /// Adds the objects that the edges of a level lead to, to their levels.
@@ -252,10 +215,11 @@ fn follow_edges(
                     }
                     _ => true,
                 };
-                targets.extend(column.range(node).map(|value| {
-                    let object = follows.then(|| column.object(value)).flatten();
-                    object.map_or(NOT_AN_OBJECT, |object| nodes.position(object))
-                }));
+                let values = column.of(node);
+                match follows {
+                    true => nodes.reach_values(values, &mut targets),
+                    false => targets.extend(values.iter().map(|_| NOT_AN_OBJECT)),
+                }
             }
             targets
         })

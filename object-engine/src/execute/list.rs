@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use graph_store::value::{LiteralKey, SortValue, literal_key, number_identity, sort_value};
-use oxrdf::Term;
+use oxrdf::TermRef;
 use soml_core::datatype::Scalar;
 
 use crate::plan::{ListOutput, ScalarKind};
@@ -20,9 +20,9 @@ pub(super) struct Candidate {
 }
 
 /// Returns a string that identifies equal ill-typed values.
-pub(super) fn ill_typed_identity(term: &Term) -> String {
+pub(super) fn ill_typed_identity(term: TermRef<'_>) -> String {
     let number = match term {
-        Term::Literal(literal) => number_identity(literal),
+        TermRef::Literal(literal) => number_identity(literal),
         _ => None,
     };
     // No JSON text starts like this.
@@ -30,7 +30,7 @@ pub(super) fn ill_typed_identity(term: &Term) -> String {
 }
 
 /// Returns the sort value of a scalar.
-pub(super) fn scalar_sort(kind: ScalarKind, term: &Term) -> SortValue {
+pub(super) fn scalar_sort(kind: ScalarKind, term: TermRef<'_>) -> SortValue {
     match kind {
         ScalarKind::Scalar(scalar) => sort_value(scalar, term),
         ScalarKind::Enum(_) => sort_value(Scalar::String, term),
@@ -38,8 +38,8 @@ pub(super) fn scalar_sort(kind: ScalarKind, term: &Term) -> SortValue {
 }
 
 /// Returns the sort values of a literal: one per key, then all its parts.
-pub(super) fn literal_sort(order: &[(LiteralKey, bool)], term: &Term) -> Vec<SortValue> {
-    let Term::Literal(literal) = term else {
+pub(super) fn literal_sort(order: &[(LiteralKey, bool)], term: TermRef<'_>) -> Vec<SortValue> {
+    let TermRef::Literal(literal) = term else {
         return vec![SortValue::Missing; order.len()];
     };
     let all = [LiteralKey::Value, LiteralKey::Lang, LiteralKey::Datatype];

@@ -6,6 +6,7 @@ mod connection;
 mod fetch;
 mod link;
 mod list;
+mod nodes;
 mod values;
 mod write;
 

@@ -1,12 +1,12 @@
 //! Writes the values of fields that are not objects: scalars, enum values and literals.
 
-use std::borrow::Cow;
-
+use graph_store::query::{TermSlice, TermView, WholeTerm};
 use graph_store::value::{
-    Choice, Languages, LiteralKey, SortValue, cast, cast_name, is_text, write_enum, write_scalar,
+    AsTerm, Choice, Languages, LiteralKey, SortValue, cast_name_ref, cast_ref, is_text, write_enum,
+    write_scalar,
 };
 use graphql_service::writer::{PathStep, WriteResult, write_string};
-use oxrdf::{Literal, Term};
+use oxrdf::{LiteralRef, TermRef};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 
@@ -24,15 +24,25 @@ impl<'a> Writer<'a> {
     /// Returns how many values a list field would return.
     pub(super) fn value_count(&self, counted: &Output, values: Values<'_>) -> usize {
         let mut candidates = match counted {
-            Output::Scalar(scalar) => self.listed(scalar, &scalar_values(scalar, values)),
-            Output::Literal(literal) => self.listed_literals(literal, values.of(literal.slot), &[]),
+            Output::Scalar(scalar) => {
+                self.listed(scalar, &scalar_values(scalar, values.of(scalar.slot)))
+            }
+            Output::Literal(literal) => {
+                self.listed_literals(literal, &whole_terms(values.of(literal.slot)), &[])
+            }
             _ => Vec::new(),
         };
         drop_equal(&mut candidates);
         candidates.len()
     }
 
-    fn write_value(&mut self, kind: ScalarKind, term: &Term) -> bool {
+    fn write_value(&mut self, kind: ScalarKind, value: TermView<'_>) -> bool {
+        if let (ScalarKind::Scalar(Scalar::Iri), TermView::Iri { .. }) = (kind, value) {
+            write_iri(&mut self.answer.out, value);
+            return true;
+        }
+        let whole = value.whole();
+        let term = whole.as_term();
         match kind {
             ScalarKind::Scalar(scalar) => {
                 write_scalar(&mut self.answer.out, scalar, term, self.execution.numbers)
@@ -48,40 +58,44 @@ impl<'a> Writer<'a> {
         &mut self,
         field: &'a ResponseField,
         scalar: &ScalarOutput,
-        values: &[Term],
+        values: TermSlice<'_>,
     ) -> WriteResult {
-        match values {
-            [] => self.answer.out.extend_from_slice(b"null"),
-            // The most frequent case needs no copy.
-            [single] if self.is_wanted(scalar, single) => {
-                if !self.write_value(scalar.kind, single) {
-                    self.ill_typed(field, &single.to_string());
-                    self.answer.out.extend_from_slice(b"null");
-                }
-            }
-            several => {
-                let choice = self.choice(scalar, several);
-                let mut candidates = self.candidates(scalar, choice.chosen);
-                smallest_first(&mut candidates);
-                candidates.extend(self.candidates(scalar, choice.others));
-                drop_equal(&mut candidates);
-                self.first(field, candidates);
-            }
+        if values.is_empty() {
+            self.answer.out.extend_from_slice(b"null");
+            return Ok(());
         }
+        // The most frequent case needs no copy.
+        if let Some(single) = values.single()
+            && !scalar.cast
+            && self.is_wanted(scalar, single)
+        {
+            if !self.write_value(scalar.kind, single) {
+                self.ill_typed(field, &single.whole().as_term().to_string());
+                self.answer.out.extend_from_slice(b"null");
+            }
+            return Ok(());
+        }
+        let values = scalar_values(scalar, values);
+        let choice = self.choice(scalar, &values);
+        let mut candidates = self.candidates(scalar, choice.chosen);
+        smallest_first(&mut candidates);
+        candidates.extend(self.candidates(scalar, choice.others));
+        drop_equal(&mut candidates);
+        self.first(field, candidates);
         Ok(())
     }
 
     /// Returns whether the language specification accepts the only value.
-    fn is_wanted(&self, scalar: &ScalarOutput, value: &Term) -> bool {
-        scalar.lang.is_none()
-            || !self
-                .choice(scalar, std::slice::from_ref(value))
-                .chosen
-                .is_empty()
+    fn is_wanted(&self, scalar: &ScalarOutput, value: TermView<'_>) -> bool {
+        scalar.lang.is_none() || !self.choice(scalar, &[value.whole()]).chosen.is_empty()
     }
 
     /// Returns the values among which a single scalar field decides.
-    fn choice<'v>(&self, scalar: &ScalarOutput, values: &'v [Term]) -> Choice<'v> {
+    fn choice<'v, 't>(
+        &self,
+        scalar: &ScalarOutput,
+        values: &'v [WholeTerm<'t>],
+    ) -> Choice<'v, WholeTerm<'t>> {
         match scalar.kind {
             ScalarKind::Scalar(Scalar::String) => self
                 .languages(scalar.lang.as_ref())
@@ -125,24 +139,25 @@ impl<'a> Writer<'a> {
         field: &'a ResponseField,
         scalar: &ScalarOutput,
         list: &ListOutput,
-        values: &[Term],
+        values: TermSlice<'_>,
     ) -> WriteResult {
-        let mut candidates = self.listed(scalar, values);
+        let mut candidates = self.listed(scalar, &scalar_values(scalar, values));
         drop_equal(&mut candidates);
         sort_and_cut(&mut candidates, list);
         self.list(field, list, candidates)
     }
 
     /// Returns the values that a list of scalars shows.
-    fn listed(&self, scalar: &ScalarOutput, values: &[Term]) -> Vec<Candidate> {
+    fn listed(&self, scalar: &ScalarOutput, values: &[WholeTerm<'_>]) -> Vec<Candidate> {
         let languages = self.languages(scalar.lang.as_ref());
         self.candidates(scalar, languages.list(values, fits_text))
     }
 
-    fn candidates(&self, scalar: &ScalarOutput, values: Vec<&Term>) -> Vec<Candidate> {
+    fn candidates(&self, scalar: &ScalarOutput, values: Vec<&WholeTerm<'_>>) -> Vec<Candidate> {
         values
             .into_iter()
-            .map(|term| {
+            .map(|value| {
+                let term = value.as_term();
                 let mut json = Vec::new();
                 let written = match scalar.kind {
                     ScalarKind::Scalar(kind) => {
@@ -198,10 +213,11 @@ impl<'a> Writer<'a> {
         &mut self,
         field: &'a ResponseField,
         out: &LiteralOutput,
-        values: &[Term],
+        values: TermSlice<'_>,
     ) -> WriteResult {
+        let values = whole_terms(values);
         let languages = self.languages(out.lang.as_ref());
-        let choice = languages.single(values, |term| fits_literal(out, term));
+        let choice = languages.single(&values, |term| fits_literal(out, term));
         let mut candidates = literal_candidates(out, choice.chosen, &[]);
         smallest_first(&mut candidates);
         candidates.extend(literal_candidates(out, choice.others, &[]));
@@ -215,9 +231,9 @@ impl<'a> Writer<'a> {
         field: &'a ResponseField,
         out: &LiteralOutput,
         list: &ListOutput,
-        values: &[Term],
+        values: TermSlice<'_>,
     ) -> WriteResult {
-        let mut candidates = self.listed_literals(out, values, &list.order);
+        let mut candidates = self.listed_literals(out, &whole_terms(values), &list.order);
         drop_equal(&mut candidates);
         sort_and_cut(&mut candidates, list);
         self.list(field, list, candidates)
@@ -227,7 +243,7 @@ impl<'a> Writer<'a> {
     fn listed_literals(
         &self,
         out: &LiteralOutput,
-        values: &[Term],
+        values: &[WholeTerm<'_>],
         order: &[(LiteralKey, bool)],
     ) -> Vec<Candidate> {
         let languages = self.languages(out.lang.as_ref());
@@ -238,11 +254,12 @@ impl<'a> Writer<'a> {
 
 fn literal_candidates(
     out: &LiteralOutput,
-    values: Vec<&Term>,
+    values: Vec<&WholeTerm<'_>>,
     order: &[(LiteralKey, bool)],
 ) -> Vec<Candidate> {
-    let candidates = values.into_iter().map(|term| match term {
-        Term::Literal(literal) if out.types.accepts(literal) => {
+    let terms = values.into_iter().map(AsTerm::as_term);
+    let candidates = terms.map(|term| match term {
+        TermRef::Literal(literal) if out.types.accepts(literal) => {
             let tag = literal.language().unwrap_or_default().to_ascii_lowercase();
             let identity = format!("{}\0{tag}\0{}", literal.datatype(), literal.value());
             Candidate {
@@ -257,29 +274,63 @@ fn literal_candidates(
     candidates.collect()
 }
 
-fn fits_text(term: &Term) -> bool {
-    matches!(term, Term::Literal(literal) if is_text(literal))
+fn fits_text(term: &WholeTerm<'_>) -> bool {
+    matches!(term.as_term(), TermRef::Literal(literal) if is_text(literal))
 }
 
-fn fits_literal(out: &LiteralOutput, term: &Term) -> bool {
-    matches!(term, Term::Literal(literal) if out.types.accepts(literal))
+fn fits_literal(out: &LiteralOutput, term: &WholeTerm<'_>) -> bool {
+    matches!(term.as_term(), TermRef::Literal(literal) if out.types.accepts(literal))
+}
+
+fn whole_terms(values: TermSlice<'_>) -> Vec<WholeTerm<'_>> {
+    values.iter().map(TermView::whole).collect()
 }
 
 /// Returns the stored values of a scalar field, cast where the schema asks for it.
-pub(super) fn scalar_values<'d>(scalar: &ScalarOutput, values: Values<'d>) -> Cow<'d, [Term]> {
-    let values = values.of(scalar.slot);
+fn scalar_values<'d>(scalar: &ScalarOutput, values: TermSlice<'d>) -> Vec<WholeTerm<'d>> {
+    let values = values.iter().map(TermView::whole);
     if !scalar.cast {
-        return Cow::Borrowed(values);
+        return values.collect();
     }
-    let values = values.iter().filter_map(|value| match scalar.kind {
-        ScalarKind::Scalar(scalar) => cast(scalar, value),
-        ScalarKind::Enum(_) => cast_name(value),
-    });
-    Cow::Owned(values.map(Cow::into_owned).collect())
+    values
+        .filter_map(|value| cast_to(scalar.kind, value))
+        .collect()
+}
+
+fn cast_to(kind: ScalarKind, value: WholeTerm<'_>) -> Option<WholeTerm<'_>> {
+    let term = match value {
+        // An IRI is one of the scalar of IRIs alone.
+        WholeTerm::Joined(_) => {
+            return matches!(kind, ScalarKind::Scalar(Scalar::Iri)).then_some(value);
+        }
+        WholeTerm::Borrowed(term) => term,
+    };
+    let cast = match kind {
+        ScalarKind::Scalar(scalar) => cast_ref(scalar, term),
+        ScalarKind::Enum(_) => cast_name_ref(term),
+    };
+    cast.map(WholeTerm::Borrowed)
+}
+
+/// Writes an IRI in quotes, straight from where it lies.
+pub(super) fn write_iri(out: &mut Vec<u8>, iri: TermView<'_>) {
+    let TermView::Iri { prefix, rest } = iri else {
+        unreachable!("the caller has an IRI");
+    };
+    let is_plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
+    if prefix.bytes().all(is_plain) && rest.bytes().all(is_plain) {
+        out.reserve(prefix.len() + rest.len() + 2);
+        out.push(b'"');
+        out.extend_from_slice(prefix.as_bytes());
+        out.extend_from_slice(rest.as_bytes());
+        out.push(b'"');
+    } else {
+        write_string(out, &[prefix, rest].concat());
+    }
 }
 
 /// Returns an ill-typed value: displayed as null, and sorted as a missing value.
-fn ill_typed(sort: Vec<SortValue>, term: &Term) -> Candidate {
+fn ill_typed(sort: Vec<SortValue>, term: TermRef<'_>) -> Candidate {
     Candidate {
         sort,
         json: None,
@@ -288,7 +339,7 @@ fn ill_typed(sort: Vec<SortValue>, term: &Term) -> Candidate {
     }
 }
 
-fn literal_object(output: &LiteralOutput, literal: &Literal) -> Vec<u8> {
+fn literal_object(output: &LiteralOutput, literal: LiteralRef<'_>) -> Vec<u8> {
     let mut out = vec![b'{'];
     for (position, field) in output.fields.iter().enumerate() {
         if position > 0 {

@@ -12,7 +12,7 @@ use super::Execution;
 use super::aggregate::Columns;
 use super::chunks::{CHUNK, Chunks, Values};
 use super::fetch::{Fetched, FetchedLevel, FetchedRoot, NOT_AN_OBJECT};
-use super::values::scalar_values;
+use super::values::write_iri;
 use crate::code;
 use crate::plan::{
     Edge, Level, LevelId, ListOutput, Output, ResponseField, RootValue, ServicePart, Typing,
@@ -333,12 +333,12 @@ impl<'a> Writer<'a> {
     ) -> WriteResult {
         match &field.value {
             Output::TypeName => self.type_name(plan, data, node),
-            Output::Id => write_string(&mut self.answer.out, data.nodes[node].iri()),
+            Output::Id => write_iri(&mut self.answer.out, data.nodes.as_slice().view(node)),
             Output::Scalar(scalar) => {
-                let values = scalar_values(scalar, values);
+                let values = values.of(scalar.slot);
                 return match &scalar.list {
-                    None => self.scalar(field, scalar, &values),
-                    Some(list) => self.scalars(field, scalar, list, &values),
+                    None => self.scalar(field, scalar, values),
+                    Some(list) => self.scalars(field, scalar, list, values),
                 };
             }
             Output::Literal(literal) => {
@@ -423,7 +423,7 @@ impl<'a> Writer<'a> {
             .iter()
             .copied()
             .filter(|&node| node != NOT_AN_OBJECT && variant(plan, data, node).is_some())
-            .min_by_key(|&node| &data.nodes[node as usize]);
+            .min_by(|&a, &b| data.nodes.as_slice().compare(a as usize, b as usize));
         if targets.len() > 1 {
             self.several(field, targets.len());
         }
@@ -436,7 +436,7 @@ impl<'a> Writer<'a> {
                 } else if let Some(&node) = targets.first() {
                     let message = format!(
                         "the object <{}> has no type that the schema knows",
-                        data.nodes[node as usize].iri()
+                        data.nodes.get(node as usize).iri()
                     );
                     self.error(code::TYPE_UNKNOWN, &message, Some(field));
                 }

@@ -276,7 +276,7 @@ impl<'a> Attempt<'a> {
             draft.findings.push(error.with("limit", limit as u64));
             return Ok(Vec::new());
         }
-        Ok(found.into_iter().map(NamedNode::from).collect())
+        Ok(found.into_refs().into_iter().map(NamedNode::from).collect())
     }
 
     /// Changes objects by their ids.

@@ -119,7 +119,8 @@ fn scalar_literal(scalar: Scalar, text: &str) -> Option<Literal> {
     let datatype = NamedNode::new_unchecked(scalar.datatype_iri());
     if !scalar.is_numeric() {
         let literal = Literal::new_typed_literal(text, datatype);
-        return canonical_value(scalar, &literal.clone().into()).map(|_| literal);
+        let fits = canonical_value(scalar, literal.as_ref()).is_some();
+        return fits.then_some(literal);
     }
     let written = match text.contains(['e', 'E']) {
         true => plain_number(text)?,

@@ -256,6 +256,7 @@ impl Job {
         if matches!(ready.plan, Planned::Mutation(_)) {
             return form(traced.mutate(ready).await);
         }
+        let traced = traced.of_one_snapshot();
         let fetched = traced.execution(&ready).fetch().await;
         let held = traced
             .call
@@ -311,6 +312,7 @@ impl Job {
                 Started::Mutation(Box::new(ready))
             }
             Ok(ready) => {
+                let job = job.of_one_snapshot();
                 let fetched = job.execution(&ready).fetch().await;
                 job.finish(ready, fetched).into()
             }
@@ -338,6 +340,12 @@ impl Job {
     /// Counts the results of the store from now on.
     fn counted(mut self, may_wait: bool) -> Self {
         self.call.memory = Some(Arc::new(RequestMemory::new(&self.context, may_wait)));
+        self
+    }
+
+    /// Lets all calls to the store see the same data; a mutation sees what it has written instead.
+    fn of_one_snapshot(mut self) -> Self {
+        self.call.snapshots = Some(Arc::default());
         self
     }
 

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 use graph_store::oxigraph::OxigraphStore;
-use graph_store::query::{Hydrated, HydrationRequest, ObjectRef, Selection};
+use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, RecordQuery};
 use graph_store::{CallContext, GraphStore, StoreError, StoreInfo, Transaction, WriteStore};
 use graphql_gen::typesystem::ApiOptions;
@@ -62,7 +62,7 @@ impl GraphStore for Wrapped {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         self.step("select");
         if self.steps.lock().expect("no panic").contains(&"commit")
             && *self.is_broken_after_commit.lock().expect("no panic")

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use futures::executor::block_on;
 use graph_store::pattern::{PatternSource, PatternStore, Quads};
-use graph_store::query::{Hydrated, HydrationRequest, ObjectRef, Selection};
+use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::{CallContext, GraphStore, StoreError, StoreInfo};
 use oxrdf::{
     GraphName, GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, Term, TermRef,
@@ -121,7 +121,7 @@ impl GraphStore for Counting {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         self.store.select(selection, context).await
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use async_trait::async_trait;
 use graph_store::oxigraph::OxigraphStore;
-use graph_store::query::{Hydrated, HydrationRequest, ObjectRef, Selection};
+use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, RecordQuery};
 use graph_store::{
     CallContext, GraphStore, LocalStore, StoreError, StoreInfo, Transaction, WriteStore,
@@ -63,7 +63,7 @@ impl GraphStore for SlowStore {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         self.inner.select(selection, context).await
     }
 

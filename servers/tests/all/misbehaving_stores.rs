@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use graph_store::query::{Hydrated, HydrationRequest, ObjectRef, Selection};
+use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo};
 use serde_json::json;
 use servers::config::Settings;
@@ -52,7 +52,7 @@ impl GraphStore for Store {
         &self,
         _selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         self.asked.store(true, Ordering::SeqCst);
         match self.manner {
             Manner::Hangs => {

@@ -28,7 +28,7 @@ pub use report::{CheckFinding, CheckReport, Example, Members};
 use report::{Element, Tally};
 use soml_core::schema::{ObjectId, ObjectKind, Range, Schema};
 use statements::{KnownProperties, check_classes};
-use types::{NodeTypes, Types};
+use types::{NodeTypes, Types, owned};
 use values::{Target, Values};
 
 use crate::classes::{ClassCounts, DataView, class_counts, type_properties};
@@ -158,6 +158,7 @@ impl Run<'_> {
                 limit: Some(limit),
             };
             let nodes = self.input.store.select(&selection, self.context).await?;
+            let nodes = nodes.into_refs();
             for batch in nodes.chunks(self.input.options.batch.max(1)) {
                 count += self.batch(check, batch).await?;
             }
@@ -198,11 +199,12 @@ impl Run<'_> {
 
     async fn hydrate(&self, nodes: &[ObjectRef], slots: &[Slot]) -> Result<Hydrated, StoreError> {
         let request = HydrationRequest {
-            nodes,
+            nodes: nodes.into(),
             slots,
             dataset: &self.dataset,
         };
-        self.input.store.hydrate(&request, self.context).await
+        let hydrated = self.input.store.hydrate(&request, self.context).await?;
+        Ok(hydrated.into_owned())
     }
 
     /// Checks some instances, and returns how many are not of a subtype.
@@ -221,7 +223,7 @@ impl Run<'_> {
             let subject = nodes[*node].node();
             self.id(check, subject);
             for property in &check.properties {
-                let column = |slot: usize| hydrated.columns[slot].of(*node);
+                let column = |slot: usize| owned(&hydrated.columns[slot], *node);
                 let values = Values {
                     schema: self.input.schema,
                     check: property,
@@ -269,7 +271,7 @@ impl Run<'_> {
         let properties = check.properties.iter();
         for property in properties.filter(|p| to_objects(p.property.range)) {
             for (node, _) in own {
-                let values = hydrated.columns[property.slot].of(*node).iter();
+                let values = owned(&hydrated.columns[property.slot], *node).iter();
                 wanted.extend(values.filter_map(|value| match value {
                     Term::NamedNode(node) => Some(node),
                     _ => None,

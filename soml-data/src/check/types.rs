@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use graph_store::query::{Hydrated, Slot, Step, TypeTest};
+use graph_store::query::{Column, Hydrated, Slot, Step, TypeTest};
 use oxrdf::{NamedNode, Term};
 use soml_core::schema::{ObjectId, ObjectKind, Schema};
 
@@ -74,7 +74,7 @@ impl<'a> Types<'a> {
     pub(super) fn of(&self, hydrated: &Hydrated, node: usize) -> NodeTypes {
         let mut types = NodeTypes::default();
         for ((_, objects), column) in self.properties.iter().zip(&hydrated.columns) {
-            for ty in column.of(node) {
+            for ty in owned(column, node) {
                 let Term::NamedNode(ty) = ty else { continue };
                 types.any = types.any.or_else(|| Some(ty.clone()));
                 types.matched.extend(objects.get(ty).into_iter().flatten());
@@ -91,6 +91,12 @@ impl<'a> Types<'a> {
         types.leaves = concrete.iter().copied().filter(is_leaf).collect();
         types
     }
+}
+
+/// Returns the values of a node in a column whose terms are owned.
+pub(super) fn owned(column: &Column, node: usize) -> &[Term] {
+    let values = column.of(node).terms();
+    values.expect("terms are copied when they are read")
 }
 
 /// Returns a slot for all values of a step.

@@ -13,7 +13,7 @@ use super::values::ServerKind;
 use super::writer::Writer;
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{Hydrated, HydrationRequest, ObjectRef, Selection, Window};
+use crate::query::{Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::remote::write::not_isolated;
 use crate::remote::{
     Dialect, IsolationReport, RemoteOptions, RemoteStore, Rows, Solutions, SparqlEndpoint,
@@ -113,7 +113,7 @@ impl GraphStore for HttpStore {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         self.store(context).await?.select(selection, context).await
     }
 

@@ -5,7 +5,7 @@ use graph_store::contract::quads;
 use graph_store::query::{
     Dataset, HydrationRequest, ObjectRef, OrderKey, OrderStep, Page, Slot, SlotPage, SortBy, Step,
 };
-use oxrdf::{NamedNode, Term};
+use oxrdf::NamedNode;
 use soml_core::datatype::Scalar;
 
 use crate::back_end::{BackEnd, Kind};
@@ -48,7 +48,7 @@ fn found(batch: usize, nodes: &[ObjectRef]) -> Vec<Vec<Vec<String>>> {
     back_end.load(&quads());
     let slots = slots();
     let request = HydrationRequest {
-        nodes,
+        nodes: nodes.into(),
         slots: &slots,
         dataset: &Dataset::default(),
     };
@@ -57,7 +57,11 @@ fn found(batch: usize, nodes: &[ObjectRef]) -> Vec<Vec<Vec<String>>> {
     let columns = hydrated.expect("values").columns.into_iter().zip(&slots);
     let of_slot = columns.map(|(column, slot)| {
         let of_node = (0..nodes.len()).map(|node| {
-            let mut values: Vec<String> = column.of(node).iter().map(Term::to_string).collect();
+            let mut values: Vec<String> = column
+                .of(node)
+                .iter()
+                .map(|term| term.to_string())
+                .collect();
             if slot.page.is_none() {
                 values.sort_unstable();
             }

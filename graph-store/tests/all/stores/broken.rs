@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use graph_store::contract::{self, BEHAVIOURS};
 use graph_store::oxigraph::OxigraphStore;
-use graph_store::query::{Hydrated, HydrationRequest, ObjectRef, Page, Selection};
+use graph_store::query::{Hydrated, HydrationRequest, Objects, Page, Selection};
 use graph_store::{CallContext, GraphStore, StoreError, StoreInfo};
 use oxigraph::store::Store;
 use oxrdf::Quad;
@@ -33,7 +33,7 @@ impl GraphStore for Faulty {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         match self.fault {
             Fault::PagesBeforeOrder => {
                 let whole = Selection {
@@ -41,7 +41,7 @@ impl GraphStore for Faulty {
                     page: Page::default(),
                     ..selection.clone()
                 };
-                let mut nodes = self.store.select(&whole, context).await?;
+                let mut nodes = self.store.select(&whole, context).await?.into_refs();
                 nodes.sort_unstable_by(|a, b| b.cmp(a));
                 let range = selection.page.range(nodes.len());
                 Ok(nodes.drain(range).collect())
@@ -61,8 +61,10 @@ impl GraphStore for Faulty {
             for column in &mut hydrated.columns {
                 let mut repeated = graph_store::query::Column::with_capacity(0);
                 for node in 0..column.offsets.len() - 1 {
-                    repeated.values.extend_from_slice(column.of(node));
-                    repeated.values.extend_from_slice(column.of(node));
+                    for _ in 0..2 {
+                        let values = column.of(node).to_terms();
+                        repeated.values.extend(values.into_owned());
+                    }
                     repeated.end_node();
                 }
                 *column = repeated;

@@ -179,7 +179,7 @@ fn asked(count: usize, context: &CallContext) -> Vec<Result<String, StoreError>>
         ];
         for page in [None, Some(paged)] {
             let request = HydrationRequest {
-                nodes: &nodes,
+                nodes: (&nodes).into(),
                 slots: &[slot(page)],
                 dataset: &Dataset::default(),
             };

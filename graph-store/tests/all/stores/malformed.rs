@@ -119,7 +119,7 @@ fn values_not_asked_for_fail() {
     let nodes = [e("a").into()];
     let dataset = Dataset::default();
     let request = HydrationRequest {
-        nodes: &nodes,
+        nodes: (&nodes).into(),
         slots: &slots,
         dataset: &dataset,
     };

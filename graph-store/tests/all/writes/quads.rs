@@ -133,13 +133,19 @@ async fn what_is_applied_is_read_before_it_is_committed(kind: Kind) {
             condition: None,
             page: None,
         }];
+        let nodes = [node("a").into()];
         let request = HydrationRequest {
-            nodes: &[node("a").into()],
+            nodes: (&nodes).into(),
             slots: &slots,
             dataset: &Dataset::default(),
         };
         let hydrated = view.hydrate(&request, &context()).await.unwrap();
-        assert!(hydrated.columns[0].values.contains(&text("new").into()));
+        assert!(
+            hydrated.columns[0]
+                .of(0)
+                .to_terms()
+                .contains(&text("new").into())
+        );
         let selection = Selection {
             condition: NodeCondition::OneOf(vec![node("a")]),
             order: Vec::new(),

@@ -1,9 +1,11 @@
 //! The values that an aggregate includes, for each object: well-typed and without duplicates.
 
+use graph_store::query::{TermSlice, TermView, WholeTerm};
 use graph_store::value::{
-    CanonicalValue, Choice, Languages, canonical_value, cast, cast_name, is_plain, is_text,
+    AsTerm, CanonicalValue, Choice, Languages, canonical_value, cast_name_ref, cast_ref, is_plain,
+    is_text,
 };
-use oxrdf::Term;
+use oxrdf::TermRef;
 use soml_core::datatype::Scalar;
 use soml_core::schema::ObjectId;
 
@@ -39,7 +41,7 @@ impl<'a> ValueLists<'a> {
     }
 
     /// Adds the values of the next object.
-    pub(super) fn push(&mut self, reader: &mut ValueReader<'_>, terms: &'a [Term]) {
+    pub(super) fn push(&mut self, reader: &mut ValueReader<'_>, terms: TermSlice<'a>) {
         reader.read(terms, &mut self.values);
         self.offsets.push(self.values.len());
     }
@@ -100,37 +102,46 @@ impl<'r> Readers<'r> {
 
 impl ValueReader<'_> {
     /// Appends the included values.
-    pub(super) fn read<'a>(&mut self, terms: &'a [Term], out: &mut Vec<CanonicalValue<'a>>) {
+    pub(super) fn read<'a>(&mut self, terms: TermSlice<'a>, out: &mut Vec<CanonicalValue<'a>>) {
         let values = self.values;
-        match terms {
-            [] => {}
-            // The most frequent case needs no copy.
-            [single] if !values.cast && values.lang.is_none() => match self.value_of(single) {
-                Some(value) => out.push(value),
-                None => self.leave_out(single),
-            },
-            _ if values.cast => {
-                let cast_terms: Vec<Term> = terms
-                    .iter()
-                    .filter_map(|term| match &values.kind {
-                        AggregatedKind::Enum(_) => cast_name(term),
-                        kind => cast(kind.scalar(), term),
-                    })
-                    .map(std::borrow::Cow::into_owned)
-                    .collect();
-                let mut read = Vec::new();
-                self.read_several(&cast_terms, &mut read);
-                for value in read {
-                    if let Some(owned) = value.into_owned() {
-                        out.push(owned);
-                    }
-                }
-            }
-            several => self.read_several(several, out),
+        if terms.is_empty() {
+            return;
         }
+        // The most frequent case needs no copy.
+        if let Some(single) = terms.single()
+            && !values.cast
+            && values.lang.is_none()
+        {
+            let single = single.whole();
+            match self.value_of(&single) {
+                Some(value) => out.push(value),
+                None => self.leave_out(&single),
+            }
+            return;
+        }
+        let whole = terms.iter().map(TermView::whole);
+        let whole: Vec<WholeTerm<'a>> = match values.cast {
+            true => whole.filter_map(|term| self.cast(term)).collect(),
+            false => whole.collect(),
+        };
+        self.read_several(&whole, out);
     }
 
-    fn read_several<'v>(&mut self, terms: &'v [Term], out: &mut Vec<CanonicalValue<'v>>) {
+    fn cast<'v>(&self, term: WholeTerm<'v>) -> Option<WholeTerm<'v>> {
+        let kind = &self.values.kind;
+        let term = match term {
+            // An IRI is one of the scalar of IRIs alone.
+            WholeTerm::Joined(_) => return (kind.scalar() == Scalar::Iri).then_some(term),
+            WholeTerm::Borrowed(term) => term,
+        };
+        let cast = match kind {
+            AggregatedKind::Enum(_) => cast_name_ref(term),
+            kind => cast_ref(kind.scalar(), term),
+        };
+        cast.map(WholeTerm::Borrowed)
+    }
+
+    fn read_several<'v>(&mut self, terms: &[WholeTerm<'v>], out: &mut Vec<CanonicalValue<'v>>) {
         if !self.values.single {
             let shown = self.shown(terms);
             let (mut found, ill) = self.told_apart(&shown);
@@ -153,7 +164,10 @@ impl ValueReader<'_> {
     }
 
     /// Returns the values that fit, ascending and each once, and the terms that do not.
-    fn told_apart<'v>(&self, terms: &[&'v Term]) -> (Vec<CanonicalValue<'v>>, Vec<&'v Term>) {
+    fn told_apart<'s, 'v>(
+        &self,
+        terms: &[&'s WholeTerm<'v>],
+    ) -> (Vec<CanonicalValue<'v>>, Vec<&'s WholeTerm<'v>>) {
         let (mut found, mut ill) = (Vec::new(), Vec::new());
         for term in terms {
             match self.value_of(term) {
@@ -174,7 +188,7 @@ impl ValueReader<'_> {
     }
 
     /// Returns the values that a list shows.
-    fn shown<'v>(&self, terms: &'v [Term]) -> Vec<&'v Term> {
+    fn shown<'s, 'v>(&self, terms: &'s [WholeTerm<'v>]) -> Vec<&'s WholeTerm<'v>> {
         match self.values.kind {
             AggregatedKind::Object => terms.iter().collect(),
             _ => self.languages().list(terms, |term| self.fits(term)),
@@ -182,7 +196,7 @@ impl ValueReader<'_> {
     }
 
     /// Returns the values among which a single-valued field decides.
-    fn choice<'v>(&self, terms: &'v [Term]) -> Choice<'v> {
+    fn choice<'s, 'v>(&self, terms: &'s [WholeTerm<'v>]) -> Choice<'s, WholeTerm<'v>> {
         match self.values.kind {
             AggregatedKind::Scalar(Scalar::String) | AggregatedKind::Literal(_) => {
                 self.languages().single(terms, |term| self.fits(term))
@@ -192,22 +206,29 @@ impl ValueReader<'_> {
     }
 
     /// Tells whether a value is in the range of a text or a literal.
-    fn fits(&self, term: &Term) -> bool {
-        match (&self.values.kind, term) {
-            (AggregatedKind::Literal(types), Term::Literal(literal)) => types.accepts(literal),
-            (_, Term::Literal(literal)) => is_text(literal),
+    fn fits(&self, term: &WholeTerm<'_>) -> bool {
+        match (&self.values.kind, term.as_term()) {
+            (AggregatedKind::Literal(types), TermRef::Literal(literal)) => types.accepts(literal),
+            (_, TermRef::Literal(literal)) => is_text(literal),
             _ => false,
         }
     }
 
-    fn value_of<'v>(&self, term: &'v Term) -> Option<CanonicalValue<'v>> {
+    fn value_of<'v>(&self, term: &WholeTerm<'v>) -> Option<CanonicalValue<'v>> {
+        match term {
+            WholeTerm::Borrowed(term) => self.value_of_term(*term),
+            WholeTerm::Joined(iri) => self.value_of_term(iri.into())?.into_owned(),
+        }
+    }
+
+    fn value_of_term<'v>(&self, term: TermRef<'v>) -> Option<CanonicalValue<'v>> {
         match (&self.values.kind, term) {
             (AggregatedKind::Scalar(scalar), _) => canonical_value(*scalar, term),
-            (AggregatedKind::Enum(_), Term::Literal(literal)) => {
+            (AggregatedKind::Enum(_), TermRef::Literal(literal)) => {
                 let known = is_plain(literal) && self.names.contains(&literal.value());
                 known.then(|| CanonicalValue::Text(literal.value().into()))
             }
-            (AggregatedKind::Literal(types), Term::Literal(literal)) => types
+            (AggregatedKind::Literal(types), TermRef::Literal(literal)) => types
                 .accepts(literal)
                 .then(|| CanonicalValue::of_literal(literal)),
             (AggregatedKind::Object, _) => CanonicalValue::of_object(term),
@@ -215,10 +236,10 @@ impl ValueReader<'_> {
         }
     }
 
-    fn leave_out(&mut self, term: &Term) {
+    fn leave_out(&mut self, term: &WholeTerm<'_>) {
         self.left_out += 1;
         self.example.get_or_insert_with(|| {
-            let shown = term.to_string();
+            let shown = term.as_term().to_string();
             shown.chars().take(200).collect()
         });
     }

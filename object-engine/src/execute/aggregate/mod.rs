@@ -11,10 +11,10 @@ use std::rc::Rc;
 
 pub(super) use columns::Columns;
 use columns::{Readers, ValueLists, ValueReader};
+use graph_store::query::TermSlice;
 use graphql_service::error::{GraphqlError, Location};
 use graphql_service::writer::{PathStep, PropagateNull, WriteResult, write_string};
 use groups::{Group, Grouper, NoGroups};
-use oxrdf::Term;
 use tally::{Measurement, Needs, Tally, scalar_of};
 
 use super::fetch::{FetchedRoot, NOT_AN_OBJECT};
@@ -105,7 +105,7 @@ impl<'a> Writer<'a> {
         &mut self,
         field: &'a ResponseField,
         aggregate: &'a ValueAggregate,
-        terms: &'a [Term],
+        terms: TermSlice<'a>,
     ) {
         let mut reader = self.reader(&aggregate.values);
         let mut lists = ValueLists::with_capacity(1);

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use graph_store::query::{Hydrated, HydrationRequest, ObjectRef, Selection, Window};
+use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection, Window};
 use graph_store::{
     CallContext, GraphStore, LocalStore, StoreError, StoreFeatures, StoreInfo, Windowed,
 };
@@ -54,7 +54,7 @@ impl GraphStore for Recorder {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         self.note("select", selection);
         self.inner.select(selection, context).await
     }

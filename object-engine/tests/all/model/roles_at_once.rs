@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use graph_store::query::{Hydrated, HydrationRequest, ObjectRef, Selection, Window};
+use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection, Window};
 use graph_store::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, RecordQuery};
 use graph_store::{
     CallContext, GraphStore, LocalStore, StoreError, StoreFeatures, StoreInfo, Transaction,
@@ -59,7 +59,7 @@ impl GraphStore for Contended {
         &self,
         selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         self.inner.select(selection, context).await
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use graph_store::query::{Column, Hydrated, HydrationRequest, ObjectRef, Selection};
+use graph_store::query::{Column, Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::{CallContext, GraphStore, StoreError, StoreFeatures, StoreInfo};
 use graphql_service::{Outcome, Request, RequestContext, Response, Slot, SlotError, Slots, Weight};
 use object_engine::{ObjectService, ServiceOptions};
@@ -81,7 +81,7 @@ impl GraphStore for Ready {
         &self,
         _selection: &Selection,
         _context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         self.called(self.then == Then::TakesSlotWhileSelecting)
             .await;
         Ok((0..OBJECTS).map(|n| object("t", n).into()).collect())

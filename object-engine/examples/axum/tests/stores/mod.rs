@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use graph_store::oxigraph::OxigraphStore;
-use graph_store::query::{Hydrated, HydrationRequest, ObjectRef, Selection};
+use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo};
 use object_engine::{ObjectService, ServiceOptions};
 use oxigraph::io::RdfFormat;
@@ -48,7 +48,7 @@ impl GraphStore for Waiting {
         &self,
         _selection: &Selection,
         context: &CallContext,
-    ) -> Result<Vec<ObjectRef>, StoreError> {
+    ) -> Result<Objects, StoreError> {
         while context.check().is_ok() {
             std::thread::sleep(Duration::from_millis(1));
         }
