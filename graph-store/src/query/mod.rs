@@ -6,6 +6,7 @@ mod hydration;
 mod object_ref;
 mod regex;
 mod selection;
+mod tree;
 mod type_index;
 mod window;
 
@@ -18,5 +19,6 @@ pub use object_ref::ObjectRef;
 pub(crate) use object_ref::object_refs;
 pub use regex::{Regex, RegexError};
 pub use selection::{Dataset, OrderKey, OrderStep, OrderWay, Page, Selection, SortBy};
+pub use tree::{Tree, TreeLevel, TreeRequest, TreeValues};
 pub use type_index::TypeIndex;
 pub use window::{Position, Take, Window};
