@@ -220,17 +220,6 @@ impl Builder {
         parts
             .patterns
             .push(one_of(node, nodes.iter().map(ObjectRef::node)));
-        self.follow(node, slot, value, parts);
-    }
-
-    /// Goes from a node to the values of a slot.
-    pub(super) fn follow(
-        &mut self,
-        node: &Variable,
-        slot: &SlotQuery<'_>,
-        value: &Variable,
-        parts: &mut Parts,
-    ) {
         parts.patterns.push(triple(node, slot.step, value));
         if let Some(condition) = slot.condition {
             parts

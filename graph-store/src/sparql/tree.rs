@@ -5,12 +5,15 @@
 //! In the nested form, each way is gone once, and what comes after it is OPTIONAL: a server that
 //! evaluates the two sides of OPTIONAL in their order then starts each side from what is known.
 
-use oxrdf::Variable;
+use std::borrow::Cow;
+
+use oxrdf::{NamedNode, Variable};
 use spargebra::algebra::GraphPattern;
 
+use super::expression::value_condition;
 use super::rows::{Fact, SlotQuery, distinct, extend, numbered, row_variables};
-use super::{Builder, Parts, one_of, union_of};
-use crate::query::{NodeCondition, ObjectRef, Slot};
+use super::{Builder, Parts, bgp, one_of, triple, union_of};
+use crate::query::{NodeCondition, ObjectRef, Slot, ValueCondition};
 
 /// What a query for several levels asks.
 #[derive(Clone, Debug)]
@@ -134,7 +137,7 @@ impl TreeQuery {
             } else {
                 builder.variable()
             };
-            builder.follow(&at, slot, &next, &mut parts);
+            builder.lead(&at, slot, &next, &mut parts);
             at = next;
         }
         self.leaf(&at, part, &mut builder, &mut parts);
@@ -146,11 +149,11 @@ impl TreeQuery {
         let [_, _, value] = row_variables();
         match part {
             Part::Slot { level, slot } => {
-                builder.follow(node, &self.slot(level, slot), &value, parts);
+                builder.lead(node, &self.slot(level, slot), &value, parts);
             }
             Part::Fact { level, slot, fact } => {
                 let start = builder.start(fact);
-                builder.follow(node, &self.slot(level, slot), &start, parts);
+                builder.lead(node, &self.slot(level, slot), &start, parts);
                 builder.fact(start, fact, parts);
             }
         }
@@ -180,7 +183,7 @@ impl TreeQuery {
             if let Some((_, slot)) = child.parent.filter(|(above, _)| *above == level) {
                 let next = builder.variable();
                 let mut parts = Parts::default();
-                builder.follow(node, &self.slot(level, slot), &next, &mut parts);
+                builder.lead(node, &self.slot(level, slot), &next, &mut parts);
                 let inner = self.nested(below, &next, asked, builder);
                 branches.extend(inner.map(|inner| optional(parts.into_pattern(), inner)));
             }
@@ -209,6 +212,56 @@ pub(crate) fn tree_of(query: &TreeQuery, is_nested: bool) -> GraphPattern {
         union_of(branches).unwrap_or_else(|| one_of(&node, [])),
         row_variables().to_vec(),
     )
+}
+
+impl Builder {
+    /// Goes from a node to the values of a slot. A test for one type is joined: as a filter, it takes
+    /// RDF4J as long as all the rest.
+    fn lead(&mut self, node: &Variable, slot: &SlotQuery<'_>, value: &Variable, parts: &mut Parts) {
+        parts.patterns.push(triple(node, slot.step, value));
+        let Some(condition) = slot.condition else {
+            return;
+        };
+        let (tests, others) = single_types(condition);
+        for (property, ty) in &tests {
+            parts
+                .patterns
+                .push(bgp(value, property, (*ty).clone().into()));
+        }
+        // What has a type is no literal, and nobody asks for the values of blank nodes.
+        if tests.is_empty() || !is_trivial(&others) {
+            parts.filters.extend(value_condition(self, value, &others));
+        }
+    }
+}
+
+/// Splits a condition into tests for one type, each with its property, and the rest.
+fn single_types(
+    condition: &ValueCondition,
+) -> (Vec<(&NamedNode, &NamedNode)>, Cow<'_, ValueCondition>) {
+    let ValueCondition::Node(node) = condition else {
+        return (Vec::new(), Cow::Borrowed(condition));
+    };
+    let parts = match node {
+        NodeCondition::All(parts) => parts.as_slice(),
+        single => std::slice::from_ref(single),
+    };
+    let (mut tests, mut others) = (Vec::new(), Vec::new());
+    for part in parts {
+        match part {
+            NodeCondition::Instance(test) => match test.alternatives.as_slice() {
+                [(property, types)] if types.len() == 1 => tests.push((property, &types[0])),
+                _ => others.push(part.clone()),
+            },
+            _ => others.push(part.clone()),
+        }
+    }
+    let others = ValueCondition::Node(NodeCondition::all(others));
+    (tests, Cow::Owned(others))
+}
+
+fn is_trivial(condition: &ValueCondition) -> bool {
+    matches!(condition, ValueCondition::Node(node) if node.is_true())
 }
 
 fn optional(left: GraphPattern, right: GraphPattern) -> GraphPattern {

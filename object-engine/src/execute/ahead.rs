@@ -15,17 +15,19 @@ use crate::plan::{Branch, LevelId, RootObjects, candidates, tree};
 pub(super) struct Ahead<'a> {
     execution: &'a Execution<'a>,
     store: Option<&'a dyn AheadStore>,
-    /// By the position of their level.
+    /// By the position of their level; nothing for a store that does not read ahead.
     values: Mutex<Vec<Option<TreeValues>>>,
 }
 
 impl<'a> Ahead<'a> {
     pub(super) fn new(execution: &'a Execution<'a>) -> Self {
         let levels = execution.plan.levels.iter();
+        let store = execution.store.ahead();
+        let values = store.map(|_| levels.map(|_| None).collect());
         Ahead {
             execution,
-            store: execution.store.ahead(),
-            values: Mutex::new(levels.map(|_| None).collect()),
+            store,
+            values: Mutex::new(values.unwrap_or_default()),
         }
     }
 
@@ -56,11 +58,14 @@ impl<'a> Ahead<'a> {
         position: usize,
         nodes: &[ObjectRef],
     ) -> Result<Hydrated, StoreError> {
+        let level = &self.execution.plan.levels[position];
+        let Some(ahead) = self.store else {
+            return hydrate(self.execution, level, nodes).await;
+        };
         if let Some(values) = self.take(position) {
             return Ok(values.into_hydrated(nodes));
         }
-        let level = &self.execution.plan.levels[position];
-        if let Some(ahead) = self.store.filter(|_| !nodes.is_empty()) {
+        if !nodes.is_empty() {
             let id = LevelId(u32::try_from(position).expect("a plan has fewer than 2^32 levels"));
             let levels = tree(self.execution.plan, id, nodes.len());
             let asked = (nodes, None, &*level.dataset);
