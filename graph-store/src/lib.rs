@@ -25,7 +25,7 @@ pub use context::{CallContext, LongWork, Meter, ResultMemory, Snapshots};
 pub use error::{MeterExceeded, StoreError};
 pub use statements::{Statement, Statements};
 pub use store::{
-    GraphStore, Inference, LocalStore, StoreFeatures, StoreInfo, Transaction, WindowBuilder,
-    Windowed, WriteStore, compare_keys, compare_positions, keys_by_hydration,
+    AheadStore, GraphStore, Inference, LocalStore, StoreFeatures, StoreInfo, Transaction,
+    WindowBuilder, Windowed, WriteStore, compare_keys, compare_positions, keys_by_hydration,
 };
 pub use trace::{Trace, TraceStep};

@@ -9,6 +9,8 @@ use benches::remote::{Contest, Failure, Kind, Load, RemoteServer, table};
 use benches::workload::TEMPLATES;
 use benches::{SCHEMA, embedded, http};
 use clap::Parser;
+use graph_store::GraphStore;
+use graph_store::remote::RemoteStore;
 use graph_store::remote::http::{HttpEndpoint, HttpStore};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
@@ -43,6 +45,9 @@ struct Arguments {
     /// Requests at once.
     #[arg(long, default_value_t = 8)]
     connections: usize,
+    /// Read one level after the other, never several in one query.
+    #[arg(long)]
+    level_by_level: bool,
     /// Only these templates, such as QT1,QT5.
     #[arg(long, value_delimiter = ',')]
     templates: Vec<String>,
@@ -62,7 +67,13 @@ async fn run(arguments: Arguments, config: Config) -> Result<(), Failure> {
     };
     let server = RemoteServer::fill(kind, address, config).await?;
     let endpoint = Arc::new(HttpEndpoint::new(server.options())?);
-    let store = Arc::new(HttpStore::new(endpoint));
+    let store: Arc<dyn GraphStore> = if arguments.level_by_level {
+        let mut options = server.asked();
+        options.tree_form = None;
+        Arc::new(RemoteStore::new(endpoint, options))
+    } else {
+        Arc::new(HttpStore::new(endpoint))
+    };
     let (stop, stopped) = oneshot::channel::<()>();
     let serving = http::start(SCHEMA, store.clone(), async {
         // Either way there is nothing more to serve.

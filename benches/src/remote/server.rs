@@ -1,6 +1,7 @@
 //! A dataset or repository of a server, filled with the generated data.
 
 use graph_store::remote::http::{ConnectionOptions, ServerKind, ServerType};
+use graph_store::remote::{Dialect, RemoteOptions};
 
 use crate::generator::{Config, Format, Generator};
 
@@ -109,6 +110,15 @@ impl RemoteServer {
             Kind::Fuseki => format!("{}/{}", self.base, self.name),
             Kind::Rdf4j => format!("{}/repositories/{}", self.base, self.name),
         }
+    }
+
+    /// Returns how the service asks it.
+    #[must_use]
+    pub fn asked(&self) -> RemoteOptions {
+        RemoteOptions::new(match self.kind {
+            Kind::Fuseki => Dialect::Fuseki,
+            Kind::Rdf4j => Dialect::Rdf4j,
+        })
     }
 
     /// Returns how the service connects to it.

@@ -9,6 +9,7 @@ mod objects;
 mod regex;
 mod selection;
 mod terms;
+mod tree;
 mod type_index;
 mod window;
 
@@ -23,5 +24,6 @@ pub use objects::{ObjectSlice, Objects};
 pub use regex::{Regex, RegexError};
 pub use selection::{Dataset, OrderKey, OrderStep, OrderWay, Page, Selection, SortBy};
 pub use terms::{TermSlice, Terms};
+pub use tree::{Tree, TreeLevel, TreeRequest, TreeValues};
 pub use type_index::{TypeIndex, TypeResolver};
 pub use window::{Position, Take, Window};

@@ -1,6 +1,7 @@
 //! Stores behind a SPARQL endpoint: objects and values by queries, a bounded number per level, and
 //! changes by transactions or guarded updates.
 
+mod ahead;
 mod dialect;
 mod endpoint;
 mod facts;
@@ -12,7 +13,7 @@ mod store;
 #[cfg(feature = "remote")]
 mod write;
 
-pub use dialect::{DefaultGraph, Dialect};
+pub use dialect::{DefaultGraph, Dialect, TreeForm};
 pub use endpoint::{
     EndpointQuery, Rows, SparqlEndpoint, UpdateEndpoint, UpdateError, UpdateSession,
 };

@@ -10,7 +10,8 @@ use oxrdf::Term;
 use spargebra::Query;
 use spargebra::algebra::GraphPattern;
 
-use super::dialect::{DefaultGraph, Dialect};
+use super::ahead::{self, can_have_values};
+use super::dialect::{DefaultGraph, Dialect, TreeForm};
 #[cfg(feature = "remote")]
 use super::endpoint::UpdateEndpoint;
 use super::endpoint::{EndpointQuery, Rows, SparqlEndpoint};
@@ -23,13 +24,13 @@ use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{
     Column, Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Objects, Page,
-    Selection, Slot, ValueCondition, Window,
+    Selection, Slot, Tree, TreeRequest, ValueCondition, Window,
 };
 use crate::sparql::{self, Fact, SlotQuery};
 #[cfg(feature = "remote")]
 use crate::store::WriteStore;
 use crate::store::order::named_nodes;
-use crate::store::{GraphStore, StoreFeatures, StoreInfo, WindowBuilder, Windowed};
+use crate::store::{AheadStore, GraphStore, StoreFeatures, StoreInfo, WindowBuilder, Windowed};
 
 /// Options of a remote store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub struct RemoteOptions {
     pub default_graph: DefaultGraph,
     /// What a request can choose; includes the name of the repository.
     pub features: StoreFeatures,
+    /// The form in which several levels are read at once; `None` for one after the other.
+    pub tree_form: Option<TreeForm>,
     /// Maximum number of nodes whose values one query fetches; at least 1.
     pub batch: usize,
     /// Maximum number of concurrent queries for one level; at least 1.
@@ -56,6 +59,7 @@ impl RemoteOptions {
             dialect,
             default_graph: dialect.default_graph(),
             features: dialect.features(),
+            tree_form: dialect.tree_form(),
             batch: 1_000,
             concurrency: 4,
             transaction_timeout: Duration::from_secs(60),
@@ -326,10 +330,46 @@ impl GraphStore for RemoteStore {
         self.endpoint.probe(context).await
     }
 
+    fn ahead(&self) -> Option<&dyn AheadStore> {
+        Some(self)
+    }
+
     #[cfg(feature = "remote")]
     fn writer(&self) -> Option<&dyn WriteStore> {
         let writer = self.writer.as_ref()?;
         Some(writer)
+    }
+}
+
+#[async_trait]
+impl AheadStore for RemoteStore {
+    async fn read_ahead(
+        &self,
+        request: &TreeRequest<'_>,
+        context: &CallContext,
+    ) -> Result<Option<Tree>, StoreError> {
+        let Some(form) = self.options.tree_form else {
+            return Ok(None);
+        };
+        if request.roots.len() > self.options.batch {
+            return Ok(None);
+        }
+        if reads_nothing(request) {
+            return Ok(Some(ahead::nothing(request)));
+        }
+        let query = Arc::new(ahead::query_of(request));
+        let asked = Arc::clone(&query);
+        let pattern = move || sparql::tree_of(&asked, form == TreeForm::Nested);
+        let build = self.built(request.dataset, pattern);
+        let text = context.run_long(ahead::size_of(&query), build).await?;
+        let rows = match self.rows_of(text, 3, request.dataset, context).await {
+            // The levels may be small enough one by one.
+            Err(StoreError::ResultTooLarge { .. }) => return Ok(None),
+            rows => rows?,
+        };
+        let (size, own) = (rows.terms.len(), context.clone());
+        let sort_out = move || ahead::tree(rows, &query, &own);
+        context.run_long(size, sort_out).await?.map(Some)
     }
 }
 
@@ -353,12 +393,10 @@ fn selects_nothing(selection: &Selection) -> bool {
     selection.condition.is_false() || selection.dataset.graphs.as_ref().is_some_and(Vec::is_empty)
 }
 
-/// Tells whether some value can be in a slot.
-fn can_have_values(slot: &Slot) -> bool {
-    !slot
-        .condition
-        .as_ref()
-        .is_some_and(ValueCondition::is_false)
+/// Tells whether no object and no value can be read, so that no server needs to be asked.
+fn reads_nothing(request: &TreeRequest<'_>) -> bool {
+    request.condition.is_some_and(NodeCondition::is_false)
+        || request.dataset.graphs.as_ref().is_some_and(Vec::is_empty)
 }
 
 /// Returns whether the query of a condition joins a list of terms.

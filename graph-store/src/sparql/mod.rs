@@ -7,6 +7,7 @@
 mod expression;
 mod moment;
 mod rows;
+mod tree;
 mod union;
 
 use expression::{and, is_iri, value_condition};
@@ -14,6 +15,7 @@ use oxrdf::{NamedNode, Variable};
 pub(crate) use rows::{Fact, SlotQuery, count_of, nodes_page, nodes_with_facts, values_of};
 use spargebra::algebra::{Expression, GraphPattern};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
+pub(crate) use tree::{LevelQuery, Part, TreeQuery, tree_of};
 pub(crate) use union::over_all_graphs;
 
 use crate::query::{

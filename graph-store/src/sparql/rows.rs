@@ -137,7 +137,7 @@ pub(crate) fn values_of(nodes: &[ObjectRef], slots: &[SlotQuery<'_>]) -> GraphPa
 }
 
 /// The variables of a row: node, number, value.
-fn row_variables() -> [Variable; 3] {
+pub(super) fn row_variables() -> [Variable; 3] {
     ["s", "n", "o"].map(Variable::new_unchecked)
 }
 
@@ -149,7 +149,7 @@ fn conditioned(condition: &NodeCondition, node: &Variable) -> GraphPattern {
     parts.into_pattern()
 }
 
-fn distinct(inner: GraphPattern, variables: Vec<Variable>) -> GraphPattern {
+pub(super) fn distinct(inner: GraphPattern, variables: Vec<Variable>) -> GraphPattern {
     let project = GraphPattern::Project {
         inner: Box::new(inner),
         variables,
@@ -159,13 +159,17 @@ fn distinct(inner: GraphPattern, variables: Vec<Variable>) -> GraphPattern {
     }
 }
 
-fn numbered(inner: GraphPattern, number: usize) -> GraphPattern {
+pub(super) fn numbered(inner: GraphPattern, number: usize) -> GraphPattern {
     let [_, variable, _] = row_variables();
     let number = i64::try_from(number).expect("a query has fewer than 2^63 branches");
     extend(inner, &variable, Literal::from(number).into())
 }
 
-fn extend(inner: GraphPattern, variable: &Variable, expression: Expression) -> GraphPattern {
+pub(super) fn extend(
+    inner: GraphPattern,
+    variable: &Variable,
+    expression: Expression,
+) -> GraphPattern {
     GraphPattern::Extend {
         inner: Box::new(inner),
         variable: variable.clone(),
@@ -175,7 +179,7 @@ fn extend(inner: GraphPattern, variable: &Variable, expression: Expression) -> G
 
 impl Builder {
     /// Returns the variable where the chain of a fact starts.
-    fn start(&mut self, fact: &Fact) -> Variable {
+    pub(super) fn start(&mut self, fact: &Fact) -> Variable {
         if fact.chain.is_empty() {
             let [node, ..] = row_variables();
             node
@@ -184,7 +188,8 @@ impl Builder {
         }
     }
 
-    fn fact(&mut self, start: Variable, fact: &Fact, parts: &mut Parts) {
+    /// Goes along the chain of a fact to its values.
+    pub(super) fn fact(&mut self, start: Variable, fact: &Fact, parts: &mut Parts) {
         let [node, _, value] = row_variables();
         let mut at = start;
         for (position, step) in fact.chain.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! The graph store: the source of objects and their values.
 
+mod ahead;
 mod keys;
 mod local;
 pub(crate) mod order;
@@ -11,6 +12,7 @@ pub(crate) mod records;
 mod window;
 mod writer;
 
+pub use ahead::AheadStore;
 use async_trait::async_trait;
 pub use keys::keys_by_hydration;
 pub use local::LocalStore;
@@ -98,6 +100,11 @@ pub trait GraphStore: Send + Sync + 'static {
     /// Requests then run off the async workers. The default, `None`, is right for every store that
     /// waits on something else, such as a network.
     fn local(&self) -> Option<&dyn LocalStore> {
+        None
+    }
+
+    /// Returns the view of a store for which one large read costs less than several small ones.
+    fn ahead(&self) -> Option<&dyn AheadStore> {
         None
     }
 

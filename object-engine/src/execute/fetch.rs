@@ -8,6 +8,7 @@ use graph_store::{StoreError, Windowed};
 use soml_core::schema::ObjectId;
 
 use super::Execution;
+use super::ahead::Ahead;
 use super::chunks::{CHUNK, can_wait, read_chunk};
 use super::link::{Linker, Selected, Values};
 use crate::plan::{Level, LevelId, RootConnection, RootValue};
@@ -63,7 +64,8 @@ pub(super) const NOT_AN_OBJECT: u32 = u32::MAX;
 pub(super) async fn fetch(execution: &Execution<'_>) -> Result<Fetched, StoreError> {
     let context = execution.context;
     let mut linker = Linker::new(Arc::clone(execution.plan));
-    let selected = select_roots(execution).await?;
+    let ahead = Ahead::new(execution);
+    let selected = select_roots(execution, &ahead).await?;
     let size = selected.iter().map(Selected::len).sum();
     let place = move || {
         let roots = linker.place(selected);
@@ -71,14 +73,18 @@ pub(super) async fn fetch(execution: &Execution<'_>) -> Result<Fetched, StoreErr
     };
     let (mut linker, roots) = context.run_long(size, place).await?;
     while !linker.begun.is_empty() {
-        linker = fetch_depth(execution, linker).await?;
+        linker = fetch_depth(execution, &ahead, linker).await?;
     }
     let levels = linker.levels;
     Ok(Fetched { roots, levels })
 }
 
 /// Fetches the values of the levels that have begun, and begins those that they lead to.
-async fn fetch_depth(execution: &Execution<'_>, mut linker: Linker) -> Result<Linker, StoreError> {
+async fn fetch_depth(
+    execution: &Execution<'_>,
+    ahead: &Ahead<'_>,
+    mut linker: Linker,
+) -> Result<Linker, StoreError> {
     let plan = execution.plan;
     let first = linker.levels.len();
     let mut started = Vec::with_capacity(linker.begun.len());
@@ -92,20 +98,18 @@ async fn fetch_depth(execution: &Execution<'_>, mut linker: Linker) -> Result<Li
         };
         started.push(chunk.transpose()?);
     }
-    let levels = plan.levels[first..].iter().zip(&linker.begun);
+    let levels = (first..).zip(&linker.begun);
     let fetches = levels
         .zip(started)
-        .map(async |((level, nodes), chunk)| match chunk {
+        .map(async |((position, nodes), chunk)| match chunk {
             Some(hydrated) => Ok(Values {
                 hydrated,
                 in_chunks: true,
             }),
-            None => hydrate(execution, level, nodes)
-                .await
-                .map(|hydrated| Values {
-                    hydrated,
-                    in_chunks: false,
-                }),
+            None => ahead.hydrate(position, nodes).await.map(|hydrated| Values {
+                hydrated,
+                in_chunks: false,
+            }),
         });
     let values = try_join_all(fetches).await?;
     let size = linker.links(&values);
@@ -117,14 +121,17 @@ async fn fetch_depth(execution: &Execution<'_>, mut linker: Linker) -> Result<Li
 }
 
 /// Asks the store for what each root field needs first.
-async fn select_roots(execution: &Execution<'_>) -> Result<Vec<Selected>, StoreError> {
+async fn select_roots(
+    execution: &Execution<'_>,
+    ahead: &Ahead<'_>,
+) -> Result<Vec<Selected>, StoreError> {
     let (store, context) = (execution.store, execution.context);
     let selections = execution.plan.roots.iter().map(async |root| {
         Ok::<_, StoreError>(match &root.value {
             RootValue::Introspection | RootValue::Service(_) => Selected::Nothing,
             RootValue::Count(selection) => Selected::Count(store.count(selection, context).await?),
             RootValue::Objects(objects) => {
-                let nodes = store.select(&objects.selection, context).await?;
+                let nodes = ahead.select(objects).await?;
                 Selected::Objects(objects.level, nodes)
             }
             RootValue::Aggregate(aggregate) if aggregate.aggregation.is_count() => {
@@ -142,7 +149,7 @@ async fn select_roots(execution: &Execution<'_>) -> Result<Vec<Selected>, StoreE
             }
             RootValue::Entities(entities) => {
                 let types = entities.types.iter();
-                let selections = types.map(|ty| store.select(&ty.selection, context));
+                let selections = types.map(|ty| ahead.select(ty));
                 Selected::Entities(try_join_all(selections).await?)
             }
         })
@@ -172,7 +179,8 @@ async fn window(
     try_join(windowed, count).await
 }
 
-async fn hydrate(
+/// Reads the values of the objects of one level.
+pub(super) async fn hydrate(
     execution: &Execution<'_>,
     level: &Level,
     nodes: &Objects,

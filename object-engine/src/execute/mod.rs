@@ -1,6 +1,7 @@
 //! Runs plans: fetches level by level, then writes the answer in the order of the operation.
 
 mod aggregate;
+mod ahead;
 mod chunks;
 mod connection;
 mod fetch;

@@ -20,6 +20,7 @@ use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{ObjectId, Property, PropertyId, Range, Schema};
 
+use super::ahead::note;
 use super::arguments::FieldArguments;
 use super::collect::{Fields, Parent, collect, literal_fields};
 use super::input::Arguments;
@@ -285,6 +286,8 @@ impl<'p, 'a> Planner<'p, 'a> {
             variants: builder.variants,
             edges: builder.edges,
             depth: 0,
+            single: Vec::new(),
+            ways: 0,
         });
         Ok(id)
     }
@@ -334,6 +337,8 @@ impl<'p, 'a> Planner<'p, 'a> {
             variants: vec![Vec::new()],
             edges: Vec::new(),
             depth: 0,
+            single: Vec::new(),
+            ways: 0,
         });
         Ok(id)
     }
@@ -657,6 +662,7 @@ impl<'p, 'a> Planner<'p, 'a> {
             .map(|level| level.expect("every level is built before its parent is"))
             .collect();
         order_levels(&mut levels, &mut roots);
+        note(&mut levels, &mut roots);
         let null_empty_lists = self.input.api.soml().config.null_json_arrays;
         Ok(Plan {
             roots,

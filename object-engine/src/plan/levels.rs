@@ -70,7 +70,7 @@ pub(super) fn order_levels(levels: &mut [Level], roots: &mut [RootField]) {
 
 impl RootValue {
     /// Returns the levels of the objects of a root field.
-    fn levels_mut(&mut self) -> Vec<&mut LevelId> {
+    pub(super) fn levels_mut(&mut self) -> Vec<&mut LevelId> {
         match self {
             RootValue::Objects(objects) => vec![&mut objects.level],
             RootValue::Aggregate(aggregate) => vec![&mut aggregate.objects.level],

@@ -6,6 +6,7 @@
 //! the number of levels is bounded by the size of the operation.
 
 mod aggregate;
+mod ahead;
 mod arguments;
 mod build;
 mod collect;
@@ -32,6 +33,7 @@ pub(crate) use aggregate::{
     GroupPart, Grouping, Having, HavingTest, KeyPart, Measure, MeasurePart, Measured,
     MeasuredValues, RootAggregate, ValueAggregate,
 };
+pub(crate) use ahead::{Branch, candidates, tree};
 pub(crate) use build::{PlanInput, build};
 pub use cursor::CursorCodec;
 pub(crate) use entry::{Change, Entry, NewValue, PropertyChange};
@@ -226,6 +228,10 @@ pub(crate) struct Level {
     pub(crate) edges: Vec<Edge>,
     /// Maximum number of edges between a root field and this level.
     pub(crate) depth: u32,
+    /// For each slot, whether every field that shows it shows one value.
+    pub(crate) single: Vec<bool>,
+    /// Number of root fields and edges that lead here.
+    pub(crate) ways: usize,
 }
 
 /// How the concrete type of an object is found.

@@ -216,6 +216,11 @@ fn answers_are_as_expected_over_an_endpoint() {
 }
 
 #[test]
+fn answers_are_as_expected_over_an_endpoint_asked_in_the_nested_form() {
+    check_all(Kind::RemoteNested);
+}
+
+#[test]
 fn answers_are_as_expected_over_an_endpoint_with_its_default_graph_apart() {
     check_all(Kind::RemoteApart);
 }
@@ -262,7 +267,9 @@ fn check_all(kind: Kind) {
             Kind::Image | Kind::WrittenImage | Kind::Folder => "pending.md",
             #[cfg(feature = "rocksdb")]
             Kind::RocksDb => "pending.md",
-            Kind::Remote | Kind::RemoteApart => "pending-over-oxigraph-sparql.md",
+            Kind::Remote | Kind::RemoteNested | Kind::RemoteApart => {
+                "pending-over-oxigraph-sparql.md"
+            }
             Kind::Rdf4j { .. } | Kind::Fuseki => "pending-over-servers.md",
         };
         let is_pending = case.join(pending).exists();

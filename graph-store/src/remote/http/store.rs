@@ -13,12 +13,14 @@ use super::values::ServerKind;
 use super::writer::Writer;
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{Hydrated, HydrationRequest, Objects, Selection, Window};
+use crate::query::{Hydrated, HydrationRequest, Objects, Selection, Tree, TreeRequest, Window};
 use crate::remote::write::not_isolated;
 use crate::remote::{
     Dialect, IsolationReport, RemoteOptions, RemoteStore, Rows, Solutions, SparqlEndpoint,
 };
-use crate::store::{GraphStore, StoreFeatures, StoreInfo, Transaction, Windowed, WriteStore};
+use crate::store::{
+    AheadStore, GraphStore, StoreFeatures, StoreInfo, Transaction, Windowed, WriteStore,
+};
 use crate::write::{ChangeRecord, RecordQuery};
 
 /// A [`RemoteStore`] over an [`HttpEndpoint`].
@@ -152,6 +154,10 @@ impl GraphStore for HttpStore {
         Ok(info)
     }
 
+    fn ahead(&self) -> Option<&dyn AheadStore> {
+        Some(self)
+    }
+
     /// Returns a writer unless the server is known to take no updates.
     fn writer(&self) -> Option<&dyn WriteStore> {
         let kind = self.endpoint.known_kind();
@@ -160,6 +166,18 @@ impl GraphStore for HttpStore {
             kind => self.endpoint.server(0).update_address(kind).is_none(),
         };
         (!kind.is_some_and(takes_none)).then_some(self as &dyn WriteStore)
+    }
+}
+
+#[async_trait]
+impl AheadStore for HttpStore {
+    async fn read_ahead(
+        &self,
+        request: &TreeRequest<'_>,
+        context: &CallContext,
+    ) -> Result<Option<Tree>, StoreError> {
+        let store = self.store(context).await?;
+        store.read_ahead(request, context).await
     }
 }
 

@@ -15,7 +15,9 @@ use std::sync::Arc;
 use graph_store::image::{FolderOptions, ImageBuilder, ImageStore};
 use graph_store::oxigraph::OxigraphStore;
 use graph_store::remote::http::HttpStore;
-use graph_store::remote::{DefaultGraph, Dialect, IsolationReport, RemoteOptions, RemoteStore};
+use graph_store::remote::{
+    DefaultGraph, Dialect, IsolationReport, RemoteOptions, RemoteStore, TreeForm,
+};
 use graph_store::write::change_graph;
 use graph_store::{CallContext, GraphStore, StoreError};
 use in_process::{InProcess, Updates};
@@ -47,6 +49,8 @@ pub(crate) enum Kind {
     Remote,
     /// An endpoint in the same process whose default graph stands apart.
     RemoteApart,
+    /// The same as [`Kind::Remote`], asked for several levels in the nested form.
+    RemoteNested,
     /// A real RDF4J Server.
     Rdf4j {
         /// The repository infers after RDF Schema.
@@ -64,13 +68,16 @@ impl Kind {
             Kind::Image | Kind::WrittenImage | Kind::Folder => return None,
             #[cfg(feature = "rocksdb")]
             Kind::RocksDb => return None,
-            Kind::Remote | Kind::RemoteApart => Dialect::Oxigraph,
+            Kind::Remote | Kind::RemoteNested | Kind::RemoteApart => Dialect::Oxigraph,
             Kind::Rdf4j { .. } => Dialect::Rdf4j,
             Kind::Fuseki => Dialect::Fuseki,
         };
         let mut options = RemoteOptions::new(dialect);
-        if self == Kind::Remote {
+        if matches!(self, Kind::Remote | Kind::RemoteNested) {
             options.default_graph = DefaultGraph::Union;
+        }
+        if self == Kind::RemoteNested {
+            options.tree_form = Some(TreeForm::Nested);
         }
         Some(options)
     }
@@ -200,11 +207,11 @@ impl BackEnd {
             return Self::embedded(kind);
         };
         adjust(&mut options);
-        if matches!(kind, Kind::Remote | Kind::RemoteApart) {
+        if matches!(kind, Kind::Remote | Kind::RemoteNested | Kind::RemoteApart) {
             let store = Store::new().expect("a store in memory");
             let endpoint = InProcess {
                 store: store.clone(),
-                is_union: kind == Kind::Remote,
+                is_union: kind != Kind::RemoteApart,
             };
             return BackEnd {
                 graph_store: Arc::new(RemoteStore::new(Arc::new(endpoint), options)),

@@ -1,5 +1,6 @@
 //! Every kind of store fulfils the contract of `GraphStore`: a test of each behaviour over each.
 
+mod ahead;
 mod batches;
 mod broken;
 mod image;

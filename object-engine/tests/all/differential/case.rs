@@ -27,6 +27,7 @@ pub(crate) fn kind() -> Kind {
         #[cfg(feature = "rocksdb")]
         Ok("rocksdb") => Kind::RocksDb,
         Ok("remote") => Kind::Remote,
+        Ok("remote-nested") => Kind::RemoteNested,
         Ok("remote-apart") => Kind::RemoteApart,
         Ok("rdf4j") => Kind::Rdf4j { infers: false },
         Ok("fuseki") => Kind::Fuseki,

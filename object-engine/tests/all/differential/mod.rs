@@ -146,6 +146,11 @@ fn so_they_are_over_an_endpoint() {
 }
 
 #[test]
+fn so_they_are_over_an_endpoint_asked_in_the_nested_form() {
+    random_schemas_and_data(Kind::RemoteNested, 1_000);
+}
+
+#[test]
 #[ignore = "needs a running RDF4J Server named by RDF4J_URL"]
 fn so_they_are_over_rdf4j() {
     random_schemas_and_data(Kind::Rdf4j { infers: false }, 3_000);

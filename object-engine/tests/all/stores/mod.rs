@@ -3,6 +3,7 @@
 mod choice;
 mod documented;
 mod long_work;
+mod read_ahead;
 mod round_trips;
 
 use oxigraph::io::{RdfFormat, RdfParser};

@@ -1,0 +1,22 @@
+//! The view of a store that can read several levels in one step.
+
+use async_trait::async_trait;
+
+use crate::context::CallContext;
+use crate::error::StoreError;
+use crate::query::{Tree, TreeRequest};
+
+/// A store for which one large read costs less than several small ones, since each goes over a
+/// network.
+#[async_trait]
+pub trait AheadStore: Send + Sync {
+    /// Returns the values of objects and of those that they lead to. Each object that a slot leads to,
+    /// from an object of the level above, has all its values in the answer.
+    ///
+    /// `None` means that the store would rather be asked for one level after the other.
+    async fn read_ahead(
+        &self,
+        request: &TreeRequest<'_>,
+        context: &CallContext,
+    ) -> Result<Option<Tree>, StoreError>;
+}

@@ -1,0 +1,123 @@
+//! Results of queries for several levels: what does not fit is an error, and what is too large is read
+//! level by level.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use graph_store::query::{
+    Dataset, NodeCondition, ObjectRef, Slot, Step, Tree, TreeLevel, TreeRequest, TypeTest,
+};
+use graph_store::remote::{
+    Dialect, EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint,
+};
+use graph_store::{AheadStore, CallContext, StoreError, StoreInfo};
+use oxrdf::vocab::rdf;
+use oxrdf::{BlankNode, Literal, NamedNode, Term};
+
+use crate::stores::runtime;
+
+/// An endpoint that gives the same rows to every query, or has more of them than fit.
+struct Fixed(Option<Vec<Option<Term>>>);
+
+#[async_trait]
+impl SparqlEndpoint for Fixed {
+    async fn select(
+        &self,
+        _query: EndpointQuery<'_>,
+        _context: &CallContext,
+    ) -> Result<Rows, StoreError> {
+        match &self.0 {
+            Some(terms) => Ok(Rows {
+                width: 3,
+                terms: terms.clone(),
+            }),
+            None => Err(StoreError::ResultTooLarge { limit: 1 }),
+        }
+    }
+
+    async fn probe(&self, _context: &CallContext) -> Result<StoreInfo, StoreError> {
+        Err(StoreError::Failed("nothing to probe".into()))
+    }
+}
+
+fn e(name: &str) -> NamedNode {
+    NamedNode::new_unchecked(format!("http://e/{name}"))
+}
+
+fn iri(name: &str) -> Option<Term> {
+    Some(e(name).into())
+}
+
+fn number(number: i64) -> Option<Term> {
+    Some(Literal::from(number).into())
+}
+
+/// Reads which of `a` and `b` are things, what follows them, and the names of that: rows are
+/// numbered 0, 1 and 2.
+fn read(terms: Option<Vec<Option<Term>>>) -> Result<Option<Tree>, StoreError> {
+    let slot = |name| Slot {
+        step: Step::forward(e(name)),
+        condition: None,
+        page: None,
+    };
+    let (next, name) = ([slot("next")], [slot("name")]);
+    let levels = [(None, &next), (Some((0, 0)), &name)];
+    let levels = levels.map(|(parent, slots)| TreeLevel { parent, slots });
+    let test = TypeTest::new(rdf::TYPE.into_owned(), vec![e("Thing")]);
+    let request = TreeRequest {
+        roots: &[e("a").into(), e("b").into()],
+        condition: Some(&NodeCondition::Instance(test)),
+        levels: &levels,
+        dataset: &Dataset::default(),
+    };
+    let store = RemoteStore::new(Arc::new(Fixed(terms)), RemoteOptions::new(Dialect::Rdf4j));
+    runtime().block_on(store.read_ahead(&request, &CallContext::new()))
+}
+
+#[test]
+fn rows_are_the_values_of_their_level() {
+    let text = Term::from(Literal::from("text"));
+    let blank = Some(Term::from(BlankNode::default()));
+    let rows = [
+        [iri("b"), number(0), None],
+        [iri("b"), number(1), iri("c")],
+        [iri("b"), number(1), iri("c")],
+        [iri("b"), number(1), blank.clone()],
+        [blank, number(2), Some(text.clone())],
+        [None, None, None],
+        [iri("c"), number(2), Some(text.clone())],
+    ];
+    let read = read(Some(rows.concat())).expect("rows that fit");
+    let Tree { roots, levels } = read.expect("a tree");
+    assert_eq!(roots, [ObjectRef::from(e("b"))]);
+    let objects = [e("d").into(), e("c").into(), e("b").into()];
+    let columns = levels.into_iter().map(|level| {
+        let mut columns = level.into_hydrated(&objects).columns;
+        columns.pop().expect("a column")
+    });
+    let columns: Vec<_> = columns.collect();
+    assert_eq!(columns[0].offsets, [0, 0, 0, 1]);
+    assert_eq!(columns[0].of(2), [e("c").into()]);
+    assert_eq!(columns[1].offsets, [0, 0, 1, 1]);
+    assert_eq!(columns[1].of(1), [text]);
+}
+
+#[test]
+fn rows_of_another_shape_fail() {
+    for row in [
+        [iri("a"), number(1), None],
+        [iri("a"), number(3), iri("b")],
+        [iri("a"), number(-1), iri("b")],
+        [iri("a"), number(0), iri("b")],
+        [iri("a"), None, None],
+        [None, number(1), iri("b")],
+    ] {
+        let read = read(Some(row.to_vec()));
+        assert!(matches!(read, Err(StoreError::Failed(_))), "{row:?}");
+    }
+}
+
+#[test]
+fn what_is_too_large_at_once_is_read_level_by_level() {
+    assert!(matches!(read(None), Ok(None)));
+}

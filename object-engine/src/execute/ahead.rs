@@ -1,0 +1,115 @@
+//! Reads several levels at once where the store has reason to, and keeps their values until their turn.
+
+use std::sync::Mutex;
+
+use graph_store::query::{
+    Dataset, Hydrated, NodeCondition, ObjectRef, Objects, TreeLevel, TreeRequest, TreeValues,
+};
+use graph_store::{AheadStore, StoreError};
+
+use super::Execution;
+use super::fetch::hydrate;
+use crate::plan::{Branch, LevelId, RootObjects, candidates, tree};
+
+/// The values of levels whose turn has not come.
+pub(super) struct Ahead<'a> {
+    execution: &'a Execution<'a>,
+    store: Option<&'a dyn AheadStore>,
+    /// By the position of their level; nothing for a store that does not read ahead.
+    values: Mutex<Vec<Option<TreeValues>>>,
+}
+
+impl<'a> Ahead<'a> {
+    pub(super) fn new(execution: &'a Execution<'a>) -> Self {
+        let levels = execution.plan.levels.iter();
+        let store = execution.store.ahead();
+        let values = store.map(|_| levels.map(|_| None).collect());
+        Ahead {
+            execution,
+            store,
+            values: Mutex::new(values.unwrap_or_default()),
+        }
+    }
+
+    /// Returns the objects of a root field. Where it names some ids, their values are read in the same
+    /// step.
+    pub(super) async fn select(&self, objects: &RootObjects) -> Result<Objects, StoreError> {
+        let Execution { store, context, .. } = self.execution;
+        let (selection, level) = (&objects.selection, objects.level);
+        let plan = &self.execution.plan.levels[level.0 as usize];
+        // Other root fields may add objects to the level.
+        let is_alone = plan.ways == 1 && !plan.slots.is_empty();
+        if let Some(ahead) = self.store.filter(|_| is_alone)
+            && let Some((ids, condition)) = candidates(selection)
+        {
+            let dataset = &selection.dataset;
+            let asked = (ids.as_slice(), Some(&condition), dataset);
+            let levels = tree(self.execution.plan, level, ids.len());
+            if let Some(found) = self.read(ahead, &levels, asked).await? {
+                return Ok(found.into());
+            }
+        }
+        store.select(selection, context).await
+    }
+
+    /// Returns the values of the objects of a level, which may be there already.
+    pub(super) async fn hydrate(
+        &self,
+        position: usize,
+        nodes: &Objects,
+    ) -> Result<Hydrated, StoreError> {
+        let level = &self.execution.plan.levels[position];
+        let Some(ahead) = self.store else {
+            return hydrate(self.execution, level, nodes).await;
+        };
+        if let Some(values) = self.take(position) {
+            return Ok(values.into_hydrated(&nodes.as_slice().to_refs()));
+        }
+        if !nodes.is_empty() {
+            let id = LevelId(u32::try_from(position).expect("a plan has fewer than 2^32 levels"));
+            let levels = tree(self.execution.plan, id, nodes.len());
+            let roots = nodes.as_slice().to_refs();
+            let asked = (&*roots, None, &*level.dataset);
+            if levels.len() > 1
+                && self.read(ahead, &levels, asked).await?.is_some()
+                && let Some(values) = self.take(position)
+            {
+                return Ok(values.into_hydrated(&roots));
+            }
+        }
+        hydrate(self.execution, level, nodes).await
+    }
+
+    /// Reads levels from some objects, and keeps their values; returns which objects satisfy the
+    /// condition. `None` if the store would rather be asked level by level.
+    async fn read(
+        &self,
+        store: &dyn AheadStore,
+        branches: &[Branch],
+        (roots, condition, dataset): (&[ObjectRef], Option<&NodeCondition>, &Dataset),
+    ) -> Result<Option<Vec<ObjectRef>>, StoreError> {
+        let levels = branches.iter().map(|branch| TreeLevel {
+            parent: branch.parent,
+            slots: &self.execution.plan.levels[branch.level.0 as usize].slots,
+        });
+        let request = TreeRequest {
+            roots,
+            condition,
+            levels: &levels.collect::<Vec<_>>(),
+            dataset,
+        };
+        let Some(read) = store.read_ahead(&request, self.execution.context).await? else {
+            return Ok(None);
+        };
+        let mut kept = self.values.lock().expect("nobody panics with the values");
+        for (branch, values) in branches.iter().zip(read.levels) {
+            kept[branch.level.0 as usize] = Some(values);
+        }
+        Ok(Some(read.roots))
+    }
+
+    fn take(&self, position: usize) -> Option<TreeValues> {
+        let mut kept = self.values.lock().expect("nobody panics with the values");
+        kept[position].take()
+    }
+}
