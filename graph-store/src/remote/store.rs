@@ -69,7 +69,8 @@ impl RemoteOptions {
 
 /// A store behind a SPARQL endpoint.
 ///
-/// A selection is one query. The values of a level take one query per [`RemoteOptions::batch`]
+/// A selection is one query. Few objects are read together with those that they lead to, in the form of
+/// [`RemoteOptions::tree_form`]; the values of a level take at most one query per [`RemoteOptions::batch`]
 /// nodes.
 pub struct RemoteStore {
     endpoint: Arc<dyn SparqlEndpoint>,
