@@ -60,6 +60,9 @@ impl Shared {
         }
         let _noting = Noting(self);
         let (data, base) = self.note_changes();
+        if data.delta.size == 0 {
+            return Ok(());
+        }
         let mut builder = ImageBuilder::new();
         for (number, quad) in data.iter().enumerate() {
             if number % CHECK_EVERY == 0 && self.is_closing.load(Ordering::Relaxed) {

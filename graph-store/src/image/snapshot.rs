@@ -184,61 +184,85 @@ impl Snapshot {
         subject: Option<u32>,
         object: Option<u32>,
     ) -> Box<dyn Iterator<Item = Triple<'i>> + 'i> {
-        let (bytes, in_image) = (&self.image.bytes, property.image);
-        let graphs_at = move |at| in_image.map_or(&[][..], |known| self.image.graphs_at(known, at));
-        let triple = move |((subject, object), found): (_, Found<usize>)| Triple {
-            subject,
-            object,
-            graphs: match found {
-                Found::Image(at) => graphs_at(at),
-                Found::Changed(list) => self.delta.graphs.get(list),
-            },
-        };
-        let forward = property.changes.map(|changes| &changes.forward);
-        let at_subject = move |subject, range: std::ops::Range<usize>| {
-            let objects = in_image.map_or(&[][..], |known| known.forward.all(bytes));
-            range.map(move |at| ((subject, objects[at]), at))
-        };
         match (subject, object) {
             (Some(subject), Some(object)) => Box::new(std::iter::once(Triple {
                 subject,
                 object,
                 graphs: self.graphs_of(property, subject, object),
             })),
-            (Some(subject), None) => {
-                let range = in_image.map_or(0..0, |known| known.forward.range(bytes, subject));
-                let changed = forward
-                    .into_iter()
-                    .flat_map(move |changes| changes.of(subject));
-                Box::new(merged(at_subject(subject, range), changed).map(triple))
-            }
-            (None, Some(object)) => {
-                let subjects =
-                    in_image.map_or(&[][..], |known| known.backward.values(bytes, object));
-                let image = subjects.iter().map(move |subject| ((object, *subject), ()));
-                let changes = property.changes.map(|changes| &changes.backward);
-                let changed = changes
-                    .into_iter()
-                    .flat_map(move |changes| changes.of(object));
-                Box::new(
-                    merged(image, changed).map(move |((object, subject), found)| Triple {
-                        subject,
-                        object,
-                        graphs: match found {
-                            Found::Image(()) => self.graphs_in_image(property, subject, object),
-                            Found::Changed(list) => self.delta.graphs.get(list),
-                        },
-                    }),
-                )
-            }
-            (None, None) => {
-                let entries = in_image
-                    .into_iter()
-                    .flat_map(|known| known.forward.entries(bytes));
-                let image = entries.flat_map(move |(subject, range)| at_subject(subject, range));
-                let changed = forward.into_iter().flat_map(|changes| changes.all());
-                Box::new(merged(image, changed).map(triple))
-            }
+            (Some(subject), None) => Box::new(self.of_subject(property, subject)),
+            (None, Some(object)) => Box::new(self.of_object(property, object)),
+            (None, None) => Box::new(self.all_of(property)),
+        }
+    }
+
+    fn of_subject<'i>(
+        &'i self,
+        property: Handle<'i>,
+        subject: u32,
+    ) -> impl Iterator<Item = Triple<'i>> {
+        let bytes = &self.image.bytes;
+        let of_image = property.image.into_iter().flat_map(move |known| {
+            let objects = known.forward.all(bytes);
+            let range = known.forward.range(bytes, subject);
+            range.map(move |at| ((subject, objects[at]), at))
+        });
+        let changes = property.changes.into_iter();
+        let changed = changes.flat_map(move |changes| changes.forward.of(subject));
+        merged(of_image, changed).map(move |found| self.triple(property, found))
+    }
+
+    fn all_of<'i>(&'i self, property: Handle<'i>) -> impl Iterator<Item = Triple<'i>> {
+        let bytes = &self.image.bytes;
+        let of_image = property.image.into_iter().flat_map(move |known| {
+            let objects = known.forward.all(bytes);
+            let entries = known.forward.entries(bytes);
+            entries
+                .flat_map(move |(subject, range)| range.map(move |at| ((subject, objects[at]), at)))
+        });
+        let changes = property.changes.into_iter();
+        let changed = changes.flat_map(|changes| changes.forward.all());
+        merged(of_image, changed).map(move |found| self.triple(property, found))
+    }
+
+    fn of_object<'i>(
+        &'i self,
+        property: Handle<'i>,
+        object: u32,
+    ) -> impl Iterator<Item = Triple<'i>> {
+        let bytes = &self.image.bytes;
+        let of_image = property.image.into_iter().flat_map(move |known| {
+            let subjects = known.backward.values(bytes, object).iter();
+            subjects.map(move |subject| ((object, *subject), ()))
+        });
+        let changes = property.changes.into_iter();
+        let changed = changes.flat_map(move |changes| changes.backward.of(object));
+        merged(of_image, changed).map(move |((object, subject), found)| Triple {
+            subject,
+            object,
+            graphs: match found {
+                Found::Image(()) => self.graphs_in_image(property, subject, object),
+                Found::Changed(list) => self.delta.graphs.get(list),
+            },
+        })
+    }
+
+    /// Returns a triple that was found by its subject.
+    fn triple<'i>(
+        &'i self,
+        property: Handle<'i>,
+        ((subject, object), found): ((u32, u32), Found<usize>),
+    ) -> Triple<'i> {
+        Triple {
+            subject,
+            object,
+            graphs: match found {
+                Found::Image(at) => {
+                    let graphs = |known| self.image.graphs_at(known, at);
+                    property.image.map_or(&[][..], graphs)
+                }
+                Found::Changed(list) => self.delta.graphs.get(list),
+            },
         }
     }
 

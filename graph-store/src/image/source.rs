@@ -305,7 +305,16 @@ impl<'i> QuadSource for Reader<'i> {
 
     fn text_size(&self, term: &u32) -> usize {
         if !self.is_ordered(*term) {
-            return self.with_other(*term, |term| term.to_string().len());
+            return self.with_other(*term, |term| match term {
+                Term::NamedNode(node) => node.as_str().len(),
+                Term::BlankNode(node) => node.as_str().len(),
+                Term::Literal(literal) => literal.value().len(),
+                #[allow(
+                    unreachable_patterns,
+                    reason = "other kinds of terms are a feature of oxrdf"
+                )]
+                other => other.to_string().len(),
+            });
         }
         let image = &self.data.image;
         match image.terms.get(&image.bytes, *term) {

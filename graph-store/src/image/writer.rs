@@ -11,7 +11,8 @@ use crate::error::StoreError;
 use crate::store::{Transaction, WriteStore};
 use crate::write::{ChangeRecord, RecordQuery};
 
-/// Calls wait for their turn and for syncs without blocking; all else they do on the calling thread.
+/// Calls wait for their turn and for syncs without blocking; all else they do on the calling thread. A commit
+/// waits for its sync even beyond its deadline: its outcome would be unknown otherwise.
 #[async_trait]
 impl WriteStore for ImageStore {
     async fn begin(&self, context: &CallContext) -> Result<Box<dyn Transaction>, StoreError> {

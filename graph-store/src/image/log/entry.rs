@@ -323,7 +323,11 @@ impl<'b> Input<'b> {
     }
 
     fn quads(&mut self, terms: &[Term]) -> Option<Vec<Quad>> {
+        // Each quad takes four bytes or more.
         let count = self.count()?;
+        if count > (self.bytes.len() - self.at) / 4 {
+            return None;
+        }
         let mut quads = Vec::with_capacity(count);
         for _ in 0..count {
             quads.push(self.quad(terms)?);
