@@ -147,7 +147,7 @@ impl<'v> LeafWriter<'v> {
                 let cast = self.property.type_cast.then(|| cast_name(term)).flatten();
                 let term = cast.unwrap_or(Cow::Borrowed(term));
                 let mut name = Vec::new();
-                let is_name = write_enum(&mut name, &self.schema[id], &term);
+                let is_name = write_enum(&mut name, &self.schema[id], term.as_ref());
                 let order = CanonicalKey::Text(String::from_utf8_lossy(&name).into_owned());
                 return is_name
                     .then_some(Value::plain(order, name))
