@@ -97,9 +97,9 @@ fn rows_are_the_values_of_their_level() {
     });
     let columns: Vec<_> = columns.collect();
     assert_eq!(columns[0].offsets, [0, 0, 0, 1]);
-    assert_eq!(columns[0].of(2), [e("c").into()]);
+    assert_eq!(*columns[0].of(2).to_terms(), [Term::from(e("c"))]);
     assert_eq!(columns[1].offsets, [0, 0, 1, 1]);
-    assert_eq!(columns[1].of(1), [text]);
+    assert_eq!(*columns[1].of(1).to_terms(), [text]);
 }
 
 #[test]
