@@ -237,7 +237,8 @@ pub(super) fn back_up(
         return Err(ImageError::HoldsData { folder });
     }
     let mut beside = target.as_os_str().to_owned();
-    beside.push(".partial");
+    // Removed with all that is in it, so nobody else may have given a folder this name.
+    beside.push(".unfinished");
     let beside = PathBuf::from(beside);
     let written = || {
         if fs::exists(&beside).map_err(failed)? {

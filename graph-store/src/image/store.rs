@@ -176,7 +176,7 @@ impl ImageStore {
     /// Writes a folder that holds the data and the records of changes as they are now, for
     /// [`ImageStore::open`]. Requests go on meanwhile, those that write too.
     ///
-    /// It is written to a folder with `.partial` behind its name first, so it is there as a whole or not at
+    /// It is written to a folder with `.unfinished` behind its name first, so it is there as a whole or not at
     /// all.
     ///
     /// # Errors

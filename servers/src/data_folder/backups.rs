@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::Mutex;
 
-use super::{DataFolder, FolderError};
+use super::{DataFolder, FolderError, UNFINISHED};
 
 /// Where a running service makes backups of its folder.
 pub struct Backups {
@@ -25,7 +25,8 @@ pub enum BackupError {
     NotConfigured,
     /// The name is not that of a folder.
     #[error(
-        "the name of a backup has 1 to 128 letters, digits, `_`, `-` and `.`, and begins with a letter or a digit"
+        "the name of a backup has 1 to 128 letters, digits, `_`, `-` and `.`, begins with a letter or a digit, and does \
+         not end with `.unfinished`"
     )]
     Name,
     /// Another one is being made.
@@ -81,7 +82,9 @@ impl Backups {
 fn is_name(name: &str) -> bool {
     let is_fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let begins_well = name.starts_with(|c: char| c.is_ascii_alphanumeric());
-    begins_well && name.len() <= 128 && name.chars().all(is_fit)
+    // Another backup would remove it.
+    let is_whole = !name.ends_with(UNFINISHED);
+    begins_well && is_whole && name.len() <= 128 && name.chars().all(is_fit)
 }
 
 #[cfg(test)]
@@ -102,6 +105,7 @@ mod tests {
             "-a",
             ".a",
             "a b",
+            "monday.unfinished",
             "ä",
             &"a".repeat(129),
         ] {

@@ -180,10 +180,14 @@ impl Sink for FolderSink<'_> {
     }
 }
 
+/// What the name of a folder ends with while the folder is written. Such a folder is removed when another attempt
+/// begins.
+const UNFINISHED: &str = ".unfinished";
+
 /// Returns the place of a folder while it is written.
 fn beside(folder: &Path) -> PathBuf {
     let mut name = folder.as_os_str().to_owned();
-    name.push(".partial");
+    name.push(UNFINISHED);
     name.into()
 }
 

@@ -125,7 +125,7 @@ fn a_full_disk_refuses_commits_and_is_read() {
     assert!(causes(&error).contains("no storage space"));
     let target = folder.path().join("backup");
     assert!(store.backup(&target).is_err());
-    assert!(!target.exists() && !target.with_extension("partial").exists());
+    assert!(!target.exists() && !target.with_extension("unfinished").exists());
     let error = store.replace_data(ImageBuilder::new()).unwrap_err();
     assert!(causes(&error).contains("no storage space"));
     assert_eq!(store.quads(), 1);
