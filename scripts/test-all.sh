@@ -33,7 +33,11 @@ cargo test --workspace "$@" --no-run
 
 # Servers that run already are used, and go on running.
 started=()
+mounted=
 stop() {
+  if [ -n "$mounted" ]; then
+    umount "$mounted"
+  fi
   if [ "${#started[@]}" -gt 0 ]; then
     scripts/servers.sh stop "${started[@]}"
   fi
@@ -65,11 +69,24 @@ if [ -z "${OPENSEARCH_URL:-}" ]; then
   fi
 fi
 warn_of_skipped() {
-  if [ "${#skipped[@]}" -gt 0 ]; then
+  if [[ " ${skipped[*]} " = *" opensearch "* ]]; then
     printf '\n*** NOT TESTED: whatever needs OpenSearch, which cannot be had here; see above ***\n\n' >&2
   fi
 }
 warn_of_skipped
+
+# A disk that a test fills up. Who may not mount one names a folder on a disk of about 12 MB, or goes without.
+if [ -z "${SMALL_DISK:-}" ]; then
+  small=$PWD/target/small-disk
+  mkdir -p "$small"
+  if mount -t tmpfs -o size=12m tmpfs "$small" 2> /dev/null; then
+    mounted=$small
+    export SMALL_DISK=$small
+  else
+    printf '\n*** NOT TESTED: a disk that fills up, since none can be mounted here ***\n\n' >&2
+    skipped+=(--skip a_disk_that_fills_up)
+  fi
+fi
 
 # Random tests run all of their input here, and a tenth of it in a plain `cargo test`.
 RANDOM_TESTS=full cargo test --workspace "$@" -- --include-ignored "${skipped[@]}"

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use oxrdf::{GraphNameRef, NamedNode, Term};
+use oxrdf::{GraphNameRef, NamedNode};
 #[cfg(any(feature = "image", feature = "oxigraph"))]
-use oxrdf::{Quad, TermRef};
+use oxrdf::{Quad, Term, TermRef};
 
 use super::ready::{Known, ReadyStep, ReadyTest};
 use super::source::{Object, QuadSource};
@@ -94,11 +94,6 @@ impl<'a, S: QuadSource> Walker<'a, S> {
     /// Counts bytes of the result.
     fn keep_bytes(&self, bytes: usize) {
         self.kept.set(self.kept.get() + bytes);
-    }
-
-    /// Counts a term with a text of some bytes.
-    pub(super) fn keep_text(&self, bytes: usize) {
-        self.keep_bytes(size_of::<Term>() + bytes);
     }
 
     /// Adds a step to the trace of the request, if there is one.
@@ -366,6 +361,11 @@ impl<'a, S: QuadSource> Walker<'a, S> {
 
 #[cfg(any(feature = "image", feature = "oxigraph"))]
 impl<S: QuadSource> Walker<'_, S> {
+    /// Counts a term with a text of some bytes.
+    fn keep_text(&self, bytes: usize) {
+        self.keep_bytes(size_of::<Term>() + bytes);
+    }
+
     /// Counts a quad that is kept for the result, as [`Walker::keep`] does a term.
     pub(super) fn keep_quad(&self, quad: &Quad) {
         let terms: [TermRef<'_>; 3] = [

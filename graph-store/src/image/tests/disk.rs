@@ -113,7 +113,7 @@ fn a_full_disk_refuses_commits_and_is_read() {
     disk.is_full.store(true, SeqCst);
     for _ in 0..3 {
         let refused = add(&store, 2);
-        let Err(StoreError::Failed(error)) = refused else {
+        let Err(StoreError::DiskFull(error)) = refused else {
             panic!("{refused:?}");
         };
         let causes = causes(error.as_ref());
@@ -158,7 +158,7 @@ fn what_was_answered_before_its_sync_is_kept_until_it_can_be() {
         }
         thread::sleep(Duration::from_millis(1));
     };
-    assert!(matches!(refused, StoreError::Failed(_)), "{refused:?}");
+    assert!(matches!(refused, StoreError::DiskFull(_)), "{refused:?}");
     assert_eq!(store.quads(), taken);
     disk.is_full.store(false, SeqCst);
     while add(&store, taken + 1).is_err() {
