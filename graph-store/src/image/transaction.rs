@@ -13,10 +13,7 @@ use crate::pattern::Pending;
 use crate::query::Dataset;
 use crate::store::queue::Turn;
 use crate::store::{GraphStore, Transaction};
-use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, change_graph};
-
-/// Quads that are looked up between two checks of the deadline.
-const CHECK_EVERY: usize = 1_000;
+use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern};
 
 /// A transaction, which nobody else is in at the same time.
 ///
@@ -58,23 +55,8 @@ impl Transaction for Open {
     }
 
     async fn apply(&mut self, change: QuadChange, context: &CallContext) -> Result<(), StoreError> {
-        let removed = change.removed.into_iter().map(|quad| (quad, false));
-        let added = change.added.into_iter().map(|quad| (quad, true));
-        for (place, (quad, is_added)) in removed.chain(added).enumerate() {
-            if place % CHECK_EVERY == 0 {
-                context.check()?;
-            }
-            if quad.graph_name.as_ref() == change_graph::GRAPH.into() {
-                let message = "the graph of change records is written by the store alone";
-                return Err(StoreError::Unsupported(message.to_owned()));
-            }
-            let exists = self.view.data.has(&quad);
-            match is_added {
-                true => self.view.pending.add(quad, exists),
-                false => self.view.pending.remove(quad, exists),
-            }
-        }
-        context.check()
+        let View { data, pending } = &mut self.view;
+        pending.apply(change, context, |quad| quad, |quad| Ok(data.has(quad)))
     }
 
     async fn commit(

@@ -137,15 +137,10 @@ impl Iterator for Visible {
             return next;
         }
         match next {
-            Some(Ok(quad)) if is_record(&quad) => {
-                self.quads.find(|quad| !quad.as_ref().is_ok_and(is_record))
-            }
+            Some(Ok(quad)) if change_graph::is_record(&quad) => self
+                .quads
+                .find(|quad| !quad.as_ref().is_ok_and(change_graph::is_record)),
             next => next,
         }
     }
-}
-
-/// Returns whether a quad is one of change records.
-pub(super) fn is_record(quad: &Quad) -> bool {
-    quad.graph_name.as_ref() == change_graph::GRAPH.into()
 }

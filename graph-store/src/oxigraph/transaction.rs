@@ -7,7 +7,7 @@ use oxrdf::{NamedOrBlankNode, Quad};
 
 use super::normal::normal;
 use super::shared::Shared;
-use super::source::is_record;
+use super::source::Embedded;
 use super::view::View;
 use crate::context::CallContext;
 use crate::error::StoreError;
@@ -16,9 +16,6 @@ use crate::query::Dataset;
 use crate::store::queue::Turn;
 use crate::store::{GraphStore, Transaction};
 use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern};
-
-/// Quads that are looked up between two checks of the deadline.
-const CHECK_EVERY: usize = 1_000;
 
 /// A transaction, which nobody else is in at the same time.
 ///
@@ -48,23 +45,18 @@ impl Open {
             _turn: turn,
         }
     }
+}
 
-    /// Returns whether a quad exists in the store without what was applied; `last` is the subject that was
-    /// looked up last, since a new one needs no look-up for each of its quads.
-    fn exists(&self, quad: &Quad, last: &mut Option<Subject>) -> Result<bool, StoreError> {
-        if is_record(quad) {
-            let message = "the graph of change records is written by the store alone";
-            return Err(StoreError::Unsupported(message.to_owned()));
-        }
-        let source = &self.view.source;
-        if last.as_ref().is_none_or(|last| last.node != quad.subject) {
-            *last = Some(Subject {
-                exists: source.speaks_of(quad.subject.as_ref())?,
-                node: quad.subject.clone(),
-            });
-        }
-        Ok(last.as_ref().is_some_and(|last| last.exists) && source.has(quad.as_ref())?)
+/// Returns whether a quad exists in a store; `last` is the subject that was looked up last, since a new one
+/// needs no look-up for each of its quads.
+fn exists(source: &Embedded, quad: &Quad, last: &mut Option<Subject>) -> Result<bool, StoreError> {
+    if last.as_ref().is_none_or(|last| last.node != quad.subject) {
+        *last = Some(Subject {
+            exists: source.speaks_of(quad.subject.as_ref())?,
+            node: quad.subject.clone(),
+        });
     }
+    Ok(last.as_ref().is_some_and(|last| last.exists) && source.has(quad.as_ref())?)
 }
 
 #[async_trait]
@@ -83,22 +75,13 @@ impl Transaction for Open {
     }
 
     async fn apply(&mut self, change: QuadChange, context: &CallContext) -> Result<(), StoreError> {
-        context.check()?;
-        let removed = change.removed.into_iter().map(|quad| (quad, false));
-        let added = change.added.into_iter().map(|quad| (quad, true));
+        let View {
+            source, pending, ..
+        } = &mut self.view;
         let mut last = None;
-        for (place, (quad, is_added)) in removed.chain(added).enumerate() {
-            if place % CHECK_EVERY == 0 {
-                context.check()?;
-            }
-            let quad = normal(quad);
-            let exists = self.exists(&quad, &mut last)?;
-            match is_added {
-                true => self.view.pending.add(quad, exists),
-                false => self.view.pending.remove(quad, exists),
-            }
-        }
-        Ok(())
+        pending.apply(change, context, normal, |quad| {
+            exists(source, quad, &mut last)
+        })
     }
 
     async fn commit(

@@ -9,7 +9,12 @@ use hashbrown::HashTable;
 use oxrdf::{GraphNameRef, NamedNodeRef, NamedOrBlankNodeRef, Quad, QuadRef, Term, TermRef};
 
 use super::source::Pattern;
-use crate::write::QuadChange;
+use crate::context::CallContext;
+use crate::error::StoreError;
+use crate::write::{QuadChange, change_graph};
+
+/// Quads that are looked up between two checks of the deadline.
+const CHECK_EVERY: usize = 1_000;
 
 /// The difference between a store and the store as a transaction sees it.
 ///
@@ -23,6 +28,35 @@ pub(crate) struct Pending {
 impl Pending {
     pub(crate) fn is_empty(&self) -> bool {
         self.removed.is_empty() && self.added.is_empty()
+    }
+
+    /// Applies a change to a store of which `exists` tells whether it has a quad. Each quad is taken in the form
+    /// that `form` gives it.
+    pub(crate) fn apply(
+        &mut self,
+        change: QuadChange,
+        context: &CallContext,
+        form: impl Fn(Quad) -> Quad,
+        mut exists: impl FnMut(&Quad) -> Result<bool, StoreError>,
+    ) -> Result<(), StoreError> {
+        let removed = change.removed.into_iter().map(|quad| (quad, false));
+        let added = change.added.into_iter().map(|quad| (quad, true));
+        for (place, (quad, is_added)) in removed.chain(added).enumerate() {
+            if place % CHECK_EVERY == 0 {
+                context.check()?;
+            }
+            if change_graph::is_record(&quad) {
+                let message = "the graph of change records is written by the store alone";
+                return Err(StoreError::Unsupported(message.to_owned()));
+            }
+            let quad = form(quad);
+            let exists = exists(&quad)?;
+            match is_added {
+                true => self.add(quad, exists),
+                false => self.remove(quad, exists),
+            }
+        }
+        context.check()
     }
 
     /// Returns the difference as a change.

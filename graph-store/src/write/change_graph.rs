@@ -31,6 +31,12 @@ use super::record::{ChangeKind, ChangeRecord, ChangedObjects, NewRecord};
 /// The graph that records are in.
 pub const GRAPH: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("urn:graph-store:changes");
 
+/// Returns whether a quad is one of change records.
+#[cfg(any(feature = "image", feature = "oxigraph"))]
+pub(crate) fn is_record(quad: &Quad) -> bool {
+    quad.graph_name.as_ref() == GRAPH.into()
+}
+
 /// Leads from the node of a record to its sequence, an `xsd:integer`.
 pub const SEQUENCE: NamedNodeRef<'static> =
     NamedNodeRef::new_unchecked("urn:graph-store:changes#sequence");
