@@ -20,7 +20,7 @@ pub use restore::restore;
 
 use crate::config::{StoreSettings, SyncWhen};
 use crate::load::{LoadError, LoadTarget, Sink};
-use crate::schema_store::FolderSchemaStore;
+use crate::schema_store::{FolderSchemaStore, sync_parent};
 
 /// The folder of the schemas.
 const SCHEMAS: &str = "schemas";
@@ -199,10 +199,4 @@ fn remove_left(folder: &Path) -> Result<(), FolderError> {
         }
         _ => Ok(()),
     }
-}
-
-/// Makes the name of a folder survive the end of the machine.
-fn sync_parent(folder: &Path) -> std::io::Result<()> {
-    let parent = folder.parent().filter(|path| !path.as_os_str().is_empty());
-    fs::File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
 }

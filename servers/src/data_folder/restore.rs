@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use super::{DataFolder, FolderError, beside, has_data, remove_left, sync_parent};
+use super::{DataFolder, FolderError, beside, has_data, remove_left};
 use crate::config::StoreSettings;
+use crate::schema_store::sync_parent;
 
 /// The log, without which a folder has no data.
 const LOG: &str = "changes.redb";

@@ -257,9 +257,9 @@ fn remove(path: &Path) -> Result<(), SchemaStoreError> {
 }
 
 /// Makes a new name in a folder survive the end of the machine.
-fn sync_parent(path: &Path) -> io::Result<()> {
-    let parent = path.parent().expect("files are in a folder");
-    File::open(parent)?.sync_all()
+pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|path| !path.as_os_str().is_empty());
+    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
 }
 
 fn read_if_there(path: &Path) -> Result<Option<StoredSchema>, SchemaStoreError> {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 pub use folder::FolderSchemaStore;
+pub(crate) use folder::sync_parent;
 pub use memory::InMemorySchemaStore;
 
 /// A stored document.
