@@ -55,7 +55,6 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod transaction;
-mod view;
 mod writer;
 
 use std::fs::File;

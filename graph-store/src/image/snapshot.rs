@@ -28,7 +28,7 @@ pub struct Snapshot {
 
 /// A property, as image and changes know it.
 #[derive(Clone, Copy)]
-pub(super) struct Handle<'i> {
+pub(crate) struct Handle<'i> {
     /// The number of its IRI, if that has one.
     pub(super) id: Option<u32>,
     pub(super) image: Option<&'i Property>,

@@ -16,11 +16,11 @@ use super::graphs::DEFAULT;
 use super::snapshot::{Handle, Snapshot};
 use super::terms::View;
 use crate::error::StoreError;
-use crate::pattern::{KeptOrders, Object, Pattern, QuadSource};
-use crate::query::{Dictionary, ObjectSlice, Objects, Terms};
+use crate::pattern::{Data, KeptOrders, Object, Pattern, QuadSource};
+use crate::query::{Dataset, Dictionary, ObjectSlice, Objects, Terms};
 
 /// The data of a store during one request.
-pub(super) struct Reader<'i> {
+pub(crate) struct Reader<'i> {
     data: &'i Snapshot,
     /// The same data, for results that refer to their terms.
     shared: &'i Arc<Snapshot>,
@@ -231,6 +231,14 @@ impl Image {
         let range = property.forward.range(&self.bytes, subject);
         let objects = &property.forward.all(&self.bytes)[range.clone()];
         Some(range.start + objects.binary_search(&object).ok()?)
+    }
+}
+
+impl Data for Arc<Snapshot> {
+    type Source<'d> = Reader<'d>;
+
+    fn source(&self, _dataset: &Dataset) -> Reader<'_> {
+        Reader::new(self)
     }
 }
 

@@ -6,10 +6,11 @@ use async_trait::async_trait;
 use oxrdf::Quad;
 
 use super::shared::{Begun, Shared};
-use super::view::View;
+use super::snapshot::Snapshot;
+use super::store::PROVIDER;
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::pattern::Pending;
+use crate::pattern::View;
 use crate::query::Dataset;
 use crate::store::queue::Turn;
 use crate::store::{GraphStore, Transaction};
@@ -20,7 +21,7 @@ use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern};
 /// It writes nothing before it is committed, so ending it in another way is dropping it.
 pub(super) struct Open {
     shared: Arc<Shared>,
-    view: View,
+    view: View<Arc<Snapshot>>,
     /// What the data belong to that it has read.
     era: u64,
     turn: Turn,
@@ -29,10 +30,9 @@ pub(super) struct Open {
 impl Open {
     pub(super) fn new(shared: &Arc<Shared>, turn: Turn) -> Self {
         let Begun { data, era } = shared.begun();
-        let pending = Pending::default();
         Open {
             shared: Arc::clone(shared),
-            view: View { data, pending },
+            view: View::new(data, PROVIDER),
             era,
             turn,
         }
@@ -55,7 +55,7 @@ impl Transaction for Open {
     }
 
     async fn apply(&mut self, change: QuadChange, context: &CallContext) -> Result<(), StoreError> {
-        let View { data, pending } = &mut self.view;
+        let View { data, pending, .. } = &mut self.view;
         pending.apply(change, context, |quad| quad, |quad| Ok(data.has(quad)))
     }
 

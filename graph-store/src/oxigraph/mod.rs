@@ -20,7 +20,6 @@ mod source;
 mod statements;
 mod transaction;
 mod upkeep;
-mod view;
 mod writer;
 
 use std::sync::{Arc, Mutex};

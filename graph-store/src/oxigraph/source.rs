@@ -7,7 +7,7 @@ use oxrdf::{GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, Qu
 
 use super::links::Links;
 use crate::error::StoreError;
-use crate::pattern::{DecodedQuads, Pattern};
+use crate::pattern::{Data, DecodedQuads, Pattern};
 use crate::query::Dataset;
 use crate::write::change_graph;
 
@@ -65,6 +65,14 @@ impl Embedded {
             .transpose()
             .map_err(failed)
             .map(|quad| quad.is_some())
+    }
+}
+
+impl Data for Embedded {
+    type Source<'d> = Self;
+
+    fn source(&self, dataset: &Dataset) -> Self {
+        self.clone().of(dataset)
     }
 }
 

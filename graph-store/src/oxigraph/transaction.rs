@@ -8,10 +8,9 @@ use oxrdf::{NamedOrBlankNode, Quad};
 use super::normal::normal;
 use super::shared::Shared;
 use super::source::Embedded;
-use super::view::View;
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::pattern::Pending;
+use crate::pattern::View;
 use crate::query::Dataset;
 use crate::store::queue::Turn;
 use crate::store::{GraphStore, Transaction};
@@ -22,7 +21,7 @@ use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern};
 /// It writes nothing before it is committed, so ending it in another way is dropping it.
 pub(super) struct Open {
     shared: Arc<Shared>,
-    view: View,
+    view: View<Embedded>,
     _turn: Turn,
 }
 
@@ -34,14 +33,9 @@ struct Subject {
 
 impl Open {
     pub(super) fn new(shared: &Arc<Shared>, turn: Turn) -> Self {
-        let view = View {
-            source: shared.source(),
-            pending: Pending::default(),
-            provider: shared.provider,
-        };
         Open {
             shared: Arc::clone(shared),
-            view,
+            view: View::new(shared.source(), shared.provider),
             _turn: turn,
         }
     }
@@ -75,12 +69,10 @@ impl Transaction for Open {
     }
 
     async fn apply(&mut self, change: QuadChange, context: &CallContext) -> Result<(), StoreError> {
-        let View {
-            source, pending, ..
-        } = &mut self.view;
+        let View { data, pending, .. } = &mut self.view;
         let mut last = None;
         pending.apply(change, context, normal, |quad| {
-            exists(source, quad, &mut last)
+            exists(data, quad, &mut last)
         })
     }
 

@@ -22,6 +22,8 @@ mod source;
 #[cfg(any(feature = "image", feature = "oxigraph"))]
 mod statements;
 mod store;
+#[cfg(any(feature = "image", feature = "oxigraph"))]
+mod view;
 mod walk;
 
 #[cfg(feature = "oxigraph")]
@@ -29,16 +31,12 @@ pub(crate) use decoded::DecodedQuads;
 #[cfg(feature = "image")]
 pub(crate) use orders::{KEPT_BYTES, KeptOrders};
 #[cfg(any(feature = "image", feature = "oxigraph"))]
-pub(crate) use overlay::Overlay;
-#[cfg(any(feature = "image", feature = "oxigraph"))]
-pub(crate) use pending::Pending;
-#[cfg(feature = "image")]
-pub(crate) use source::Object;
-#[cfg(any(feature = "image", feature = "oxigraph"))]
 pub(crate) use source::Pattern;
-#[cfg(any(feature = "image", feature = "oxigraph"))]
-pub(crate) use source::QuadSource;
+#[cfg(feature = "image")]
+pub(crate) use source::{Object, QuadSource};
 pub use source::{PatternSource, Quads};
 pub use store::PatternStore;
+#[cfg(any(feature = "image", feature = "oxigraph"))]
+pub(crate) use view::{Data, View};
 #[cfg(any(feature = "image", feature = "oxigraph"))]
 pub(crate) use walk::Walker;

@@ -16,8 +16,10 @@ use oxrdf::{
     TermRef,
 };
 
+use super::Walker;
+use super::overlay::Overlay;
+use super::pending::Pending;
 use super::source::{Object, Pattern, QuadSource};
-use super::{Overlay, Pending, Walker};
 use crate::context::CallContext;
 use crate::contract;
 use crate::error::StoreError;

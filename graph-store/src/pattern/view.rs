@@ -1,34 +1,57 @@
-//! The embedded store as a transaction sees it.
+//! A store as a transaction sees it.
 
 use async_trait::async_trait;
 
-use super::source::Embedded;
+use super::overlay::Overlay;
+use super::pending::Pending;
+use super::source::QuadSource;
+use super::walk::Walker;
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::pattern::{Overlay, Pending, QuadSource, Walker};
 use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed};
 
-/// The quads of a store with a change that is not committed.
-pub(super) struct View {
-    pub(super) source: Embedded,
-    pub(super) pending: Pending,
-    pub(super) provider: &'static str,
+/// The data of a store at one moment, which requests read through a source of their own.
+pub(crate) trait Data: Send + Sync + 'static {
+    /// What a request reads.
+    type Source<'d>: QuadSource;
+
+    /// Returns the source of a request to a dataset.
+    fn source(&self, dataset: &Dataset) -> Self::Source<'_>;
 }
 
-impl View {
-    pub(super) fn walker<'a>(
+/// The data of a store with a change that is not committed.
+pub(crate) struct View<D> {
+    pub(crate) data: D,
+    pub(crate) pending: Pending,
+    pub(crate) provider: &'static str,
+}
+
+impl<D: Data> View<D> {
+    /// Returns data without a change yet.
+    pub(crate) fn new(data: D, provider: &'static str) -> Self {
+        View {
+            data,
+            pending: Pending::default(),
+            provider,
+        }
+    }
+
+    fn source(&self, dataset: &Dataset) -> Overlay<'_, D::Source<'_>> {
+        Overlay::new(self.data.source(dataset), &self.pending)
+    }
+
+    pub(crate) fn walker<'a>(
         &'a self,
         dataset: &Dataset,
         context: &'a CallContext,
-    ) -> Walker<'a, Overlay<'a, Embedded>> {
-        let source = self.source.clone().of(dataset);
-        Walker::new(Overlay::new(source, &self.pending), dataset, context)
+    ) -> Walker<'a, Overlay<'a, D::Source<'a>>> {
+        Walker::new(self.source(dataset), dataset, context)
     }
 }
 
 #[async_trait]
-impl GraphStore for View {
+impl<D: Data> GraphStore for View<D> {
     async fn select(
         &self,
         selection: &Selection,
@@ -57,7 +80,7 @@ impl GraphStore for View {
 
     async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
         context.check()?;
-        let source = Overlay::new(self.source.clone(), &self.pending);
+        let source = self.source(&Dataset::default());
         let mut quads = source.quads(Default::default(), None);
         let first = quads.next().transpose()?;
         Ok(StoreInfo {
@@ -71,7 +94,7 @@ impl GraphStore for View {
     }
 }
 
-impl LocalStore for View {
+impl<D: Data> LocalStore for View<D> {
     fn hydrate_now(
         &self,
         request: &HydrationRequest<'_>,
