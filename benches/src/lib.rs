@@ -1,6 +1,7 @@
 //! What the platform is measured with: generated university data, the LinGBM query templates over
 //! it, and what runs and times them. How to run it and what the numbers mean is in the README.
 
+pub mod bound;
 pub mod drive;
 pub mod embedded;
 pub mod floor;

@@ -55,6 +55,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod walk;
 mod writer;
 
 use std::fs::File;
@@ -73,6 +74,7 @@ pub use log::check_log_entry;
 pub use snapshot::Snapshot;
 pub use store::ImageStore;
 use terms::Terms;
+pub use walk::Columns;
 
 /// RDF data that can be read and never change.
 pub struct Image {
