@@ -36,6 +36,14 @@ pub struct Mark {
     errors: usize,
 }
 
+/// Text of the answer that can be written again.
+#[derive(Clone, Copy, Debug)]
+pub struct Written {
+    start: usize,
+    end: usize,
+    truncations: u64,
+}
+
 /// A step of the path to the value that is being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathStep<'a> {
@@ -81,6 +89,8 @@ pub struct AnswerWriter<'a> {
     warned: HashSet<(ErrorCode, Option<Location>, &'a str)>,
     /// The answer has become too large or is no longer wanted: nothing more is written.
     halted: bool,
+    /// How often text was taken back.
+    truncations: u64,
 }
 
 impl Default for AnswerWriter<'_> {
@@ -99,6 +109,7 @@ impl Default for AnswerWriter<'_> {
             omitted: 0,
             warned: HashSet::new(),
             halted: false,
+            truncations: 0,
         }
     }
 }
@@ -191,6 +202,28 @@ impl<'a> AnswerWriter<'a> {
         copy.into()
     }
 
+    /// Returns what was written since `mark`, to be repeated.
+    #[must_use]
+    pub fn written_since(&self, mark: Mark) -> Written {
+        Written {
+            start: mark.out,
+            end: self.size(),
+            truncations: self.truncations,
+        }
+    }
+
+    /// Writes again what was written before, if it is at hand: near enough, and nothing was taken back since.
+    /// Returns whether it was.
+    pub fn repeat(&mut self, written: Written) -> bool {
+        let start = written.start.checked_sub(self.complete_len);
+        let Some(start) = start.filter(|_| written.truncations == self.truncations) else {
+            return false;
+        };
+        self.out
+            .extend_from_within(start..written.end - self.complete_len);
+        true
+    }
+
     fn complete_segment(&mut self) {
         if !self.out.is_empty() {
             let segment = mem::take(&mut self.out);
@@ -200,6 +233,9 @@ impl<'a> AnswerWriter<'a> {
     }
 
     fn truncate(&mut self, length: usize) {
+        if length < self.size() {
+            self.truncations += 1;
+        }
         while self.complete_len > length
             && let Some(segment) = self.complete.pop()
         {
@@ -427,4 +463,33 @@ impl<'a> AnswerWriter<'a> {
 /// Writes a JSON string in quotes.
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
     serde_json::to_writer(out, text).expect("writing to memory does not fail");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AnswerWriter;
+
+    #[test]
+    fn text_is_repeated_while_it_is_there() {
+        let mut answer = AnswerWriter::new();
+        answer.out.extend_from_slice(b"[");
+        let mark = answer.mark();
+        answer.out.extend_from_slice(b"{\"a\":1}");
+        let object = answer.written_since(mark);
+        answer.out.push(b',');
+        assert!(answer.repeat(object));
+        let later = answer.mark();
+        answer.out.extend_from_slice(b",2");
+        answer.null_from(later, false).unwrap();
+        assert!(!answer.repeat(object), "something was taken back");
+        let again = super::Written {
+            truncations: answer.truncations,
+            ..object
+        };
+        answer.out.resize(super::SEGMENT, b' ');
+        answer.check_size().unwrap();
+        assert!(!answer.repeat(again), "it is in a segment that is complete");
+        let text = answer.finish(Ok(())).data.to_bytes();
+        assert!(text.starts_with(b"[{\"a\":1},{\"a\":1}null "));
+    }
 }

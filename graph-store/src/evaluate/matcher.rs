@@ -8,10 +8,12 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::str::FromStr;
 
+use memchr::memmem::Finder;
 use oxrdf::vocab::xsd;
 use oxrdf::{LiteralRef, TermRef};
 use oxsdatatypes::{Date, DateTime, GYear, GYearMonth, Time};
 use regex::RegexBuilder;
+use regex_syntax::hir::{HirKind, Literal};
 use soml_core::datatype::Scalar;
 
 use crate::query::{
@@ -119,7 +121,7 @@ enum Operation<'c> {
     /// Equals one of these values; the flag negates.
     Values(Vec<Value<'c>>, bool),
     /// Matches; the flag negates.
-    Regex(regex::Regex, bool),
+    Matches(Pattern, bool),
 }
 
 /// A value to compare.
@@ -168,7 +170,7 @@ impl<'c> ValueMatcher<'c> {
             }
             Operator::In(constants) => one_of(domain, constants, false),
             Operator::NotIn(constants) => one_of(domain, constants, true),
-            Operator::Matches(regex, negated) => Operation::Regex(compile(regex)?, *negated),
+            Operator::Matches(regex, negated) => Operation::Matches(Pattern::new(regex)?, *negated),
         };
         Ok(ValueMatcher { domain, operation })
     }
@@ -204,11 +206,11 @@ impl<'c> ValueMatcher<'c> {
             Operation::Values(values, negated) => {
                 values.iter().any(|other| value.equals(other)) != *negated
             }
-            Operation::Regex(regex, negated) => {
+            Operation::Matches(pattern, negated) => {
                 let Value::Text(text) = &value else {
                     return false;
                 };
-                regex.is_match(text) != *negated
+                pattern.matches(text) != *negated
             }
         }
     }
@@ -216,7 +218,7 @@ impl<'c> ValueMatcher<'c> {
 
 /// A compiled [`Regex`], for texts that are no terms.
 #[derive(Clone, Debug)]
-pub struct RegexMatcher(regex::Regex);
+pub struct RegexMatcher(Pattern);
 
 impl RegexMatcher {
     /// Compiles a regular expression.
@@ -224,13 +226,13 @@ impl RegexMatcher {
     /// # Errors
     /// When it is too large.
     pub fn new(regex: &Regex) -> Result<Self, RegexTooLarge> {
-        compile(regex).map(RegexMatcher)
+        Pattern::new(regex).map(RegexMatcher)
     }
 
     /// Returns whether some part of a text matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
-        self.0.is_match(text)
+        self.0.matches(text)
     }
 }
 
@@ -245,12 +247,44 @@ fn satisfies(comparison: Comparison, ordering: Option<Ordering>) -> bool {
     }
 }
 
-fn compile(regex: &Regex) -> Result<regex::Regex, RegexTooLarge> {
-    RegexBuilder::new(&regex.pattern)
-        .case_insensitive(regex.case_insensitive)
-        .size_limit(REGEX_SIZE)
-        .build()
-        .map_err(|_| RegexTooLarge)
+/// A compiled regular expression.
+#[derive(Clone, Debug)]
+enum Pattern {
+    /// The text contains a string. Finding it takes a fraction of the time that an automaton takes.
+    Contains(Box<Finder<'static>>),
+    Regex(regex::Regex),
+}
+
+impl Pattern {
+    fn new(regex: &Regex) -> Result<Self, RegexTooLarge> {
+        if let Some(text) = literal(regex) {
+            return Ok(Pattern::Contains(Box::new(Finder::new(&text).into_owned())));
+        }
+        let regex = RegexBuilder::new(&regex.pattern)
+            .case_insensitive(regex.case_insensitive)
+            .size_limit(REGEX_SIZE)
+            .build();
+        regex.map(Pattern::Regex).map_err(|_| RegexTooLarge)
+    }
+
+    fn matches(&self, text: &str) -> bool {
+        match self {
+            Pattern::Contains(finder) => finder.find(text.as_bytes()).is_some(),
+            Pattern::Regex(regex) => regex.is_match(text),
+        }
+    }
+}
+
+/// Returns the string that a regular expression stands for, if it is nothing more than one.
+fn literal(regex: &Regex) -> Option<Box<[u8]>> {
+    if regex.case_insensitive {
+        return None;
+    }
+    let parsed = regex_syntax::parse(&regex.pattern).ok()?;
+    match parsed.into_kind() {
+        HirKind::Literal(Literal(text)) => Some(text),
+        _ => None,
+    }
 }
 
 fn one_of<'c>(domain: Domain, constants: &'c [Constant], negated: bool) -> Operation<'c> {

@@ -6,8 +6,9 @@ use foldhash::{HashMap, HashMapExt};
 
 use super::format::{Kind, SectionWriter};
 use super::intern::{Form, Interner};
+use super::io_of_memory;
 use super::literal::{CLASSES, Class, Sortable};
-use super::terms::{BLOCK, PLAIN, write_strings, write_varint};
+use super::terms::{MAX_HEAD, MAX_TEXT, PLAIN, entry, write_strings};
 
 /// Bytes of terms that are written at once.
 const PIECE: usize = 1 << 20;
@@ -129,35 +130,32 @@ pub(super) fn write<W: Write>(
     interner: &Interner,
     order: &Order,
 ) -> io::Result<()> {
-    let mut prefixes: HashMap<&str, u64> = HashMap::new();
-    let mut listed: Vec<&str> = Vec::new();
-    let mut blocks = Vec::with_capacity(order.terms.len() / BLOCK as usize + 1);
+    let mut prefixes = Prefixes::default();
+    let mut datatypes: HashMap<u32, u32> = HashMap::new();
+    let mut listed = Vec::new();
+    let mut entries = Vec::with_capacity(order.terms.len() + 1);
     let (mut piece, mut written) = (Vec::with_capacity(2 * PIECE), 0);
     let mut texts = out.begin(Kind::Terms, 0);
-    for (place, &term) in (0_u32..).zip(&order.terms) {
-        if place % BLOCK == 0 {
-            blocks.push(written + piece.len() as u64);
-        }
+    for (place, &term) in order.terms.iter().enumerate() {
         let text = interner.text(term);
         let (head, rest) = match interner.form_of(term) {
             Form::Iri => {
-                let (prefix, rest) = text.split_at(prefix_length(text));
-                let head = *prefixes.entry(prefix).or_insert_with(|| {
-                    listed.push(prefix);
-                    listed.len() as u64 - 1
-                });
-                (head, rest)
+                let next = order.terms.get(place + 1).map(|next| interner.text(*next));
+                prefixes.split(text, next.unwrap_or_default())
             }
             Form::Blank => (0, text),
             Form::Plain => (PLAIN, text),
-            Form::Tagged(tag) => (u64::from(tag) * 2 + 1, text),
+            Form::Tagged(tag) => (head_of(tag, 1)?, text),
             Form::Typed(datatype) => {
-                let datatype = order.places[datatype as usize];
-                ((u64::from(datatype) + 1) * 2, text)
+                let number = *datatypes.entry(datatype).or_insert_with(|| {
+                    listed.push(order.places[datatype as usize]);
+                    // Datatypes are fewer than terms.
+                    listed.len() as u32 - 1
+                });
+                (head_of(number, 2)?, text)
             }
         };
-        write_varint(&mut piece, head);
-        write_varint(&mut piece, rest.len() as u64);
+        entries.push(entry(head, written + piece.len() as u64));
         piece.extend(rest.as_bytes());
         if piece.len() >= PIECE {
             texts.push(&piece)?;
@@ -167,12 +165,61 @@ pub(super) fn write<W: Write>(
     }
     texts.push(&piece)?;
     texts.end()?;
-    out.section(Kind::Prefixes, 0, &write_strings(listed))?;
+    let end = written + piece.len() as u64;
+    if end >= MAX_TEXT {
+        return Err(io_of_memory("there is a terabyte of text"));
+    }
+    entries.push(end);
+    out.section(Kind::Prefixes, 0, &write_strings(prefixes.listed))?;
     let tags = interner.tags.iter().map(String::as_str);
     out.section(Kind::Tags, 0, &write_strings(tags))?;
-    out.numbers(Kind::Blocks, 0, &blocks)?;
+    out.numbers(Kind::Datatypes, 0, &listed)?;
+    out.numbers(Kind::Entries, 0, &entries)?;
     out.numbers(Kind::Classes, 0, &order.classes)?;
     out.numbers(Kind::Equal, 0, &order.equal)
+}
+
+/// Returns the head of a literal with a tag or a datatype.
+fn head_of(number: u32, kind: u32) -> io::Result<u32> {
+    let head = number
+        .checked_mul(2)
+        .and_then(|head| head.checked_add(kind));
+    let head = head.filter(|head| *head < MAX_HEAD);
+    head.ok_or_else(|| io_of_memory("there are too many language tags or datatypes"))
+}
+
+/// The beginnings that IRIs share; the first is nothing.
+struct Prefixes<'t> {
+    numbers: HashMap<&'t str, u32>,
+    listed: Vec<&'t str>,
+}
+
+impl Default for Prefixes<'_> {
+    fn default() -> Self {
+        Prefixes {
+            numbers: HashMap::from_iter([("", 0)]),
+            listed: vec![""],
+        }
+    }
+}
+
+impl<'t> Prefixes<'t> {
+    /// Returns the number of the prefix of an IRI and what follows it. A prefix that neither the IRIs before nor the next one
+    /// share is none.
+    fn split(&mut self, iri: &'t str, next: &str) -> (u32, &'t str) {
+        let (prefix, rest) = iri.split_at(prefix_length(iri));
+        if let Some(number) = self.numbers.get(prefix) {
+            return (*number, rest);
+        }
+        // Fewer than heads, which are 24 bits.
+        let number = self.listed.len() as u32;
+        if number == MAX_HEAD || !next.starts_with(prefix) {
+            return (0, iri);
+        }
+        self.listed.push(prefix);
+        self.numbers.insert(prefix, number);
+        (number, rest)
+    }
 }
 
 /// Returns how much of an IRI others may share: all up to the last separator.

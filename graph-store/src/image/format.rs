@@ -41,10 +41,10 @@ pub(super) enum Kind {
     Prefixes = 2,
     /// Language tags.
     Tags = 3,
-    /// The bytes of terms.
+    /// The texts of terms.
     Terms = 4,
-    /// Where blocks of terms begin.
-    Blocks = 5,
+    /// Where the text of each term begins, and its head.
+    Entries = 5,
     /// The classes of literals, and the terms that they begin with.
     Classes = 6,
     /// Ranges of literals that are equal as values.
@@ -71,6 +71,8 @@ pub(super) enum Kind {
     SubjectEnds = 17,
     /// Subjects by object.
     SubjectsOf = 18,
+    /// The datatypes of literals.
+    Datatypes = 19,
 }
 
 impl Kind {
@@ -80,7 +82,7 @@ impl Kind {
             Kind::Prefixes => "prefixes",
             Kind::Tags => "tags",
             Kind::Terms => "terms",
-            Kind::Blocks => "blocks",
+            Kind::Entries => "entries of terms",
             Kind::Classes => "classes",
             Kind::Equal => "equal literals",
             Kind::Properties => "properties",
@@ -94,6 +96,7 @@ impl Kind {
             Kind::ObjectRanks => "ranks of objects",
             Kind::SubjectEnds => "ends of subjects",
             Kind::SubjectsOf => "subjects by object",
+            Kind::Datatypes => "datatypes",
         }
     }
 
@@ -102,12 +105,12 @@ impl Kind {
     }
 }
 
-const ALL: [Kind; 18] = [
+const ALL: [Kind; 19] = [
     Kind::Counts,
     Kind::Prefixes,
     Kind::Tags,
     Kind::Terms,
-    Kind::Blocks,
+    Kind::Entries,
     Kind::Classes,
     Kind::Equal,
     Kind::Properties,
@@ -121,6 +124,7 @@ const ALL: [Kind; 18] = [
     Kind::ObjectRanks,
     Kind::SubjectEnds,
     Kind::SubjectsOf,
+    Kind::Datatypes,
 ];
 
 /// Writes the sections of an image one after the other.

@@ -171,6 +171,39 @@ impl<'i> Reader<'i> {
     }
 }
 
+impl<'i> Reader<'i> {
+    /// Returns the subjects and objects of a property in a graph or in any, the subjects of one object after each other.
+    fn pairs_by_object_of(
+        &self,
+        property: Handle<'i>,
+        graph: Wanted,
+    ) -> impl Iterator<Item = (u32, u32)> + use<'i> {
+        let (data, bytes) = (self.data, &self.data.image.bytes);
+        let of_image = property.image.into_iter().flat_map(move |known| {
+            let subjects = known.backward.all(bytes);
+            let entries = known.backward.entries(bytes);
+            entries.flat_map(move |(object, positions)| {
+                let found = subjects[positions].iter();
+                found.map(move |subject| ((object, *subject), ()))
+            })
+        });
+        let is_in_image = move |object: u32, subject: u32| {
+            graph.is_none() || is_wanted(graph, data.graphs_in_image(property, subject, object))
+        };
+        let Some(changes) = property.changes else {
+            let found =
+                of_image.filter(move |((object, subject), ())| is_in_image(*object, *subject));
+            return Read::Unchanged(found.map(|((object, subject), ())| (subject, object)));
+        };
+        let found = merged(of_image, changes.backward.all());
+        let found = found.filter(move |((object, subject), found)| match found {
+            Found::Image(()) => is_in_image(*object, *subject),
+            Found::Changed(list) => is_wanted(graph, data.delta.graphs.get(*list)),
+        });
+        Read::Merged(found.map(|((object, subject), _)| (subject, object)))
+    }
+}
+
 /// What a key leads to: as the image says alone, or with changes.
 enum Read<U, M> {
     Unchanged(U),
@@ -413,6 +446,19 @@ impl<'i> QuadSource for Reader<'i> {
         graph: Option<&Option<u32>>,
     ) -> impl Iterator<Item = Result<(u32, u32), StoreError>> + use<'s, 'i> {
         self.pairs_of(*property, graph.copied()).map(Ok)
+    }
+
+    fn pairs_by_object<'s>(
+        &'s self,
+        property: &Handle<'i>,
+        graph: Option<&Option<u32>>,
+    ) -> impl Iterator<Item = Result<(u32, u32), StoreError>> + use<'s, 'i> {
+        self.pairs_by_object_of(*property, graph.copied()).map(Ok)
+    }
+
+    fn make_distinct(&self, nodes: &mut Vec<u32>) {
+        nodes.sort_unstable();
+        nodes.dedup();
     }
 
     fn about<'s>(

@@ -3,11 +3,10 @@
 //! IRIs come first, in the order of their bytes; then blank nodes; then literals, class by class, in the
 //! order of their values. So numbers compare as the IRIs and values do that they stand for.
 //!
-//! A term is encoded as a head, a length and bytes. The head of an IRI is the prefix that it shares with
-//! others; that of a literal is its datatype or tag. Eight terms are a block, whose beginning is known.
+//! The texts of all terms lie one after the other. A term is a number of 64 bits: where its text begins, and a head. The
+//! head of an IRI is the prefix that it shares with others; that of a literal is its datatype or tag.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 
 use oxrdf::{
     BlankNode, BlankNodeRef, LiteralRef, NamedNode, NamedNodeRef, NamedOrBlankNode, Term, TermRef,
@@ -20,10 +19,19 @@ use super::intern::MAX_TERMS;
 use super::literal::{CLASSES, Sortable};
 use crate::query::TermView;
 
-/// Terms of one block.
-pub(super) const BLOCK: u32 = 8;
 /// The head of a literal of the datatype `xsd:string`.
-pub(super) const PLAIN: u64 = 0;
+pub(super) const PLAIN: u32 = 0;
+/// Bits of the place of a text; the others are those of the head.
+const PLACE_BITS: u32 = 40;
+/// Texts have fewer bytes.
+pub(super) const MAX_TEXT: u64 = 1 << PLACE_BITS;
+/// Heads are below.
+pub(super) const MAX_HEAD: u32 = 1 << (u64::BITS - PLACE_BITS);
+
+/// Joins the place of a text, which is below [`MAX_TEXT`], with a head, which is below [`MAX_HEAD`].
+pub(super) fn entry(head: u32, place: u64) -> u64 {
+    u64::from(head) << PLACE_BITS | place
+}
 
 /// The terms of an image.
 pub(super) struct Terms {
@@ -34,11 +42,12 @@ pub(super) struct Terms {
     /// Number of terms.
     pub(super) count: u32,
     texts: Part,
-    blocks: Part,
+    /// Place and head of each term, and the end of the last.
+    entries: Part,
     prefixes: Vec<String>,
     tags: Vec<String>,
-    /// The datatypes of literals, by number.
-    datatypes: Vec<(u32, NamedNode)>,
+    /// The datatypes of literals.
+    datatypes: Vec<NamedNode>,
     /// The first term of each class of literals, and the end of the last.
     classes: [u32; CLASSES + 1],
 }
@@ -46,15 +55,11 @@ pub(super) struct Terms {
 /// A term as it lies in the dictionary.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum View<'i> {
-    Iri {
-        prefix: &'i str,
-        rest: &'i str,
-    },
+    Iri { prefix: &'i str, rest: &'i str },
     Blank(&'i str),
     Plain(&'i str),
     Tagged(&'i str, &'i str),
-    /// A literal and the number of its datatype.
-    Typed(&'i str, u32),
+    Typed(&'i str, NamedNodeRef<'i>),
 }
 
 impl Terms {
@@ -74,20 +79,20 @@ impl Terms {
             nodes: count(sum(0))?,
             count: count(sum(literals))?,
             texts: directory.get(Kind::Terms, 0)?,
-            blocks: directory.numbers(Kind::Blocks, 0, 8)?,
+            entries: directory.numbers(Kind::Entries, 0, 8)?,
             prefixes: strings(bytes.part(directory.get(Kind::Prefixes, 0)?))
                 .ok_or(damaged("prefixes"))?,
             tags: strings(bytes.part(directory.get(Kind::Tags, 0)?)).ok_or(damaged("tags"))?,
             datatypes: Vec::new(),
             classes: classes.try_into().map_err(|_| damaged("classes"))?,
         };
-        terms.check(bytes)?;
+        terms.check(bytes, bytes.u32s(directory.numbers(Kind::Datatypes, 0, 4)?))?;
         terms.check_equal(bytes.u32s(directory.numbers(Kind::Equal, 0, 8)?))?;
         Ok(terms)
     }
 
     /// Checks that every term can be read, so that reading one cannot fail later.
-    fn check(&mut self, bytes: &Bytes) -> Result<(), Fault> {
+    fn check(&mut self, bytes: &Bytes, datatypes: &[u32]) -> Result<(), Fault> {
         let bounds = self.classes.windows(2).all(|pair| pair[0] <= pair[1]);
         if self.count > MAX_TERMS {
             return Err(damaged("counts"));
@@ -96,32 +101,29 @@ impl Terms {
         if !bounds || !ends {
             return Err(damaged("classes"));
         }
-        let blocks = bytes.u64s(self.blocks);
+        let entries = bytes.u64s(self.entries);
         let texts = bytes.part(self.texts);
-        if blocks.len() != self.count.div_ceil(BLOCK) as usize {
-            return Err(damaged("blocks"));
+        let is_whole = entries.len() == self.count as usize + 1
+            && entries[0].is_multiple_of(MAX_TEXT)
+            && entries[self.count as usize] == texts.len() as u64;
+        if !is_whole {
+            return Err(damaged("entries of terms"));
         }
-        let (mut at, mut last, mut datatypes) = (0, None, BTreeSet::new());
-        for id in 0..self.count {
-            if id % BLOCK == 0 && blocks[(id / BLOCK) as usize] != at as u64 {
-                return Err(damaged("blocks"));
-            }
-            let (head, text) = encoded(texts, &mut at).ok_or(damaged("terms"))?;
-            match self.view(id, head, text).ok_or(damaged("terms"))? {
-                // Those of one datatype lie together.
-                View::Typed(_, datatype) if last != Some(datatype) => {
-                    datatypes.insert(datatype);
-                    last = Some(datatype);
-                }
-                _ => {}
-            }
-        }
-        if at != texts.len() {
+        // Datatypes are IRIs themselves.
+        let all_are_read = (0..self.iris).all(|id| self.read(bytes, id).is_some());
+        if !all_are_read {
             return Err(damaged("terms"));
         }
-        let iri = |datatype: u32| (datatype, self.iri(bytes, datatype));
-        self.datatypes = datatypes.into_iter().map(iri).collect();
-        Ok(())
+        if !datatypes.iter().all(|datatype| *datatype < self.iris) {
+            return Err(damaged("datatypes"));
+        }
+        let named = datatypes.iter().map(|datatype| self.iri(bytes, *datatype));
+        self.datatypes = named.collect();
+        let all_are_read = (self.iris..self.count).all(|id| self.read(bytes, id).is_some());
+        match all_are_read {
+            true => Ok(()),
+            false => Err(damaged("terms")),
+        }
     }
 
     /// Checks that ranges of equal literals ascend, each with two literals or more.
@@ -138,21 +140,21 @@ impl Terms {
     }
 
     /// Returns a term, which must be one of the image.
+    #[inline]
     pub(super) fn get<'i>(&'i self, bytes: &'i Bytes, id: u32) -> View<'i> {
-        let texts = bytes.part(self.texts);
-        let block = bytes.u64s(self.blocks)[(id / BLOCK) as usize];
-        let mut at = usize::try_from(block).expect("an offset of a part in memory");
-        for _ in 0..id % BLOCK {
-            skip(texts, &mut at);
-        }
-        let found = encoded(texts, &mut at).and_then(|(head, text)| self.view(id, head, text));
+        let found = self.read(bytes, id);
         found.expect("every term was checked when the image was opened")
     }
 
-    fn view<'i>(&'i self, id: u32, head: u64, text: &'i [u8]) -> Option<View<'i>> {
+    #[inline]
+    fn read<'i>(&'i self, bytes: &'i Bytes, id: u32) -> Option<View<'i>> {
+        let &[entry, next] = bytes.u64s(self.entries).get(id as usize..)?.first_chunk()?;
+        let place = |entry: u64| usize::try_from(entry % MAX_TEXT).ok();
+        let text = bytes.part(self.texts).get(place(entry)?..place(next)?)?;
         let text = std::str::from_utf8(text).ok()?;
+        let head = usize::try_from(entry >> PLACE_BITS).ok()?;
         if id < self.iris {
-            let prefix = self.prefixes.get(usize::try_from(head).ok()?)?;
+            let prefix = self.prefixes.get(head)?;
             return Some(View::Iri { prefix, rest: text });
         }
         if id < self.nodes {
@@ -160,13 +162,10 @@ impl Terms {
         }
         match (head / 2, head % 2) {
             (0, 0) => Some(View::Plain(text)),
-            (tag, 1) => {
-                let tag = self.tags.get(usize::try_from(tag).ok()?)?;
-                Some(View::Tagged(text, tag))
-            }
+            (tag, 1) => Some(View::Tagged(text, self.tags.get(tag)?)),
             (datatype, _) => {
-                let datatype = u32::try_from(datatype - 1).ok()?;
-                (datatype < self.iris).then_some(View::Typed(text, datatype))
+                let datatype = self.datatypes.get(datatype - 1)?;
+                Some(View::Typed(text, datatype.as_ref()))
             }
         }
     }
@@ -180,7 +179,7 @@ impl Terms {
                 view(NamedNodeRef::new_unchecked(&iri).into())
             }
             View::Blank(name) => view(BlankNodeRef::new_unchecked(name).into()),
-            literal => view(self.literal(literal).into()),
+            literal => view(Self::literal(literal).into()),
         }
     }
 
@@ -189,22 +188,16 @@ impl Terms {
         match self.get(bytes, id) {
             View::Iri { prefix, rest } => NamedNode::new_unchecked([prefix, rest].concat()).into(),
             View::Blank(name) => BlankNode::new_unchecked(name).into(),
-            literal => self.literal(literal).into_owned().into(),
+            literal => Self::literal(literal).into_owned().into(),
         }
     }
 
     /// Returns the literal that a view shows.
-    fn literal<'i>(&'i self, view: View<'i>) -> LiteralRef<'i> {
+    fn literal(view: View<'_>) -> LiteralRef<'_> {
         match view {
             View::Plain(text) => LiteralRef::new_simple_literal(text),
             View::Tagged(text, tag) => LiteralRef::new_language_tagged_literal_unchecked(text, tag),
-            View::Typed(text, datatype) => {
-                let known = self
-                    .datatypes
-                    .binary_search_by_key(&datatype, |(id, _)| *id);
-                let known = known.expect("all datatypes were noted when the image was opened");
-                LiteralRef::new_typed_literal(text, self.datatypes[known].1.as_ref())
-            }
+            View::Typed(text, datatype) => LiteralRef::new_typed_literal(text, datatype),
             View::Iri { .. } | View::Blank(_) => unreachable!("no literals"),
         }
     }
@@ -231,7 +224,7 @@ impl Terms {
         match self.get(bytes, id) {
             View::Iri { prefix, rest } => TermView::Iri { prefix, rest },
             View::Blank(name) => TermView::Blank(name),
-            literal => TermView::Literal(self.literal(literal)),
+            literal => TermView::Literal(Self::literal(literal)),
         }
     }
 
@@ -250,7 +243,7 @@ impl Terms {
                 let wanted = Sortable::new(literal);
                 let class = wanted.class() as usize;
                 search(self.classes[class], self.classes[class + 1], |id| {
-                    Sortable::new(self.literal(self.get(bytes, id))).cmp(&wanted)
+                    Sortable::new(Self::literal(self.get(bytes, id))).cmp(&wanted)
                 })
             }
             #[allow(
@@ -315,22 +308,6 @@ pub(super) fn varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
         }
     }
     None
-}
-
-/// Returns the head and the bytes of the term at a place, and moves on to the next.
-#[inline]
-fn encoded<'i>(texts: &'i [u8], at: &mut usize) -> Option<(u64, &'i [u8])> {
-    let head = varint(texts, at)?;
-    let length = usize::try_from(varint(texts, at)?).ok()?;
-    let end = at.checked_add(length)?;
-    let text = texts.get(*at..end)?;
-    *at = end;
-    Some((head, text))
-}
-
-#[inline]
-fn skip(texts: &[u8], at: &mut usize) {
-    let _ = encoded(texts, at);
 }
 
 /// Writes strings, each with its length.

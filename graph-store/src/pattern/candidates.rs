@@ -6,6 +6,8 @@
 //! provides the candidates. So the cost is proportional to the smallest source, without statistics.
 //! Then the whole condition is evaluated for each candidate.
 
+use oxrdf::TermRef;
+
 use super::condition::Ready;
 use super::ready::Known;
 use super::source::QuadSource;
@@ -16,7 +18,6 @@ use crate::query::{
     Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, Step, TermCondition,
     TypeTest, ValueCondition, ValueTest,
 };
-use crate::store::order::drop_repeated;
 
 /// Triples that a source of weight 1 reads in its first turn; each further turn reads twice as many.
 const FIRST_TURN: usize = 32;
@@ -163,7 +164,7 @@ impl<'s, S: QuadSource> Source<'s, S> {
     fn candidates(self, walker: &Walker<'_, S>) -> Result<Vec<S::Node>, StoreError> {
         let mut nodes = self.found;
         if self.may_repeat {
-            drop_repeated(&mut nodes, 0);
+            walker.source.make_distinct(&mut nodes);
         }
         for step in self.way.into_iter().rev() {
             let back = walker.step(step).reversed();
@@ -172,7 +173,7 @@ impl<'s, S: QuadSource> Source<'s, S> {
                 walker.walk(node, &back, &mut values)?;
             }
             nodes = walker.nodes(values);
-            drop_repeated(&mut nodes, 0);
+            walker.source.make_distinct(&mut nodes);
         }
         Ok(nodes)
     }
@@ -292,7 +293,9 @@ fn by_value<'s, S: QuadSource>(
     let matcher = TermMatcher::new(condition)?;
     let source = &walker.source;
     let ready = walker.step(step);
-    let pairs = walker.in_graphs(move |graph| source.pairs(&ready.property, graph));
+    let pairs = walker.in_graphs(move |graph| source.pairs_by_object(&ready.property, graph));
+    // A value that several objects have is tested once where these follow each other.
+    let mut tested: Option<(S::Term, bool)> = None;
     let starts = pairs.map(move |pair| {
         let (subject, object) = pair?;
         let (start, end) = if ready.inverse {
@@ -303,8 +306,16 @@ fn by_value<'s, S: QuadSource>(
         let Ok(node) = source.to_node(start) else {
             return Ok(None);
         };
-        let matches = || source.with_term(&end, |end| matcher.matches(end));
-        Ok((!source.is_blank(&end) && matches()).then_some(node))
+        let matches = match &tested {
+            Some((known, matches)) if *known == end => *matches,
+            _ => {
+                let test = |end: TermRef<'_>| matcher.matches(end);
+                let matches = !source.is_blank(&end) && source.with_term(&end, test);
+                tested = Some((end, matches));
+                matches
+            }
+        };
+        Ok(matches.then_some(node))
     });
     Ok(Some(Source {
         way: way.to_vec(),

@@ -322,6 +322,10 @@ impl<'p, S: QuadSource> QuadSource for Overlay<'p, S> {
         self.changed(found, changes, graph.is_none(), pair)
     }
 
+    fn make_distinct(&self, nodes: &mut Vec<S::Node>) {
+        self.under.make_distinct(nodes);
+    }
+
     fn about<'s>(
         &'s self,
         subject: &S::Node,

@@ -11,6 +11,7 @@ use oxrdf::{
 use super::orders::KeptOrders;
 use crate::error::StoreError;
 use crate::query::{ObjectSlice, Objects, Terms};
+use crate::store::order::drop_repeated;
 
 /// Something that finds quads by a pattern: all that a [`PatternStore`](super::PatternStore) needs.
 ///
@@ -231,6 +232,20 @@ pub(crate) trait QuadSource {
         property: &Self::Property<'_>,
         graph: Option<&Self::Graph>,
     ) -> impl Iterator<Item = Result<(Self::Term, Self::Term), StoreError>> + use<'s, Self>;
+
+    /// Returns the same, the subjects of one object after each other where that is how they lie.
+    fn pairs_by_object<'s>(
+        &'s self,
+        property: &Self::Property<'_>,
+        graph: Option<&Self::Graph>,
+    ) -> impl Iterator<Item = Result<(Self::Term, Self::Term), StoreError>> + use<'s, Self> {
+        self.pairs(property, graph)
+    }
+
+    /// Makes IRIs distinct, in any order that is always the same.
+    fn make_distinct(&self, nodes: &mut Vec<Self::Node>) {
+        drop_repeated(nodes, 0);
+    }
 
     /// Returns the predicates and objects of a subject.
     fn about<'s>(

@@ -30,7 +30,28 @@ const MAX_SAFE_DIGITS: usize = 15;
 
 /// Writes a string in quotes.
 pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
-    serde_json::to_writer(out, text).expect("writing to memory does not fail");
+    write_joined(out, ["", text]);
+}
+
+/// Writes two texts as one JSON string in quotes.
+pub fn write_joined(out: &mut Vec<u8>, parts: [&str; 2]) {
+    let [first, second] = parts;
+    if needs_no_escape(first) && needs_no_escape(second) {
+        out.reserve(first.len() + second.len() + 2);
+        out.push(b'"');
+        out.extend_from_slice(first.as_bytes());
+        out.extend_from_slice(second.as_bytes());
+        out.push(b'"');
+    } else {
+        let text = parts.concat();
+        serde_json::to_writer(out, &text).expect("writing to memory does not fail");
+    }
+}
+
+/// Returns whether a text needs no escapes. All of it is looked at, so that many bytes are at once.
+fn needs_no_escape(text: &str) -> bool {
+    let plain = |byte: u8| (byte >= 0x20) & (byte != b'"') & (byte != b'\\');
+    text.bytes().fold(true, |all, byte| all & plain(byte))
 }
 
 /// Writes a stored term as a value of `scalar`; writes nothing and returns false if it is
@@ -297,7 +318,29 @@ mod tests {
     use oxrdf::{Literal, NamedNode, Term};
     use soml_core::datatype::Scalar;
 
-    use super::{Numbers, write_scalar};
+    use super::{Numbers, write_joined, write_scalar};
+
+    #[test]
+    fn strings_are_written_as_by_serde_json() {
+        let texts = [
+            "",
+            "plain",
+            "é ü 𝄞",
+            "a\"b",
+            "\\",
+            "line\nend\u{7f}",
+            "\u{1}\u{1f} ",
+            "\u{2028}",
+        ];
+        for first in texts {
+            for second in texts {
+                let mut out = b"before".to_vec();
+                write_joined(&mut out, [first, second]);
+                let expected = serde_json::to_string(&[first, second].concat()).unwrap();
+                assert_eq!(out, ["before", &expected].concat().as_bytes());
+            }
+        }
+    }
 
     fn shown(scalar: Scalar, text: &str, datatype: &str, numbers: Numbers) -> Option<String> {
         let iri = format!("http://www.w3.org/2001/XMLSchema#{datatype}");

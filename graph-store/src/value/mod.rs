@@ -14,7 +14,7 @@ pub use canonical::{CanonicalValue, Float, canonical_value};
 pub use cast::{cast, cast_name, cast_name_ref, cast_ref};
 pub use decimal::DecimalNumber;
 pub use exact::Exact;
-pub use json::{LiteralTypes, Numbers, is_plain, is_text, write_enum, write_scalar};
+pub use json::{LiteralTypes, Numbers, is_plain, is_text, write_enum, write_joined, write_scalar};
 pub use language::{AsTerm, Choice, Languages};
 pub use lexical::is_lexical;
 pub use number::{Number, integer_in_bounds, number_identity};

@@ -54,6 +54,8 @@ pub(super) struct FetchedLevel {
     pub(super) hydrated: Hydrated,
     /// Whether further chunks are read while they are written.
     pub(super) in_chunks: bool,
+    /// Whether each object was reached once.
+    pub(super) reached_once: bool,
     /// For each edge and each value of its slot: the position of the object in the next level.
     pub(super) targets: Vec<Vec<u32>>,
 }

@@ -134,6 +134,7 @@ impl Linker {
             let objects = concrete_types(level, nodes.len(), &hydrated);
             let targets = follow_edges(level, &objects, &hydrated, &mut self.pending);
             self.levels.push(FetchedLevel {
+                reached_once: self.reached_once[self.levels.len()],
                 nodes,
                 objects,
                 hydrated,

@@ -8,6 +8,7 @@ mod fetch;
 mod link;
 mod list;
 mod nodes;
+mod repeated;
 mod values;
 mod write;
 

@@ -3,7 +3,7 @@
 use graph_store::query::{TermSlice, TermView, WholeTerm};
 use graph_store::value::{
     AsTerm, Choice, Languages, LiteralKey, SortValue, cast_name_ref, cast_ref, is_text, write_enum,
-    write_scalar,
+    write_joined, write_scalar,
 };
 use graphql_service::writer::{PathStep, WriteResult, write_string};
 use oxrdf::{LiteralRef, TermRef};
@@ -317,16 +317,7 @@ pub(super) fn write_iri(out: &mut Vec<u8>, iri: TermView<'_>) {
     let TermView::Iri { prefix, rest } = iri else {
         unreachable!("the caller has an IRI");
     };
-    let is_plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
-    if prefix.bytes().all(is_plain) && rest.bytes().all(is_plain) {
-        out.reserve(prefix.len() + rest.len() + 2);
-        out.push(b'"');
-        out.extend_from_slice(prefix.as_bytes());
-        out.extend_from_slice(rest.as_bytes());
-        out.push(b'"');
-    } else {
-        write_string(out, &[prefix, rest].concat());
-    }
+    write_joined(out, [prefix, rest]);
 }
 
 /// Returns an ill-typed value: displayed as null, and sorted as a missing value.

@@ -12,6 +12,7 @@ use super::Execution;
 use super::aggregate::Columns;
 use super::chunks::{CHUNK, Chunks, Values};
 use super::fetch::{Fetched, FetchedLevel, FetchedRoot, NOT_AN_OBJECT};
+use super::repeated::Repeated;
 use super::values::write_iri;
 use crate::code;
 use crate::plan::{
@@ -67,6 +68,8 @@ pub(super) struct Writer<'a> {
     pub(super) columns: HashMap<LevelId, Rc<Columns<'a>>>,
     /// Values of levels that are read while they are written.
     chunks: Chunks,
+    /// Objects that may be written again.
+    repeated: Repeated,
     /// Why writing stopped: the request has expired or was cancelled.
     stopped: Option<StoreError>,
 }
@@ -80,6 +83,7 @@ impl<'a> Writer<'a> {
             objects: 0,
             columns: HashMap::new(),
             chunks: Chunks::new(fetched.levels.len()),
+            repeated: Repeated::new(execution.context, &fetched.levels),
             stopped: None,
         }
     }
@@ -251,9 +255,34 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn object(&mut self, level: LevelId, node: u32) -> WriteResult {
+        self.check_size_and_time()?;
+        if !self.level(level).1.reached_once {
+            return self.repeatable(level, node);
+        }
+        self.fresh_object(level, node)
+    }
+
+    /// Writes an object of a level in which some are reached several times.
+    fn repeatable(&mut self, level: LevelId, node: u32) -> WriteResult {
+        if let Some(written) = self.repeated.find(level, node)
+            && self.answer.repeat(written)
+        {
+            return Ok(());
+        }
+        let mark = self.answer.mark();
+        let warnings = self.repeated.warnings;
+        self.fresh_object(level, node)?;
+        // What is said about a value names the path to it.
+        if warnings == self.repeated.warnings && !self.answer.has_errors_since(mark) {
+            let written = self.answer.written_since(mark);
+            self.repeated.keep(level, node, written);
+        }
+        Ok(())
+    }
+
+    fn fresh_object(&mut self, level: LevelId, node: u32) -> WriteResult {
         let (plan, data) = self.level(level);
         let fields = variant(plan, data, node).expect("the caller saw the type");
-        self.check_size_and_time()?;
         let at = node as usize;
         if !data.in_chunks || at < CHUNK {
             let hydrated = &data.hydrated;
@@ -447,6 +476,7 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn several(&mut self, field: &'a ResponseField, count: usize) {
+        self.repeated.warnings += 1;
         let (code, key) = (code::MULTIPLE_VALUES, field.key.as_str());
         if self.answer.is_first_warning(code, field.location, key) {
             let message = format!(
