@@ -55,7 +55,9 @@ fn image() -> Vec<u8> {
         }
         builder.build().expect("a small image")
     });
-    image.as_bytes().to_vec()
+    let mut bytes = Vec::new();
+    image.write_to(&mut bytes).expect("memory takes all");
+    bytes
 }
 
 /// Makes all checksums right, as far as the directory can be found.

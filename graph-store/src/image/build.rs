@@ -9,7 +9,7 @@ use oxrdf::{GraphNameRef, NamedOrBlankNodeRef, QuadRef, TermRef};
 
 use super::bytes::BytesWriter;
 use super::columns::{BITMAP, LIST, VARIOUS};
-use super::dictionary::{self, Order};
+use super::dictionary::{Dictionary, Order};
 use super::error::ImageError;
 use super::format::{Kind, SectionWriter};
 use super::graphs::DEFAULT;
@@ -80,7 +80,7 @@ impl ImageBuilder {
     pub fn build(self) -> Result<Image, ImageError> {
         let path = Path::new("in memory");
         let bytes = self.written(BytesWriter::default(), path)?;
-        Image::of(bytes.into_bytes(), path)
+        Image::of(bytes, path)
     }
 
     /// Writes the image to a file, which is replaced as a whole or not at all. It is written to a file with
@@ -97,8 +97,9 @@ impl ImageBuilder {
         self.terms.close();
         let order = Order::of(&self.terms);
         let failed = |error| ImageError::io(path)(error);
-        let mut out = SectionWriter::new(out).map_err(failed)?;
-        dictionary::write(&mut out, &self.terms, &order).map_err(failed)?;
+        let dictionary = Dictionary::of(&self.terms, &order).map_err(failed)?;
+        let mut out = SectionWriter::new(out, dictionary.texts()).map_err(failed)?;
+        dictionary.write(&mut out).map_err(failed)?;
         drop(self.terms);
         let literals = order.terms.len() as u64 - u64::from(order.iris) - u64::from(order.blanks);
         let mut columns = ColumnWriter {
@@ -149,7 +150,7 @@ impl Image {
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ImageError> {
         let path = path.as_ref();
         put(path, |mut out| {
-            let written = out.write_all(self.as_bytes());
+            let written = self.write_to(&mut out);
             written.map_err(ImageError::io(path)).map(|()| out)
         })
     }

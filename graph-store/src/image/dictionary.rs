@@ -124,59 +124,89 @@ fn add_equal<T>(ranges: &mut Vec<u32>, start: u32, sorted: &[T], equals: impl Fn
     }
 }
 
-/// Writes the sections of the dictionary.
-pub(super) fn write<W: Write>(
-    out: &mut SectionWriter<W>,
-    interner: &Interner,
-    order: &Order,
-) -> io::Result<()> {
-    let mut prefixes = Prefixes::default();
-    let mut datatypes: HashMap<u32, u32> = HashMap::new();
-    let mut listed = Vec::new();
-    let mut entries = Vec::with_capacity(order.terms.len() + 1);
-    let (mut piece, mut written) = (Vec::with_capacity(2 * PIECE), 0);
-    let mut texts = out.begin(Kind::Terms, 0);
-    for (place, &term) in order.terms.iter().enumerate() {
-        let text = interner.text(term);
-        let (head, rest) = match interner.form_of(term) {
-            Form::Iri => {
-                let next = order.terms.get(place + 1).map(|next| interner.text(*next));
-                prefixes.split(text, next.unwrap_or_default())
+/// The dictionary of an image, as it is written.
+pub(super) struct Dictionary<'t> {
+    interner: &'t Interner,
+    order: &'t Order,
+    prefixes: Prefixes<'t>,
+    datatypes: Vec<u32>,
+    /// Place and head of each term, and the end of the last.
+    entries: Vec<u64>,
+}
+
+impl<'t> Dictionary<'t> {
+    /// Works out what each term becomes.
+    pub(super) fn of(interner: &'t Interner, order: &'t Order) -> io::Result<Self> {
+        let mut prefixes = Prefixes::default();
+        let mut numbers: HashMap<u32, u32> = HashMap::new();
+        let mut datatypes = Vec::new();
+        let mut entries = Vec::with_capacity(order.terms.len() + 1);
+        let mut end = 0;
+        for (place, &term) in order.terms.iter().enumerate() {
+            let text = interner.text(term);
+            let (head, rest) = match interner.form_of(term) {
+                Form::Iri => {
+                    let next = order.terms.get(place + 1).map(|next| interner.text(*next));
+                    prefixes.split(text, next.unwrap_or_default())
+                }
+                Form::Blank => (0, text),
+                Form::Plain => (PLAIN, text),
+                Form::Tagged(tag) => (head_of(tag, 1)?, text),
+                Form::Typed(datatype) => {
+                    let number = *numbers.entry(datatype).or_insert_with(|| {
+                        datatypes.push(order.places[datatype as usize]);
+                        // Datatypes are fewer than terms.
+                        datatypes.len() as u32 - 1
+                    });
+                    (head_of(number, 2)?, text)
+                }
+            };
+            entries.push(entry(head, end));
+            end += rest.len() as u64;
+            if end >= MAX_TEXT {
+                return Err(io_of_memory("there is a terabyte of text"));
             }
-            Form::Blank => (0, text),
-            Form::Plain => (PLAIN, text),
-            Form::Tagged(tag) => (head_of(tag, 1)?, text),
-            Form::Typed(datatype) => {
-                let number = *datatypes.entry(datatype).or_insert_with(|| {
-                    listed.push(order.places[datatype as usize]);
-                    // Datatypes are fewer than terms.
-                    listed.len() as u32 - 1
-                });
-                (head_of(number, 2)?, text)
-            }
-        };
-        entries.push(entry(head, written + piece.len() as u64));
-        piece.extend(rest.as_bytes());
-        if piece.len() >= PIECE {
-            texts.push(&piece)?;
-            written += piece.len() as u64;
-            piece.clear();
         }
+        entries.push(end);
+        Ok(Dictionary {
+            interner,
+            order,
+            prefixes,
+            datatypes,
+            entries,
+        })
     }
-    texts.push(&piece)?;
-    texts.end()?;
-    let end = written + piece.len() as u64;
-    if end >= MAX_TEXT {
-        return Err(io_of_memory("there is a terabyte of text"));
+
+    /// Returns the number of bytes of all texts.
+    pub(super) fn texts(&self) -> u64 {
+        self.entries.last().map_or(0, |end| end % MAX_TEXT)
     }
-    entries.push(end);
-    out.section(Kind::Prefixes, 0, &write_strings(prefixes.listed))?;
-    let tags = interner.tags.iter().map(String::as_str);
-    out.section(Kind::Tags, 0, &write_strings(tags))?;
-    out.numbers(Kind::Datatypes, 0, &listed)?;
-    out.numbers(Kind::Entries, 0, &entries)?;
-    out.numbers(Kind::Classes, 0, &order.classes)?;
-    out.numbers(Kind::Equal, 0, &order.equal)
+
+    /// Writes the sections, the texts first.
+    pub(super) fn write<W: Write>(&self, out: &mut SectionWriter<W>) -> io::Result<()> {
+        let mut piece = Vec::with_capacity(2 * PIECE);
+        let mut texts = out.begin(Kind::Terms, 0);
+        for (&term, places) in self.order.terms.iter().zip(self.entries.windows(2)) {
+            let text = self.interner.text(term).as_bytes();
+            // What is left of an IRI behind its prefix is no longer than the IRI.
+            let length = (places[1] % MAX_TEXT - places[0] % MAX_TEXT) as usize;
+            piece.extend_from_slice(&text[text.len() - length..]);
+            if piece.len() >= PIECE {
+                texts.push(&piece)?;
+                piece.clear();
+            }
+        }
+        texts.push(&piece)?;
+        texts.end()?;
+        let prefixes = self.prefixes.listed.iter().copied();
+        out.section(Kind::Prefixes, 0, &write_strings(prefixes))?;
+        let tags = self.interner.tags.iter().map(String::as_str);
+        out.section(Kind::Tags, 0, &write_strings(tags))?;
+        out.numbers(Kind::Datatypes, 0, &self.datatypes)?;
+        out.numbers(Kind::Entries, 0, &self.entries)?;
+        out.numbers(Kind::Classes, 0, &self.order.classes)?;
+        out.numbers(Kind::Equal, 0, &self.order.equal)
+    }
 }
 
 /// Returns the head of a literal with a tag or a datatype.

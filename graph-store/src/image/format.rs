@@ -1,7 +1,7 @@
 //! The file of an image: sections, a directory of them, and a footer.
 //!
 //! ```text
-//! "KGIMAGE1"  sections, each at a multiple of 8  directory  footer
+//! "KGIMAGE1"  bytes of the texts  texts of terms  sections, each at a multiple of 8  directory  footer
 //! ```
 //!
 //! The directory has an entry of 32 bytes for each section, with its checksum (CRC-32). The footer is
@@ -14,11 +14,9 @@ use std::io::{self, Write};
 use crc32fast::Hasher;
 use zerocopy::IntoBytes;
 
-use super::bytes::{ALIGN, Bytes, Part};
+use super::bytes::{ALIGN, Bytes, HEAD, Part, head};
 use super::error::{Fault, damaged};
 
-/// What a file begins with.
-const HEAD: &[u8; 8] = b"KGIMAGE1";
 /// What a file ends with.
 const TAIL: &[u8; 8] = b"KGIMGEND";
 /// The version of the format; another one is not read.
@@ -136,11 +134,12 @@ pub(super) struct SectionWriter<W> {
 }
 
 impl<W: Write> SectionWriter<W> {
-    pub(super) fn new(mut out: W) -> io::Result<Self> {
-        out.write_all(HEAD)?;
+    /// Begins a file; the texts of terms, of so many bytes, are to be its first section.
+    pub(super) fn new(mut out: W, texts: u64) -> io::Result<Self> {
+        out.write_all(&head(texts))?;
         Ok(SectionWriter {
             out,
-            at: HEAD.len() as u64,
+            at: HEAD as u64,
             directory: Vec::new(),
             entries: 0,
         })
@@ -248,26 +247,37 @@ pub(super) struct Directory {
 impl Directory {
     /// Reads the directory and compares all checksums.
     pub(super) fn read(bytes: &Bytes) -> Result<Self, Fault> {
-        let all = bytes.all();
-        let (entries, directory, checksum) = directory(all)?;
+        let (entries, directory, checksum) = directory(bytes)?;
         if crc(directory) != checksum {
             return Err(damaged("directory"));
         }
         let mut parts = HashMap::with_capacity(entries);
         for entry in directory.chunks_exact(ENTRY) {
             let kind = Kind::of_number(u32_at(entry, 0)).ok_or(damaged("directory"))?;
-            let part = Part {
-                start: size_at(entry, 8).ok_or(damaged("directory"))?,
-                length: size_at(entry, 16).ok_or(damaged("directory"))?,
+            let offset = size_at(entry, 8).ok_or(damaged("directory"))?;
+            let length = size_at(entry, 16).ok_or(damaged("directory"))?;
+            let (content, start) = match kind {
+                Kind::Terms => {
+                    let texts = bytes.texts().as_bytes();
+                    let is_right = (offset, length) == (HEAD, texts.len());
+                    (is_right.then_some(texts), Some(0))
+                }
+                _ => {
+                    let start = offset.checked_sub(bytes.rest_at());
+                    let start = start.filter(|start| start.is_multiple_of(ALIGN));
+                    let end = start.and_then(|start| start.checked_add(length));
+                    let range = start.zip(end);
+                    (
+                        range.and_then(|(start, end)| bytes.rest().get(start..end)),
+                        start,
+                    )
+                }
             };
-            let end = part.start.checked_add(part.length);
-            let content = end.and_then(|end| all.get(part.start..end));
-            let content = content.filter(|_| part.start.is_multiple_of(ALIGN));
-            let content = content.ok_or(damaged("directory"))?;
+            let (content, start) = content.zip(start).ok_or(damaged("directory"))?;
             if crc(content) != u32_at(entry, 24) {
                 return Err(damaged(kind.name()));
             }
-            parts.insert((kind, u32_at(entry, 4)), part);
+            parts.insert((kind, u32_at(entry, 4)), Part { start, length });
         }
         Ok(Directory { parts })
     }
@@ -292,10 +302,11 @@ impl Directory {
 }
 
 /// Returns the number of entries, the directory, and its checksum as the footer says it.
-fn directory(all: &[u8]) -> Result<(usize, &[u8], u32), Fault> {
-    let footer_at = all.len().checked_sub(FOOTER).ok_or(Fault::NotAnImage)?;
-    let (before, footer) = all.split_at(footer_at);
-    if !before.starts_with(HEAD) || !footer.ends_with(TAIL) {
+fn directory(bytes: &Bytes) -> Result<(usize, &[u8], u32), Fault> {
+    let rest = bytes.rest();
+    let footer_at = rest.len().checked_sub(FOOTER).ok_or(Fault::NotAnImage)?;
+    let (before, footer) = rest.split_at(footer_at);
+    if !footer.ends_with(TAIL) {
         return Err(Fault::NotAnImage);
     }
     let order = u32_at(footer, 0);
@@ -312,7 +323,8 @@ fn directory(all: &[u8]) -> Result<(usize, &[u8], u32), Fault> {
             known: VERSION,
         });
     }
-    let start = size_at(footer, 8).ok_or(damaged("footer"))?;
+    let start = size_at(footer, 8).and_then(|start| start.checked_sub(bytes.rest_at()));
+    let start = start.ok_or(damaged("footer"))?;
     let entries = u32_at(footer, 16) as usize;
     let end = entries
         .checked_mul(ENTRY)

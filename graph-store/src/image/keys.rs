@@ -266,12 +266,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::image::bytes::BytesWriter;
     use crate::image::format::SectionWriter;
 
     /// Writes and opens numbers.
     fn opened(numbers: &[u32]) -> (Bytes, Keys) {
         let encoded = encode(numbers.to_vec());
-        let mut out = SectionWriter::new(Vec::new()).unwrap();
+        let mut out = SectionWriter::new(Vec::new(), 0).unwrap();
         match encoded.form {
             Form::List => out.numbers(Kind::Subjects, 0, &encoded.list).unwrap(),
             Form::Bitmap(_) => {
@@ -279,7 +280,8 @@ mod tests {
                 out.numbers(Kind::SubjectRanks, 0, &encoded.ranks).unwrap();
             }
         }
-        let bytes = Bytes::copied(&out.finish().unwrap());
+        let bytes = BytesWriter::copied(&out.finish().unwrap());
+        let bytes = bytes.finish().unwrap();
         let directory = Directory::read(&bytes).unwrap();
         let kinds = (Kind::Subjects, Kind::SubjectRanks);
         let keys = Keys::open(&bytes, &directory, kinds, 0, encoded.form).unwrap();

@@ -63,7 +63,7 @@ use std::io;
 use std::path::Path;
 
 pub use build::ImageBuilder;
-use bytes::Bytes;
+use bytes::{Bytes, BytesWriter};
 use columns::Property;
 pub use error::{Fault, ImageError};
 pub use folder::{FolderOptions, Sync};
@@ -96,7 +96,7 @@ impl Image {
         let path = path.as_ref();
         let failed = |error| ImageError::io(path)(error);
         let mut file = File::open(path).map_err(failed)?;
-        Image::of(Bytes::read(&mut file).map_err(failed)?, path)
+        Image::of(BytesWriter::read(&mut file).map_err(failed)?, path)
     }
 
     /// Opens the content of such a file, which is copied.
@@ -104,17 +104,18 @@ impl Image {
     /// # Errors
     /// When the content was written by another version of the format, or is damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Fault> {
-        Image::checked(Bytes::copied(bytes))
+        Image::checked(BytesWriter::copied(bytes))
     }
 
-    fn of(bytes: Bytes, path: &Path) -> Result<Self, ImageError> {
+    fn of(bytes: BytesWriter, path: &Path) -> Result<Self, ImageError> {
         Image::checked(bytes).map_err(|fault| ImageError::Unreadable {
             path: path.to_owned(),
             fault,
         })
     }
 
-    fn checked(bytes: Bytes) -> Result<Self, Fault> {
+    fn checked(bytes: BytesWriter) -> Result<Self, Fault> {
+        let bytes = bytes.finish()?;
         let directory = Directory::read(&bytes)?;
         let terms = Terms::open(&bytes, &directory)?;
         let sets = GraphSets::open(&bytes, &directory, &terms)?;
@@ -166,10 +167,12 @@ impl Image {
         self.bytes.len() as u64
     }
 
-    /// Returns the content of the file of this image.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        self.bytes.all()
+    /// Writes the content of the file of this image.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_to(&self, out: &mut impl io::Write) -> io::Result<()> {
+        self.bytes.write(out)
     }
 
     /// Returns a property by the number of its IRI.

@@ -41,7 +41,6 @@ pub(super) struct Terms {
     pub(super) nodes: u32,
     /// Number of terms.
     pub(super) count: u32,
-    texts: Part,
     /// Place and head of each term, and the end of the last.
     entries: Part,
     prefixes: Vec<String>,
@@ -74,11 +73,11 @@ impl Terms {
             sum.ok_or(damaged("counts"))
         };
         let classes = bytes.u32s(directory.numbers(Kind::Classes, 0, 4)?);
+        directory.get(Kind::Terms, 0)?;
         let mut terms = Terms {
             iris: u32::try_from(iris).map_err(|_| damaged("counts"))?,
             nodes: count(sum(0))?,
             count: count(sum(literals))?,
-            texts: directory.get(Kind::Terms, 0)?,
             entries: directory.numbers(Kind::Entries, 0, 8)?,
             prefixes: strings(bytes.part(directory.get(Kind::Prefixes, 0)?))
                 .ok_or(damaged("prefixes"))?,
@@ -102,7 +101,7 @@ impl Terms {
             return Err(damaged("classes"));
         }
         let entries = bytes.u64s(self.entries);
-        let texts = bytes.part(self.texts);
+        let texts = bytes.texts();
         let is_whole = entries.len() == self.count as usize + 1
             && entries[0].is_multiple_of(MAX_TEXT)
             && entries[self.count as usize] == texts.len() as u64;
@@ -150,8 +149,7 @@ impl Terms {
     fn read<'i>(&'i self, bytes: &'i Bytes, id: u32) -> Option<View<'i>> {
         let &[entry, next] = bytes.u64s(self.entries).get(id as usize..)?.first_chunk()?;
         let place = |entry: u64| usize::try_from(entry % MAX_TEXT).ok();
-        let text = bytes.part(self.texts).get(place(entry)?..place(next)?)?;
-        let text = std::str::from_utf8(text).ok()?;
+        let text = bytes.texts().get(place(entry)?..place(next)?)?;
         let head = usize::try_from(entry >> PLACE_BITS).ok()?;
         if id < self.iris {
             let prefix = self.prefixes.get(head)?;
