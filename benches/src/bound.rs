@@ -315,15 +315,15 @@ impl<'i> Bound<'i> {
             }),
             "QT16" => out.root("university", self.university(instance)?, |out, node| {
                 let ages = students_of(node).filter_map(|node| self.age(node));
-                let (mut count, mut sum, mut most, mut least) = (0, 0, 0, usize::MAX);
+                let (mut count, mut sum, mut most, mut least) = (0_usize, 0, 0, usize::MAX);
                 for age in ages {
                     (count, sum) = (count + 1, sum + age);
                     (most, least) = (most.max(age), least.min(age));
                 }
                 out.name("undergraduateDegreeObtainedBystudent_aggregate");
-                let average = sum as f64 / f64::from(count);
+                let average = decimal(sum, count);
                 out.text(&format!(
-                    r#"{{"age":{{"avg":{average:?},"max":{most},"min":{least}}}}}"#
+                    r#"{{"age":{{"avg":"{average}","max":{most},"min":{least}}}}}"#
                 ));
             }),
             other => return Err(BoundError::NoTemplate(other.to_owned())),
@@ -426,6 +426,15 @@ fn number(instance: &Instance, name: &'static str) -> Result<usize, BoundError> 
     let value = instance.variables.get(name).and_then(Value::as_u64);
     let value = value.and_then(|value| usize::try_from(value).ok());
     value.ok_or(BoundError::Unbound(name))
+}
+
+/// Returns a quotient with up to 18 decimals, cut off.
+fn decimal(sum: usize, count: usize) -> String {
+    const ONE: u128 = 1_000_000_000_000_000_000;
+    let quotient = sum as u128 * ONE / count.max(1) as u128;
+    let text = format!("{}.{:018}", quotient / ONE, quotient % ONE);
+    let text = text.trim_end_matches('0');
+    text.trim_end_matches('.').to_owned()
 }
 
 /// Writes JSON.

@@ -107,7 +107,9 @@ fn run(
                 }
             }
             if answers.iter().any(|answer| *answer != answers[0]) {
-                return Err(format!("{} differs: {instance:?}", template.name).into());
+                return Err(
+                    format!("{} differs: {answers:?} to {instance:?}", template.name).into(),
+                );
             }
         }
         let [bound, image, oxigraph] = times.map(|times| times.summary().median);
