@@ -93,13 +93,29 @@ impl ImageBuilder {
         put(path, |out| self.written(out, path))
     }
 
+    /// Returns for each term the first property that it is a value of, or more than any for one that is none.
+    fn groups(&self, order: &Order) -> Vec<u32> {
+        let mut groups = vec![u32::MAX; order.terms.len()];
+        for (property, quads) in &self.quads {
+            let property = order.places[*property as usize];
+            for [_, object, _] in quads {
+                let group = &mut groups[*object as usize];
+                *group = property.min(*group);
+            }
+        }
+        groups
+    }
+
     fn written<W: Write>(mut self, out: W, path: &Path) -> Result<W, ImageError> {
         self.terms.close();
         let order = Order::of(&self.terms);
         let failed = |error| ImageError::io(path)(error);
-        let dictionary = Dictionary::of(&self.terms, &order).map_err(failed)?;
+        let groups = self.groups(&order);
+        let dictionary = Dictionary::of(&self.terms, &order, &groups).map_err(failed)?;
+        drop(groups);
         let mut out = SectionWriter::new(out, dictionary.texts()).map_err(failed)?;
         dictionary.write(&mut out).map_err(failed)?;
+        drop(dictionary);
         drop(self.terms);
         let literals = order.terms.len() as u64 - u64::from(order.iris) - u64::from(order.blanks);
         let mut columns = ColumnWriter {

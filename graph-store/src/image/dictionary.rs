@@ -8,7 +8,7 @@ use super::format::{Kind, SectionWriter};
 use super::intern::{Form, Interner};
 use super::io_of_memory;
 use super::literal::{CLASSES, Class, Sortable};
-use super::terms::{MAX_HEAD, MAX_TEXT, PLAIN, entry, write_strings};
+use super::terms::{Entry, MAX_HEAD, MAX_TEXT, PLAIN, Packed, write_strings};
 
 /// Bytes of terms that are written at once.
 const PIECE: usize = 1 << 20;
@@ -130,18 +130,22 @@ pub(super) struct Dictionary<'t> {
     order: &'t Order,
     prefixes: Prefixes<'t>,
     datatypes: Vec<u32>,
-    /// Place and head of each term, and the end of the last.
-    entries: Vec<u64>,
+    /// The entries of terms, in their order.
+    entries: Vec<Packed>,
+    /// The places of terms, in the order of their texts.
+    texts: Vec<u32>,
+    /// Bytes of all texts.
+    length: u64,
 }
 
 impl<'t> Dictionary<'t> {
-    /// Works out what each term becomes.
-    pub(super) fn of(interner: &'t Interner, order: &'t Order) -> io::Result<Self> {
+    /// Works out what each term becomes. Texts lie in the order of `groups`, a number for each term, and then in that of the
+    /// terms.
+    pub(super) fn of(interner: &'t Interner, order: &'t Order, groups: &[u32]) -> io::Result<Self> {
         let mut prefixes = Prefixes::default();
         let mut numbers: HashMap<u32, u32> = HashMap::new();
         let mut datatypes = Vec::new();
-        let mut entries = Vec::with_capacity(order.terms.len() + 1);
-        let mut end = 0;
+        let mut entries = Vec::with_capacity(order.terms.len());
         for (place, &term) in order.terms.iter().enumerate() {
             let text = interner.text(term);
             let (head, rest) = match interner.form_of(term) {
@@ -161,36 +165,50 @@ impl<'t> Dictionary<'t> {
                     (head_of(number, 2)?, text)
                 }
             };
-            entries.push(entry(head, end));
-            end += rest.len() as u64;
-            if end >= MAX_TEXT {
+            entries.push(Entry {
+                head,
+                place: 0,
+                // Bounded where terms are added.
+                length: rest.len() as u32,
+            });
+        }
+        let mut texts: Vec<u32> = (0..).take(order.terms.len()).collect();
+        texts.sort_by_key(|place| groups[order.terms[*place as usize] as usize]);
+        let mut length = 0;
+        for place in &texts {
+            let entry = &mut entries[*place as usize];
+            entry.place = length;
+            length += u64::from(entry.length);
+            if length >= MAX_TEXT {
                 return Err(io_of_memory("there is a terabyte of text"));
             }
         }
-        entries.push(end);
         Ok(Dictionary {
             interner,
             order,
             prefixes,
             datatypes,
-            entries,
+            entries: entries.into_iter().map(Entry::packed).collect(),
+            texts,
+            length,
         })
     }
 
     /// Returns the number of bytes of all texts.
     pub(super) fn texts(&self) -> u64 {
-        self.entries.last().map_or(0, |end| end % MAX_TEXT)
+        self.length
     }
 
     /// Writes the sections, the texts first.
     pub(super) fn write<W: Write>(&self, out: &mut SectionWriter<W>) -> io::Result<()> {
         let mut piece = Vec::with_capacity(2 * PIECE);
         let mut texts = out.begin(Kind::Terms, 0);
-        for (&term, places) in self.order.terms.iter().zip(self.entries.windows(2)) {
+        for place in &self.texts {
+            let term = self.order.terms[*place as usize];
             let text = self.interner.text(term).as_bytes();
+            let [.., length] = self.entries[*place as usize];
             // What is left of an IRI behind its prefix is no longer than the IRI.
-            let length = (places[1] % MAX_TEXT - places[0] % MAX_TEXT) as usize;
-            piece.extend_from_slice(&text[text.len() - length..]);
+            piece.extend_from_slice(&text[text.len() - length as usize..]);
             if piece.len() >= PIECE {
                 texts.push(&piece)?;
                 piece.clear();

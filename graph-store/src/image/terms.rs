@@ -3,8 +3,9 @@
 //! IRIs come first, in the order of their bytes; then blank nodes; then literals, class by class, in the
 //! order of their values. So numbers compare as the IRIs and values do that they stand for.
 //!
-//! The texts of all terms lie one after the other. A term is a number of 64 bits: where its text begins, and a head. The
-//! head of an IRI is the prefix that it shares with others; that of a literal is its datatype or tag.
+//! The texts of terms lie one after the other, those that are values of one property together, since a search looks
+//! through them. A term has an entry: where its text lies, and a head. The head of an IRI is the prefix that it shares with others; that of
+//! a literal is its datatype or tag.
 
 use std::cmp::Ordering;
 
@@ -21,16 +22,41 @@ use crate::query::TermView;
 
 /// The head of a literal of the datatype `xsd:string`.
 pub(super) const PLAIN: u32 = 0;
-/// Bits of the place of a text; the others are those of the head.
+/// Bits of the place of a text; the others of the first 64 are those of the head.
 const PLACE_BITS: u32 = 40;
 /// Texts have fewer bytes.
 pub(super) const MAX_TEXT: u64 = 1 << PLACE_BITS;
 /// Heads are below.
 pub(super) const MAX_HEAD: u32 = 1 << (u64::BITS - PLACE_BITS);
 
-/// Joins the place of a text, which is below [`MAX_TEXT`], with a head, which is below [`MAX_HEAD`].
-pub(super) fn entry(head: u32, place: u64) -> u64 {
-    u64::from(head) << PLACE_BITS | place
+/// Where the text of a term lies, and its head.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    /// Below [`MAX_HEAD`].
+    pub(super) head: u32,
+    /// Below [`MAX_TEXT`].
+    pub(super) place: u64,
+    pub(super) length: u32,
+}
+
+/// An entry as it is written.
+pub(super) type Packed = [u32; 3];
+
+impl Entry {
+    pub(super) fn packed(self) -> Packed {
+        let first = u64::from(self.head) << PLACE_BITS | self.place;
+        [first as u32, (first >> u32::BITS) as u32, self.length]
+    }
+
+    #[inline]
+    fn unpacked([low, high, length]: Packed) -> Self {
+        let first = u64::from(high) << u32::BITS | u64::from(low);
+        Entry {
+            head: (first >> PLACE_BITS) as u32,
+            place: first % MAX_TEXT,
+            length,
+        }
+    }
 }
 
 /// The terms of an image.
@@ -41,7 +67,7 @@ pub(super) struct Terms {
     pub(super) nodes: u32,
     /// Number of terms.
     pub(super) count: u32,
-    /// Place and head of each term, and the end of the last.
+    /// An [`Entry`] for each term.
     entries: Part,
     prefixes: Vec<String>,
     tags: Vec<String>,
@@ -78,7 +104,7 @@ impl Terms {
             iris: u32::try_from(iris).map_err(|_| damaged("counts"))?,
             nodes: count(sum(0))?,
             count: count(sum(literals))?,
-            entries: directory.numbers(Kind::Entries, 0, 8)?,
+            entries: directory.numbers(Kind::Entries, 0, size_of::<Packed>())?,
             prefixes: strings(bytes.part(directory.get(Kind::Prefixes, 0)?))
                 .ok_or(damaged("prefixes"))?,
             tags: strings(bytes.part(directory.get(Kind::Tags, 0)?)).ok_or(damaged("tags"))?,
@@ -100,12 +126,7 @@ impl Terms {
         if !bounds || !ends {
             return Err(damaged("classes"));
         }
-        let entries = bytes.u64s(self.entries);
-        let texts = bytes.texts();
-        let is_whole = entries.len() == self.count as usize + 1
-            && entries[0].is_multiple_of(MAX_TEXT)
-            && entries[self.count as usize] == texts.len() as u64;
-        if !is_whole {
+        if self.entries.length / size_of::<Packed>() != self.count as usize {
             return Err(damaged("entries of terms"));
         }
         // Datatypes are IRIs themselves.
@@ -147,10 +168,11 @@ impl Terms {
 
     #[inline]
     fn read<'i>(&'i self, bytes: &'i Bytes, id: u32) -> Option<View<'i>> {
-        let &[entry, next] = bytes.u64s(self.entries).get(id as usize..)?.first_chunk()?;
-        let place = |entry: u64| usize::try_from(entry % MAX_TEXT).ok();
-        let text = bytes.texts().get(place(entry)?..place(next)?)?;
-        let head = usize::try_from(entry >> PLACE_BITS).ok()?;
+        let (entries, _) = bytes.u32s(self.entries).as_chunks::<3>();
+        let entry = Entry::unpacked(*entries.get(id as usize)?);
+        let place = usize::try_from(entry.place).ok()?;
+        let text = bytes.texts().get(place..place + entry.length as usize)?;
+        let head = entry.head as usize;
         if id < self.iris {
             let prefix = self.prefixes.get(head)?;
             return Some(View::Iri { prefix, rest: text });
