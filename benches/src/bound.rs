@@ -239,9 +239,9 @@ impl<'i> Bound<'i> {
             }
             "QT9" => {
                 let order = &instance.variables["order"];
-                let by = ["title", "abstract"].into_iter();
-                let by = by.filter(|name| order.get(name).is_some());
-                let by = self.to(by.last().unwrap_or("title"));
+                let mut by = ["abstract", "title"].into_iter();
+                let by = by.find(|name| order.get(name).is_some());
+                let by = self.to(by.unwrap_or("title"));
                 out.root("university", self.university(instance)?, |out, node| {
                     out.list(ALUMNI, students_of(node).take(50), |out, node| {
                         out.object("advisor", advisor.ends(node), |out, node| {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use graph_store::GraphStore;
+use graph_store::image::{Image, ImageBuilder, ImageError};
 use graphql_gen::typesystem::ApiError;
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
+use oxigraph::io::{RdfFormat, RdfParseError, RdfParser};
 use oxigraph::store::{LoaderError, Store};
 
 use crate::generator::{Config, Format, Generator};
@@ -17,6 +18,12 @@ pub enum EmbeddedError {
     /// The data could not be loaded.
     #[error("failed to load the generated data")]
     Load(#[from] LoaderError),
+    /// The data could not be read.
+    #[error("failed to read the generated data")]
+    Read(#[from] RdfParseError),
+    /// No image comes of the data.
+    #[error("failed to build an image")]
+    Image(#[from] ImageError),
     /// The store failed.
     #[error("the store failed")]
     Storage(#[from] oxigraph::store::StorageError),
@@ -39,6 +46,19 @@ pub fn load(config: Config) -> Result<Store, EmbeddedError> {
     loader.load_from_reader(RdfFormat::NTriples, data)?;
     loader.commit()?;
     Ok(store)
+}
+
+/// Builds an image of the data of `config` in memory.
+///
+/// # Errors
+/// When the data do not fit into an image.
+pub fn image(config: Config) -> Result<Image, EmbeddedError> {
+    let mut builder = ImageBuilder::new();
+    let data = Generator::new(config, Format::Nt);
+    for quad in RdfParser::from_format(RdfFormat::NTriples).for_reader(data) {
+        builder.add(quad?.as_ref())?;
+    }
+    Ok(builder.build()?)
 }
 
 /// Makes a service of a SOML schema over a store.

@@ -36,6 +36,9 @@ pub enum HttpError {
     /// The service refuses.
     #[error("the service answers {0}")]
     Status(StatusCode),
+    /// The answer holds errors.
+    #[error("the answer holds errors: {0}")]
+    Errors(String),
     /// No request can be made of the parts.
     #[error("the request is malformed")]
     Request(#[from] hyper::http::Error),
@@ -85,13 +88,17 @@ pub fn address(url: &str) -> Result<SocketAddr, HttpError> {
 }
 
 /// Serves something else by the same HTTP library, on a free port of this machine and the runtime at
-/// hand: the response to a request whose body is a number is what `answer` says of it.
+/// hand: the response to a request whose body is a number is what `answer` says of it, and status 500
+/// where it says nothing.
 ///
 /// # Errors
 /// When nothing can listen.
-pub async fn serve(
-    answer: impl Fn(usize) -> Vec<u8> + Send + Sync + 'static,
-) -> Result<SocketAddr, HttpError> {
+pub async fn serve<A>(
+    answer: impl Fn(usize) -> A + Send + Sync + 'static,
+) -> Result<SocketAddr, HttpError>
+where
+    A: Future<Output = Option<Vec<u8>>> + Send + 'static,
+{
     let listener = TcpListener::bind("127.0.0.1:0").await;
     let listener = listener.map_err(HttpError::Connect)?;
     let address = listener.local_addr().map_err(HttpError::Connect)?;
@@ -105,8 +112,17 @@ pub async fn serve(
                 async move {
                     let body = request.into_body().collect().await?.to_bytes();
                     let number = std::str::from_utf8(&body).ok().and_then(|n| n.parse().ok());
-                    let body = number.map(|number| answer(number)).unwrap_or_default();
-                    Ok::<_, hyper::Error>(Response::new(Full::new(Bytes::from(body))))
+                    let answer = match number {
+                        Some(number) => answer(number).await,
+                        None => None,
+                    };
+                    let is_answered = answer.is_some();
+                    let body = Full::new(Bytes::from(answer.unwrap_or_default()));
+                    let mut response = Response::new(body);
+                    if !is_answered {
+                        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+                    }
+                    Ok::<_, hyper::Error>(response)
                 }
             });
             let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);

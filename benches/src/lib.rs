@@ -4,6 +4,7 @@
 pub mod bound;
 pub mod drive;
 pub mod embedded;
+pub mod embedded_http;
 pub mod floor;
 pub mod gateway;
 pub mod generator;

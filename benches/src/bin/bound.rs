@@ -6,16 +6,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use benches::bound::Bound;
-use benches::generator::{Config, Format, Generator};
+use benches::generator::Config;
 use benches::measure::Samples;
 use benches::workload::{Answer, TEMPLATES, instances};
 use benches::{SCHEMA, embedded};
 use clap::Parser;
-use graph_store::image::{Image, ImageBuilder, ImageStore};
+use graph_store::image::{Image, ImageStore};
 use graph_store::oxigraph::OxigraphStore;
 use graphql_service::RequestContext;
 use object_engine::ObjectService;
-use oxigraph::io::{RdfFormat, RdfParser};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -44,12 +43,7 @@ struct Arguments {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let config = Config::new(arguments.universities, 42)?;
-    let mut builder = ImageBuilder::new();
-    let data = Generator::new(config, Format::Nt);
-    for quad in RdfParser::from_format(RdfFormat::NTriples).for_reader(data) {
-        builder.add(quad?.as_ref())?;
-    }
-    let image = Arc::new(builder.build()?);
+    let image = Arc::new(embedded::image(config)?);
     let service = embedded::service(SCHEMA, Arc::new(ImageStore::new(Arc::clone(&image))))?;
     let oxigraph = match arguments.alone {
         true => None,

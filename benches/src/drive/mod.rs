@@ -1,14 +1,19 @@
 //! The load driver: every template, by every way, in turns, so that what else the machine does
 //! falls on all of them alike.
 
+mod clients;
+mod forms;
 mod peer;
 mod report;
 
+use std::future::ready;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+pub(crate) use clients::keep_busy;
+pub(crate) use forms::fastest;
 use graphql_service::{Request, RequestContext};
 use object_engine::ObjectService;
 use oxigraph::store::Store;
@@ -23,11 +28,6 @@ use crate::workload::{
     Answer, AnswerError, DirectError, Form, Instance, Prepared, Template, instances, prepare,
     write_json,
 };
-
-/// Turns in which forms are compared.
-const TURNS_OF_FORMS: u32 = 4;
-/// A form that takes so many times as long as the best one is given up.
-const GIVE_UP: u32 = 4;
 
 /// Settings of a run.
 #[derive(Clone, Debug)]
@@ -128,7 +128,7 @@ impl Driver {
     /// When a way fails to answer.
     pub fn measure(&self, template: &'static Template, load: &Load) -> Result<Row, DriveError> {
         let drawn = instances(template, load.config, load.instances);
-        let form = self.fastest(template, &drawn)?;
+        let form = fastest(&self.store, template, &drawn)?;
         let failed = |source| failed(template, form, source);
         let jobs: Vec<Job> = drawn
             .into_iter()
@@ -183,10 +183,10 @@ impl Driver {
             let written = instances
                 .get(number)
                 .map(|instance| write_json(&store, form, instance, &mut out));
-            match written {
-                Some(Ok(())) => out,
-                _ => Vec::new(),
-            }
+            ready(match written {
+                Some(Ok(())) => Some(out),
+                _ => None,
+            })
         };
         self.runtime.block_on(async {
             let direct = http::serve(answer).await?;
@@ -231,58 +231,6 @@ impl Driver {
             }
         }
         Ok(samples.summary())
-    }
-
-    /// Returns the form that takes the least time for all instances.
-    ///
-    /// Some forms take minutes over large data: each is tried with one instance first, and given up
-    /// when it takes much longer than the best.
-    fn fastest(
-        &self,
-        template: &'static Template,
-        drawn: &[Instance],
-    ) -> Result<&'static Form, DriveError> {
-        let mut forms = Vec::new();
-        for form in template.forms {
-            let first = self.least(template, form, &drawn[..drawn.len().min(1)], Duration::MAX)?;
-            forms.push((first, form));
-        }
-        forms.sort_by_key(|(first, _)| *first);
-        let mut fastest: Option<(Duration, &Form)> = None;
-        for (_, form) in forms {
-            let bound = fastest.map_or(Duration::MAX, |(least, _)| least * GIVE_UP);
-            let least = self.least(template, form, drawn, bound)?;
-            if fastest.is_none_or(|(time, _)| least < time) {
-                fastest = Some((least, form));
-            }
-        }
-        Ok(fastest.expect("every template has a form").1)
-    }
-
-    /// Returns the least time that a form takes for some instances, in a few turns, or the time
-    /// after which it was given up.
-    fn least(
-        &self,
-        template: &'static Template,
-        form: &'static Form,
-        drawn: &[Instance],
-        bound: Duration,
-    ) -> Result<Duration, DriveError> {
-        let mut least = Duration::MAX;
-        let mut out = Vec::new();
-        for _ in 0..TURNS_OF_FORMS {
-            let start = Instant::now();
-            for instance in drawn {
-                out.clear();
-                write_json(&self.store, form, instance, &mut out)
-                    .map_err(|source| failed(template, form, source))?;
-                if start.elapsed() > bound {
-                    return Ok(start.elapsed());
-                }
-            }
-            least = least.min(start.elapsed());
-        }
-        Ok(least)
     }
 
     /// Returns how many values the answers hold on average.
@@ -358,46 +306,11 @@ impl Driver {
         time: Duration,
     ) -> Result<(Samples, f64), DriveError> {
         let bodies: Arc<[Bytes]> = jobs.iter().map(|job| job.body.clone()).collect();
-        let before = cpu_time();
-        let start = Instant::now();
-        let mut samples = self.runtime.block_on(async {
-            let tasks: Vec<_> = (0..connections)
-                .map(|first| {
-                    let task = closed_loop(self.address, Arc::clone(&bodies), first, time);
-                    tokio::spawn(task)
-                })
-                .collect();
-            let mut samples = Samples::default();
-            for task in tasks {
-                samples.merge(task.await??);
-            }
-            Ok::<_, DriveError>(samples)
-        })?;
-        samples.add_cpu(cpu_time().saturating_sub(before));
-        let per_second = samples.summary().count as f64 / start.elapsed().as_secs_f64();
+        let asking = keep_busy(self.address, &bodies, connections, time);
+        let (samples, took) = self.runtime.block_on(asking)?;
+        let per_second = samples.summary().count as f64 / took.as_secs_f64();
         Ok((samples, per_second))
     }
-}
-
-/// Sends one request after the other.
-async fn closed_loop(
-    address: SocketAddr,
-    bodies: Arc<[Bytes]>,
-    first: usize,
-    time: Duration,
-) -> Result<Samples, HttpError> {
-    let mut connection = Connection::open(address).await?;
-    let mut samples = Samples::default();
-    let start = Instant::now();
-    for body in bodies.iter().cycle().skip(first) {
-        if start.elapsed() >= time {
-            break;
-        }
-        let sent = Instant::now();
-        connection.send(body.clone()).await?;
-        samples.add(sent.elapsed());
-    }
-    Ok(samples)
 }
 
 /// Runs `work` and adds the CPU time of the process meanwhile.

@@ -2,13 +2,18 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
+use oxigraph::sparql::results::{
+    QueryResultsFormat, QueryResultsParser, QueryResultsSerializer, QueryResultsSyntaxError,
+    SliceQueryResultsParserOutput,
+};
 use oxigraph::sparql::{
     QueryEvaluationError, QueryResults, QuerySolution, QuerySolutionIter, SparqlEvaluator,
     SparqlSyntaxError, Variable,
 };
 use oxigraph::store::Store;
 use oxrdf::Term;
+use serde_json::Deserializer;
+use serde_json::value::RawValue;
 use spargebra::{Query, SparqlParser};
 
 use super::{Form, Instance};
@@ -35,6 +40,12 @@ pub enum DirectError {
     /// The rows could not be written.
     #[error("failed to write rows")]
     Write(#[from] std::io::Error),
+    /// Written rows cannot be told apart.
+    #[error("rows are malformed JSON")]
+    Json(#[from] serde_json::Error),
+    /// Written rows cannot be read.
+    #[error("malformed SPARQL JSON")]
+    Results(#[source] Box<QueryResultsSyntaxError>),
 }
 
 /// All rows of one query.
@@ -111,6 +122,30 @@ pub fn collect(store: &Store, form: &Form, instance: &Instance) -> Result<Vec<Ro
         Ok(())
     })?;
     Ok(queries)
+}
+
+/// Reads what [`write_json`] wrote: the rows of each query.
+///
+/// # Errors
+/// When it is something else.
+pub fn read_json(written: &[u8]) -> Result<Vec<Rows>, DirectError> {
+    let results = Deserializer::from_slice(written).into_iter::<&RawValue>();
+    results
+        .map(|result| read_solutions(result?.get()))
+        .collect()
+}
+
+fn read_solutions(written: &str) -> Result<Rows, DirectError> {
+    let malformed = |error| DirectError::Results(Box::new(error));
+    let parser = QueryResultsParser::from_format(QueryResultsFormat::Json);
+    let read = parser.for_slice(written.as_bytes()).map_err(malformed)?;
+    let SliceQueryResultsParserOutput::Solutions(solutions) = read else {
+        return Err(DirectError::NotSelect);
+    };
+    let variables = solutions.variables().to_vec();
+    let rows = solutions.map(|row| Ok(row.map_err(malformed)?.values().to_vec()));
+    let rows = rows.collect::<Result<_, DirectError>>()?;
+    Ok(Rows { variables, rows })
 }
 
 /// Values of a variable so far, each once and in the order in which they came.

@@ -5,7 +5,7 @@ mod direct;
 mod instance;
 
 pub use answer::{Answer, AnswerError};
-pub use direct::{DirectError, Filling, Prepared, Rows, collect, prepare, write_json};
+pub use direct::{DirectError, Filling, Prepared, Rows, collect, prepare, read_json, write_json};
 pub use instance::{Instance, instances};
 
 /// A query template.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use benches::generator::Config;
-use benches::workload::{Answer, TEMPLATES, Template, collect, instances};
+use benches::workload::{Answer, TEMPLATES, Template, collect, instances, read_json, write_json};
 use benches::{SCHEMA, embedded};
 use graph_store::oxigraph::OxigraphStore;
 use graphql_service::RequestContext;
@@ -33,6 +33,10 @@ async fn compare(service: &ObjectService, template: &Template) -> usize {
         for form in template.forms {
             let rows = collect(&STORE, form, &instance).unwrap();
             let sparql = Answer::of_rows(template, &instance, &rows);
+            let mut written = Vec::new();
+            write_json(&STORE, form, &instance, &mut written).unwrap();
+            let read = read_json(&written).unwrap();
+            assert_eq!(sparql, Answer::of_rows(template, &instance, &read));
             let variables = &instance.variables;
             assert!(
                 graphql == sparql,

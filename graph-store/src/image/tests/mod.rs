@@ -1,5 +1,6 @@
 //! Stores in folders whose disk is slow, full or broken, and whose files were changed.
 
+mod commits;
 mod damage;
 mod disk;
 mod entries;

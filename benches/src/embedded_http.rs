@@ -1,0 +1,285 @@
+//! The templates over HTTP by two servers in this process, in turns: the service over an image, and
+//! Oxigraph behind a plain handler that runs hand-written SPARQL.
+
+use std::fmt::{self, Display, Formatter};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use oxigraph::store::Store;
+use tokio::runtime::Runtime;
+use tokio::task::spawn_blocking;
+
+use crate::drive::{DriveError, fastest, keep_busy};
+use crate::generator::Config;
+use crate::http::{self, Connection, HttpError};
+use crate::measure::{Samples, Summary};
+use crate::workload::{
+    Answer, AnswerError, DirectError, Form, Instance, Prepared, Template, instances, prepare,
+    read_json, write_json,
+};
+
+/// Instances that the forms of a template are tried with.
+const TRIAL: usize = 10;
+
+/// Head of the table whose lines are [`Row`]s.
+pub const HEAD: &str = "\
+| template | form | connections | service, requests/s | Oxigraph, requests/s | ratio \
+| service p50, µs | Oxigraph p50, µs | service p99, µs | Oxigraph p99, µs |
+|---|---|---:|---:|---:|---:|---:|---:|---:|---:|";
+
+/// Settings of a run.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// The data.
+    pub config: Config,
+    /// Instances of each template.
+    pub instances: usize,
+    /// Time of each turn.
+    pub time: Duration,
+    /// Turns that each way takes at each number of connections.
+    pub rounds: usize,
+    /// Numbers of connections.
+    pub connections: Vec<usize>,
+    /// Forms of a single query are parsed before the clock runs.
+    pub parsed_before: bool,
+}
+
+/// Why nothing could be measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbeddedHttpError {
+    /// A way fails under load, or no form can be chosen.
+    #[error("{template}: failed to measure")]
+    Drive {
+        /// Name of the template.
+        template: &'static str,
+        /// What happened.
+        #[source]
+        source: DriveError,
+    },
+    /// One of the servers does not answer.
+    #[error("failed over HTTP")]
+    Http(#[from] HttpError),
+    /// The service does not answer with data.
+    #[error("the service does not answer")]
+    Answer(#[from] AnswerError),
+    /// The answer of the handler is not one of SPARQL.
+    #[error("the handler does not answer")]
+    Direct(#[from] DirectError),
+    /// The two answers are not the same.
+    #[error("{template}: the answers differ for {instance:?}")]
+    Differs {
+        /// Name of the template.
+        template: &'static str,
+        /// What was asked.
+        instance: Box<Instance>,
+    },
+}
+
+/// What is measured.
+pub struct Contest {
+    /// The service.
+    pub service: SocketAddr,
+    /// The same data, for the handler.
+    pub store: Store,
+    /// Runs both servers.
+    pub servers: Runtime,
+    /// Runs the clients.
+    pub clients: Runtime,
+}
+
+/// A way to answer a template: a server, and the requests that are sent to it.
+struct Way {
+    address: SocketAddr,
+    bodies: Arc<[Bytes]>,
+}
+
+/// What the handler answers with.
+struct Handler {
+    store: Store,
+    form: &'static Form,
+    asked: Vec<(Instance, Option<Prepared>)>,
+}
+
+/// What was found for one template and one number of connections.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Name of the template.
+    pub template: &'static str,
+    /// The fastest form of SPARQL.
+    pub form: &'static str,
+    /// Connections, each with one request under way.
+    pub connections: usize,
+    /// The service over an image.
+    pub service: Throughput,
+    /// Oxigraph behind the handler.
+    pub oxigraph: Throughput,
+}
+
+/// What all turns of one way come to.
+#[derive(Clone, Copy, Debug)]
+pub struct Throughput {
+    /// Requests a second.
+    pub per_second: f64,
+    /// Times of single requests.
+    pub times: Summary,
+}
+
+impl Contest {
+    /// Measures one template: a row for each number of connections.
+    ///
+    /// # Errors
+    /// When a server fails to answer, or the two do not answer the same.
+    pub fn measure(
+        &self,
+        template: &'static Template,
+        load: &Load,
+    ) -> Result<Vec<Row>, EmbeddedHttpError> {
+        let failed = |source| EmbeddedHttpError::Drive {
+            template: template.name,
+            source,
+        };
+        let drawn = instances(template, load.config, load.instances);
+        let trial = &drawn[..drawn.len().min(TRIAL)];
+        let form = fastest(&self.store, template, trial).map_err(failed)?;
+        let ways = [
+            self.service(template, &drawn),
+            self.handler(form, &drawn, load.parsed_before)?,
+        ];
+        self.clients.block_on(compare(template, &drawn, &ways))?;
+        let mut rows = Vec::new();
+        for &connections in &load.connections {
+            let turns = self.clients.block_on(turns(&ways, connections, load));
+            let [service, oxigraph] = turns.map_err(failed)?;
+            rows.push(Row {
+                template: template.name,
+                form: form.name,
+                connections,
+                service,
+                oxigraph,
+            });
+        }
+        Ok(rows)
+    }
+
+    fn service(&self, template: &Template, drawn: &[Instance]) -> Way {
+        let bodies = drawn.iter().map(|instance| instance.body(template));
+        Way {
+            address: self.service,
+            bodies: bodies.map(|body| Bytes::from(body.to_string())).collect(),
+        }
+    }
+
+    /// Starts a server that answers with a form; a request is the number of an instance.
+    fn handler(
+        &self,
+        form: &'static Form,
+        drawn: &[Instance],
+        parsed_before: bool,
+    ) -> Result<Way, EmbeddedHttpError> {
+        let asked = drawn.iter().map(|instance| {
+            let prepared = match parsed_before {
+                true => prepare(form, instance)?,
+                false => None,
+            };
+            Ok((instance.clone(), prepared))
+        });
+        let handler = Arc::new(Handler {
+            store: self.store.clone(),
+            form,
+            asked: asked.collect::<Result<_, DirectError>>()?,
+        });
+        let answer = move |number| {
+            let handler = Arc::clone(&handler);
+            async move {
+                let answer = spawn_blocking(move || handler.answer(number)).await;
+                answer.ok().flatten()
+            }
+        };
+        let address = self.servers.block_on(http::serve(answer))?;
+        let numbers = 0..drawn.len();
+        Ok(Way {
+            address,
+            bodies: numbers.map(|n| Bytes::from(n.to_string())).collect(),
+        })
+    }
+}
+
+impl Handler {
+    /// Returns SPARQL JSON for an instance: of each query of the form, one after the other.
+    fn answer(&self, number: usize) -> Option<Vec<u8>> {
+        let (instance, prepared) = self.asked.get(number)?;
+        let mut out = Vec::new();
+        match prepared {
+            Some(prepared) => prepared.write_json(&self.store, &mut out).ok()?,
+            None => write_json(&self.store, self.form, instance, &mut out).ok()?,
+        }
+        Some(out)
+    }
+}
+
+/// Asks both ways for each instance once, and compares what they say.
+async fn compare(
+    template: &'static Template,
+    drawn: &[Instance],
+    ways: &[Way; 2],
+) -> Result<(), EmbeddedHttpError> {
+    let mut service = Connection::open(ways[0].address).await?;
+    let mut oxigraph = Connection::open(ways[1].address).await?;
+    for (number, instance) in drawn.iter().enumerate() {
+        let answer = service.send(ways[0].bodies[number].clone()).await?;
+        let answer = Answer::of_graphql(template, &answer)?;
+        let rows = oxigraph.send(ways[1].bodies[number].clone()).await?;
+        if answer != Answer::of_rows(template, instance, &read_json(&rows)?) {
+            return Err(EmbeddedHttpError::Differs {
+                template: template.name,
+                instance: Box::new(instance.clone()),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Keeps connections busy, to one way and to the other in turns.
+async fn turns(
+    ways: &[Way; 2],
+    connections: usize,
+    load: &Load,
+) -> Result<[Throughput; 2], DriveError> {
+    let mut found: [(Samples, Duration); 2] = Default::default();
+    for _ in 0..load.rounds {
+        for (way, (samples, time)) in ways.iter().zip(&mut found) {
+            let turn = keep_busy(way.address, &way.bodies, connections, load.time);
+            let (of_turn, took) = turn.await?;
+            samples.merge(of_turn);
+            *time += took;
+        }
+    }
+    Ok(found.map(|(samples, time)| {
+        let times = samples.summary();
+        let per_second = times.count as f64 / time.as_secs_f64();
+        Throughput { per_second, times }
+    }))
+}
+
+impl Display for Row {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (service, oxigraph) = (&self.service, &self.oxigraph);
+        write!(
+            f,
+            "| {} | {} | {} | {:.1} | {:.1} | {:.2} | {:.0} | {:.0} | {:.0} | {:.0} |",
+            self.template,
+            self.form,
+            self.connections,
+            service.per_second,
+            oxigraph.per_second,
+            service.per_second / oxigraph.per_second,
+            service.times.median,
+            oxigraph.times.median,
+            service.times.p99,
+            oxigraph.times.p99,
+        )
+    }
+}
