@@ -263,8 +263,8 @@ impl LocalStore for ImageStore {
         Some(walker(&self.read_by(context), request.dataset, context).hydrate(request))
     }
 
-    fn is_metered(&self) -> bool {
-        true
+    fn short_work(&self) -> Option<u64> {
+        Some(3_072)
     }
 }
 

@@ -191,7 +191,7 @@ impl LocalStore for OxigraphStore {
         }
     }
 
-    fn is_metered(&self) -> bool {
-        true
+    fn short_work(&self) -> Option<u64> {
+        Some(1_024)
     }
 }

@@ -92,7 +92,7 @@ impl<S: PatternSource> LocalStore for PatternStore<S> {
         Some(self.walker(request.dataset, context).hydrate(request))
     }
 
-    fn is_metered(&self) -> bool {
-        true
+    fn short_work(&self) -> Option<u64> {
+        Some(1_024)
     }
 }

@@ -103,7 +103,7 @@ impl<D: Data> LocalStore for View<D> {
         Some(self.walker(request.dataset, context).hydrate(request))
     }
 
-    fn is_metered(&self) -> bool {
-        true
+    fn short_work(&self) -> Option<u64> {
+        Some(1_024)
     }
 }

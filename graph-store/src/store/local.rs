@@ -28,9 +28,9 @@ pub trait LocalStore: Send + Sync {
         let _ = properties;
     }
 
-    /// Returns whether calls count their work by [`CallContext::spend`], so that short requests may
-    /// stay on their original thread.
-    fn is_metered(&self) -> bool {
-        false
+    /// Returns how much work takes about half a millisecond, as calls count it by
+    /// [`CallContext::spend`], so that short requests may stay on their original thread; `None` if it is not counted.
+    fn short_work(&self) -> Option<u64> {
+        None
     }
 }

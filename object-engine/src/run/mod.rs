@@ -32,14 +32,14 @@ use crate::mutate::WriteFacts;
 use crate::options::ServiceOptions;
 use crate::plan::{self, MutationPlan, Plan, PlanInput, RootValue, SchemaRegexes};
 
-/// Work that a request may do on an async worker, about half a millisecond.
+/// Work that a request may do on an async worker, about half a millisecond, where the store does not tell.
 const SHORT_WORK: u64 = 1_024;
 
-/// Work that a request may do in a slot of medium weight, about 30 milliseconds.
-const MEDIUM_WORK: u64 = 1 << 16;
+/// How much more work than on an async worker a request may do in a slot of medium weight, about 30 milliseconds.
+const MEDIUM: u64 = 64;
 
-/// Work that it takes to validate and plan a field of a document.
-const WORK_PER_FIELD: usize = 8;
+/// A request has as much work as on an async worker with so many fields to validate and plan.
+const SHORT_FIELDS: u64 = 128;
 
 /// Bytes of a new document, or values of variables, beyond which a request starts in a slot.
 const SHORT_TEXT: usize = 1_024;
@@ -172,10 +172,10 @@ impl Job {
 
     /// Runs the request, and brings what it gives into a form on the thread that it ran on.
     pub(crate) async fn run<T: Send + 'static>(self, form: fn(Executed) -> T) -> T {
-        match self.shared.store.local().map(LocalStore::is_metered) {
+        match self.shared.store.local().map(LocalStore::short_work) {
             None => self.over_network(form).await,
-            Some(true) => self.metered(form).await,
-            Some(false) => match self.in_slot(Weight::Medium, u64::MAX, form).await {
+            Some(Some(short)) => self.metered(short, form).await,
+            Some(None) => match self.in_slot(Weight::Medium, u64::MAX, form).await {
                 Some(done) => done,
                 None => unreachable!("no work exceeds a meter without limit"),
             },
@@ -183,10 +183,11 @@ impl Job {
     }
 
     /// Runs the request over a store that counts its work.
-    async fn metered<T: Send + 'static>(self, form: fn(Executed) -> T) -> T {
+    async fn metered<T: Send + 'static>(self, short: u64, form: fn(Executed) -> T) -> T {
+        let (limit, medium) = (short, MEDIUM * short);
         let cost = self.known.as_ref().map_or(0, |document| document.cost());
-        if cost <= SHORT_WORK && self.is_small() {
-            let meter = Arc::new(Meter::new(SHORT_WORK));
+        if cost <= limit && self.is_small() {
+            let meter = Arc::new(Meter::new(limit));
             let short = self.clone().with_meter(&meter).here();
             match AssertUnwindSafe(short).catch_unwind().await {
                 Ok(Started::Mutation(ready)) => return form(self.mutate(*ready).await),
@@ -200,8 +201,8 @@ impl Job {
                 Err(_) => return form(Reply::internal_error().into()),
             }
         }
-        if cost <= MEDIUM_WORK
-            && let Some(done) = self.in_slot(Weight::Medium, MEDIUM_WORK, form).await
+        if cost <= medium
+            && let Some(done) = self.in_slot(Weight::Medium, medium, form).await
         {
             return done;
         }
@@ -389,7 +390,7 @@ impl Job {
         has_small_variables && (self.known.is_some() || self.request.query.len() <= SHORT_TEXT)
     }
 
-    fn spend(&self, work: usize) -> Result<(), StoreError> {
+    fn spend(&self, work: u64) -> Result<(), StoreError> {
         self.call.spend(u32::try_from(work).unwrap_or(u32::MAX))
     }
 
@@ -407,7 +408,8 @@ impl Job {
         self.call.check()?;
         let (shared, request) = (&self.shared, &self.request);
         let (schema, documents) = (shared.api.schema(), &shared.documents);
-        let admit = |fields: usize| self.spend(fields.saturating_mul(WORK_PER_FIELD));
+        let per_field = shared.short_work() / SHORT_FIELDS;
+        let admit = |fields: usize| self.spend((fields as u64).saturating_mul(per_field));
         let document = match &self.known {
             Some(known) => {
                 admit(known.fields())?;
@@ -469,7 +471,7 @@ impl Job {
         documents.check_introspection(self.shared.api.schema(), prepared)?;
         if !asked.all(|root| documents.has_introspected(prepared, &root.key)) {
             // It reads nothing, and is long for all but small schemas.
-            self.spend(SHORT_WORK as usize + 1)?;
+            self.spend(self.shared.short_work() + 1)?;
         }
         Ok(())
     }
@@ -563,6 +565,12 @@ fn refused_slot(error: GraphqlError) -> Executed {
 }
 
 impl Shared {
+    /// Returns the work that a request may do on an async worker.
+    fn short_work(&self) -> u64 {
+        let counted = self.store.local().and_then(LocalStore::short_work);
+        counted.unwrap_or(SHORT_WORK)
+    }
+
     /// Returns the printed schema when a plan asks for it.
     fn printed(&self, plan: &Plan) -> Option<&ServiceSdl> {
         let asked = plan

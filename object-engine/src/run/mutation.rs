@@ -52,8 +52,8 @@ impl Job {
     /// Tries to carry out a mutation: on the worker while it is short, else in a slot.
     async fn try_once(&self, ready: &Arc<Ready>) -> Result<Executed, StoreError> {
         let plan = ready.mutation();
-        let is_short = match self.shared.store.local().map(LocalStore::is_metered) {
-            Some(is_metered) => is_metered && plan.is_small(),
+        let is_short = match self.shared.store.local().map(LocalStore::short_work) {
+            Some(short) => short.is_some() && plan.is_small(),
             // Nothing counts what is read.
             None => plan.is_small() && !plan.selects(),
         };

@@ -116,7 +116,7 @@ impl LocalStore for Recorder {
         self.inner_local().expect_inverse(properties);
     }
 
-    fn is_metered(&self) -> bool {
-        self.inner_local().is_metered()
+    fn short_work(&self) -> Option<u64> {
+        self.inner_local().short_work()
     }
 }
