@@ -71,10 +71,14 @@ use format::{Directory, Kind};
 use graphs::GraphSets;
 #[doc(hidden)]
 pub use log::check_log_entry;
+use oxrdf::vocab::rdf;
 pub use snapshot::Snapshot;
 pub use store::ImageStore;
 use terms::Terms;
 pub use walk::Columns;
+
+/// Greatest number of classes that are found faster than other IRIs.
+const MAX_CLASSES: usize = 4_096;
 
 /// RDF data that can be read and never change.
 pub struct Image {
@@ -133,14 +137,26 @@ impl Image {
         if (lengths.sum::<u64>(), in_graphs.sum::<u64>()) != (triples, quads) {
             return Err(error::damaged("counts"));
         }
-        Ok(Image {
+        let mut image = Image {
             bytes,
             terms,
             sets,
             properties,
             triples,
             quads,
-        })
+        };
+        image.note_names();
+        Ok(image)
+    }
+
+    /// Notes the IRIs of properties and classes, which every request names.
+    fn note_names(&mut self) {
+        let properties = self.properties.iter().map(|property| property.id);
+        let mut names: Vec<u32> = properties.collect();
+        let types = self.columns(rdf::TYPE);
+        let classes = types.iter().flat_map(Columns::by_object);
+        names.extend(classes.map(|(class, _)| class).take(MAX_CLASSES));
+        self.terms.note(&self.bytes, names.into_iter());
     }
 
     /// Returns the number of triples: those in several graphs count once.

@@ -9,6 +9,7 @@
 
 use std::cmp::Ordering;
 
+use foldhash::HashMap;
 use oxrdf::{
     BlankNode, BlankNodeRef, LiteralRef, NamedNode, NamedNodeRef, NamedOrBlankNode, Term, TermRef,
 };
@@ -73,6 +74,8 @@ pub(super) struct Terms {
     tags: Vec<String>,
     /// The datatypes of literals.
     datatypes: Vec<NamedNode>,
+    /// IRIs that requests look up again and again.
+    noted: HashMap<Box<str>, u32>,
     /// The first term of each class of literals, and the end of the last.
     classes: [u32; CLASSES + 1],
 }
@@ -109,6 +112,7 @@ impl Terms {
                 .ok_or(damaged("prefixes"))?,
             tags: strings(bytes.part(directory.get(Kind::Tags, 0)?)).ok_or(damaged("tags"))?,
             datatypes: Vec::new(),
+            noted: HashMap::default(),
             classes: classes.try_into().map_err(|_| damaged("classes"))?,
         };
         terms.check(bytes, bytes.u32s(directory.numbers(Kind::Datatypes, 0, 4)?))?;
@@ -274,7 +278,20 @@ impl Terms {
         }
     }
 
-    pub(super) fn find_iri(&self, bytes: &Bytes, iri: &str) -> Option<u32> {
+    /// Notes IRIs that requests look up again and again, so that they are found in one step.
+    pub(super) fn note(&mut self, bytes: &Bytes, iris: impl Iterator<Item = u32>) {
+        for id in iris {
+            if let View::Iri { prefix, rest } = self.get(bytes, id) {
+                let iri = [prefix, rest].concat();
+                self.noted.insert(iri.into(), id);
+            }
+        }
+    }
+
+    fn find_iri(&self, bytes: &Bytes, iri: &str) -> Option<u32> {
+        if let Some(id) = self.noted.get(iri) {
+            return Some(*id);
+        }
         search(0, self.iris, |id| match self.get(bytes, id) {
             View::Iri { prefix, rest } => compare_joined(prefix, rest, iri),
             _ => Ordering::Greater,

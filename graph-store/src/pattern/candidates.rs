@@ -23,6 +23,8 @@ use crate::query::{
 const FIRST_TURN: usize = 32;
 /// Maximum number of steps between a candidate and the value by which it is found.
 const MAX_STEPS: usize = 4;
+/// Values that are tested in one step of a scan of a property while none matches.
+const MISSES: usize = 4;
 /// Maximum number of sources that are read in turns.
 const MAX_SOURCES: usize = 6;
 
@@ -293,18 +295,14 @@ fn by_value<'s, S: QuadSource>(
     let matcher = TermMatcher::new(condition)?;
     let source = &walker.source;
     let ready = walker.step(step);
-    let pairs = walker.in_graphs(move |graph| source.pairs_by_object(&ready.property, graph));
+    let mut pairs = walker.in_graphs(move |graph| source.pairs_by_object(&ready.property, graph));
     // A value that several objects have is tested once where these follow each other.
     let mut tested: Option<(S::Term, bool)> = None;
-    let starts = pairs.map(move |pair| {
-        let (subject, object) = pair?;
+    let mut start_of = move |(subject, object): (S::Term, S::Term)| {
         let (start, end) = if ready.inverse {
             (object, subject)
         } else {
             (subject, object)
-        };
-        let Ok(node) = source.to_node(start) else {
-            return Ok(None);
         };
         let matches = match &tested {
             Some((known, matches)) if *known == end => *matches,
@@ -315,8 +313,22 @@ fn by_value<'s, S: QuadSource>(
                 matches
             }
         };
-        Ok(matches.then_some(node))
-    });
+        matches.then(|| source.to_node(start).ok()).flatten()
+    };
+    // Most values do not match; several of them are one step of the scan.
+    let mut next = move || -> Result<Option<Option<S::Node>>, StoreError> {
+        for _ in 0..MISSES {
+            let Some(pair) = pairs.next() else {
+                return Ok(None);
+            };
+            walker.tick()?;
+            if let Some(start) = start_of(pair?) {
+                return Ok(Some(Some(start)));
+            }
+        }
+        Ok(Some(None))
+    };
+    let starts = std::iter::from_fn(move || next().transpose());
     Ok(Some(Source {
         way: way.to_vec(),
         ..Source::new(Weight::Property, Box::new(starts))

@@ -99,10 +99,13 @@ pub(crate) fn sorted_page<N: Neighbours>(
             cache.insert(node.clone(), keys(source, node, order)?);
         }
     }
+    // Each key is looked up once, and not in each comparison.
     let cache = &*cache;
-    Ok(page_of(nodes, range, |a, b| {
-        compare_keys(order.keys, &cache[a], &cache[b]).then_with(|| source.compare(a, b))
-    }))
+    let keyed = nodes.into_iter().map(|node| (&cache[&node], node));
+    let page = page_of(keyed.collect(), range, |(a, of_a), (b, of_b)| {
+        compare_keys(order.keys, a, b).then_with(|| source.compare(of_a, of_b))
+    });
+    Ok(page.into_iter().map(|(_, node)| node).collect())
 }
 
 /// Orders and pages the values of one object; `members` is the test of those that count.
