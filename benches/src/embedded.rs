@@ -1,5 +1,6 @@
 //! The generated data in an embedded store, and the service over it.
 
+use std::io::Read;
 use std::sync::Arc;
 
 use graph_store::GraphStore;
@@ -53,9 +54,16 @@ pub fn load(config: Config) -> Result<Store, EmbeddedError> {
 /// # Errors
 /// When the data do not fit into an image.
 pub fn image(config: Config) -> Result<Image, EmbeddedError> {
+    image_of(RdfFormat::NTriples, Generator::new(config, Format::Nt))
+}
+
+/// Builds an image of data in memory.
+///
+/// # Errors
+/// When the data are malformed or do not fit into an image.
+pub fn image_of(format: RdfFormat, data: impl Read) -> Result<Image, EmbeddedError> {
     let mut builder = ImageBuilder::new();
-    let data = Generator::new(config, Format::Nt);
-    for quad in RdfParser::from_format(RdfFormat::NTriples).for_reader(data) {
+    for quad in RdfParser::from_format(format).for_reader(data) {
         builder.add(quad?.as_ref())?;
     }
     Ok(builder.build()?)

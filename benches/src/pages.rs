@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::ImageStore;
 use graphql_service::{Request, RequestContext};
 use object_engine::ObjectService;
 use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
 use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 
@@ -54,8 +53,8 @@ impl Pages {
     /// # Errors
     /// When the data cannot be loaded.
     pub fn new(runtime: Runtime) -> Result<Self, PagesError> {
-        let store = loaded()?;
-        let service = embedded::service(SCHEMA, Arc::new(OxigraphStore::new(store)))?;
+        let image = embedded::image_of(RdfFormat::Turtle, data().as_bytes())?;
+        let service = embedded::service(SCHEMA, Arc::new(ImageStore::new(image)))?;
         Ok(Pages { service, runtime })
     }
 
@@ -67,7 +66,7 @@ impl Pages {
         let query = format!(
             "{{ bookConnection(first: {position}{order}) {{ pageInfo {{ endCursor }} }} }}"
         );
-        let answer = self.answer(&query, Map::new());
+        let answer = parsed(&self.answer(&query, Map::new()));
         let cursor = answer["data"]["bookConnection"]["pageInfo"]["endCursor"].as_str();
         cursor.map_or_else(
             || Err(PagesError::Answer(answer.to_string())),
@@ -75,39 +74,41 @@ impl Pages {
         )
     }
 
-    /// Reads the page behind a cursor; returns how many objects are on it.
-    ///
-    /// # Errors
-    /// When there is no such page.
-    pub fn page(&self, order: &str, cursor: &str) -> Result<usize, PagesError> {
+    /// Reads the page behind a cursor, as JSON text.
+    #[must_use]
+    pub fn page(&self, order: &str, cursor: &str) -> Vec<u8> {
         let query = format!(
             "query($after: String) {{ bookConnection(first: {PAGE}, after: $after{order}) \
              {{ edges {{ cursor node {{ id title }} }} pageInfo {{ hasNextPage }} }} }}"
         );
         let variables = Map::from_iter([("after".to_owned(), Value::from(cursor))]);
-        let answer = self.answer(&query, variables);
-        let edges = answer["data"]["bookConnection"]["edges"].as_array();
-        edges.map_or_else(
-            || Err(PagesError::Answer(answer.to_string())),
-            |edges| Ok(edges.len()),
-        )
+        self.answer(&query, variables)
     }
 
-    fn answer(&self, query: &str, variables: Map<String, Value>) -> Value {
+    fn answer(&self, query: &str, variables: Map<String, Value>) -> Vec<u8> {
         let request = serde_json::json!({"query": query, "variables": variables});
         let request: Request = serde_json::from_value(request).expect("a request");
         let answer = self.service.execute(request, RequestContext::default());
         let body = self.runtime.block_on(answer).body;
-        serde_json::from_slice(&body.to_bytes()).expect("an answer is JSON")
+        body.to_bytes().to_vec()
     }
 }
 
-fn loaded() -> Result<Store, EmbeddedError> {
-    let store = Store::new()?;
-    let mut loader = store.bulk_loader();
-    loader.load_from_slice(RdfFormat::Turtle, data().as_bytes())?;
-    loader.commit()?;
-    Ok(store)
+/// Returns how many objects are on a page.
+///
+/// # Errors
+/// When it is none.
+pub fn count(page: &[u8]) -> Result<usize, PagesError> {
+    let answer = parsed(page);
+    let edges = answer["data"]["bookConnection"]["edges"].as_array();
+    edges.map_or_else(
+        || Err(PagesError::Answer(answer.to_string())),
+        |edges| Ok(edges.len()),
+    )
+}
+
+fn parsed(answer: &[u8]) -> Value {
+    serde_json::from_slice(answer).expect("an answer is JSON")
 }
 
 fn data() -> String {

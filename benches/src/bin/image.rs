@@ -4,20 +4,14 @@ use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use benches::generator::{Config, Format, Generator};
-use benches::measure::{Samples, peak_memory};
-use benches::workload::{Answer, TEMPLATES, instances};
-use benches::{SCHEMA, embedded};
+use benches::measure::peak_memory;
 use clap::Parser;
-use graph_store::image::{Image, ImageBuilder, ImageStore};
-use graph_store::oxigraph::OxigraphStore;
-use graphql_service::RequestContext;
-use object_engine::ObjectService;
+use graph_store::image::{Image, ImageBuilder};
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxigraph::store::Store;
 use oxrdf::Quad;
@@ -48,10 +42,6 @@ struct Arguments {
     /// Leaves Oxigraph out, which takes ten times the memory.
     #[arg(long)]
     alone: bool,
-    /// Times the query templates in process as well, over the image and over Oxigraph, with so many
-    /// random instances of each.
-    #[arg(long, default_value_t = 0)]
-    templates: usize,
     /// Folder for the data and the image, which are removed at the end.
     #[arg(long, default_value = "target/image")]
     folder: PathBuf,
@@ -118,16 +108,6 @@ fn main() -> Result<(), Box<dyn Error>> {
             )?;
         }
     }
-    if arguments.templates > 0 {
-        let image = ImageStore::new(Image::open(&path)?);
-        let oxigraph = OxigraphStore::new(load(&data, format)?);
-        oxigraph.seal()?;
-        let services = [
-            embedded::service(SCHEMA, Arc::new(image))?,
-            embedded::service(SCHEMA, Arc::new(oxigraph))?,
-        ];
-        templates(&mut out, config, arguments.templates, &services)?;
-    }
     std::fs::remove_file(&path)?;
     std::fs::remove_file(&data)?;
     Ok(())
@@ -139,46 +119,6 @@ fn load(data: &Path, format: RdfFormat) -> Result<Store, Box<dyn Error>> {
     loader.load_from_reader(format, BufReader::new(File::open(data)?))?;
     loader.commit()?;
     Ok(store)
-}
-
-/// Times each template over an image and over Oxigraph, in turns, and compares the answers.
-fn templates(
-    out: &mut impl Write,
-    config: Config,
-    count: usize,
-    services: &[ObjectService; 2],
-) -> Result<(), Box<dyn Error>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    writeln!(out, "\n| | image, µs | Oxigraph, µs | Oxigraph to image |")?;
-    writeln!(out, "|---|---:|---:|---:|")?;
-    for template in TEMPLATES {
-        let mut times = [Samples::default(), Samples::default()];
-        for instance in instances(template, config, count) {
-            let mut answers = Vec::new();
-            for (service, times) in services.iter().zip(&mut times) {
-                // The first one warms up.
-                for round in 0..4 {
-                    let request = instance.request(template);
-                    let begun = Instant::now();
-                    let answer = service.execute(request, RequestContext::default());
-                    let answer = runtime.block_on(answer).body.to_bytes();
-                    let took = begun.elapsed();
-                    if round == 0 {
-                        answers.push(Answer::of_graphql(template, &answer)?);
-                    } else {
-                        times.add(took);
-                    }
-                }
-            }
-            if answers[0] != answers[1] {
-                return Err(format!("{} differs: {instance:?}", template.name).into());
-            }
-        }
-        let [image, oxigraph] = times.map(|times| times.summary().median);
-        let (name, ratio) = (template.name, oxigraph / image);
-        writeln!(out, "| {name} | {image:.0} | {oxigraph:.0} | {ratio:.1} |")?;
-    }
-    Ok(())
 }
 
 /// Parses on one thread and collects on another.

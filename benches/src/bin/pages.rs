@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::{self, Write};
 
 use benches::measure::Samples;
-use benches::pages::{OBJECTS, ORDERS, PAGE, POSITIONS, Pages};
+use benches::pages::{OBJECTS, ORDERS, PAGE, POSITIONS, Pages, count};
 use clap::Parser;
 use tokio::runtime::Runtime;
 
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let pages = Pages::new(Runtime::new()?)?;
     let mut out = io::stdout().lock();
-    writeln!(out, "Pages of {PAGE} of {OBJECTS} objects, milliseconds\n")?;
+    writeln!(out, "Pages of {PAGE} of {OBJECTS} objects, microseconds\n")?;
     writeln!(
         out,
         "| order | after object | median | p95 | median relative to the first |"
@@ -38,7 +38,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         for round in 0..=arguments.rounds {
             for (position, cursor, samples) in &mut cursors {
                 let mut timed = Samples::default();
-                let found = timed.time(|| pages.page(order, cursor))?;
+                let page = timed.time(|| pages.page(order, cursor));
+                let found = count(&page)?;
                 if found != PAGE {
                     return Err(format!("{found} objects behind {position}").into());
                 }
@@ -54,9 +55,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             let first = *first.get_or_insert(summary.median);
             writeln!(
                 out,
-                "| {name} | {position} | {:.2} | {:.2} | {:.2} |",
-                summary.median / 1e3,
-                summary.p95 / 1e3,
+                "| {name} | {position} | {:.0} | {:.0} | {:.2} |",
+                summary.median,
+                summary.p95,
                 summary.median / first,
             )?;
         }

@@ -165,19 +165,29 @@ impl<'t> Dictionary<'t> {
                     (head_of(number, 2)?, text)
                 }
             };
-            entries.push(Entry {
-                head,
-                place: 0,
-                // Bounded where terms are added.
-                length: rest.len() as u32,
-            });
+            // Bounded where terms are added.
+            let length = rest.len() as u32;
+            let place = 0;
+            entries.push(
+                Entry {
+                    head,
+                    place,
+                    length,
+                }
+                .packed(),
+            );
         }
         let mut texts: Vec<u32> = (0..).take(order.terms.len()).collect();
         texts.sort_by_key(|place| groups[order.terms[*place as usize] as usize]);
         let mut length = 0;
         for place in &texts {
-            let entry = &mut entries[*place as usize];
-            entry.place = length;
+            let packed = &mut entries[*place as usize];
+            let entry = Entry::unpacked(*packed);
+            *packed = Entry {
+                place: length,
+                ..entry
+            }
+            .packed();
             length += u64::from(entry.length);
             if length >= MAX_TEXT {
                 return Err(io_of_memory("there is a terabyte of text"));
@@ -188,7 +198,7 @@ impl<'t> Dictionary<'t> {
             order,
             prefixes,
             datatypes,
-            entries: entries.into_iter().map(Entry::packed).collect(),
+            entries,
             texts,
             length,
         })

@@ -50,7 +50,7 @@ impl Entry {
     }
 
     #[inline]
-    fn unpacked([low, high, length]: Packed) -> Self {
+    pub(super) fn unpacked([low, high, length]: Packed) -> Self {
         let first = u64::from(high) << u32::BITS | u64::from(low);
         Entry {
             head: (first >> PLACE_BITS) as u32,
