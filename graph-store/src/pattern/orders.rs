@@ -93,6 +93,8 @@ impl<N> KeptOrders<N> {
             return;
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        // Requests that come at the same time make the same order.
+        known.retain(|kept| kept.order != selection.order || !kept.selects_as(selection));
         let mut taken: usize = known.iter().map(|kept| bytes(&kept.nodes)).sum();
         let mut dropped = 0;
         while taken > room {
