@@ -44,6 +44,15 @@ pub struct Written {
     truncations: u64,
 }
 
+impl Written {
+    /// Returns the number of bytes.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "every value has a text")]
+    pub fn len(&self) -> usize {
+        self.end - self.start
+    }
+}
+
 /// A step of the path to the value that is being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathStep<'a> {

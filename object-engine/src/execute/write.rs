@@ -21,6 +21,8 @@ use crate::plan::{
 
 /// How many objects are written between two checks of the deadline.
 const CHECK_EVERY: u32 = 256;
+/// Copying so many bytes of the answer takes as long as writing an object.
+const BYTES_OF_AN_OBJECT: usize = 512;
 
 pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Result<Answer, StoreError> {
     let mut writer = Writer::new(execution, fetched, execution.writer());
@@ -62,7 +64,7 @@ pub(super) struct Writer<'a> {
     pub(super) execution: &'a Execution<'a>,
     fetched: &'a Fetched,
     pub(super) answer: AnswerWriter<'a>,
-    /// Objects written so far.
+    /// Objects written since the last check of the deadline.
     objects: u32,
     /// Values of levels that are aggregated.
     pub(super) columns: HashMap<LevelId, Rc<Columns<'a>>>,
@@ -267,7 +269,7 @@ impl<'a> Writer<'a> {
         if let Some(written) = self.repeated.find(level, node)
             && self.answer.repeat(written)
         {
-            return Ok(());
+            return self.count_objects(written.len() / BYTES_OF_AN_OBJECT);
         }
         let mark = self.answer.mark();
         let warnings = self.repeated.warnings;
@@ -337,9 +339,18 @@ impl<'a> Writer<'a> {
 
     /// Checks from time to time that the request is still live.
     pub(super) fn check_time(&mut self) -> WriteResult {
-        self.objects = self.objects.wrapping_add(1);
-        if self.objects.is_multiple_of(CHECK_EVERY)
-            && let Err(error) = self.execution.context.spend(CHECK_EVERY)
+        self.count_objects(1)
+    }
+
+    /// Counts the work of some objects.
+    fn count_objects(&mut self, objects: usize) -> WriteResult {
+        let objects = u32::try_from(objects).unwrap_or(u32::MAX);
+        self.objects = self.objects.saturating_add(objects);
+        if self.objects >= CHECK_EVERY
+            && let Err(error) = self
+                .execution
+                .context
+                .spend(std::mem::take(&mut self.objects))
         {
             self.stop(error);
         }
