@@ -124,7 +124,13 @@ impl DataStore {
             &settings.store.data_dir,
             settings.sparql.addresses.is_empty(),
         ) {
-            (None, true) => Ok(DataStore::Embedded(EmbeddedStore::in_memory()?)),
+            (None, true) => {
+                let store = EmbeddedStore::in_memory()?;
+                if let EmbeddedStore::Image(image) = &store {
+                    image.set_order_memory(settings.store.order_memory);
+                }
+                Ok(DataStore::Embedded(store))
+            }
             (Some(folder), true) => {
                 let image = data_folder::open_image(folder, &settings.store)?;
                 let store = EmbeddedStore::Image(Arc::new(image));

@@ -147,7 +147,8 @@ mod tests {
     fn pages_of_kept_orders_are_those_of_changed_data() {
         let all_names: Vec<String> = (0..50).map(|number| format!("t{number:02}")).collect();
         let names: Vec<&str> = all_names.iter().map(String::as_str).collect();
-        let (kept, none) = (store(&names), store(&names).with_order_memory(0));
+        let (kept, none) = (store(&names), store(&names));
+        none.set_order_memory(0);
         let context = CallContext::new();
         let page = |store: &ImageStore, offset| {
             let page = Page {

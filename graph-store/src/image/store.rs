@@ -76,10 +76,8 @@ impl ImageStore {
     /// each object of each order. 64 MiB unless set; 0 keeps none.
     ///
     /// Orders are made when a page is asked for, and dropped when the data change.
-    #[must_use]
-    pub fn with_order_memory(self, bytes: usize) -> Self {
+    pub fn set_order_memory(&self, bytes: usize) {
         self.snapshot().orders.set_bound(bytes);
-        self
     }
 
     /// Puts the quads of a builder into a folder that holds no data yet, and opens it. The folder is created

@@ -14,6 +14,8 @@ pub struct StoreSettings {
     pub sync: SyncWhen,
     /// The time between two syncs with `interval` (`store.syncInterval`).
     pub sync_interval: Duration,
+    /// Bytes that kept orders may take (`store.orderMemory`).
+    pub order_memory: usize,
     /// The folder of backups that a running service makes (`store.backupDir`).
     pub backup_dir: Option<PathBuf>,
 }
@@ -33,6 +35,7 @@ impl Default for StoreSettings {
             data_dir: None,
             sync: SyncWhen::Commit,
             sync_interval: Duration::from_secs(1),
+            order_memory: 64 << 20,
             backup_dir: None,
         }
     }

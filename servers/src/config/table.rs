@@ -237,6 +237,7 @@ properties! {
     "store.dataDir" => store.data_dir, "Folder in which the embedded store keeps data and schemas over a restart, as `--data-dir` does. It is made where there is none; one process uses it at a time. With `none`, data and schemas are in memory.";
     "store.sync" => store.sync, "When changes to the folder are synced, so that they survive the end of the machine: with `commit` before each is answered, with `interval` every `store.syncInterval`.";
     "store.syncInterval" => store.sync_interval, "Time between two syncs with `store.sync: interval`. What was changed since the last one is lost if the process is killed or the machine ends.";
+    "store.orderMemory" => store.order_memory, "Memory in bytes for orders of objects that the embedded store keeps between requests, so that a page costs the same wherever it lies: 4 for each object of each order. 0 keeps none.";
     "store.backupDir" => store.backup_dir, "Folder in which a running service makes backups, as `soml backup --url` asks it to. With `none`, it makes none.";
     "http.maxBodyBytes" => max_body_bytes, "Maximum size of the body of a GraphQL request, in bytes.";
     "http.maxSchemaBytes" => max_schema_bytes, "Maximum size of a SOML document that is sent, in bytes.";

@@ -47,6 +47,7 @@ impl DataFolder {
             true => ImageStore::open(folder, &options)?,
             false => ImageStore::create(folder, ImageBuilder::new(), &options)?,
         };
+        image.set_order_memory(settings.order_memory);
         DataFolder::over(image, folder)
     }
 
@@ -109,7 +110,9 @@ pub fn open_image(folder: &Path, settings: &StoreSettings) -> Result<ImageStore,
             path: folder.to_owned(),
         });
     }
-    Ok(ImageStore::open(folder, &options(settings))?)
+    let image = ImageStore::open(folder, &options(settings))?;
+    image.set_order_memory(settings.order_memory);
+    Ok(image)
 }
 
 /// Tells whether a folder has data, be they none.
