@@ -324,6 +324,16 @@ impl<'i> QuadSource for Reader<'i> {
         self.with_iri(a, |a| self.with_iri(b, |b| a.as_str().cmp(b.as_str())))
     }
 
+    fn rank_of_node(&self, node: &u32) -> Option<u32> {
+        self.is_ordered(*node).then_some(node + 1)
+    }
+
+    fn rank_of_string(&self, term: &u32) -> Option<u32> {
+        let image = &self.data.image;
+        let is_ranked = self.is_ordered(*term) && image.terms.is_string(&image.bytes, *term);
+        is_ranked.then_some(term + 1)
+    }
+
     fn as_node<'t>(&self, term: &'t u32) -> Option<&'t u32> {
         let is_node = match self.is_ordered(*term) {
             true => *term < self.data.image.terms.iris,

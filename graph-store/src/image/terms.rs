@@ -194,6 +194,11 @@ impl Terms {
         }
     }
 
+    /// Returns whether a term is a string without a tag. Those are in the order of their texts.
+    pub(super) fn is_string(&self, bytes: &Bytes, id: u32) -> bool {
+        id >= self.nodes && matches!(self.get(bytes, id), View::Plain(_))
+    }
+
     /// Shows a term as one of the data model.
     pub(super) fn with<R>(&self, bytes: &Bytes, id: u32, view: impl FnOnce(TermRef<'_>) -> R) -> R {
         match self.get(bytes, id) {

@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::query::{
     Dataset, NodeCondition, OrderKey, OrderWay, Position, Selection, SortBy, Take, Window,
 };
-use crate::store::order::keys;
+use crate::store::order::{keys, ranked_page};
 use crate::store::ready_order::ReadyOrder;
 use crate::store::{Windowed, compare_keys};
 use crate::value::SortValue;
@@ -191,6 +191,11 @@ impl<S: QuadSource> Walker<'_, S> {
         }
         let started = Instant::now();
         let order = ReadyOrder::new(self, &selection.order);
+        if let Some(sorted) = ranked_page(self, &nodes, &order, 0..nodes.len())? {
+            self.settle()?;
+            self.record("sorts", sorted.len(), started);
+            return Ok(sorted);
+        }
         let mut keyed: Vec<(Vec<SortValue>, S::Node)> = Vec::with_capacity(nodes.len());
         for node in nodes {
             self.tick()?;

@@ -177,6 +177,14 @@ impl<S: QuadSource> Neighbours for Walker<'_, S> {
         self.source.to_node(term)
     }
 
+    fn rank_of_node(&self, node: &S::Node) -> Option<u32> {
+        self.source.rank_of_node(node)
+    }
+
+    fn rank_of_string(&self, term: &S::Term) -> Option<u32> {
+        self.source.rank_of_string(term)
+    }
+
     fn text(&self, term: &S::Term) -> String {
         self.source.with_term(term, |term| term.to_string())
     }

@@ -134,6 +134,17 @@ pub(crate) trait QuadSource {
     /// Compares two IRIs by code point.
     fn compare(&self, a: &Self::Node, b: &Self::Node) -> Ordering;
 
+    /// Returns a number above 0 by which an IRI is ordered; `None` where numbers do not tell.
+    fn rank_of_node(&self, _node: &Self::Node) -> Option<u32> {
+        None
+    }
+
+    /// Returns a number above 0 by which a string without a tag is ordered; `None` for other terms, and where numbers do not
+    /// tell.
+    fn rank_of_string(&self, _term: &Self::Term) -> Option<u32> {
+        None
+    }
+
     /// Returns the IRI that a term is.
     fn as_node<'t>(&self, term: &'t Self::Term) -> Option<&'t Self::Node>;
 

@@ -12,6 +12,7 @@ use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 use oxrdf::{NamedNode, Term};
+use soml_core::datatype::Scalar;
 
 use super::compare_keys;
 use super::ready_order::{By, ReadyOrder, ReadyPage, ReadyPlace, ReadyWay};
@@ -72,6 +73,17 @@ pub(crate) trait Neighbours {
     /// Converts handles to the IRIs that they stand for.
     fn to_iris(&self, nodes: Vec<Self::Node>) -> Vec<NamedNode>;
 
+    /// Returns a number above 0 by which an IRI is ordered; `None` where numbers do not tell.
+    fn rank_of_node(&self, _node: &Self::Node) -> Option<u32> {
+        None
+    }
+
+    /// Returns a number above 0 by which a string without a tag is ordered; `None` for other terms, and where numbers do not
+    /// tell.
+    fn rank_of_string(&self, _term: &Self::Term) -> Option<u32> {
+        None
+    }
+
     /// Returns what [`shown`](crate::evaluate::shown) returns for the values.
     fn shown(&self, by: &SortBy, values: Vec<Self::Term>) -> SortValue;
 }
@@ -91,6 +103,9 @@ pub(crate) fn sorted_page<N: Neighbours>(
     if order.keys.is_empty() {
         return Ok(page_of(nodes, range, |a, b| source.compare(a, b)));
     }
+    if let Some(page) = ranked_page(source, &nodes, order, range.clone())? {
+        return Ok(page);
+    }
     for (position, node) in nodes.iter().enumerate() {
         if position % CHECK_EVERY == 0 {
             source.context().check()?;
@@ -106,6 +121,77 @@ pub(crate) fn sorted_page<N: Neighbours>(
         compare_keys(order.keys, a, b).then_with(|| source.compare(of_a, of_b))
     });
     Ok(page.into_iter().map(|(_, node)| node).collect())
+}
+
+/// Sorts objects as [`sorted_page`] does where all of their keys have ranks; returns those in `range`, else nothing.
+pub(crate) fn ranked_page<N: Neighbours>(
+    source: &N,
+    nodes: &[N::Node],
+    order: &ReadyOrder<'_, N>,
+    range: Range<usize>,
+) -> Result<Option<Vec<N::Node>>, StoreError> {
+    let keys = order.keys.len();
+    let mut ranks = Vec::with_capacity(nodes.len() * keys);
+    for (position, node) in nodes.iter().enumerate() {
+        if position % CHECK_EVERY == 0 {
+            source.context().check()?;
+        }
+        for ways in &order.ways {
+            match rank_of(source, node, ways)? {
+                Some(rank) => ranks.push(rank),
+                None => return Ok(None),
+            }
+        }
+    }
+    let compare = |a: &usize, b: &usize| {
+        let of = |node: &usize| ranks[node * keys..][..keys].iter();
+        let pairs = order.keys.iter().zip(of(a).zip(of(b)));
+        let by_keys = pairs.map(|(key, (a, b))| match key.descending {
+            true => b.cmp(a),
+            false => a.cmp(b),
+        });
+        let unequal = by_keys.into_iter().find(|ordering| ordering.is_ne());
+        unequal.unwrap_or_else(|| source.compare(&nodes[*a], &nodes[*b]))
+    };
+    let page = page_of((0..nodes.len()).collect(), range, compare);
+    Ok(Some(page.into_iter().map(|at| nodes[at].clone()).collect()))
+}
+
+/// Returns the rank of a key of an object, 0 where it has no value; `None` where numbers do not tell.
+fn rank_of<N: Neighbours>(
+    source: &N,
+    node: &N::Node,
+    ways: &[ReadyWay<'_, N>],
+) -> Result<Option<u32>, StoreError> {
+    // Where there are several ways, types decide, and others compare what they have in common.
+    let [way] = ways else {
+        return Ok(None);
+    };
+    let is_string = |by: &SortBy| {
+        let scalar = Scalar::String;
+        matches!(by, SortBy::Scalar { scalar: found, cast: false, lang: None } if *found == scalar)
+    };
+    match &way.by {
+        By::Iri => Ok(match end_of(source, node, way)? {
+            End::At(at) => source.rank_of_node(&at),
+            End::Missing | End::OtherWay => Some(0),
+        }),
+        By::Values(by) if is_string(by) => {
+            let End::At(at) = end_of(source, node, way)? else {
+                return Ok(Some(0));
+            };
+            let mut values = Vec::new();
+            if let Some(last) = &way.last {
+                source.walk(&at, &last.step, &mut values)?;
+            }
+            Ok(match values.as_slice() {
+                [] => Some(0),
+                [single] => source.rank_of_string(single),
+                _ => None,
+            })
+        }
+        _ => Ok(None),
+    }
 }
 
 /// Orders and pages the values of one object; `members` is the test of those that count.
@@ -185,12 +271,20 @@ fn key_of<N: Neighbours>(
     Ok(SortValue::Missing)
 }
 
-/// Returns the value at the end of a way; `None` when the way is not for the object.
-fn value_along<N: Neighbours>(
+/// Where a way leads.
+enum End<'n, N: Clone> {
+    /// To a node, which has the values that are compared or is compared itself.
+    At(Cow<'n, N>),
+    Missing,
+    /// The way is not for the object.
+    OtherWay,
+}
+
+fn end_of<'n, N: Neighbours>(
     source: &N,
-    node: &N::Node,
+    node: &'n N::Node,
     way: &ReadyWay<'_, N>,
-) -> Result<Option<SortValue>, StoreError> {
+) -> Result<End<'n, N::Node>, StoreError> {
     let is_for = |node: &N::Node, place: &ReadyPlace<'_, N>| match &place.of {
         None => Ok(true),
         Some(guard) => guard.admits(source, node),
@@ -198,18 +292,36 @@ fn value_along<N: Neighbours>(
     let mut at = Cow::Borrowed(node);
     for place in &way.places {
         if !is_for(&at, place)? {
-            return Ok(None);
+            return Ok(End::OtherWay);
         }
         match shown_object(source, &at, place)? {
             Some(next) => at = Cow::Owned(next),
-            None => return Ok(Some(SortValue::Missing)),
+            None => return Ok(End::Missing),
         }
     }
+    let is_for_last = match &way.last {
+        Some(last) => is_for(&at, last)?,
+        None => true,
+    };
+    Ok(match is_for_last {
+        true => End::At(at),
+        false => End::OtherWay,
+    })
+}
+
+/// Returns the value at the end of a way; `None` when the way is not for the object.
+fn value_along<N: Neighbours>(
+    source: &N,
+    node: &N::Node,
+    way: &ReadyWay<'_, N>,
+) -> Result<Option<SortValue>, StoreError> {
+    let at = match end_of(source, node, way)? {
+        End::At(at) => at,
+        End::Missing => return Ok(Some(SortValue::Missing)),
+        End::OtherWay => return Ok(None),
+    };
     let mut values = Vec::new();
     if let Some(last) = &way.last {
-        if !is_for(&at, last)? {
-            return Ok(None);
-        }
         source.walk(&at, &last.step, &mut values)?;
     }
     Ok(Some(match &way.by {
