@@ -12,12 +12,11 @@ use super::source::QuadSource;
 use super::walk::Walker;
 use crate::error::StoreError;
 use crate::query::{
-    Dataset, NodeCondition, OrderKey, OrderWay, Position, Selection, SortBy, Take, Window,
+    Dataset, NodeCondition, OrderKey, OrderWay, Page, Position, Selection, SortBy, Take, Window,
 };
-use crate::store::order::{keys, ranked_page};
+use crate::store::order::{KeyCache, keys, sorted_page};
 use crate::store::ready_order::ReadyOrder;
 use crate::store::{Windowed, compare_keys};
-use crate::value::SortValue;
 
 /// Bytes that the kept orders of one state of the data may take, unless a store says otherwise.
 #[cfg(feature = "image")]
@@ -183,30 +182,21 @@ impl<S: QuadSource> Walker<'_, S> {
     }
 
     fn in_order(&self, selection: &Selection) -> Result<Vec<S::Node>, StoreError> {
-        let mut nodes = self.candidates(selection)?;
-        if selection.order.is_empty() {
-            nodes.sort_unstable_by(|a, b| self.source.compare(a, b));
-            self.settle()?;
-            return Ok(nodes);
-        }
+        let nodes = self.candidates(selection)?;
         let started = Instant::now();
         let order = ReadyOrder::new(self, &selection.order);
-        if let Some(sorted) = ranked_page(self, &nodes, &order, 0..nodes.len())? {
-            self.settle()?;
-            self.record("sorts", sorted.len(), started);
-            return Ok(sorted);
-        }
-        let mut keyed: Vec<(Vec<SortValue>, S::Node)> = Vec::with_capacity(nodes.len());
-        for node in nodes {
-            self.tick()?;
-            keyed.push((keys(self, &node, &order)?, node));
-        }
-        keyed.sort_unstable_by(|(a, of_a), (b, of_b)| {
-            compare_keys(order.keys, a, b).then_with(|| self.source.compare(of_a, of_b))
-        });
+        let sorted = sorted_page(
+            self,
+            nodes,
+            &order,
+            Page::default(),
+            &mut KeyCache::default(),
+        )?;
         self.settle()?;
-        self.record("sorts", keyed.len(), started);
-        Ok(keyed.into_iter().map(|(_, node)| node).collect())
+        if !selection.order.is_empty() {
+            self.record("sorts", sorted.len(), started);
+        }
+        Ok(sorted)
     }
 
     /// Cuts a window out of the ordered objects of a selection.

@@ -124,7 +124,7 @@ pub(crate) fn sorted_page<N: Neighbours>(
 }
 
 /// Sorts objects as [`sorted_page`] does where all of their keys have ranks; returns those in `range`, else nothing.
-pub(crate) fn ranked_page<N: Neighbours>(
+fn ranked_page<N: Neighbours>(
     source: &N,
     nodes: &[N::Node],
     order: &ReadyOrder<'_, N>,
