@@ -44,7 +44,7 @@ pub struct Bound<'i> {
     orders: RefCell<HashMap<String, Vec<u32>>>,
 }
 
-const PROPERTIES: [&str; 16] = [
+const PROPERTIES: [&str; 15] = [
     "abstract",
     "advisor",
     "age",
@@ -60,7 +60,6 @@ const PROPERTIES: [&str; 16] = [
     "title",
     "undergraduateDegreeFrom",
     "worksFor",
-    "name",
 ];
 
 /// The ends of a step: by the property from the subject, or against it.

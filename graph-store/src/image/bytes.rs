@@ -1,7 +1,7 @@
 //! The bytes of an image, and parts of them as numbers.
 //!
-//! The texts of terms come first. Parts begin at multiples of eight bytes, so that they are numbers as they lie there. This needs no
-//! unsafe code: the casts check length and alignment.
+//! The texts of terms come first. Parts begin at multiples of eight bytes, so that they are numbers as
+//! they lie there. This needs no unsafe code: the casts check length and alignment.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -123,7 +123,6 @@ impl BytesWriter {
         let reserved = read.texts.try_reserve_exact(texts);
         reserved.map_err(io::Error::other)?;
         Read::take(&mut *file, texts as u64).read_to_end(&mut read.texts)?;
-        read.padding = read.texts.len().saturating_sub(read.of_texts);
         read.texts.truncate(read.of_texts);
         let left = length.saturating_sub(HEAD + texts);
         let needed = left.div_ceil(ALIGN);

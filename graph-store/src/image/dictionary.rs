@@ -167,15 +167,12 @@ impl<'t> Dictionary<'t> {
             };
             // Bounded where terms are added.
             let length = rest.len() as u32;
-            let place = 0;
-            entries.push(
-                Entry {
-                    head,
-                    place,
-                    length,
-                }
-                .packed(),
-            );
+            let unplaced = Entry {
+                head,
+                place: 0,
+                length,
+            };
+            entries.push(unplaced.packed());
         }
         let mut texts: Vec<u32> = (0..).take(order.terms.len()).collect();
         texts.sort_by_key(|place| groups[order.terms[*place as usize] as usize]);

@@ -131,19 +131,15 @@ impl<'i> Reader<'i> {
         let (data, bytes) = (self.data, &self.data.image.bytes);
         let at_object = |known: &'i Property| known.backward.values(bytes, object);
         let subjects = property.image.map_or(&[][..], at_object).iter().copied();
-        let is_in_image = move |subject: u32| {
-            graph.is_none() || is_wanted(graph, data.graphs_in_image(property, subject, object))
-        };
+        let of_image = subjects.map(move |subject| ((object, subject), ()));
         let changes = property.changes.map(|changes| &changes.backward);
         let Some(changes) = changes.filter(|changes| changes.touches(object)) else {
-            return Read::Unchanged(subjects.filter(move |subject| is_in_image(*subject)));
+            let found = of_image.map(|(pair, ())| pair);
+            let found = found.filter(move |pair| data.is_in_image(property, *pair, graph));
+            return Read::Unchanged(found.map(|(_, subject)| subject));
         };
-        let of_image = subjects.map(move |subject| ((object, subject), ()));
         let found = merged(of_image, changes.of(object));
-        let found = found.filter(move |((_, subject), found)| match found {
-            Found::Image(()) => is_in_image(*subject),
-            Found::Changed(list) => is_wanted(graph, data.delta.graphs.get(*list)),
-        });
+        let found = found.filter(move |found| data.is_found_by_object(property, found, graph));
         Read::Merged(found.map(|((_, subject), _)| subject))
     }
 
@@ -169,10 +165,8 @@ impl<'i> Reader<'i> {
         let found = found.filter(move |(_, found)| data.is_found(property, found, graph));
         Read::Merged(found.map(|(pair, _)| pair))
     }
-}
 
-impl<'i> Reader<'i> {
-    /// Returns the subjects and objects of a property in a graph or in any, the subjects of one object after each other.
+    /// Returns the same, the subjects of one object after each other.
     fn pairs_by_object_of(
         &self,
         property: Handle<'i>,
@@ -187,19 +181,13 @@ impl<'i> Reader<'i> {
                 found.map(move |subject| ((object, *subject), ()))
             })
         });
-        let is_in_image = move |object: u32, subject: u32| {
-            graph.is_none() || is_wanted(graph, data.graphs_in_image(property, subject, object))
-        };
         let Some(changes) = property.changes else {
-            let found =
-                of_image.filter(move |((object, subject), ())| is_in_image(*object, *subject));
-            return Read::Unchanged(found.map(|((object, subject), ())| (subject, object)));
+            let found = of_image.map(|(pair, ())| pair);
+            let found = found.filter(move |pair| data.is_in_image(property, *pair, graph));
+            return Read::Unchanged(found.map(|(object, subject)| (subject, object)));
         };
         let found = merged(of_image, changes.backward.all());
-        let found = found.filter(move |((object, subject), found)| match found {
-            Found::Image(()) => is_in_image(*object, *subject),
-            Found::Changed(list) => is_wanted(graph, data.delta.graphs.get(*list)),
-        });
+        let found = found.filter(move |found| data.is_found_by_object(property, found, graph));
         Read::Merged(found.map(|((object, subject), _)| (subject, object)))
     }
 }
@@ -241,6 +229,30 @@ impl Snapshot {
             || property
                 .image
                 .is_some_and(|known| is_wanted(graph, self.image.graphs_at(known, position)))
+    }
+
+    /// Returns whether a triple of the image, found as object and subject, is wanted.
+    #[inline]
+    fn is_in_image(
+        &self,
+        property: Handle<'_>,
+        (object, subject): (u32, u32),
+        graph: Wanted,
+    ) -> bool {
+        graph.is_none() || is_wanted(graph, self.graphs_in_image(property, subject, object))
+    }
+
+    /// Returns whether a triple that was found by its object is wanted.
+    fn is_found_by_object(
+        &self,
+        property: Handle<'_>,
+        (pair, found): &((u32, u32), Found<()>),
+        graph: Wanted,
+    ) -> bool {
+        match found {
+            Found::Image(()) => self.is_in_image(property, *pair, graph),
+            Found::Changed(list) => is_wanted(graph, self.delta.graphs.get(*list)),
+        }
     }
 
     /// Returns whether a triple that was found is wanted.

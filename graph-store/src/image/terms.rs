@@ -3,11 +3,12 @@
 //! IRIs come first, in the order of their bytes; then blank nodes; then literals, class by class, in the
 //! order of their values. So numbers compare as the IRIs and values do that they stand for.
 //!
-//! The texts of terms lie one after the other, those that are values of one property together, since a search looks
-//! through them. A term has an entry: where its text lies, and a head. The head of an IRI is the prefix that it shares with others; that of
-//! a literal is its datatype or tag.
+//! The texts of terms lie one after the other, those that are values of one property together, since a
+//! search looks through them. A term has an entry: where its text lies, and a head. The head of an IRI is
+//! the prefix that it shares with others; that of a literal is its datatype or tag.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use foldhash::HashMap;
 use oxrdf::{
@@ -134,17 +135,17 @@ impl Terms {
             return Err(damaged("entries of terms"));
         }
         // Datatypes are IRIs themselves.
-        let all_are_read = (0..self.iris).all(|id| self.read(bytes, id).is_some());
-        if !all_are_read {
-            return Err(damaged("terms"));
-        }
+        self.check_read(bytes, 0..self.iris)?;
         if !datatypes.iter().all(|datatype| *datatype < self.iris) {
             return Err(damaged("datatypes"));
         }
         let named = datatypes.iter().map(|datatype| self.iri(bytes, *datatype));
         self.datatypes = named.collect();
-        let all_are_read = (self.iris..self.count).all(|id| self.read(bytes, id).is_some());
-        match all_are_read {
+        self.check_read(bytes, self.iris..self.count)
+    }
+
+    fn check_read(&self, bytes: &Bytes, mut ids: Range<u32>) -> Result<(), Fault> {
+        match ids.all(|id| self.read(bytes, id).is_some()) {
             true => Ok(()),
             false => Err(damaged("terms")),
         }

@@ -183,8 +183,8 @@ impl Job {
     }
 
     /// Runs the request over a store that counts its work.
-    async fn metered<T: Send + 'static>(self, short: u64, form: fn(Executed) -> T) -> T {
-        let (limit, medium) = (short, MEDIUM * short);
+    async fn metered<T: Send + 'static>(self, limit: u64, form: fn(Executed) -> T) -> T {
+        let medium = MEDIUM * limit;
         let cost = self.known.as_ref().map_or(0, |document| document.cost());
         if cost <= limit && self.is_small() {
             let meter = Arc::new(Meter::new(limit));
