@@ -32,6 +32,17 @@ cargo fuzz --version > /dev/null 2>&1 ||
   fail "missing: cargo-fuzz (cargo install --locked cargo-fuzz)"
 command -v c++ > /dev/null || fail "missing: c++ (on Debian: apt-get install g++)"
 
+# Prints the feature of the fuzz crate that a target needs.
+feature_of() {
+  case $1 in
+    supergraphs | subgraphs | operations) echo gateway ;;
+    requests | tokens) echo service ;;
+    cursors) echo objects ;;
+    searches) echo search ;;
+    sparql_results) echo endpoints ;;
+  esac
+}
+
 # Prints the folder with the seeds of a target; those of a gateway are the files of the scenarios, those of
 # composition the sets of its tests.
 seeds_of() {
@@ -76,5 +87,5 @@ for target in "${targets[@]}"; do
     *) bounds=() ;;
   esac
   mkdir -p "fuzz/corpus/$target"
-  cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "$seeds" -- -max_total_time="$seconds" "${bounds[@]}"
+  cargo +nightly fuzz run --features "$(feature_of "$target")" "$target" "fuzz/corpus/$target" "$seeds" -- -max_total_time="$seconds" "${bounds[@]}"
 done

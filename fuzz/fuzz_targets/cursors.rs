@@ -2,4 +2,7 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzz::cursors::run(input));
+#[path = "../src/cursors.rs"]
+mod cursors;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| cursors::run(input));

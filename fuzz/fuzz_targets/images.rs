@@ -2,4 +2,7 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzz::images::run(input));
+#[path = "../src/images.rs"]
+mod images;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| images::run(input));

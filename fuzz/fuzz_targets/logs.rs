@@ -2,4 +2,7 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzz::logs::run(input));
+#[path = "../src/logs.rs"]
+mod logs;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| logs::run(input));

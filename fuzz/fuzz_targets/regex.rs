@@ -2,4 +2,7 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzz::regex::run(input));
+#[path = "../src/regex.rs"]
+mod regex;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| regex::run(input));

@@ -2,4 +2,7 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzz::requests::run(input));
+#[path = "../src/requests.rs"]
+mod requests;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| requests::run(input));

@@ -2,4 +2,7 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzz::soml::run(input));
+#[path = "../src/soml.rs"]
+mod soml;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| soml::run(input));

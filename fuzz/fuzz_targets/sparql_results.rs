@@ -2,4 +2,7 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzz::sparql_results::run(input));
+#[path = "../src/sparql_results.rs"]
+mod sparql_results;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| sparql_results::run(input));

@@ -2,4 +2,7 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzz::tokens::run(input));
+#[path = "../src/tokens.rs"]
+mod tokens;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| tokens::run(input));

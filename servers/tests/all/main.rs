@@ -16,11 +16,8 @@ mod documentation;
 mod examples;
 mod first_schema;
 mod fuzz_seeds;
-#[expect(
-    unreachable_pub,
-    reason = "a library of its own where libFuzzer runs it"
-)]
-#[path = "../../../fuzz/src/lib.rs"]
+#[expect(unreachable_pub, reason = "they are public where libFuzzer runs them")]
+#[path = "../../../fuzz/src/mod.rs"]
 mod fuzz_targets;
 mod gateway;
 mod graphql_over_http;
