@@ -25,6 +25,9 @@ pub struct TreeLevel<'a> {
     /// The position of the level above, and that of its slot whose values are the objects of this
     /// level; the slot has no page. `None` for the roots.
     pub parent: Option<(usize, usize)>,
+    /// Whether it is first found out which objects the level has, each once, so that what is below it is not read for each
+    /// way that leads to them. Only stores that say so can do that, and only below levels that do not stand apart.
+    pub is_apart: bool,
     /// The values to read of each object.
     pub slots: &'a [Slot],
 }

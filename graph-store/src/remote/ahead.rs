@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 use oxrdf::{NamedNode, Term};
 
+use super::dialect::TreeForm;
 use super::endpoint::Rows;
 use super::facts::{Facts, wanted};
-use super::results::{malformed, numbered};
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{ObjectRef, Slot, Tree, TreeLevel, TreeRequest, TreeValues, ValueCondition};
-use crate::sparql::{LevelQuery, Part, TreeQuery};
-use crate::store::order::{KeyCache, drop_repeated, sorted_values};
+use crate::sparql::{LevelQuery, TreeQuery};
+use crate::store::order::{CHECK_EVERY, KeyCache, drop_repeated, sorted_values};
 use crate::store::ready_order::ReadyPage;
 
 /// Returns the query of a request.
@@ -33,6 +33,7 @@ fn level_of(level: &TreeLevel<'_>) -> LevelQuery {
     });
     LevelQuery {
         parent: level.parent,
+        is_apart: level.is_apart,
         slots: slots.collect(),
     }
 }
@@ -63,8 +64,9 @@ pub(super) fn nothing(request: &TreeRequest<'_>) -> Tree {
 
 /// Returns what the rows of a query say.
 pub(super) fn tree(
-    rows: Rows,
+    rows: &Rows,
     query: &TreeQuery,
+    form: TreeForm,
     context: &CallContext,
 ) -> Result<Tree, StoreError> {
     let parts = query.parts();
@@ -73,22 +75,41 @@ pub(super) fn tree(
         .map(|level| TreeValues::new(level.slots.len()))
         .collect();
     let mut known = Facts::new(context);
-    let mut chosen: HashSet<NamedNode> = HashSet::new();
-    for row in numbered(whole(rows), context) {
-        let (node, number, value) = row?;
-        match (number.checked_sub(1).map(|part| parts.get(part)), value) {
-            (None, None) => chosen.extend(named(node)),
-            (Some(Some(&Part::Slot { level, slot })), Some(value)) => {
-                let value = Some(value).filter(|value| !matches!(value, Term::BlankNode(_)));
-                if let Some((node, value)) = named(node).zip(value) {
-                    levels[level].of_mut(node.into(), slot).push(value);
+    let mut chosen: HashSet<&NamedNode> = HashSet::new();
+    let mut last: &[Option<Term>] = &[];
+    for (count, row) in rows.terms.chunks(rows.width).enumerate() {
+        if count % CHECK_EVERY == 0 {
+            context.check()?;
+        }
+        if form == TreeForm::Nested || row[1..].iter().all(Option::is_none) {
+            chosen.extend(named(row[0].as_ref()));
+        }
+        for part in &parts {
+            let [node, value] = part.columns.map(|column| row[column].as_ref());
+            // The rows of one node follow each other, and each repeats the way to it.
+            let is_repeated = || {
+                part.columns
+                    .iter()
+                    .all(|&at| last.get(at) == Some(&row[at]))
+            };
+            let Some((node, value)) = node.zip(value).filter(|_| !is_repeated()) else {
+                continue;
+            };
+            match part.fact {
+                Some(fact) => known.add(node.clone(), &fact.step, value.clone()),
+                None if matches!(value, Term::BlankNode(_)) => {}
+                None => {
+                    // What is reached from other terms is no object.
+                    if let Some(node) = named(Some(node)) {
+                        let values = &mut levels[part.level];
+                        values
+                            .of_mut(node.clone().into(), part.slot)
+                            .push(value.clone());
+                    }
                 }
             }
-            (Some(Some(Part::Fact { fact, .. })), Some(value)) => {
-                known.add(node, &fact.step, value);
-            }
-            _ => return Err(malformed("a result has rows that its query cannot give")),
         }
+        last = row;
     }
     for (asked, values) in query.levels.iter().zip(&mut levels) {
         arrange(asked, values, &known)?;
@@ -121,24 +142,10 @@ fn arrange(
     Ok(())
 }
 
-/// Leaves out the rows in which nothing is bound: they are of nodes of which OPTIONAL found nothing.
-fn whole(mut rows: Rows) -> Rows {
-    let width = rows.width;
-    if rows.terms.chunks(width).any(is_unbound) {
-        let bound = rows.terms.chunks(width).filter(|row| !is_unbound(row));
-        rows.terms = bound.flatten().cloned().collect();
-    }
-    rows
-}
-
-fn is_unbound(row: &[Option<Term>]) -> bool {
-    row.iter().all(Option::is_none)
-}
-
-/// Returns the IRI that a term is. What is reached from other terms is no object.
-fn named(term: Term) -> Option<NamedNode> {
+/// Returns the IRI that a term is.
+fn named(term: Option<&Term>) -> Option<&NamedNode> {
     match term {
-        Term::NamedNode(node) => Some(node),
+        Some(Term::NamedNode(node)) => Some(node),
         _ => None,
     }
 }

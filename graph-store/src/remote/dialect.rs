@@ -33,7 +33,7 @@ pub enum DefaultGraph {
     Apart,
 }
 
-/// The form of a query for several levels. Both give the same rows; which one a server evaluates well
+/// The form of a query for several levels. Both say the same; which one a server evaluates well
 /// differs, and the other one may cost it 20 times as much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TreeForm {
@@ -47,14 +47,14 @@ impl Dialect {
     /// Returns the form in which such a server is asked for several levels at once; `None` for one
     /// level after the other.
     ///
-    /// RDF4J plans each branch of a UNION anew, and evaluates OPTIONAL in the order in which it is
-    /// written. Fuseki reads all values of a property for an OPTIONAL whose node is bound again by
-    /// BIND. Of a server of unknown kind it is not known whether it plans ways of several steps well.
+    /// RDF4J and Fuseki evaluate OPTIONAL in the order in which it is written, as long as nothing in it is bound again by BIND,
+    /// and RDF4J plans each branch of a UNION anew. Oxigraph may join the two sides of OPTIONAL after it has read all of
+    /// each. Of a server of unknown kind it is not known whether it plans ways of several steps well.
     #[must_use]
     pub fn tree_form(self) -> Option<TreeForm> {
         match self {
-            Dialect::Rdf4j | Dialect::GraphDb => Some(TreeForm::Nested),
-            Dialect::Fuseki | Dialect::Oxigraph => Some(TreeForm::Flat),
+            Dialect::Rdf4j | Dialect::GraphDb | Dialect::Fuseki => Some(TreeForm::Nested),
+            Dialect::Oxigraph => Some(TreeForm::Flat),
             Dialect::Sparql11 => None,
         }
     }

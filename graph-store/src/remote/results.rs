@@ -180,7 +180,7 @@ pub(super) fn joined(batches: Vec<Vec<Column>>, is_asked: &[bool], nodes: usize)
 }
 
 /// Reads rows of a node, a number and a value.
-pub(super) fn numbered(
+fn numbered(
     rows: Rows,
     context: &CallContext,
 ) -> impl Iterator<Item = Result<(Term, usize, Option<Term>), StoreError>> {

@@ -363,14 +363,20 @@ impl AheadStore for RemoteStore {
         let pattern = move || sparql::tree_of(&asked, form == TreeForm::Nested);
         let build = self.built(request.dataset, pattern);
         let text = context.run_long(ahead::size_of(&query), build).await?;
-        let rows = match self.rows_of(text, 3, request.dataset, context).await {
+        let width = query.width();
+        let rows = match self.rows_of(text, width, request.dataset, context).await {
             // The levels may be small enough one by one.
             Err(StoreError::ResultTooLarge { .. }) => return Ok(None),
             rows => rows?,
         };
         let (size, own) = (rows.terms.len(), context.clone());
-        let sort_out = move || ahead::tree(rows, &query, &own);
+        let sort_out = move || ahead::tree(&rows, &query, form, &own);
         context.run_long(size, sort_out).await?.map(Some)
+    }
+
+    /// In the flat form a server would join the objects of a level with all that their properties have anywhere.
+    fn reads_apart(&self) -> bool {
+        self.options.tree_form == Some(TreeForm::Nested)
     }
 }
 

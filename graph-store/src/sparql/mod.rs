@@ -15,7 +15,7 @@ use oxrdf::{NamedNode, Variable};
 pub(crate) use rows::{Fact, SlotQuery, count_of, nodes_page, nodes_with_facts, values_of};
 use spargebra::algebra::{Expression, GraphPattern};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
-pub(crate) use tree::{LevelQuery, Part, TreeQuery, tree_of};
+pub(crate) use tree::{LevelQuery, TreeQuery, tree_of};
 pub(crate) use union::over_all_graphs;
 
 use crate::query::{

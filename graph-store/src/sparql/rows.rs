@@ -83,16 +83,16 @@ pub(crate) fn count_of(condition: &NodeCondition) -> GraphPattern {
 /// Rows are a node, a number and a value: the number 0 and no value for the objects, a position in
 /// `facts` plus 1 for facts.
 pub(crate) fn nodes_with_facts(condition: &NodeCondition, facts: &[Fact]) -> GraphPattern {
-    let [node, ..] = row_variables();
+    let [node, _, value] = row_variables();
     let objects = numbered(conditioned(condition, &node), 0);
     let mut branches = vec![objects];
     for (position, fact) in facts.iter().enumerate() {
         let mut builder = Builder::portable();
         let mut parts = Parts::default();
-        let start = builder.start(fact);
+        let start = builder.start(fact, &node);
         builder.require(&start, condition, &mut parts);
         parts.filters.push(is_iri(&start));
-        builder.fact(start, fact, &mut parts);
+        builder.fact(start, fact, [&node, &value], &mut parts);
         branches.push(numbered(parts.into_pattern(), position + 1));
     }
     let rows = union_of(branches).expect("there is a branch");
@@ -119,9 +119,9 @@ pub(crate) fn values_of(nodes: &[ObjectRef], slots: &[SlotQuery<'_>]) -> GraphPa
     for (position, (slot, fact)) in facts.enumerate() {
         let mut builder = Builder::portable();
         let mut parts = Parts::default();
-        let (parent, start) = (builder.variable(), builder.start(fact));
+        let (parent, start) = (builder.variable(), builder.start(fact, &node));
         builder.slot(nodes, &parent, slot, &start, &mut parts);
-        builder.fact(start, fact, &mut parts);
+        builder.fact(start, fact, [&node, &value], &mut parts);
         branches.push(numbered(parts.into_pattern(), slots.len() + position));
         has_facts = true;
     }
@@ -137,7 +137,7 @@ pub(crate) fn values_of(nodes: &[ObjectRef], slots: &[SlotQuery<'_>]) -> GraphPa
 }
 
 /// The variables of a row: node, number, value.
-pub(super) fn row_variables() -> [Variable; 3] {
+fn row_variables() -> [Variable; 3] {
     ["s", "n", "o"].map(Variable::new_unchecked)
 }
 
@@ -159,17 +159,13 @@ pub(super) fn distinct(inner: GraphPattern, variables: Vec<Variable>) -> GraphPa
     }
 }
 
-pub(super) fn numbered(inner: GraphPattern, number: usize) -> GraphPattern {
+fn numbered(inner: GraphPattern, number: usize) -> GraphPattern {
     let [_, variable, _] = row_variables();
     let number = i64::try_from(number).expect("a query has fewer than 2^63 branches");
     extend(inner, &variable, Literal::from(number).into())
 }
 
-pub(super) fn extend(
-    inner: GraphPattern,
-    variable: &Variable,
-    expression: Expression,
-) -> GraphPattern {
+fn extend(inner: GraphPattern, variable: &Variable, expression: Expression) -> GraphPattern {
     GraphPattern::Extend {
         inner: Box::new(inner),
         variable: variable.clone(),
@@ -178,19 +174,23 @@ pub(super) fn extend(
 }
 
 impl Builder {
-    /// Returns the variable where the chain of a fact starts.
-    pub(super) fn start(&mut self, fact: &Fact) -> Variable {
+    /// Returns the variable where the chain of a fact about the variable `node` starts.
+    pub(super) fn start(&mut self, fact: &Fact, node: &Variable) -> Variable {
         if fact.chain.is_empty() {
-            let [node, ..] = row_variables();
-            node
+            node.clone()
         } else {
             self.variable()
         }
     }
 
-    /// Goes along the chain of a fact to its values.
-    pub(super) fn fact(&mut self, start: Variable, fact: &Fact, parts: &mut Parts) {
-        let [node, _, value] = row_variables();
+    /// Goes along the chain of a fact to the node that it is about, and to its values.
+    pub(super) fn fact(
+        &mut self,
+        start: Variable,
+        fact: &Fact,
+        [node, value]: [&Variable; 2],
+        parts: &mut Parts,
+    ) {
         let mut at = start;
         for (position, step) in fact.chain.iter().enumerate() {
             let is_last = position + 1 == fact.chain.len();
@@ -202,11 +202,11 @@ impl Builder {
             parts.patterns.push(triple(&at, step, &next));
             at = next;
         }
-        parts.patterns.push(triple(&at, &fact.step, &value));
+        parts.patterns.push(triple(&at, &fact.step, value));
         let only = fact.only.iter();
         parts
             .filters
-            .extend(only.map(|only| is_one_node(self, &value, only)));
+            .extend(only.map(|only| is_one_node(self, value, only)));
     }
 
     fn slot(

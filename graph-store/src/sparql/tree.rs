@@ -1,9 +1,11 @@
 //! Queries for the values of several levels at once: of given nodes, and of those that they lead to.
 //!
-//! Rows are those of [`super::rows`]: a node, a number and a value. Two forms give the same rows.
-//! In the flat form, each part is a UNION branch of its own that goes all the way from the given nodes.
-//! In the nested form, each way is gone once, and what comes after it is OPTIONAL: a server that
-//! evaluates the two sides of OPTIONAL in their order then starts each side from what is known.
+//! Each level and each value has a variable of its own, and a row says of which node a value is by binding
+//! both. Two forms say the same. In the flat form, each part is a UNION branch of its own that goes all
+//! the way from the given nodes, and its rows bind the two variables of the part. In the nested form, each
+//! way is gone once, what comes after it is OPTIONAL, and rows bind all nodes along the way: a server that
+//! evaluates the two sides of OPTIONAL in their order then starts each side from what is known. A level that
+//! stands apart has a branch of its own there, which starts from the distinct nodes of a subquery.
 
 use std::borrow::Cow;
 
@@ -11,7 +13,7 @@ use oxrdf::{NamedNode, Variable};
 use spargebra::algebra::GraphPattern;
 
 use super::expression::value_condition;
-use super::rows::{Fact, SlotQuery, distinct, extend, numbered, row_variables};
+use super::rows::{Fact, SlotQuery, distinct};
 use super::{Builder, Parts, bgp, one_of, triple, union_of};
 use crate::query::{NodeCondition, ObjectRef, Slot, ValueCondition};
 
@@ -20,7 +22,7 @@ use crate::query::{NodeCondition, ObjectRef, Slot, ValueCondition};
 pub(crate) struct TreeQuery {
     /// The nodes of the first level.
     pub(crate) nodes: Vec<ObjectRef>,
-    /// Which of them are named by a row of their own, numbered 0 and without a value.
+    /// Which of them are wanted; `None` for all.
     pub(crate) condition: Option<NodeCondition>,
     /// The levels, each after its parent.
     pub(crate) levels: Vec<LevelQuery>,
@@ -31,52 +33,73 @@ pub(crate) struct TreeQuery {
 pub(crate) struct LevelQuery {
     /// The level above, and its slot that leads here.
     pub(crate) parent: Option<(usize, usize)>,
+    /// Whether its nodes are found out in a subquery, in the nested form.
+    pub(crate) is_apart: bool,
     /// What is asked of each node, each with facts about the values; `None` where no value can be.
     pub(crate) slots: Vec<Option<(Slot, Vec<Fact>)>>,
 }
 
-/// What the rows of one number say.
+/// What is read of the nodes of a level.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Part<'q> {
-    /// Values of nodes.
-    Slot {
-        /// The level of the nodes.
-        level: usize,
-        /// The slot of the level.
-        slot: usize,
-    },
-    /// A fact about values of nodes.
-    Fact {
-        /// The level of the nodes.
-        level: usize,
-        /// The slot of the level.
-        slot: usize,
-        /// The fact.
-        fact: &'q Fact,
-    },
-}
-
-impl Part<'_> {
-    /// Returns the level whose nodes are asked.
-    fn level(self) -> usize {
-        match self {
-            Part::Slot { level, .. } | Part::Fact { level, .. } => level,
-        }
-    }
+pub(crate) struct Part<'q> {
+    /// The level of the nodes.
+    pub(crate) level: usize,
+    /// The slot of the level.
+    pub(crate) slot: usize,
+    /// A fact about the values of the slot; `None` for these themselves.
+    pub(crate) fact: Option<&'q Fact>,
+    /// The columns of rows that hold the node and its value, or the node of the fact and its value.
+    pub(crate) columns: [usize; 2],
 }
 
 impl TreeQuery {
-    /// Returns what is asked; rows have its position plus 1 as their number.
+    /// Returns what is asked: values of slots that no level is below, and facts, each level in turn, and
+    /// behind them the values that lead to levels.
+    ///
+    /// The columns of the nodes of levels come first, then those of values.
     pub(crate) fn parts(&self) -> Vec<Part<'_>> {
         let mut parts = Vec::new();
+        let mut columns = self.levels.len()..;
+        let mut next = || columns.next().expect("numbers without an end");
         for (level, asked) in self.levels.iter().enumerate() {
             for (slot, asked) in asked.slots.iter().enumerate() {
                 let Some((_, facts)) = asked else { continue };
-                parts.push(Part::Slot { level, slot });
-                parts.extend(facts.iter().map(|fact| Part::Fact { level, slot, fact }));
+                if !self.leads_to_level(level, slot) {
+                    parts.push(Part {
+                        level,
+                        slot,
+                        fact: None,
+                        columns: [level, next()],
+                    });
+                }
+                parts.extend(facts.iter().map(|fact| Part {
+                    level,
+                    slot,
+                    fact: Some(fact),
+                    columns: [next(), next()],
+                }));
             }
         }
+        for (child, asked) in self.levels.iter().enumerate() {
+            parts.extend(asked.parent.map(|(level, slot)| Part {
+                level,
+                slot,
+                fact: None,
+                columns: [level, child],
+            }));
+        }
         parts
+    }
+
+    fn leads_to_level(&self, level: usize, slot: usize) -> bool {
+        let mut levels = self.levels.iter();
+        levels.any(|below| below.parent == Some((level, slot)))
+    }
+
+    /// Returns the number of columns that rows have.
+    pub(crate) fn width(&self) -> usize {
+        let values = self.parts().into_iter().flat_map(|part| part.columns);
+        values.max().map_or(1, |last| last + 1)
     }
 
     /// Returns a slot that is asked for.
@@ -102,28 +125,25 @@ impl TreeQuery {
         way
     }
 
+    /// Returns the given nodes, of those that satisfy the condition.
+    fn chosen(&self, builder: &mut Builder) -> GraphPattern {
+        let node = column(0);
+        let mut parts = Parts::default();
+        parts.patterns.push(self.given(&node));
+        if let Some(condition) = &self.condition {
+            builder.require(&node, condition, &mut parts);
+        }
+        parts.into_pattern()
+    }
+
     fn given(&self, node: &Variable) -> GraphPattern {
         one_of(node, self.nodes.iter().map(ObjectRef::node))
     }
 
-    /// Names the nodes that satisfy a condition.
-    fn chosen(&self, condition: &NodeCondition) -> GraphPattern {
-        let [node, ..] = row_variables();
-        let (mut builder, mut parts) = (Builder::portable(), Parts::default());
-        parts.patterns.push(self.given(&node));
-        builder.require(&node, condition, &mut parts);
-        numbered(parts.into_pattern(), 0)
-    }
-
-    /// Returns the branch of one part in the flat form.
-    fn flat(&self, number: usize, part: Part<'_>) -> GraphPattern {
-        let [node, ..] = row_variables();
-        let (mut builder, mut parts) = (Builder::portable(), Parts::default());
-        let end = match part {
-            Part::Slot { .. } => node,
-            Part::Fact { .. } => builder.variable(),
-        };
-        let way = self.way_to(part.level());
+    /// Goes from the given nodes to those of a level.
+    fn walk(&self, level: usize, end: &Variable, builder: &mut Builder) -> Parts {
+        let mut parts = Parts::default();
+        let way = self.way_to(level);
         let mut at = if way.is_empty() {
             end.clone()
         } else {
@@ -140,78 +160,100 @@ impl TreeQuery {
             builder.lead(&at, slot, &next, &mut parts);
             at = next;
         }
-        self.leaf(&at, part, &mut builder, &mut parts);
-        numbered(parts.into_pattern(), number)
+        parts
+    }
+
+    /// Returns the branch of one part in the flat form.
+    fn flat(&self, part: &Part<'_>) -> GraphPattern {
+        let mut builder = Builder::portable();
+        // The node of a part has its column, that of a fact is not asked for.
+        let node = match part.fact {
+            None => column(part.columns[0]),
+            Some(_) => builder.variable(),
+        };
+        let mut parts = self.walk(part.level, &node, &mut builder);
+        self.leaf(&node, part, &mut builder, &mut parts);
+        parts.into_pattern()
     }
 
     /// Asks for a part of a node.
-    fn leaf(&self, node: &Variable, part: Part<'_>, builder: &mut Builder, parts: &mut Parts) {
-        let [_, _, value] = row_variables();
-        match part {
-            Part::Slot { level, slot } => {
-                builder.lead(node, &self.slot(level, slot), &value, parts);
-            }
-            Part::Fact { level, slot, fact } => {
-                let start = builder.start(fact);
-                builder.lead(node, &self.slot(level, slot), &start, parts);
-                builder.fact(start, fact, parts);
+    fn leaf(&self, node: &Variable, part: &Part<'_>, builder: &mut Builder, parts: &mut Parts) {
+        let slot = self.slot(part.level, part.slot);
+        let [about, value] = part.columns.map(column);
+        match part.fact {
+            None => builder.lead(node, &slot, &value, parts),
+            Some(fact) => {
+                let start = builder.start(fact, &about);
+                builder.lead(node, &slot, &start, parts);
+                builder.fact(start, fact, [&about, &value], parts);
             }
         }
     }
 
-    /// Returns all that is asked of the node of a level, and below it, in the nested form.
+    /// Returns all that is asked of the nodes of a level, and below it, in the nested form.
     fn nested(
         &self,
         level: usize,
-        node: &Variable,
         asked: &[Part<'_>],
         builder: &mut Builder,
     ) -> Option<GraphPattern> {
-        let mut branches = Vec::new();
-        let own = (1..).zip(asked).filter(|(_, part)| part.level() == level);
-        for (number, part) in own {
+        let node = column(level);
+        let branches = asked.iter().filter(|part| part.level == level).map(|part| {
             let mut parts = Parts::default();
-            self.leaf(node, *part, builder, &mut parts);
-            let leaf = numbered(parts.into_pattern(), number);
-            let [subject, ..] = row_variables();
-            branches.push(match part {
-                Part::Slot { .. } => extend(leaf, &subject, node.clone().into()),
-                Part::Fact { .. } => leaf,
-            });
-        }
-        for (below, child) in self.levels.iter().enumerate().skip(level + 1) {
-            if let Some((_, slot)) = child.parent.filter(|(above, _)| *above == level) {
-                let next = builder.variable();
-                let mut parts = Parts::default();
-                builder.lead(node, &self.slot(level, slot), &next, &mut parts);
-                let inner = self.nested(below, &next, asked, builder);
-                branches.extend(inner.map(|inner| optional(parts.into_pattern(), inner)));
+            self.leaf(&node, part, builder, &mut parts);
+            let way = parts.into_pattern();
+            let [_, child] = part.columns;
+            let is_along = self.levels.get(child).is_some_and(|below| !below.is_apart);
+            match is_along.then(|| self.nested(child, asked, builder)) {
+                Some(Some(below)) => optional(way, below),
+                _ => way,
             }
-        }
-        union_of(branches)
+        });
+        union_of(branches.collect::<Vec<_>>())
+    }
+
+    /// Returns all that is asked below the nodes of a level that stands apart.
+    fn apart(
+        &self,
+        level: usize,
+        asked: &[Part<'_>],
+        builder: &mut Builder,
+    ) -> Option<GraphPattern> {
+        let node = column(level);
+        let nodes = self.walk(level, &node, builder).into_pattern();
+        let below = self.nested(level, asked, builder)?;
+        Some(optional(distinct(nodes, vec![node]), below))
     }
 }
 
-/// Returns a query for the values of several levels.
+/// Returns the variable of a column.
+fn column(position: usize) -> Variable {
+    Variable::new_unchecked(format!("c{position}"))
+}
+
+/// Returns a query for the values of several levels. In the flat form, the nodes that satisfy the condition
+/// are named by rows of their own; in the nested form, all rows are of such nodes.
 pub(crate) fn tree_of(query: &TreeQuery, is_nested: bool) -> GraphPattern {
     let asked = query.parts();
-    let condition = query.condition.iter();
-    let mut branches: Vec<_> = condition.map(|test| query.chosen(test)).collect();
-    if is_nested {
-        let mut builder = Builder::portable();
-        let node = builder.variable();
-        let values = query.nested(0, &node, &asked, &mut builder);
-        branches.extend(values.map(|values| optional(query.given(&node), values)));
+    let mut builder = Builder::portable();
+    let rows = if is_nested {
+        let chosen = query.chosen(&mut builder);
+        let first = match query.nested(0, &asked, &mut builder) {
+            Some(values) => optional(chosen, values),
+            None => chosen,
+        };
+        let levels = query.levels.iter().zip(0..);
+        let apart = levels.filter(|(level, _)| level.is_apart);
+        let mut branches = vec![first];
+        branches.extend(apart.filter_map(|(_, level)| query.apart(level, &asked, &mut builder)));
+        union_of(branches).expect("there is a branch")
     } else {
-        let numbered = (1..).zip(&asked);
-        branches.extend(numbered.map(|(number, part)| query.flat(number, *part)));
-    }
-    let [node, ..] = row_variables();
+        let chosen = query.condition.iter().map(|_| query.chosen(&mut builder));
+        let branches = chosen.chain(asked.iter().map(|part| query.flat(part)));
+        union_of(branches.collect()).unwrap_or_else(|| one_of(&column(0), []))
+    };
     // Several nodes may lead to the same one, whose values would be returned for each of them.
-    distinct(
-        union_of(branches).unwrap_or_else(|| one_of(&node, [])),
-        row_variables().to_vec(),
-    )
+    distinct(rows, (0..query.width()).map(column).collect())
 }
 
 impl Builder {

@@ -19,4 +19,9 @@ pub trait AheadStore: Send + Sync {
         request: &TreeRequest<'_>,
         context: &CallContext,
     ) -> Result<Option<Tree>, StoreError>;
+
+    /// Tells whether levels of requests may stand apart ([`TreeLevel::is_apart`](crate::query::TreeLevel::is_apart)).
+    fn reads_apart(&self) -> bool {
+        false
+    }
 }

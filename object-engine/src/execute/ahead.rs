@@ -44,7 +44,7 @@ impl<'a> Ahead<'a> {
         {
             let dataset = &selection.dataset;
             let asked = (ids.as_slice(), Some(&condition), dataset);
-            let levels = tree(self.execution.plan, level, ids.len());
+            let levels = tree(self.execution.plan, level, ids.len(), ahead.reads_apart());
             if let Some(found) = self.read(ahead, &levels, asked).await? {
                 return Ok(found.into());
             }
@@ -67,7 +67,7 @@ impl<'a> Ahead<'a> {
         }
         if !nodes.is_empty() {
             let id = LevelId(u32::try_from(position).expect("a plan has fewer than 2^32 levels"));
-            let levels = tree(self.execution.plan, id, nodes.len());
+            let levels = tree(self.execution.plan, id, nodes.len(), ahead.reads_apart());
             let roots = nodes.as_slice().to_refs();
             let asked = (&*roots, None, &*level.dataset);
             if levels.len() > 1
@@ -90,6 +90,7 @@ impl<'a> Ahead<'a> {
     ) -> Result<Option<Vec<ObjectRef>>, StoreError> {
         let levels = branches.iter().map(|branch| TreeLevel {
             parent: branch.parent,
+            is_apart: branch.is_apart,
             slots: &self.execution.plan.levels[branch.level.0 as usize].slots,
         });
         let request = TreeRequest {

@@ -3,7 +3,7 @@
 //! A level is read together with the one above it only if that makes the store look at hardly more than
 //! it would see level by level. Where many objects lead to the same few, and each of these to
 //! many, going all ways would multiply: so a level whose objects may be reached in several ways is read
-//! ahead only if single values are read of each.
+//! ahead only if single values are read of each, or if the store first finds out which objects they are.
 
 use graph_store::query::{NodeCondition, ObjectRef, Selection, ValueCondition};
 
@@ -23,6 +23,8 @@ pub(crate) struct Branch {
     pub(crate) level: LevelId,
     /// The position of the level above it in the list, and that of its slot that leads here.
     pub(crate) parent: Option<(usize, usize)>,
+    /// Whether the store is to find out which objects the level has before it reads their values.
+    pub(crate) is_apart: bool,
 }
 
 /// In how many ways the objects of a level can be reached from those of the first one.
@@ -32,13 +34,16 @@ struct Reach {
     once: bool,
     /// There is one object.
     is_one: bool,
+    /// Some level on the way stands apart.
+    is_below_apart: bool,
 }
 
 /// Returns the levels to read at once from a number of objects of the level `root`, which comes first.
-pub(crate) fn tree(plan: &Plan, root: LevelId, objects: usize) -> Vec<Branch> {
+pub(crate) fn tree(plan: &Plan, root: LevelId, objects: usize, may_be_apart: bool) -> Vec<Branch> {
     let first = Branch {
         level: root,
         parent: None,
+        is_apart: false,
     };
     let mut tree = vec![first];
     if objects > FEW {
@@ -47,6 +52,7 @@ pub(crate) fn tree(plan: &Plan, root: LevelId, objects: usize) -> Vec<Branch> {
     let mut reaches = vec![Reach {
         once: true,
         is_one: objects == 1,
+        is_below_apart: false,
     }];
     let mut slots = 0;
     let mut above = 0;
@@ -55,17 +61,26 @@ pub(crate) fn tree(plan: &Plan, root: LevelId, objects: usize) -> Vec<Branch> {
         let level = &plan.levels[branch.level.0 as usize];
         for edge in &level.edges {
             let child = &plan.levels[edge.level.0 as usize];
-            let below = Reach {
+            let mut below = Reach {
                 once: reach.is_one,
                 is_one: reach.is_one && level.single[edge.slot],
+                is_below_apart: reach.is_below_apart,
             };
+            let is_apart = !below.once && !has_single_values(child);
+            if is_apart {
+                below.once = true;
+                below.is_below_apart = true;
+            }
             let fits = slots + child.slots.len() <= MAX_SLOTS;
-            if fits && can_follow(level, edge.slot, child, below) {
+            // The way to a level that stands apart is gone twice, and would be four times behind another one.
+            let may_be = !is_apart || (may_be_apart && !reach.is_below_apart);
+            if fits && may_be && can_follow(level, edge.slot, child) {
                 slots += child.slots.len();
                 reaches.push(below);
                 tree.push(Branch {
                     level: edge.level,
                     parent: Some((above, edge.slot)),
+                    is_apart,
                 });
             }
         }
@@ -75,26 +90,24 @@ pub(crate) fn tree(plan: &Plan, root: LevelId, objects: usize) -> Vec<Branch> {
 }
 
 /// Tells whether a level can be read together with the one above it, a slot of which leads to it.
-fn can_follow(level: &Level, slot: usize, child: &Level, reach: Reach) -> bool {
+fn can_follow(level: &Level, slot: usize, child: &Level) -> bool {
     let from = &level.slots[slot];
     let leads_somewhere = !from
         .condition
         .as_ref()
         .is_some_and(ValueCondition::is_false);
-    let is_cheap = || {
-        let slots = child.slots.iter().zip(&child.single);
-        reach.once
-            || slots
-                .into_iter()
-                .all(|(slot, single)| *single && slot.page.is_none())
-    };
     // The objects of a page are known only after it is cut.
     leads_somewhere
         && from.page.is_none()
         && child.ways == 1
         && !child.slots.is_empty()
         && child.dataset == level.dataset
-        && is_cheap()
+}
+
+/// Tells whether single values are read of each object.
+fn has_single_values(level: &Level) -> bool {
+    let mut slots = level.slots.iter().zip(&level.single);
+    slots.all(|(slot, single)| *single && slot.page.is_none())
 }
 
 /// Returns the ids among which a selection chooses, if there are few, and its further conditions.

@@ -179,6 +179,10 @@ impl AheadStore for HttpStore {
         let store = self.store(context).await?;
         store.read_ahead(request, context).await
     }
+
+    fn reads_apart(&self) -> bool {
+        self.store.get().is_some_and(RemoteStore::reads_apart)
+    }
 }
 
 #[async_trait]

@@ -62,7 +62,11 @@ fn read(terms: Option<Vec<Option<Term>>>) -> Result<Option<Tree>, StoreError> {
     };
     let (next, name) = ([slot("next")], [slot("name")]);
     let levels = [(None, &next), (Some((0, 0)), &name)];
-    let levels = levels.map(|(parent, slots)| TreeLevel { parent, slots });
+    let levels = levels.map(|(parent, slots)| TreeLevel {
+        parent,
+        is_apart: false,
+        slots,
+    });
     let test = TypeTest::new(rdf::TYPE.into_owned(), vec![e("Thing")]);
     let request = TreeRequest {
         roots: &[e("a").into(), e("b").into()],
