@@ -1,9 +1,48 @@
 //! From types of the API to what tells their objects apart in RDF.
 
+use std::sync::{Arc, PoisonError, RwLock};
+
+use foldhash::HashMap;
 use graph_store::query::{TypeIndex, TypeTest};
 use graphql_gen::typesystem::{Api, TypeRef};
 use oxrdf::NamedNode;
 use soml_core::schema::{ObjectId, ObjectKind, Schema};
+
+/// What tells objects of each type of an API apart, worked out when it is first needed: a type may have
+/// hundreds of classes, and every request names types.
+#[derive(Default)]
+pub(crate) struct Types {
+    known: RwLock<HashMap<TypeRef, Arc<OfType>>>,
+}
+
+/// What tells objects of a type apart.
+pub(crate) struct OfType {
+    /// Determines their concrete types.
+    pub(crate) index: Arc<TypeIndex>,
+    /// The test for objects of the type.
+    pub(crate) test: TypeTest,
+    /// The test for those of them whose concrete type is known.
+    pub(crate) of_known_type: TypeTest,
+}
+
+impl Types {
+    pub(crate) fn get(&self, api: &Api, ty: TypeRef) -> Arc<OfType> {
+        let known = {
+            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+            known.get(&ty).cloned()
+        };
+        known.unwrap_or_else(|| {
+            let index = type_index(api, ty);
+            let made = OfType {
+                test: type_test(api, ty),
+                of_known_type: index.test(),
+                index: Arc::new(index),
+            };
+            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(known.entry(ty).or_insert_with(|| Arc::new(made)))
+        })
+    }
+}
 
 /// Returns the type that a concrete object means wherever it is named: the object and its subclasses.
 pub(crate) fn with_subclasses(api: &Api, ty: TypeRef) -> TypeRef {

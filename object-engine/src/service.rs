@@ -15,6 +15,7 @@ use soml_core::schema::Path;
 use crate::explain::Explained;
 use crate::options::ServiceOptions;
 use crate::plan::SchemaRegexes;
+use crate::rdf::Types;
 use crate::run::{Executed, Job, Shared};
 
 /// A GraphQL service over one schema and one store.
@@ -57,6 +58,7 @@ impl ObjectService {
             printed: OnceLock::new(),
             write_facts: OnceLock::new(),
             regexes: SchemaRegexes::default(),
+            types: Types::default(),
         };
         Ok(ObjectService {
             shared: Arc::new(shared),

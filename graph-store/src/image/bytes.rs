@@ -4,10 +4,12 @@
 //! they lie there. This needs no unsafe code: the casts check length and alignment.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
 
-use zerocopy::{FromBytes, IntoBytes};
+use zerocopy::{FromBytes, FromZeros, IntoBytes};
 
+use super::both;
 use super::error::{Fault, damaged};
 
 /// The alignment of parts, in bytes.
@@ -109,28 +111,39 @@ pub(super) struct BytesWriter {
 }
 
 impl BytesWriter {
-    /// Reads a whole file.
-    pub(super) fn read(file: &mut File) -> io::Result<Self> {
+    /// Reads a whole file, the texts at the same time as what lies behind them.
+    pub(super) fn read(path: &Path) -> io::Result<Self> {
+        let mut file = File::open(path)?;
         let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
         let mut read = BytesWriter::default();
         let mut head = Vec::with_capacity(HEAD);
-        Read::take(&mut *file, HEAD as u64).read_to_end(&mut head)?;
+        Read::take(&mut file, HEAD as u64).read_to_end(&mut head)?;
         read.push(&head);
         if read.of_texts > length {
             return Ok(BytesWriter::default());
         }
         let texts = read.of_texts.next_multiple_of(ALIGN);
-        let reserved = read.texts.try_reserve_exact(texts);
-        reserved.map_err(io::Error::other)?;
-        Read::take(&mut *file, texts as u64).read_to_end(&mut read.texts)?;
-        read.texts.truncate(read.of_texts);
         let left = length.saturating_sub(HEAD + texts);
-        let needed = left.div_ceil(ALIGN);
-        let reserved = read.words.try_reserve_exact(needed);
-        reserved.map_err(io::Error::other)?;
-        read.words.resize(needed, 0);
-        file.read_exact(&mut read.words.as_mut_bytes()[..left])?;
-        read.length = left;
+        let mut behind = File::open(path)?;
+        behind.seek(SeekFrom::Start((HEAD + texts) as u64))?;
+        let (texts, words) = both(
+            length,
+            move || {
+                let mut content = Vec::new();
+                content.try_reserve_exact(texts).map_err(io::Error::other)?;
+                Read::take(file, texts as u64).read_to_end(&mut content)?;
+                io::Result::Ok(content)
+            },
+            || {
+                let words = u64::new_vec_zeroed(left.div_ceil(ALIGN));
+                let mut words = words.map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+                behind.read_exact(&mut words.as_mut_bytes()[..left])?;
+                io::Result::Ok(words)
+            },
+        );
+        read.texts = texts?;
+        read.texts.truncate(read.of_texts);
+        (read.words, read.length) = (words?, left);
         Ok(read)
     }
 

@@ -14,6 +14,7 @@ use std::io::{self, Write};
 use crc32fast::Hasher;
 use zerocopy::IntoBytes;
 
+use super::both;
 use super::bytes::{ALIGN, Bytes, HEAD, Part, head};
 use super::error::{Fault, damaged};
 
@@ -252,6 +253,7 @@ impl Directory {
             return Err(damaged("directory"));
         }
         let mut parts = HashMap::with_capacity(entries);
+        let (mut texts, mut others) = (Vec::new(), Vec::new());
         for entry in directory.chunks_exact(ENTRY) {
             let kind = Kind::of_number(u32_at(entry, 0)).ok_or(damaged("directory"))?;
             let offset = size_at(entry, 8).ok_or(damaged("directory"))?;
@@ -274,11 +276,20 @@ impl Directory {
                 }
             };
             let (content, start) = content.zip(start).ok_or(damaged("directory"))?;
-            if crc(content) != u32_at(entry, 24) {
-                return Err(damaged(kind.name()));
-            }
+            let unchecked = match kind {
+                Kind::Terms => &mut texts,
+                _ => &mut others,
+            };
+            unchecked.push((kind, content, u32_at(entry, 24)));
             parts.insert((kind, u32_at(entry, 4)), Part { start, length });
         }
+        let check = |sections: &[(Kind, &[u8], u32)]| {
+            let mut sections = sections.iter();
+            let wrong = sections.find(|(_, content, checksum)| crc(content) != *checksum);
+            wrong.map_or(Ok(()), |(kind, ..)| Err(damaged(kind.name())))
+        };
+        let (texts, others) = both(bytes.len(), || check(&texts), || check(&others));
+        texts.and(others)?;
         Ok(Directory { parts })
     }
 

@@ -58,9 +58,8 @@ mod transaction;
 mod walk;
 mod writer;
 
-use std::fs::File;
-use std::io;
 use std::path::Path;
+use std::{io, panic, thread};
 
 pub use build::ImageBuilder;
 use bytes::{Bytes, BytesWriter};
@@ -76,6 +75,9 @@ pub use snapshot::Snapshot;
 pub use store::ImageStore;
 use terms::Terms;
 pub use walk::Columns;
+
+/// Bytes of which reading or checking some takes longer than starting a thread.
+const WORTH_A_THREAD: usize = 1 << 20;
 
 /// Greatest number of classes that are found faster than other IRIs.
 const MAX_CLASSES: usize = 4_096;
@@ -98,9 +100,8 @@ impl Image {
     /// When the file cannot be read, was written by another version of the format, or is damaged.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ImageError> {
         let path = path.as_ref();
-        let failed = |error| ImageError::io(path)(error);
-        let mut file = File::open(path).map_err(failed)?;
-        Image::of(BytesWriter::read(&mut file).map_err(failed)?, path)
+        let bytes = BytesWriter::read(path).map_err(ImageError::io(path))?;
+        Image::of(bytes, path)
     }
 
     /// Opens the content of such a file, which is copied.
@@ -122,8 +123,14 @@ impl Image {
         let bytes = bytes.finish()?;
         let directory = Directory::read(&bytes)?;
         let terms = Terms::open(&bytes, &directory)?;
-        let sets = GraphSets::open(&bytes, &directory, &terms)?;
-        let properties = columns::open(&bytes, &directory, &terms, sets.count())?;
+        let columns = || {
+            let sets = GraphSets::open(&bytes, &directory, &terms)?;
+            let properties = columns::open(&bytes, &directory, &terms, sets.count())?;
+            Ok((sets, properties))
+        };
+        let (checked, columns) = both(bytes.len(), || terms.check(&bytes), columns);
+        checked?;
+        let (sets, properties) = columns?;
         let counts = bytes.u64s(directory.numbers(Kind::Counts, 0, 8)?);
         let [_, _, _, triples, quads] = *counts else {
             return Err(error::damaged("counts"));
@@ -208,6 +215,26 @@ impl std::fmt::Debug for Image {
             .field("size", &self.bytes.len())
             .finish_non_exhaustive()
     }
+}
+
+/// Does work on so many bytes on two threads, or on one where a thread takes longer than the work.
+fn both<A: Send, B>(
+    bytes: usize,
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B,
+) -> (A, B) {
+    if bytes < WORTH_A_THREAD {
+        return (one(), other());
+    }
+    thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        let one = one.join();
+        (
+            one.unwrap_or_else(|panic| panic::resume_unwind(panic)),
+            other,
+        )
+    })
 }
 
 fn io_of_memory(message: &'static str) -> io::Error {

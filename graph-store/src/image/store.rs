@@ -262,7 +262,7 @@ impl LocalStore for ImageStore {
     }
 
     fn short_work(&self) -> Option<u64> {
-        Some(3_072)
+        Some(4_096)
     }
 }
 

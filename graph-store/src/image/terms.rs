@@ -8,7 +8,6 @@
 //! the prefix that it shares with others; that of a literal is its datatype or tag.
 
 use std::cmp::Ordering;
-use std::ops::Range;
 
 use foldhash::HashMap;
 use oxrdf::{
@@ -116,13 +115,15 @@ impl Terms {
             noted: HashMap::default(),
             classes: classes.try_into().map_err(|_| damaged("classes"))?,
         };
-        terms.check(bytes, bytes.u32s(directory.numbers(Kind::Datatypes, 0, 4)?))?;
+        terms.check_numbers()?;
+        terms.datatypes = terms
+            .datatypes(bytes, bytes.u32s(directory.numbers(Kind::Datatypes, 0, 4)?))
+            .ok_or(damaged("datatypes"))?;
         terms.check_equal(bytes.u32s(directory.numbers(Kind::Equal, 0, 8)?))?;
         Ok(terms)
     }
 
-    /// Checks that every term can be read, so that reading one cannot fail later.
-    fn check(&mut self, bytes: &Bytes, datatypes: &[u32]) -> Result<(), Fault> {
+    fn check_numbers(&self) -> Result<(), Fault> {
         let bounds = self.classes.windows(2).all(|pair| pair[0] <= pair[1]);
         if self.count > MAX_TERMS {
             return Err(damaged("counts"));
@@ -134,18 +135,21 @@ impl Terms {
         if self.entries.length / size_of::<Packed>() != self.count as usize {
             return Err(damaged("entries of terms"));
         }
-        // Datatypes are IRIs themselves.
-        self.check_read(bytes, 0..self.iris)?;
-        if !datatypes.iter().all(|datatype| *datatype < self.iris) {
-            return Err(damaged("datatypes"));
-        }
-        let named = datatypes.iter().map(|datatype| self.iri(bytes, *datatype));
-        self.datatypes = named.collect();
-        self.check_read(bytes, self.iris..self.count)
+        Ok(())
     }
 
-    fn check_read(&self, bytes: &Bytes, mut ids: Range<u32>) -> Result<(), Fault> {
-        match ids.all(|id| self.read(bytes, id).is_some()) {
+    /// Returns the names of datatypes, which are IRIs themselves.
+    fn datatypes(&self, bytes: &Bytes, numbers: &[u32]) -> Option<Vec<NamedNode>> {
+        let names = numbers.iter().map(|number| {
+            let is_iri = *number < self.iris && self.read(bytes, *number).is_some();
+            is_iri.then(|| self.iri(bytes, *number))
+        });
+        names.collect()
+    }
+
+    /// Checks that every term can be read, so that reading one cannot fail later.
+    pub(super) fn check(&self, bytes: &Bytes) -> Result<(), Fault> {
+        match (0..self.count).all(|id| self.read(bytes, id).is_some()) {
             true => Ok(()),
             false => Err(damaged("terms")),
         }

@@ -1,7 +1,6 @@
 //! Values of objects and of those that they lead to, over several levels at once.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use oxrdf::Term;
 
 use super::{Column, Dataset, Hydrated, NodeCondition, ObjectRef, Slot};
@@ -56,7 +55,7 @@ impl TreeValues {
     #[must_use]
     pub fn new(slots: usize) -> Self {
         TreeValues {
-            positions: HashMap::new(),
+            positions: HashMap::default(),
             values: vec![Vec::new(); slots],
         }
     }

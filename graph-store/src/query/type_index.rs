@@ -1,7 +1,6 @@
 //! Which RDF types make a node an instance of which object type.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use oxrdf::NamedNode;
 use soml_core::schema::{ObjectId, Schema};
 
@@ -37,7 +36,7 @@ impl TypeIndex {
     ) -> Self {
         let mut index = TypeIndex {
             properties: Vec::new(),
-            ranks: HashMap::new(),
+            ranks: HashMap::default(),
             fallback: None,
         };
         for (id, name) in candidates {
@@ -45,7 +44,7 @@ impl TypeIndex {
             let property = NamedNode::new_unchecked(object.type_prop.as_str());
             let position = index.properties.iter().position(|(p, _)| *p == property);
             let position = position.unwrap_or_else(|| {
-                index.properties.push((property, HashMap::new()));
+                index.properties.push((property, HashMap::default()));
                 index.properties.len() - 1
             });
             for iri in &object.types {

@@ -7,6 +7,7 @@ use oxrdf::{NamedNode, Term};
 use super::dialect::TreeForm;
 use super::endpoint::Rows;
 use super::facts::{Facts, wanted};
+use super::results::malformed;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{ObjectRef, Slot, Tree, TreeLevel, TreeRequest, TreeValues, ValueCondition};
@@ -92,6 +93,9 @@ pub(super) fn tree(
                     .iter()
                     .all(|&at| last.get(at) == Some(&row[at]))
             };
+            if node.is_none() && value.is_some() && !part.leads_to_level(&query.levels) {
+                return Err(malformed("a result has a value of no node"));
+            }
             let Some((node, value)) = node.zip(value).filter(|_| !is_repeated()) else {
                 continue;
             };

@@ -52,6 +52,13 @@ pub(crate) struct Part<'q> {
     pub(crate) columns: [usize; 2],
 }
 
+impl Part<'_> {
+    /// Tells whether the values are the nodes of another level.
+    pub(crate) fn leads_to_level(&self, levels: &[LevelQuery]) -> bool {
+        self.columns[1] < levels.len()
+    }
+}
+
 impl TreeQuery {
     /// Returns what is asked: values of slots that no level is below, and facts, each level in turn, and
     /// behind them the values that lead to levels.

@@ -8,7 +8,7 @@ mod readings;
 
 use std::sync::Arc;
 
-use graph_store::query::{NodeCondition, TypeGuard};
+use graph_store::query::{NodeCondition, TypeGuard, TypeTest};
 use graphql_gen::typesystem::{Api, TypeRef};
 use graphql_service::RequestContext;
 use graphql_service::error::GraphqlError;
@@ -19,7 +19,7 @@ pub(crate) use self::readings::{
     each_by_its_own, filter_alike, name_readings, property_readings, show_alike, type_readings,
 };
 use crate::code;
-use crate::rdf::{takes_any, type_index};
+use crate::rdf::{OfType, Types, takes_any};
 
 /// The rights of the roles of a schema, for a service that enforces them.
 pub(crate) type Enforced = Option<Arc<Rights>>;
@@ -55,6 +55,7 @@ pub(crate) struct View<'a> {
     pub(crate) api: &'a Api,
     /// What the sender may do; `None` for everything.
     access: Option<&'a Access>,
+    types: &'a Types,
 }
 
 /// Which objects of a type are meant by a part of a document.
@@ -83,8 +84,18 @@ impl Shown {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn new(api: &'a Api, access: Option<&'a Access>) -> Self {
-        View { api, access }
+    pub(crate) fn new(api: &'a Api, access: Option<&'a Access>, types: &'a Types) -> Self {
+        View { api, access, types }
+    }
+
+    /// Returns what tells objects of a type apart.
+    pub(crate) fn of_type(&self, ty: TypeRef) -> Arc<OfType> {
+        self.types.get(self.api, ty)
+    }
+
+    /// Returns the test for objects of a type.
+    pub(crate) fn test(&self, ty: TypeRef) -> TypeTest {
+        self.of_type(ty).test.clone()
     }
 
     /// Tells whether there is something that cannot be read.
@@ -161,7 +172,7 @@ impl<'a> View<'a> {
         if count == 0 && !rest {
             return Shown::Nothing;
         }
-        let index = type_index(self.api, ty);
+        let index = &self.of_type(ty).index;
         Shown::Some(index.guard(rest, |object| meant(access, object)))
     }
 

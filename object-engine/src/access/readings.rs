@@ -7,7 +7,7 @@ use soml_core::access::Part;
 use soml_core::schema::{ObjectId, Property, PropertyId, Schema};
 
 use super::View;
-use crate::rdf::{takes_any, type_index};
+use crate::rdf::takes_any;
 
 /// A way in which some of the objects of a type are read.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ fn readings<T: Copy>(
     if let Some(own) = own {
         add(&mut readings, own, None);
     }
-    let index = type_index(view.api, ty);
+    let index = &view.of_type(ty).index;
     for reading in &mut readings {
         let is_own = own.is_some_and(|own| same(own, reading.by));
         let guard = index.guard(is_own, |object| reading.objects.contains(&object));

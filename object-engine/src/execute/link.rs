@@ -2,9 +2,9 @@
 //!
 //! All of this works on owned data and waits for nothing, so that it can be done on another thread.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashSet};
 use graph_store::Windowed;
 use graph_store::query::{Hydrated, ObjectRef, Objects};
 use soml_core::schema::ObjectId;

@@ -1,7 +1,6 @@
 //! Selects, orders and deduplicates the values of one field of one object.
 
-use std::collections::HashSet;
-
+use foldhash::HashSet;
 use graph_store::value::{LiteralKey, SortValue, literal_key, number_identity, sort_value};
 use oxrdf::TermRef;
 use soml_core::datatype::Scalar;
@@ -52,7 +51,7 @@ pub(super) fn drop_equal(candidates: &mut Vec<Candidate>) {
     if candidates.len() < 2 {
         return;
     }
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     candidates.retain(|candidate| match (&candidate.identity, &candidate.json) {
         (Some(identity), _) => seen.insert(identity.clone().into_bytes()),
         (None, Some(json)) => seen.insert(json.clone()),

@@ -1,8 +1,8 @@
 //! Writes the answer as JSON bytes, without building a tree of values first.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
+use foldhash::HashMap;
 use graph_store::StoreError;
 use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult, write_string};
 use graphql_service::{Answer, ErrorCode, GraphqlError, code as shared};
@@ -83,7 +83,7 @@ impl<'a> Writer<'a> {
             fetched,
             answer,
             objects: 0,
-            columns: HashMap::new(),
+            columns: HashMap::default(),
             chunks: Chunks::new(fetched.levels.len()),
             repeated: Repeated::new(execution.context, &fetched.levels),
             stopped: None,

@@ -1,11 +1,11 @@
 //! Plans operations.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use apollo_compiler::executable::{self, Operation, SelectionSet};
 use apollo_compiler::response::JsonMap;
 use apollo_compiler::{ExecutableDocument, Node};
+use foldhash::HashMap;
 use graph_store::StoreFeatures;
 use graph_store::query::{
     Dataset, NodeCondition, Selection, SlotPage, Step, TermCondition, TypeIndex, ValueCondition,
@@ -35,7 +35,7 @@ use super::{
 use crate::access::View;
 use crate::code;
 use crate::limits::EngineLimits;
-use crate::rdf::{takes_any, type_index, type_test};
+use crate::rdf::{Types, takes_any};
 
 pub(super) type Result<T> = std::result::Result<T, GraphqlError>;
 
@@ -47,6 +47,7 @@ pub(crate) struct PlanInput<'a> {
     pub(crate) limits: &'a EngineLimits,
     /// What is written must match them.
     pub(crate) regexes: &'a SchemaRegexes,
+    pub(crate) types: &'a Types,
     /// What a request can choose of the store.
     pub(crate) features: &'a StoreFeatures,
     pub(crate) document: &'a ExecutableDocument,
@@ -56,7 +57,7 @@ pub(crate) struct PlanInput<'a> {
 
 impl<'a> PlanInput<'a> {
     pub(super) fn view(&self) -> View<'a> {
-        View::new(self.api, self.access)
+        View::new(self.api, self.access, self.types)
     }
 }
 
@@ -112,8 +113,8 @@ impl<'p, 'a> Planner<'p, 'a> {
         Planner {
             input,
             levels: Vec::new(),
-            known: HashMap::new(),
-            aggregations: HashMap::new(),
+            known: HashMap::default(),
+            aggregations: HashMap::default(),
             left_out: LeftOut::default(),
         }
     }
@@ -187,7 +188,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         target: TypeRef,
     ) -> Result<(Selection, Scope)> {
         let arguments = self.arguments(node);
-        let mut conditions = vec![NodeCondition::Instance(type_test(self.api(), target))];
+        let mut conditions = vec![NodeCondition::Instance(self.input.view().test(target))];
         conditions.extend(self.input.view().shown(target).condition());
         if self.is_open(target) {
             conditions.push(self.known_type(target));
@@ -235,7 +236,7 @@ impl<'p, 'a> Planner<'p, 'a> {
 
     /// Returns the condition that the concrete type of an object is known.
     pub(super) fn known_type(&self, target: TypeRef) -> NodeCondition {
-        NodeCondition::Instance(type_index(self.api(), target).test())
+        NodeCondition::Instance(self.input.view().of_type(target).of_known_type.clone())
     }
 
     /// Returns whether the type's own test accepts objects of no known concrete type.
@@ -320,11 +321,11 @@ impl<'p, 'a> Planner<'p, 'a> {
             TypeRef::Nameable => "Nameable".to_owned(),
         };
         let typing = if typed {
-            let index = type_index(self.api(), target);
+            let index = Arc::clone(&self.input.view().of_type(target).index);
             let possible = self.api().possible_types(target).iter();
             Typing::Stored {
                 slots: type_slots(&index, &mut slots),
-                index: Arc::new(index),
+                index,
                 variants: possible.map(|object| (*object, 0)).collect(),
             }
         } else {
@@ -350,9 +351,9 @@ impl<'p, 'a> Planner<'p, 'a> {
         scope: &Scope,
         (builder, left_out): (&mut LevelBuilder, &mut LeftOutOfLevel<'a>),
     ) -> Result<Typing> {
-        let index = type_index(self.api(), target);
+        let index = Arc::clone(&self.input.view().of_type(target).index);
         let slots = type_slots(&index, builder);
-        let mut variants = HashMap::new();
+        let mut variants = HashMap::default();
         let view = self.input.view();
         let shown = self.api().possible_types(target).iter();
         for &object in shown.filter(|object| view.sees(**object)) {
@@ -366,7 +367,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         }
         Ok(Typing::Stored {
             slots,
-            index: Arc::new(index),
+            index,
             variants,
         })
     }
@@ -623,7 +624,7 @@ impl<'p, 'a> Planner<'p, 'a> {
     ) -> Result<Vec<NodeCondition>> {
         let mut conditions = Vec::new();
         if property.range_check {
-            conditions.push(NodeCondition::Instance(type_test(self.api(), target)));
+            conditions.push(NodeCondition::Instance(self.input.view().test(target)));
         }
         conditions.extend(self.input.view().shown(target).condition());
         conditions.extend(arguments.object_conditions(target)?);
@@ -647,7 +648,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         let paged = !page.page.is_whole();
         // Objects of no known type are left out of lists, so pages must not count them.
         let open = paged && !takes_any(self.api(), target);
-        let members = open.then(|| type_index(self.api(), target).test());
+        let members = open.then(|| self.input.view().of_type(target).of_known_type.clone());
         let condition = NodeCondition::all(conditions);
         // Even a trivially true condition excludes values that are not objects.
         let filters = !condition.is_true() || arguments.filters();

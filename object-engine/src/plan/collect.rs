@@ -1,11 +1,10 @@
 //! Collects the fields of selection sets, with fragments expanded.
 
-use std::collections::HashMap;
-
 use apollo_compiler::Node;
 use apollo_compiler::ast::Argument;
 use apollo_compiler::executable::{self, SelectionSet};
 use apollo_compiler::response::JsonMap;
+use foldhash::HashMap;
 use graphql_gen::typesystem::{Api, TypeRef};
 use soml_core::schema::ObjectId;
 

@@ -13,7 +13,7 @@ use super::build::{Planner, Scope};
 use super::input::Input;
 use super::{RootEntities, RootObjects, RootValue};
 use crate::code;
-use crate::rdf::{type_test, with_subclasses};
+use crate::rdf::with_subclasses;
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 
@@ -70,7 +70,7 @@ impl<'a> Planner<'_, 'a> {
         };
         let mut types = Vec::with_capacity(targets.len());
         for (target, ids) in targets {
-            let test = NodeCondition::Instance(type_test(self.input.api, target));
+            let test = NodeCondition::Instance(view.test(target));
             let shown = view.shown(target).condition().into_iter();
             let shown = shown.chain(view.readable(target, Part::Id).condition());
             let conditions = shown.chain([test, NodeCondition::one_of(ids)]);

@@ -20,7 +20,7 @@ use crate::access::{
 };
 use crate::code;
 use crate::limits::EngineLimits;
-use crate::rdf::{classes, type_test, with_subclasses};
+use crate::rdf::{classes, with_subclasses};
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 
@@ -254,7 +254,7 @@ impl<'a> FilterBuilder<'a> {
         let test = if narrow == ty {
             None
         } else {
-            Some(type_test(self.view.api, narrow))
+            Some(self.view.test(narrow))
         };
         let shown = self.view.shown(narrow);
         self.require(!shown.is_nothing(), key)?;
@@ -304,7 +304,7 @@ impl<'a> FilterBuilder<'a> {
                 self.require(!shown.is_nothing(), &property.name.graphql)?;
                 let mut set = self.node(range, value)?;
                 if property.range_check {
-                    set = checked(set, type_test(self.view.api, range));
+                    set = checked(set, self.view.test(range));
                 }
                 if let Some(condition) = shown.condition() {
                     set = set.on_instances(condition);

@@ -1,15 +1,13 @@
 //! Fields that the sender of a request may not read: left out, each with a warning.
 
-use std::collections::{HashMap, HashSet};
-
 use apollo_compiler::executable::{self, Selection, SelectionSet};
 use apollo_compiler::{ExecutableDocument, Node};
+use foldhash::{HashMap, HashSet};
 use graphql_service::error::{GraphqlError, Location, PathSegment};
 use soml_core::schema::ObjectId;
 
 use super::LevelId;
 use super::build::PlanInput;
-use crate::access::View;
 
 /// What was left out of an operation.
 #[derive(Default)]
@@ -140,7 +138,7 @@ impl<'a> LeftOut<'a> {
         let location = Location::of(node.name.location(), &document.sources);
         let path = self.path.iter().copied().chain([key]);
         let path = path.map(|key| PathSegment::Key(key.to_owned())).collect();
-        let warning = View::new(input.api, input.access).left_out(&node.name, ty);
+        let warning = input.view().left_out(&node.name, ty);
         self.warnings.push(warning.at(location).on(path));
     }
 
@@ -161,7 +159,7 @@ impl<'a> LeftOut<'a> {
 
 /// Returns the type of the selection set that each field of a document stands in.
 fn types_of_fields(document: &ExecutableDocument) -> HashMap<*const executable::Field, &str> {
-    let mut types = HashMap::new();
+    let mut types = HashMap::default();
     let operations = document.operations.iter().map(|one| &one.selection_set);
     let fragments = document.fragments.values().map(|one| &one.selection_set);
     let mut sets: Vec<&SelectionSet> = operations.chain(fragments).collect();

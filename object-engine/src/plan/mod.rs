@@ -25,8 +25,9 @@ mod order;
 mod regexes;
 mod set_where;
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use foldhash::HashMap;
 
 pub(crate) use aggregate::{
     AggregateField, AggregatePart, AggregatedKind, AggregatedValues, Aggregation, GroupOrderBy,

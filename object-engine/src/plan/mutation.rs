@@ -19,7 +19,6 @@ use super::entry::{Entry, EntryReader, Purpose};
 use super::filter::FilterBuilder;
 use super::input::Input;
 use crate::code;
-use crate::rdf::type_test;
 
 /// What a mutation does.
 #[derive(Clone, Debug)]
@@ -337,7 +336,7 @@ impl<'a> FieldBuilder<'_, 'a> {
             let name = api.type_name(self.meaning.object);
             return Err(view.denied("where", name).at(location));
         }
-        let instances = NodeCondition::Instance(type_test(api, target));
+        let instances = NodeCondition::Instance(view.test(target));
         let conditions = [Some(instances), shown.condition(), Some(condition)];
         Ok(Selected {
             selection: Selection {

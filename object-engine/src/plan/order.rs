@@ -15,7 +15,7 @@ use super::input::{Input, lang_spec};
 use crate::access::{Shown, View, name_readings, property_readings, show_alike};
 use crate::code;
 use crate::limits::EngineLimits;
-use crate::rdf::{takes_any, type_index, type_test};
+use crate::rdf::takes_any;
 
 /// Greatest number of ways that one key may take; each step multiplies them by the number of different
 /// ways in which the types there store the property.
@@ -132,7 +132,7 @@ impl<'a> OrderBuilder<'a> {
             TypeRef::Concrete(object) => {
                 SortBy::Constant(self.view.api.type_name(object).to_string())
             }
-            _ => SortBy::TypeName(Arc::new(type_index(self.view.api, ty))),
+            _ => SortBy::TypeName(Arc::clone(&self.view.of_type(ty).index)),
         }
     }
 
@@ -210,10 +210,10 @@ impl<'a> OrderBuilder<'a> {
         if let Range::Object(object) = property.range {
             let target = self.view.api.range_type(object);
             if property.range_check {
-                tests.push(type_test(self.view.api, target));
+                tests.push(self.view.test(target));
             }
             if !takes_any(self.view.api, target) {
-                tests.push(type_index(self.view.api, target).test());
+                tests.push(self.view.of_type(target).of_known_type.clone());
             }
         }
         tests

@@ -31,6 +31,7 @@ use crate::explain::Explanation;
 use crate::mutate::WriteFacts;
 use crate::options::ServiceOptions;
 use crate::plan::{self, MutationPlan, Plan, PlanInput, RootValue, SchemaRegexes};
+use crate::rdf::Types;
 
 /// Work that a request may do on an async worker, about half a millisecond, where the store does not tell.
 const SHORT_WORK: u64 = 1_024;
@@ -63,6 +64,7 @@ pub(crate) struct Shared {
     pub(crate) write_facts: OnceLock<WriteFacts>,
     /// What values and ids that are written must match.
     pub(crate) regexes: SchemaRegexes,
+    pub(crate) types: Types,
 }
 
 /// A request with all that it takes to answer it.
@@ -440,6 +442,7 @@ impl Job {
             access: access.as_ref(),
             limits: &shared.options.engine_limits,
             regexes: &shared.regexes,
+            types: &shared.types,
             features: &shared.store.features(),
             document: prepared.document.valid(),
             operation: &prepared.operation,

@@ -48,12 +48,7 @@ fn iri(name: &str) -> Option<Term> {
     Some(e(name).into())
 }
 
-fn number(number: i64) -> Option<Term> {
-    Some(Literal::from(number).into())
-}
-
-/// Reads which of `a` and `b` are things, what follows them, and the names of that: rows are
-/// numbered 0, 1 and 2.
+/// Reads which of `a` and `b` are things, what follows them, and the names of that: the columns of rows.
 fn read(terms: Option<Vec<Option<Term>>>) -> Result<Option<Tree>, StoreError> {
     let slot = |name| Slot {
         step: Step::forward(e(name)),
@@ -83,13 +78,14 @@ fn rows_are_the_values_of_their_level() {
     let text = Term::from(Literal::from("text"));
     let blank = Some(Term::from(BlankNode::default()));
     let rows = [
-        [iri("b"), number(0), None],
-        [iri("b"), number(1), iri("c")],
-        [iri("b"), number(1), iri("c")],
-        [iri("b"), number(1), blank.clone()],
-        [blank, number(2), Some(text.clone())],
+        [iri("b"), None, None],
+        [iri("b"), iri("c"), None],
+        [iri("b"), iri("c"), Some(text.clone())],
+        [iri("b"), blank.clone(), Some(text.clone())],
+        [iri("b"), Some(text.clone()), None],
+        [iri("x"), iri("c"), Some(text.clone())],
+        [blank, None, None],
         [None, None, None],
-        [iri("c"), number(2), Some(text.clone())],
     ];
     let read = read(Some(rows.concat())).expect("rows that fit");
     let Tree { roots, levels } = read.expect("a tree");
@@ -100,23 +96,23 @@ fn rows_are_the_values_of_their_level() {
         columns.pop().expect("a column")
     });
     let columns: Vec<_> = columns.collect();
-    assert_eq!(columns[0].offsets, [0, 0, 0, 1]);
-    assert_eq!(*columns[0].of(2).to_terms(), [Term::from(e("c"))]);
+    assert_eq!(columns[0].offsets, [0, 0, 0, 2]);
+    let next = [Term::from(e("c")), text.clone()];
+    assert_eq!(*columns[0].of(2).to_terms(), next);
     assert_eq!(columns[1].offsets, [0, 0, 1, 1]);
     assert_eq!(*columns[1].of(1).to_terms(), [text]);
 }
 
 #[test]
 fn rows_of_another_shape_fail() {
+    let text = Some(Term::from(Literal::from("text")));
     for row in [
-        [iri("a"), number(1), None],
-        [iri("a"), number(3), iri("b")],
-        [iri("a"), number(-1), iri("b")],
-        [iri("a"), number(0), iri("b")],
-        [iri("a"), None, None],
-        [None, number(1), iri("b")],
+        vec![iri("a"), None, text.clone()],
+        vec![None, None, text.clone()],
+        vec![iri("a"), iri("b"), text, None],
+        vec![iri("a")],
     ] {
-        let read = read(Some(row.to_vec()));
+        let read = read(Some(row.clone()));
         assert!(matches!(read, Err(StoreError::Failed(_))), "{row:?}");
     }
 }

@@ -27,7 +27,7 @@ use crate::plan::input::Input;
 use crate::plan::levels::{LevelBuilder, LevelKey};
 use crate::plan::order::{descending, for_single};
 use crate::plan::{Edge, LevelId, Output, RootObjects, RootValue, ScalarKind};
-use crate::rdf::{takes_any, type_test};
+use crate::rdf::takes_any;
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 type Nodes<'n, 'a> = &'n [&'a Node<executable::Field>];
@@ -528,10 +528,11 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
         if let Range::Object(object) = property.range {
             let api = self.planner.input.api;
             let target = api.range_type(object);
-            let shown = self.planner.input.view().shown(target).condition();
+            let view = self.planner.input.view();
+            let shown = view.shown(target).condition();
             let mut tests: Vec<NodeCondition> = shown.into_iter().collect();
             if property.range_check {
-                tests.push(NodeCondition::Instance(type_test(api, target)));
+                tests.push(NodeCondition::Instance(view.test(target)));
             }
             if !takes_any(api, target) {
                 tests.push(self.planner.known_type(target));

@@ -15,7 +15,7 @@ mod clients;
 mod processes;
 
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use check::Checker;
 use clients::{Clients, Counts};
@@ -41,6 +41,8 @@ struct Run {
     counts: Counts,
     /// Kills that met an open request.
     met: u64,
+    /// Times from the start of the process to the first request that it takes, over what a kill left.
+    starts: Vec<Duration>,
 }
 
 impl Run {
@@ -53,6 +55,7 @@ impl Run {
             kills,
             counts: Counts::default(),
             met: 0,
+            starts: Vec::new(),
         }
     }
 
@@ -86,6 +89,12 @@ impl Run {
             "{kills} kills, {met} of them met an open mutation; {:?}",
             self.counts
         );
+        let mut starts = self.starts.clone();
+        starts.sort_unstable();
+        if let Some(longest) = starts.last() {
+            let median = starts[starts.len() / 2];
+            println!("started in {median:.1?} at the median, {longest:.1?} at most");
+        }
         assert!(met * 2 >= kills, "too few kills meet an open mutation");
     }
 }
@@ -113,7 +122,9 @@ fn a_service_over_a_folder_that_is_killed_loses_nothing_and_leaves_nothing_in_pa
             service.kill();
             clients.wait_for_address();
             run.sleep(500);
+            let begun = Instant::now();
             service = Service::over_folder(folder.path());
+            run.starts.push(begun.elapsed());
             clients.open(&service.base);
             run.sleep(800);
             clients.pause();

@@ -290,11 +290,11 @@ fn long_number(random: &mut Random) -> Term {
 }
 
 /// Tells whether operands of a scalar may have these digits: 64 bits, or 18 digits behind the point,
-/// and for floats the shortest digits of one, below 2^53, above which whole numbers are no `Float`.
+/// and for floats the shortest digits of one, below 2^53 - 1, from which on whole numbers in variables are no `Float`.
 pub(crate) fn is_operand(scalar: Scalar, plain: &str) -> bool {
     if scalar.is_float() {
         let nearest: f64 = plain.parse().expect("digits");
-        return nearest.abs() < 9_007_199_254_740_992.0 && nearest.to_string() == plain;
+        return nearest.abs() < 9_007_199_254_740_991.0 && nearest.to_string() == plain;
     }
     let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
     whole.parse::<i64>().is_ok() && fraction.len() <= 18
