@@ -15,8 +15,8 @@ use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::evaluate::shown;
 use crate::query::{
-    Column, Hydrated, HydrationRequest, ObjectRef, Objects, Selection, SlotPage, SortBy, Step,
-    TypeTest, ValueCondition, Window,
+    Column, Hydrated, HydrationRequest, ObjectRef, Objects, Selection, Slot, SortBy, Step,
+    TypeTest, Window,
 };
 use crate::store::order::{KeyCache, Neighbours, keys, sorted_page, sorted_values};
 use crate::store::ready_order::{ReadyOrder, ReadyPage};
@@ -84,17 +84,11 @@ impl<S: QuadSource> Walker<'_, S> {
         let started = Instant::now();
         self.check()?;
         let whole = hydrate::columns(self, request.nodes, request.slots)?;
-        let wanted = request.slots.iter().zip(whole).map(|(slot, column)| {
-            let column = match &slot.condition {
-                Some(condition) => self.filtered(column, condition)?,
-                None => column,
-            };
-            let column = match &slot.page {
-                Some(page) => self.paged(column, page)?,
-                None => column,
-            };
-            Ok(column.into_column(&self.source))
-        });
+        let wanted = request
+            .slots
+            .iter()
+            .zip(whole)
+            .map(|(slot, column)| Ok(self.wanted(column, slot)?.into_column(&self.source)));
         let columns: Vec<Column> = wanted.collect::<Result<_, StoreError>>()?;
         self.settle()?;
         let values = columns.iter().map(|column| column.values.len()).sum();
@@ -102,35 +96,95 @@ impl<S: QuadSource> Walker<'_, S> {
         Ok(Hydrated { columns })
     }
 
-    /// Keeps the values of a column that satisfy a condition.
-    fn filtered(
-        &self,
-        column: Values<S::Term>,
-        condition: &ValueCondition,
-    ) -> Result<Values<S::Term>, StoreError> {
-        let ready = ReadyValue::new(&self.source, condition)?;
+    /// Returns the values of a column that satisfy the condition of their slot and are on its page.
+    fn wanted(&self, column: Values<S::Term>, slot: &Slot) -> Result<Values<S::Term>, StoreError> {
+        let condition = slot.condition.as_ref();
+        let condition = condition.map(|condition| ReadyValue::new(&self.source, condition));
+        let condition = condition.transpose()?;
+        let Some(page) = &slot.page else {
+            return match &condition {
+                Some(condition) => rebuilt(column, |values| self.satisfying(values, condition)),
+                None => Ok(column),
+            };
+        };
+        let page = ReadyPage::new(self, page);
+        let is_by_id = slot.page.iter().all(|page| page.order.is_empty());
+        let mut cache = KeyCache::default();
         rebuilt(column, |values| {
-            let mut kept = Vec::with_capacity(values.len());
-            for value in values {
-                self.tick()?;
-                if ready.holds(self, &value)? == Some(true) {
-                    kept.push(value);
-                }
+            if is_by_id && let Some(found) = self.begin(&values, condition.as_ref(), &page)? {
+                return Ok(found);
             }
-            Ok(kept)
+            let values = match &condition {
+                Some(condition) => self.satisfying(values, condition)?,
+                None => values,
+            };
+            sorted_values(self, values, &page, &mut cache)
         })
     }
 
-    fn paged(
+    /// Keeps the values that satisfy a condition.
+    fn satisfying(
         &self,
-        column: Values<S::Term>,
-        page: &SlotPage,
-    ) -> Result<Values<S::Term>, StoreError> {
-        let mut cache = KeyCache::default();
-        let page = ReadyPage::new(self, page);
-        rebuilt(column, |values| {
-            sorted_values(self, values, &page, &mut cache)
-        })
+        values: Vec<S::Term>,
+        condition: &ReadyValue<'_, S>,
+    ) -> Result<Vec<S::Term>, StoreError> {
+        let mut kept = Vec::with_capacity(values.len());
+        for value in values {
+            self.tick()?;
+            if condition.holds(self, &value)? == Some(true) {
+                kept.push(value);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Returns a page by id of values, of which those behind the page are not tested; `None` where the page has no end, or
+    /// the values are not objects in the order of their ids.
+    fn begin(
+        &self,
+        values: &[S::Term],
+        condition: Option<&ReadyValue<'_, S>>,
+        page: &ReadyPage<'_, Self>,
+    ) -> Result<Option<Vec<S::Term>>, StoreError> {
+        if page.page.limit.is_none() {
+            return Ok(None);
+        }
+        let mut last = 0;
+        let is_in_order = values.iter().all(|value| {
+            let node = self.source.as_node(value);
+            let rank = node.and_then(|node| self.source.rank_of_node(node));
+            let before = std::mem::replace(&mut last, rank.unwrap_or(0));
+            before < last
+        });
+        if !is_in_order {
+            return Ok(None);
+        }
+        let range = page.page.range(usize::MAX);
+        let mut found = Vec::new();
+        let mut passed = 0;
+        for value in values {
+            if passed == range.end {
+                break;
+            }
+            self.tick()?;
+            let is_wanted = match condition {
+                Some(condition) => condition.holds(self, value)? == Some(true),
+                None => true,
+            };
+            let node = self.source.as_node(value).filter(|_| is_wanted);
+            let Some(node) = node else { continue };
+            let is_member = match &page.members {
+                Some(test) => self.is_instance(node, test)?,
+                None => true,
+            };
+            if is_member {
+                if range.contains(&passed) {
+                    found.push(value.clone());
+                }
+                passed += 1;
+            }
+        }
+        Ok(Some(found))
     }
 }
 

@@ -27,8 +27,8 @@ impl<'q, N: Neighbours> ReadyOrder<'q, N> {
 /// A [`SlotPage`].
 pub(crate) struct ReadyPage<'q, N: Neighbours> {
     pub(super) order: ReadyOrder<'q, N>,
-    pub(super) page: Page,
-    pub(super) members: Option<N::Test<'q>>,
+    pub(crate) page: Page,
+    pub(crate) members: Option<N::Test<'q>>,
 }
 
 impl<'q, N: Neighbours> ReadyPage<'q, N> {
