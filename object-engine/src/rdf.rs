@@ -61,7 +61,7 @@ pub(crate) fn takes_any(api: &Api, ty: TypeRef) -> bool {
 
 /// Returns the test for objects of type `ty`: its own RDF types if it is abstract and declares
 /// some, otherwise those of its concrete object types.
-pub(crate) fn type_test(api: &Api, ty: TypeRef) -> TypeTest {
+fn type_test(api: &Api, ty: TypeRef) -> TypeTest {
     let schema: &Schema = api.soml();
     match ty {
         TypeRef::Interface(object) if !api.possible_types(ty).contains(&object) => {

@@ -20,7 +20,7 @@ use oxrdf::Quad;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Quads that one thread passes to the other at once.
-const BATCH: usize = 512;
+const BATCH: usize = 4_096;
 /// Batches that may wait.
 const QUEUE: usize = 8;
 

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use foldhash::{HashMap, HashMapExt};
 
+use super::both;
 use super::format::{Kind, SectionWriter};
 use super::intern::{Form, Interner};
 use super::io_of_memory;
@@ -27,7 +28,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Sorts terms, on two threads.
+    /// Sorts terms, on two threads where they are many.
     pub(super) fn of(interner: &Interner) -> Self {
         let (mut iris, mut blanks, mut literals) = (Vec::new(), Vec::new(), Vec::new());
         for term in 0..interner.len() {
@@ -42,18 +43,15 @@ impl Order {
         };
         let (iri_count, blank_count) = (iris.len() as u32, blanks.len() as u32);
         let nodes = iri_count + blank_count;
-        let (nodes_sorted, (literals, classes, equal)) = std::thread::scope(|scope| {
-            let others = scope.spawn(|| sorted_literals(interner, literals, nodes));
+        let sort_nodes = || {
             by_text(&mut iris);
             by_text(&mut blanks);
             iris.append(&mut blanks);
-            let literals = others.join();
-            (
-                iris,
-                literals.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            )
-        });
-        let mut terms = nodes_sorted;
+            iris
+        };
+        let sort_literals = || sorted_literals(interner, literals, nodes);
+        let ((literals, classes, equal), mut terms) =
+            both(interner.size(), sort_literals, sort_nodes);
         terms.extend(literals);
         let mut places = vec![0; terms.len()];
         for (place, term) in (0..).zip(&terms) {

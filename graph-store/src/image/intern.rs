@@ -158,6 +158,11 @@ impl Interner {
         self.terms.len() as u32
     }
 
+    /// Returns the number of bytes of all texts.
+    pub(super) fn size(&self) -> usize {
+        self.texts.chunks.iter().map(String::len).sum()
+    }
+
     pub(super) fn form_of(&self, place: u32) -> Form {
         self.terms[place as usize].form
     }

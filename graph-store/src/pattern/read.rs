@@ -101,17 +101,18 @@ impl<S: QuadSource> Walker<'_, S> {
         let condition = slot.condition.as_ref();
         let condition = condition.map(|condition| ReadyValue::new(&self.source, condition));
         let condition = condition.transpose()?;
-        let Some(page) = &slot.page else {
+        let Some(asked) = &slot.page else {
             return match &condition {
                 Some(condition) => rebuilt(column, |values| self.satisfying(values, condition)),
                 None => Ok(column),
             };
         };
-        let page = ReadyPage::new(self, page);
-        let is_by_id = slot.page.iter().all(|page| page.order.is_empty());
+        let page = ReadyPage::new(self, asked);
         let mut cache = KeyCache::default();
         rebuilt(column, |values| {
-            if is_by_id && let Some(found) = self.begin(&values, condition.as_ref(), &page)? {
+            if asked.order.is_empty()
+                && let Some(found) = self.begin(&values, condition.as_ref(), &page)?
+            {
                 return Ok(found);
             }
             let values = match &condition {
@@ -173,11 +174,7 @@ impl<S: QuadSource> Walker<'_, S> {
             };
             let node = self.source.as_node(value).filter(|_| is_wanted);
             let Some(node) = node else { continue };
-            let is_member = match &page.members {
-                Some(test) => self.is_instance(node, test)?,
-                None => true,
-            };
-            if is_member {
+            if page.counts(self, node)? {
                 if range.contains(&passed) {
                     found.push(value.clone());
                 }

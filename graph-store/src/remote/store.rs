@@ -118,16 +118,15 @@ impl RemoteStore {
         }
     }
 
-    /// Runs a query whose rows have `width` terms.
+    /// Runs a query for the solutions of a pattern, which is a projection.
     async fn rows(
         &self,
         pattern: GraphPattern,
-        width: usize,
         dataset: &Dataset,
         context: &CallContext,
     ) -> Result<Rows, StoreError> {
         let build = self.built(dataset, move || pattern);
-        self.rows_of(build(), width, dataset, context).await
+        self.rows_of(build(), dataset, context).await
     }
 
     /// Returns what builds a query and its text.
@@ -145,14 +144,18 @@ impl RemoteStore {
         }
     }
 
-    /// Runs a query with its text, whose rows have `width` terms.
+    /// Runs a query with its text.
     async fn rows_of(
         &self,
         (query, text): (Query, String),
-        width: usize,
         dataset: &Dataset,
         context: &CallContext,
     ) -> Result<Rows, StoreError> {
+        let width = match &query {
+            Query::Select { pattern, .. } => width(pattern),
+            _ => None,
+        };
+        let width = width.ok_or_else(|| malformed("a pattern projects nothing"))?;
         context.check()?;
         context.count_call();
         let started = Instant::now();
@@ -179,7 +182,7 @@ impl RemoteStore {
         context: &CallContext,
     ) -> Result<Rows, StoreError> {
         let pattern = sparql::nodes_with_facts(&selection.condition, facts);
-        self.rows(pattern, 3, &selection.dataset, context).await
+        self.rows(pattern, &selection.dataset, context).await
     }
 
     /// Fetches the objects with the values that their order compares, and sorts them locally.
@@ -212,7 +215,7 @@ impl RemoteStore {
         let (own, asked) = (Arc::clone(&nodes), Arc::clone(&slots));
         let build = self.built(dataset, move || values_of(&own, &asked));
         let query = context.run_long(size, build).await?;
-        let rows = self.rows_of(query, 3, dataset, context).await?;
+        let rows = self.rows_of(query, dataset, context).await?;
         let size = rows.terms.len();
         let own = context.clone();
         let sort_out = move || results::columns(rows, &nodes, &slots, &own);
@@ -244,7 +247,7 @@ impl GraphStore for RemoteStore {
             return self.select_ordered(selection, context).await;
         }
         let pattern = sparql::nodes_page(&selection.condition, selection.page);
-        let rows = self.rows(pattern, 1, &selection.dataset, context).await?;
+        let rows = self.rows(pattern, &selection.dataset, context).await?;
         let size = rows.terms.len();
         context.run_long(size, move || results::by_iri(rows)).await
     }
@@ -255,13 +258,13 @@ impl GraphStore for RemoteStore {
         }
         if self.options.dialect.miscounts_values() && joins_values(&selection.condition) {
             let pattern = sparql::nodes_page(&selection.condition, Page::default());
-            let rows = self.rows(pattern, 1, &selection.dataset, context).await?;
+            let rows = self.rows(pattern, &selection.dataset, context).await?;
             let size = rows.terms.len();
             let count = move || named_nodes(rows.terms.into_iter().flatten()).count() as u64;
             return context.run_long(size, count).await;
         }
         let pattern = sparql::count_of(&selection.condition);
-        let rows = self.rows(pattern, 1, &selection.dataset, context).await?;
+        let rows = self.rows(pattern, &selection.dataset, context).await?;
         match rows.terms.as_slice() {
             [Some(Term::Literal(count))] => count
                 .value()
@@ -363,8 +366,7 @@ impl AheadStore for RemoteStore {
         let pattern = move || sparql::tree_of(&asked, form == TreeForm::Nested);
         let build = self.built(request.dataset, pattern);
         let text = context.run_long(ahead::size_of(&query), build).await?;
-        let width = query.width();
-        let rows = match self.rows_of(text, width, request.dataset, context).await {
+        let rows = match self.rows_of(text, request.dataset, context).await {
             // The levels may be small enough one by one.
             Err(StoreError::ResultTooLarge { .. }) => return Ok(None),
             rows => rows?,
@@ -387,9 +389,7 @@ impl Solutions for RemoteStore {
         pattern: GraphPattern,
         context: &CallContext,
     ) -> Result<Rows, StoreError> {
-        let width = width(&pattern).ok_or_else(|| malformed("a pattern projects nothing"))?;
-        self.rows(pattern, width, &Dataset::default(), context)
-            .await
+        self.rows(pattern, &Dataset::default(), context).await
     }
 }
 

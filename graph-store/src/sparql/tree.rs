@@ -103,12 +103,6 @@ impl TreeQuery {
         levels.any(|below| below.parent == Some((level, slot)))
     }
 
-    /// Returns the number of columns that rows have.
-    pub(crate) fn width(&self) -> usize {
-        let values = self.parts().into_iter().flat_map(|part| part.columns);
-        values.max().map_or(1, |last| last + 1)
-    }
-
     /// Returns a slot that is asked for.
     fn slot(&self, level: usize, slot: usize) -> SlotQuery<'_> {
         let asked = self.levels[level].slots[slot].as_ref();
@@ -211,25 +205,20 @@ impl TreeQuery {
             let way = parts.into_pattern();
             let [_, child] = part.columns;
             let is_along = self.levels.get(child).is_some_and(|below| !below.is_apart);
-            match is_along.then(|| self.nested(child, asked, builder)) {
-                Some(Some(below)) => optional(way, below),
-                _ => way,
-            }
+            let below = is_along.then(|| self.nested(child, asked, builder));
+            optional(way, below.flatten())
         });
-        union_of(branches.collect::<Vec<_>>())
+        union_of(branches.collect())
     }
 
-    /// Returns all that is asked below the nodes of a level that stands apart.
-    fn apart(
-        &self,
-        level: usize,
-        asked: &[Part<'_>],
-        builder: &mut Builder,
-    ) -> Option<GraphPattern> {
+    /// Returns the nodes of the first level, or of one that stands apart.
+    fn start(&self, level: usize, builder: &mut Builder) -> GraphPattern {
+        if level == 0 {
+            return self.chosen(builder);
+        }
         let node = column(level);
         let nodes = self.walk(level, &node, builder).into_pattern();
-        let below = self.nested(level, asked, builder)?;
-        Some(optional(distinct(nodes, vec![node]), below))
+        distinct(nodes, vec![node])
     }
 }
 
@@ -244,23 +233,22 @@ pub(crate) fn tree_of(query: &TreeQuery, is_nested: bool) -> GraphPattern {
     let asked = query.parts();
     let mut builder = Builder::portable();
     let rows = if is_nested {
-        let chosen = query.chosen(&mut builder);
-        let first = match query.nested(0, &asked, &mut builder) {
-            Some(values) => optional(chosen, values),
-            None => chosen,
-        };
         let levels = query.levels.iter().zip(0..);
-        let apart = levels.filter(|(level, _)| level.is_apart);
-        let mut branches = vec![first];
-        branches.extend(apart.filter_map(|(_, level)| query.apart(level, &asked, &mut builder)));
-        union_of(branches).expect("there is a branch")
+        let starts = levels.filter(|(level, _)| level.parent.is_none() || level.is_apart);
+        let branches = starts.map(|(_, level)| {
+            let start = query.start(level, &mut builder);
+            optional(start, query.nested(level, &asked, &mut builder))
+        });
+        union_of(branches.collect())
     } else {
         let chosen = query.condition.iter().map(|_| query.chosen(&mut builder));
         let branches = chosen.chain(asked.iter().map(|part| query.flat(part)));
-        union_of(branches.collect()).unwrap_or_else(|| one_of(&column(0), []))
+        union_of(branches.collect())
     };
+    let rows = rows.unwrap_or_else(|| one_of(&column(0), []));
+    let last = asked.iter().flat_map(|part| part.columns).max();
     // Several nodes may lead to the same one, whose values would be returned for each of them.
-    distinct(rows, (0..query.width()).map(column).collect())
+    distinct(rows, (0..=last.unwrap_or(0)).map(column).collect())
 }
 
 impl Builder {
@@ -313,7 +301,8 @@ fn is_trivial(condition: &ValueCondition) -> bool {
     matches!(condition, ValueCondition::Node(node) if node.is_true())
 }
 
-fn optional(left: GraphPattern, right: GraphPattern) -> GraphPattern {
+fn optional(left: GraphPattern, right: Option<GraphPattern>) -> GraphPattern {
+    let Some(right) = right else { return left };
     GraphPattern::LeftJoin {
         left: Box::new(left),
         right: Box::new(right),

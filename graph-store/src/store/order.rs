@@ -208,11 +208,7 @@ pub(crate) fn sorted_values<N: Neighbours>(
     for value in values {
         match source.to_node(value) {
             Ok(node) => {
-                let counts = match &page.members {
-                    Some(test) => source.is_instance(&node, test)?,
-                    None => true,
-                };
-                if counts {
+                if page.counts(source, &node)? {
                     nodes.push(node);
                 }
             }

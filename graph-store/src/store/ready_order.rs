@@ -28,7 +28,7 @@ impl<'q, N: Neighbours> ReadyOrder<'q, N> {
 pub(crate) struct ReadyPage<'q, N: Neighbours> {
     pub(super) order: ReadyOrder<'q, N>,
     pub(crate) page: Page,
-    pub(crate) members: Option<N::Test<'q>>,
+    pub(super) members: Option<N::Test<'q>>,
 }
 
 impl<'q, N: Neighbours> ReadyPage<'q, N> {
@@ -37,6 +37,14 @@ impl<'q, N: Neighbours> ReadyPage<'q, N> {
             order: ReadyOrder::new(source, &page.order),
             page: page.page,
             members: page.members.as_ref().map(|test| source.test(test)),
+        }
+    }
+
+    /// Tells whether an object counts on the page.
+    pub(crate) fn counts(&self, source: &N, node: &N::Node) -> Result<bool, StoreError> {
+        match &self.members {
+            Some(test) => source.is_instance(node, test),
+            None => Ok(true),
         }
     }
 }

@@ -98,6 +98,11 @@ impl<'a> View<'a> {
         self.of_type(ty).test.clone()
     }
 
+    /// Returns the test for objects of a type whose concrete type is known.
+    pub(crate) fn test_of_known(&self, ty: TypeRef) -> TypeTest {
+        self.of_type(ty).of_known_type.clone()
+    }
+
     /// Tells whether there is something that cannot be read.
     pub(crate) fn is_limited(&self) -> bool {
         self.access.is_some()

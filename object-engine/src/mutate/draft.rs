@@ -1,9 +1,9 @@
 //! A mutation in the making: what each entry changes, as triples.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use graph_store::WriteStore;
-use graph_store::query::{Step, TypeIndex, TypeTest};
+use graph_store::query::{Step, TypeIndex};
 use graph_store::value::{CanonicalValue, canonical_value};
 use graph_store::write::QuadPattern;
 use graphql_gen::typesystem::{Api, TypeRef};
@@ -21,7 +21,7 @@ use super::overlay::Overlay;
 use crate::code;
 use crate::limits::EngineLimits;
 use crate::plan::{Change, Entry, MutationPlan, NewValue, PropertyChange, SchemaRegexes};
-use crate::rdf::{type_index, type_test};
+use crate::rdf::Types;
 
 /// What does not change while a mutation is worked out.
 #[derive(Clone, Copy)]
@@ -33,6 +33,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) rights: Option<&'a Access>,
     pub(crate) limits: &'a EngineLimits,
     pub(crate) regexes: &'a SchemaRegexes,
+    pub(crate) types: &'a Types,
     pub(crate) writer: &'a dyn WriteStore,
     /// Where new triples go.
     pub(crate) graph: &'a GraphName,
@@ -61,7 +62,6 @@ pub(super) struct Draft<'a> {
     pub(super) touched: IndexMap<(NamedNode, Step), Option<usize>>,
     /// References to objects that must exist.
     pub(super) references: Vec<Reference<'a>>,
-    tests: HashMap<ObjectId, (TypeTest, TypeIndex)>,
 }
 
 /// A reference to an object.
@@ -86,7 +86,6 @@ impl<'a> Draft<'a> {
             beside: IndexMap::new(),
             touched: IndexMap::new(),
             references: Vec::new(),
-            tests: HashMap::new(),
         };
         draft.ids = setting
             .plan
@@ -386,21 +385,18 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the concrete type of an object among those that a type of the schema has.
-    pub(super) fn instance_of(&mut self, id: &NamedNode, object: ObjectId) -> Option<ObjectId> {
+    pub(super) fn instance_of(&self, id: &NamedNode, object: ObjectId) -> Option<ObjectId> {
         let api = self.setting.api;
         let target: TypeRef = api.range_type(object);
-        let (test, index) = self
-            .tests
-            .entry(object)
-            .or_insert_with(|| (type_test(api, target), type_index(api, target)));
-        let passes = test.alternatives.iter().any(|(property, types)| {
+        let ty = self.setting.types.get(api, target);
+        let passes = ty.test.alternatives.iter().any(|(property, types)| {
             let mut stored = self.overlay.values(id, property);
             stored.any(|ty| matches!(ty, Term::NamedNode(ty) if types.contains(ty)))
         });
         if !passes {
             return None;
         }
-        index.resolve(types_of(&self.overlay, id, index))
+        ty.index.resolve(types_of(&self.overlay, id, &ty.index))
     }
 
     /// Returns the concrete type of an object.

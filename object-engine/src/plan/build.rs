@@ -236,7 +236,7 @@ impl<'p, 'a> Planner<'p, 'a> {
 
     /// Returns the condition that the concrete type of an object is known.
     pub(super) fn known_type(&self, target: TypeRef) -> NodeCondition {
-        NodeCondition::Instance(self.input.view().of_type(target).of_known_type.clone())
+        NodeCondition::Instance(self.input.view().test_of_known(target))
     }
 
     /// Returns whether the type's own test accepts objects of no known concrete type.
@@ -648,7 +648,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         let paged = !page.page.is_whole();
         // Objects of no known type are left out of lists, so pages must not count them.
         let open = paged && !takes_any(self.api(), target);
-        let members = open.then(|| self.input.view().of_type(target).of_known_type.clone());
+        let members = open.then(|| self.input.view().test_of_known(target));
         let condition = NodeCondition::all(conditions);
         // Even a trivially true condition excludes values that are not objects.
         let filters = !condition.is_true() || arguments.filters();

@@ -213,7 +213,7 @@ impl<'a> OrderBuilder<'a> {
                 tests.push(self.view.test(target));
             }
             if !takes_any(self.view.api, target) {
-                tests.push(self.view.of_type(target).of_known_type.clone());
+                tests.push(self.view.test_of_known(target));
             }
         }
         tests

@@ -155,6 +155,7 @@ impl Job {
                 rights: basis.rights.as_ref(),
                 limits: &self.shared.options.engine_limits,
                 regexes: &self.shared.regexes,
+                types: &self.shared.types,
                 writer: writer.expect("a transaction was begun"),
                 graph: &basis.graph,
             },
