@@ -4,6 +4,8 @@
 
 mod matcher;
 mod shown;
+mod text_filter;
 
 pub use matcher::{RegexMatcher, RegexTooLarge, TermMatcher, ValueMatcher};
 pub use shown::shown;
+pub(crate) use text_filter::TextFilter;

@@ -14,7 +14,8 @@ use super::error::ImageError;
 use super::format::{Kind, SectionWriter};
 use super::graphs::DEFAULT;
 use super::intern::Interner;
-use super::keys::{self, Form};
+use super::keys::{self, Encoded};
+use super::pieces::Pieces;
 use super::{Image, io_of_memory};
 
 /// Quads that become an image.
@@ -36,7 +37,7 @@ use super::{Image, io_of_memory};
 pub struct ImageBuilder {
     terms: Interner,
     /// The quads of each property.
-    quads: HashMap<u32, Vec<Numbered>>,
+    quads: HashMap<u32, Pieces<Numbered>>,
 }
 
 /// The numbers of subject, object and graph.
@@ -98,7 +99,7 @@ impl ImageBuilder {
         let mut groups = vec![u32::MAX; order.terms.len()];
         for (property, quads) in &self.quads {
             let property = order.places[*property as usize];
-            for [_, object, _] in quads {
+            for [_, object, _] in quads.iter() {
                 let group = &mut groups[*object as usize];
                 *group = property.min(*group);
             }
@@ -118,26 +119,33 @@ impl ImageBuilder {
         drop(dictionary);
         drop(self.terms);
         let literals = order.terms.len() as u64 - u64::from(order.iris) - u64::from(order.blanks);
+        let most = self.quads.values().map(Pieces::len).max().unwrap_or(0);
         let mut columns = ColumnWriter {
             out: &mut out,
             sets: Sets::default(),
             records: Vec::new(),
+            room: Room::of(most),
         };
         let place = |term: u32| match term {
             DEFAULT => DEFAULT,
             term => order.places[term as usize],
         };
-        let mut properties: Vec<(u32, Vec<Numbered>)> = self.quads.into_iter().collect();
+        let mut properties: Vec<(u32, Pieces<Numbered>)> = self.quads.into_iter().collect();
         properties.sort_unstable_by_key(|(property, _)| place(*property));
         let (mut triples, mut count) = (0, 0);
-        for (property, mut quads) in properties {
-            for quad in &mut quads {
+        let mut sorted = Vec::with_capacity(most);
+        for (property, quads) in properties {
+            sorted.clear();
+            quads.move_to(&mut sorted);
+            for quad in &mut sorted {
                 *quad = quad.map(place);
             }
-            quads.sort_unstable();
-            quads.dedup();
-            count += quads.len() as u64;
-            triples += columns.property(place(property), quads).map_err(failed)?;
+            sorted.sort_unstable();
+            sorted.dedup();
+            count += sorted.len() as u64;
+            let written = columns.property(place(property), &mut sorted);
+            written.map_err(failed)?;
+            triples += sorted.len() as u64;
         }
         let ColumnWriter { sets, records, .. } = columns;
         let counts = [
@@ -242,91 +250,133 @@ impl Sets {
     }
 }
 
+/// Room for the triples of any one property, which is used again for the next: an allocator gives back late what it was given
+/// back.
+#[derive(Default)]
+struct Room {
+    /// The set of graphs of each triple, where they differ.
+    sets: Vec<u32>,
+    keys: Vec<u32>,
+    ends: Vec<u32>,
+    values: Vec<u32>,
+}
+
+impl Room {
+    fn of(triples: usize) -> Self {
+        let numbers = || Vec::with_capacity(triples);
+        Room {
+            sets: Vec::new(),
+            keys: numbers(),
+            ends: numbers(),
+            values: numbers(),
+        }
+    }
+}
+
 /// Writes the columns of properties.
 struct ColumnWriter<'o, W> {
     out: &'o mut SectionWriter<W>,
     sets: Sets,
     records: Vec<u32>,
+    room: Room,
+}
+
+/// Returns whether two quads are of one triple.
+fn is_same(a: &Numbered, b: &Numbered) -> bool {
+    a[..2] == b[..2]
 }
 
 impl<W: Write> ColumnWriter<'_, W> {
-    /// Writes the triples of a property, whose quads are sorted; returns how many triples they are.
-    fn property(&mut self, property: u32, quads: Vec<Numbered>) -> io::Result<u64> {
-        let mut triples = Vec::with_capacity(quads.len());
-        let mut sets = Vec::with_capacity(quads.len());
-        for same in quads.chunk_by(|a, b| a[..2] == b[..2]) {
-            triples.push((same[0][0], same[0][1]));
-            sets.push(self.sets.number(same)?);
+    /// Writes the quads of a property, which are sorted; leaves one of each triple, in the order of objects.
+    fn property(&mut self, property: u32, quads: &mut Vec<Numbered>) -> io::Result<()> {
+        let set = self.set(property, quads)?;
+        quads.dedup_by(|b, a| is_same(a, b));
+        let subjects = [
+            Kind::Subjects,
+            Kind::SubjectRanks,
+            Kind::ObjectEnds,
+            Kind::ObjectsOf,
+        ];
+        let subjects = self.column(property, quads, subjects)?;
+        for quad in &mut *quads {
+            quad.swap(0, 1);
         }
-        drop(quads);
-        let set = match sets.iter().all(|set| *set == sets[0]) {
-            true => sets[0],
-            false => {
-                self.out.numbers(Kind::SetOf, property, &sets)?;
-                VARIOUS
-            }
-        };
-        drop(sets);
-        let subjects = self.column(
-            property,
-            &triples,
-            [
-                Kind::Subjects,
-                Kind::SubjectRanks,
-                Kind::ObjectEnds,
-                Kind::ObjectsOf,
-            ],
-        )?;
-        for (subject, object) in &mut triples {
-            std::mem::swap(subject, object);
-        }
-        triples.sort_unstable();
-        let objects = self.column(
-            property,
-            &triples,
-            [
-                Kind::Objects,
-                Kind::ObjectRanks,
-                Kind::SubjectEnds,
-                Kind::SubjectsOf,
-            ],
-        )?;
+        quads.sort_unstable();
+        let objects = [
+            Kind::Objects,
+            Kind::ObjectRanks,
+            Kind::SubjectEnds,
+            Kind::SubjectsOf,
+        ];
+        let objects = self.column(property, quads, objects)?;
         self.records.push(property);
         self.records.extend(subjects);
         self.records.extend(objects);
         self.records.push(set);
-        Ok(triples.len() as u64)
+        Ok(())
     }
 
-    /// Writes one direction of sorted triples; returns the form of its keys.
+    /// Returns the set of graphs of all triples of a property; writes the set of each where they differ.
+    fn set(&mut self, property: u32, quads: &[Numbered]) -> io::Result<u32> {
+        let each = &mut self.room.sets;
+        each.clear();
+        let (mut first, mut count) = (None, 0);
+        for same in quads.chunk_by(is_same) {
+            let set = self.sets.number(same)?;
+            let first = *first.get_or_insert(set);
+            if set != first && each.is_empty() {
+                each.resize(count, first);
+            }
+            if set != first || !each.is_empty() {
+                each.push(set);
+            }
+            count += 1;
+        }
+        if each.is_empty() {
+            // Only quads make a property.
+            return Ok(first.unwrap_or_default());
+        }
+        self.out.numbers(Kind::SetOf, property, each)?;
+        Ok(VARIOUS)
+    }
+
+    /// Writes one direction of sorted triples: of each, its first number leads to its second. Returns the form of the keys.
     fn column(
         &mut self,
         property: u32,
-        triples: &[(u32, u32)],
+        triples: &[Numbered],
         [keys_at, ranks_at, ends_at, values_at]: [Kind; 4],
     ) -> io::Result<[u32; 2]> {
-        let (mut all, mut ends) = (Vec::new(), Vec::new());
+        let Room {
+            keys, ends, values, ..
+        } = &mut self.room;
+        keys.clear();
+        ends.clear();
         let mut end = 0_usize;
-        for of_key in triples.chunk_by(|a, b| a.0 == b.0) {
+        for of_key in triples.chunk_by(|a, b| a[0] == b[0]) {
             end += of_key.len();
-            all.push(of_key[0].0);
+            keys.push(of_key[0][0]);
             let end = u32::try_from(end);
             ends.push(end.map_err(|_| io_of_memory("a property has too many triples"))?);
         }
-        if all.len() < triples.len() {
-            self.out.numbers(ends_at, property, &ends)?;
+        if keys.len() < triples.len() {
+            self.out.numbers(ends_at, property, ends)?;
         }
-        let values: Vec<u32> = triples.iter().map(|(_, value)| *value).collect();
-        self.out.numbers(values_at, property, &values)?;
-        let keys = keys::encode(all);
-        match keys.form {
-            Form::List => {
-                self.out.numbers(keys_at, property, &keys.list)?;
+        values.clear();
+        values.extend(triples.iter().map(|[_, value, _]| *value));
+        self.out.numbers(values_at, property, values)?;
+        match keys::encode(keys) {
+            Encoded::List => {
+                self.out.numbers(keys_at, property, keys)?;
                 Ok([LIST, 0])
             }
-            Form::Bitmap(first) => {
-                self.out.numbers(keys_at, property, &keys.words)?;
-                self.out.numbers(ranks_at, property, &keys.ranks)?;
+            Encoded::Bitmap {
+                first,
+                words,
+                ranks,
+            } => {
+                self.out.numbers(keys_at, property, &words)?;
+                self.out.numbers(ranks_at, property, &ranks)?;
                 Ok([BITMAP, first])
             }
         }

@@ -6,7 +6,7 @@ use super::bytes::{Bytes, Part};
 use super::error::{Fault, damaged};
 use super::format::{Directory, Kind};
 use super::graphs::GraphSets;
-use super::keys::{Ends, Form, Keys};
+use super::keys::{Ends, Form, Keys, Numbers};
 use super::terms::Terms;
 
 /// Numbers that describe a property: the property, the forms of its subjects and objects, and the set of
@@ -205,5 +205,15 @@ impl Column {
         let positions = 0..self.keys.count;
         let ranges = positions.map(|position| self.ends.range(bytes, position));
         self.keys.iter(bytes).zip(ranges)
+    }
+
+    /// Returns the keys from one on, and the position of the first of them.
+    pub(super) fn keys_from<'i>(&self, bytes: &'i Bytes, key: u32) -> (u32, Numbers<'i>) {
+        self.keys.from(bytes, key)
+    }
+
+    /// Returns the range of the values of the key at a position.
+    pub(super) fn range_at(&self, bytes: &Bytes, position: u32) -> Range<usize> {
+        self.ends.range(bytes, position)
     }
 }

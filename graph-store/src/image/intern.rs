@@ -9,6 +9,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{LiteralRef, NamedNodeRef, TermRef};
 
 use super::error::ImageError;
+use super::pieces::Pieces;
 
 /// Terms of one image: numbers are 32 bits, of which the last sixteenth is left for terms that only a
 /// request has.
@@ -35,7 +36,7 @@ pub(super) enum Form {
 #[derive(Default)]
 pub(super) struct Interner {
     texts: Texts,
-    terms: Vec<Known>,
+    terms: Pieces<Known>,
     places: HashTable<u32>,
     pub(super) tags: IndexSet<String, RandomState>,
     hasher: RandomState,

@@ -29,36 +29,29 @@ pub(super) struct Keys {
 }
 
 /// Ascending numbers as they are written.
-pub(super) struct Encoded {
-    pub(super) form: Form,
-    pub(super) list: Vec<u32>,
-    pub(super) words: Vec<u64>,
-    pub(super) ranks: Vec<u32>,
+pub(super) enum Encoded {
+    /// As they are.
+    List,
+    Bitmap {
+        first: u32,
+        words: Vec<u64>,
+        ranks: Vec<u32>,
+    },
 }
 
 /// Chooses the smaller form of ascending numbers.
-pub(super) fn encode(numbers: Vec<u32>) -> Encoded {
+pub(super) fn encode(numbers: &[u32]) -> Encoded {
     let (Some(&first), Some(&last)) = (numbers.first(), numbers.last()) else {
-        return Encoded {
-            form: Form::List,
-            list: numbers,
-            words: Vec::new(),
-            ranks: Vec::new(),
-        };
+        return Encoded::List;
     };
     let words = ((last - first) / 64 + 1) as usize;
     // Each word has its rank beside it.
     if words as u64 * 96 > numbers.len() as u64 * BITS_OF_A_NUMBER {
-        return Encoded {
-            form: Form::List,
-            list: numbers,
-            words: Vec::new(),
-            ranks: Vec::new(),
-        };
+        return Encoded::List;
     }
     let mut bits = vec![0_u64; words];
     for number in numbers {
-        let bit = number - first;
+        let bit = *number - first;
         bits[(bit / 64) as usize] |= 1 << (bit % 64);
     }
     let mut before = 0;
@@ -68,9 +61,8 @@ pub(super) fn encode(numbers: Vec<u32>) -> Encoded {
         rank
     });
     let ranks = ranks.collect();
-    Encoded {
-        form: Form::Bitmap(first),
-        list: Vec::new(),
+    Encoded::Bitmap {
+        first,
         words: bits,
         ranks,
     }
@@ -160,16 +152,34 @@ impl Keys {
 
     /// Returns the numbers, ascending.
     pub(super) fn iter<'i>(&self, bytes: &'i Bytes) -> Numbers<'i> {
+        self.from(bytes, 0).1
+    }
+
+    /// Returns the numbers from one on, ascending, and the position of the first of them.
+    pub(super) fn from<'i>(&self, bytes: &'i Bytes, number: u32) -> (u32, Numbers<'i>) {
         match self.form {
-            Form::List => Numbers::List(bytes.u32s(self.numbers).iter()),
+            Form::List => {
+                let all = bytes.u32s(self.numbers);
+                let before = all.partition_point(|known| *known < number);
+                // A list is shorter than 2^32 numbers.
+                (before as u32, Numbers::List(all[before..].iter()))
+            }
             Form::Bitmap(first) => {
                 let words = bytes.u64s(self.numbers);
-                Numbers::Bitmap {
+                let bit = number.saturating_sub(first);
+                let at = (bit / 64) as usize;
+                let word = words.get(at).copied().unwrap_or(0);
+                let current = word & (u64::MAX << (bit % 64));
+                let before = bytes.u32s(self.ranks).get(at).map_or(self.count, |before| {
+                    before + (word.count_ones() - current.count_ones())
+                });
+                let numbers = Numbers::Bitmap {
                     first,
-                    current: words.first().copied().unwrap_or(0),
-                    at: 0,
+                    current,
+                    at,
                     words,
-                }
+                };
+                (before, numbers)
             }
         }
     }
@@ -271,20 +281,27 @@ mod tests {
 
     /// Writes and opens numbers.
     fn opened(numbers: &[u32]) -> (Bytes, Keys) {
-        let encoded = encode(numbers.to_vec());
         let mut out = SectionWriter::new(Vec::new(), 0).unwrap();
-        match encoded.form {
-            Form::List => out.numbers(Kind::Subjects, 0, &encoded.list).unwrap(),
-            Form::Bitmap(_) => {
-                out.numbers(Kind::Subjects, 0, &encoded.words).unwrap();
-                out.numbers(Kind::SubjectRanks, 0, &encoded.ranks).unwrap();
+        let form = match encode(numbers) {
+            Encoded::List => {
+                out.numbers(Kind::Subjects, 0, numbers).unwrap();
+                Form::List
             }
-        }
+            Encoded::Bitmap {
+                first,
+                words,
+                ranks,
+            } => {
+                out.numbers(Kind::Subjects, 0, &words).unwrap();
+                out.numbers(Kind::SubjectRanks, 0, &ranks).unwrap();
+                Form::Bitmap(first)
+            }
+        };
         let bytes = BytesWriter::copied(&out.finish().unwrap());
         let bytes = bytes.finish().unwrap();
         let directory = Directory::read(&bytes).unwrap();
         let kinds = (Kind::Subjects, Kind::SubjectRanks);
-        let keys = Keys::open(&bytes, &directory, kinds, 0, encoded.form).unwrap();
+        let keys = Keys::open(&bytes, &directory, kinds, 0, form).unwrap();
         (bytes, keys)
     }
 
@@ -303,6 +320,10 @@ mod tests {
                 prop_assert_eq!(keys.count as usize, numbers.len());
                 prop_assert_eq!(keys.iter(&bytes).collect::<Vec<_>>(), numbers.clone());
                 for number in numbers.iter().flat_map(|number| [*number, number.wrapping_add(1)]) {
+                    let (before, rest) = keys.from(&bytes, number);
+                    let wanted = numbers.partition_point(|known| *known < number);
+                    prop_assert_eq!(before as usize, wanted);
+                    prop_assert_eq!(rest.collect::<Vec<_>>(), numbers[wanted..].to_vec());
                     let position = keys.position(&bytes, number);
                     let wanted = numbers.binary_search(&number).ok();
                     prop_assert_eq!(position.map(|position| position as usize), wanted);
@@ -313,10 +334,12 @@ mod tests {
 
     #[test]
     fn numbers_close_together_are_a_bitmap() {
-        assert_eq!(encode((1_000..2_000).collect()).form, Form::Bitmap(1_000));
-        assert_eq!(
-            encode((0..100).map(|n| n * 1_000).collect()).form,
-            Form::List
-        );
+        let near: Vec<u32> = (1_000..2_000).collect();
+        assert!(matches!(
+            encode(&near),
+            Encoded::Bitmap { first: 1_000, .. }
+        ));
+        let far: Vec<u32> = (0..100).map(|n| n * 1_000).collect();
+        assert!(matches!(encode(&far), Encoded::List));
     }
 }

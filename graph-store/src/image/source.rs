@@ -13,9 +13,11 @@ use super::Image;
 use super::columns::Property;
 use super::delta::{Found, merged};
 use super::graphs::DEFAULT;
+use super::search::Search;
 use super::snapshot::{Handle, Snapshot};
 use super::terms::View;
 use crate::error::StoreError;
+use crate::evaluate::TextFilter;
 use crate::pattern::{Data, KeptOrders, Object, Pattern, QuadSource};
 use crate::query::{Dataset, Dictionary, ObjectSlice, Objects, Terms};
 
@@ -166,7 +168,43 @@ impl<'i> Reader<'i> {
         Read::Merged(found.map(|(pair, _)| pair))
     }
 
-    /// Returns the same, the subjects of one object after each other.
+    /// Returns the same, the subjects of one object after each other; `None` for several objects in whose texts a filter finds
+    /// nothing.
+    fn pairs_with_text(
+        &self,
+        property: Handle<'i>,
+        filter: TextFilter,
+        graph: Wanted,
+    ) -> impl Iterator<Item = Option<(u32, u32)>> + use<'i> {
+        let (data, image) = (self.data, &self.data.image);
+        let (bytes, changes) = (&image.bytes, property.changes);
+        let of_image = property.image.into_iter().flat_map(move |known| {
+            let subjects = known.backward.all(bytes);
+            let found = Search::new(image, &known.backward, filter.clone());
+            found.flat_map(move |found| {
+                let (object, positions) = found.clone().unwrap_or_default();
+                let pairs = subjects[positions].iter();
+                let pairs = pairs.map(move |subject| Some((object, *subject)));
+                pairs.chain(found.is_none().then_some(None))
+            })
+        });
+        let of_image = of_image.filter(move |pair| {
+            pair.is_none_or(|pair| {
+                let changed = changes.and_then(|changes| changes.backward.get(pair));
+                changed.is_none() && data.is_in_image(property, pair, graph)
+            })
+        });
+        let changed = changes
+            .into_iter()
+            .flat_map(|changes| changes.backward.all());
+        let changed = changed
+            .filter(move |(_, list)| is_wanted(graph, data.delta.graphs.get(*list)))
+            .map(|(pair, _)| Some(pair));
+        let found = of_image.chain(changed);
+        found.map(|pair| pair.map(|(object, subject)| (subject, object)))
+    }
+
+    /// Returns the same as [`Reader::pairs_of`], the subjects of one object after each other.
     fn pairs_by_object_of(
         &self,
         property: Handle<'i>,
@@ -192,7 +230,7 @@ impl<'i> Reader<'i> {
     }
 }
 
-/// What a key leads to: as the image says alone, or with changes.
+/// What is found in one of two ways.
 enum Read<U, M> {
     Unchanged(U),
     Merged(M),
@@ -473,9 +511,15 @@ impl<'i> QuadSource for Reader<'i> {
     fn pairs_by_object<'s>(
         &'s self,
         property: &Handle<'i>,
+        filter: Option<TextFilter>,
         graph: Option<&Option<u32>>,
-    ) -> impl Iterator<Item = Result<(u32, u32), StoreError>> + use<'s, 'i> {
-        self.pairs_by_object_of(*property, graph.copied()).map(Ok)
+    ) -> impl Iterator<Item = Result<Option<(u32, u32)>, StoreError>> + use<'s, 'i> {
+        let graph = graph.copied();
+        let found = match filter {
+            None => Read::Unchanged(self.pairs_by_object_of(*property, graph).map(Some)),
+            Some(filter) => Read::Merged(self.pairs_with_text(*property, filter, graph)),
+        };
+        found.map(Ok)
     }
 
     fn make_distinct(&self, nodes: &mut Vec<u32>) {

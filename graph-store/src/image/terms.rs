@@ -177,8 +177,7 @@ impl Terms {
 
     #[inline]
     fn read<'i>(&'i self, bytes: &'i Bytes, id: u32) -> Option<View<'i>> {
-        let (entries, _) = bytes.u32s(self.entries).as_chunks::<3>();
-        let entry = Entry::unpacked(*entries.get(id as usize)?);
+        let entry = Entry::unpacked(*self.entries(bytes).get(id as usize)?);
         let place = usize::try_from(entry.place).ok()?;
         let text = bytes.texts().get(place..place + entry.length as usize)?;
         let head = entry.head as usize;
@@ -197,6 +196,12 @@ impl Terms {
                 Some(View::Typed(text, datatype.as_ref()))
             }
         }
+    }
+
+    /// Returns the entries of all terms.
+    #[inline]
+    pub(super) fn entries<'i>(&self, bytes: &'i Bytes) -> &'i [Packed] {
+        bytes.u32s(self.entries).as_chunks().0
     }
 
     /// Returns whether a term is a string without a tag. Those are in the order of their texts.

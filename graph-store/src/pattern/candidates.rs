@@ -13,7 +13,7 @@ use super::ready::Known;
 use super::source::QuadSource;
 use super::walk::{Starts, Walker};
 use crate::error::StoreError;
-use crate::evaluate::TermMatcher;
+use crate::evaluate::{TermMatcher, TextFilter};
 use crate::query::{
     Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, Step, TermCondition,
     TypeTest, ValueCondition, ValueTest,
@@ -295,7 +295,12 @@ fn by_value<'s, S: QuadSource>(
     let matcher = TermMatcher::new(condition)?;
     let source = &walker.source;
     let ready = walker.step(step);
-    let mut pairs = walker.in_graphs(move |graph| source.pairs_by_object(&ready.property, graph));
+    let filter = match ready.inverse {
+        true => None,
+        false => TextFilter::of(condition),
+    };
+    let mut pairs = walker
+        .in_graphs(move |graph| source.pairs_by_object(&ready.property, filter.clone(), graph));
     // A value that several objects have is tested once where these follow each other.
     let mut tested: Option<(S::Term, bool)> = None;
     let mut start_of = move |(subject, object): (S::Term, S::Term)| {
@@ -322,7 +327,10 @@ fn by_value<'s, S: QuadSource>(
                 return Ok(None);
             };
             walker.tick()?;
-            if let Some(start) = start_of(pair?) {
+            let Some(pair) = pair? else {
+                break;
+            };
+            if let Some(start) = start_of(pair) {
                 return Ok(Some(Some(start)));
             }
         }

@@ -10,6 +10,7 @@ use oxrdf::{
 
 use super::orders::KeptOrders;
 use crate::error::StoreError;
+use crate::evaluate::TextFilter;
 use crate::query::{ObjectSlice, Objects, Terms};
 use crate::store::order::drop_repeated;
 
@@ -93,6 +94,9 @@ impl<N> Clone for Object<'_, N> {
 }
 
 impl<N> Copy for Object<'_, N> {}
+
+/// Subject and object of a triple, or nothing for several triples that were looked at and left out.
+pub(crate) type Searched<T> = Option<(T, T)>;
 
 /// A source of triples during one request, by handles of their terms, with the shortcuts that it
 /// knows.
@@ -245,12 +249,16 @@ pub(crate) trait QuadSource {
     ) -> impl Iterator<Item = Result<(Self::Term, Self::Term), StoreError>> + use<'s, Self>;
 
     /// Returns the same, the subjects of one object after each other where that is how they lie.
+    ///
+    /// Objects may be left out in whose texts a filter finds nothing; `None` stands for several of them.
     fn pairs_by_object<'s>(
         &'s self,
         property: &Self::Property<'_>,
+        _filter: Option<TextFilter>,
         graph: Option<&Self::Graph>,
-    ) -> impl Iterator<Item = Result<(Self::Term, Self::Term), StoreError>> + use<'s, Self> {
-        self.pairs(property, graph)
+    ) -> impl Iterator<Item = Result<Searched<Self::Term>, StoreError>> + use<'s, Self> {
+        let pairs = self.pairs(property, graph);
+        pairs.map(|pair| pair.map(Some))
     }
 
     /// Makes IRIs distinct, in any order that is always the same.

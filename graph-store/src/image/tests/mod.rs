@@ -1,9 +1,10 @@
-//! Stores in folders whose disk is slow, full or broken, and whose files were changed.
+//! Stores in folders whose disk is slow, full or broken, and whose files were changed; and texts that are searched together.
 
 mod commits;
 mod damage;
 mod disk;
 mod entries;
+mod texts;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -41,17 +42,23 @@ fn record(request: &str) -> NewRecord {
 
 /// Adds a quad.
 fn add(store: &ImageStore, number: u64) -> Result<ChangeRecord, StoreError> {
-    let context = CallContext::new();
     let change = QuadChange {
         removed: Vec::new(),
         added: vec![quad(number)],
     };
+    commit(store, change, &number.to_string())
+}
+
+fn commit(
+    store: &ImageStore,
+    change: QuadChange,
+    request: &str,
+) -> Result<ChangeRecord, StoreError> {
+    let context = CallContext::new();
     block_on(async {
         let mut transaction = store.begin(&context).await?;
         transaction.apply(change, &context).await?;
-        transaction
-            .commit(record(&number.to_string()), &context)
-            .await
+        transaction.commit(record(request), &context).await
     })
 }
 
