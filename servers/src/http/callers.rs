@@ -7,14 +7,12 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header::{
     ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, ETAG, HeaderName, IF_MATCH,
     IF_NONE_MATCH, LOCATION, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, Uri};
-use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use super::authority::{Authority, authorities, is_loopback};
@@ -29,26 +27,11 @@ const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 /// The rules of one service.
-struct Callers {
+pub(super) struct Callers {
     /// Whether other hosts than those of the list, and the machine itself, are refused.
     checks_hosts: bool,
     hosts: HostNames,
     origins: Origins,
-}
-
-/// Refuses requests of callers that the settings do not allow, and answers CORS preflights of those
-/// that they do.
-pub(crate) fn guarded(routes: Router, settings: &Settings) -> Router {
-    let callers = Arc::new(Callers {
-        checks_hosts: is_loopback(settings.host) || !settings.allowed_hosts.is_empty(),
-        hosts: settings.allowed_hosts.clone(),
-        origins: settings.cors_origins.clone(),
-    });
-    let routes = match &callers.origins {
-        Origins::None => routes,
-        Origins::Any | Origins::Listed(_) => routes.layer(cors(&callers, settings)),
-    };
-    routes.layer(middleware::from_fn_with_state(callers, check))
 }
 
 fn cors(callers: &Arc<Callers>, settings: &Settings) -> CorsLayer {
@@ -77,15 +60,26 @@ fn cors(callers: &Arc<Callers>, settings: &Settings) -> CorsLayer {
         .max_age(settings.cors_max_age)
 }
 
-async fn check(State(callers): State<Arc<Callers>>, request: Request, next: Next) -> Response {
-    match callers.check(&request) {
-        Ok(()) => next.run(request).await,
-        Err(error) => error.into_response(),
-    }
-}
-
 impl Callers {
-    fn check(&self, request: &Request) -> Result<(), HttpError> {
+    /// Returns the rules that settings make.
+    pub(super) fn of(settings: &Settings) -> Self {
+        Callers {
+            checks_hosts: is_loopback(settings.host) || !settings.allowed_hosts.is_empty(),
+            hosts: settings.allowed_hosts.clone(),
+            origins: settings.cors_origins.clone(),
+        }
+    }
+
+    /// Answers CORS preflights of callers that the settings allow.
+    pub(super) fn with_cors(self: &Arc<Self>, routes: Router, settings: &Settings) -> Router {
+        match &self.origins {
+            Origins::None => routes,
+            Origins::Any | Origins::Listed(_) => routes.layer(cors(self, settings)),
+        }
+    }
+
+    /// Refuses a request of a caller that the settings do not allow.
+    pub(super) fn check(&self, request: &Request) -> Result<(), HttpError> {
         let named = authorities(request)?;
         self.check_hosts(&named)?;
         check_path(request.uri())?;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use axum::body::{Body, HttpBody};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY,
 };
@@ -228,12 +228,8 @@ pub(super) fn set_headers(headers: &mut HeaderMap, encoding: Option<Encoding>) {
 #[derive(Clone, Copy)]
 pub(super) struct Offered;
 
-/// Compresses responses of paths other than GraphQL's.
-pub(super) async fn layer(
-    State(resources): State<Resources>,
-    request: Request,
-    next: Next,
-) -> Response {
+/// Answers a request; compresses responses of paths other than GraphQL's.
+pub(super) async fn answered(resources: &Resources, request: Request, next: Next) -> Response {
     let encoding = Encoding::negotiate(request.headers());
     let is_head = request.method() == Method::HEAD;
     let mut response = next.run(request).await;
@@ -252,7 +248,7 @@ pub(super) async fn layer(
     let Ok(plain) = axum::body::to_bytes(body, limit).await else {
         return super::error::HttpError::internal().into_response();
     };
-    let (segments, encoding) = compress((vec![plain], None), encoding, &resources).await;
+    let (segments, encoding) = compress((vec![plain], None), encoding, resources).await;
     set_headers(response.headers_mut(), encoding);
     *response.body_mut() = Body::new(ResponseBody::new(segments.0, segments.1));
     response

@@ -1,12 +1,12 @@
 //! One identifier and one log line per request.
 
 use std::convert::Infallible;
+use std::future::Future;
 use std::time::Instant;
 
 use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue};
-use axum::middleware::Next;
 use axum::response::Response;
 use graphql_service::{Outcome, Written};
 use tracing::Instrument;
@@ -75,7 +75,10 @@ pub(super) struct Summary {
 }
 
 /// Gives the request its identifier, returns it, and logs how the request went.
-pub(crate) async fn track(mut request: Request, next: Next) -> Response {
+pub(super) async fn track<A: Future<Output = Response>>(
+    mut request: Request,
+    answer: impl FnOnce(Request) -> A,
+) -> Response {
     let id = RequestId::of(&request);
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
@@ -86,7 +89,7 @@ pub(crate) async fn track(mut request: Request, next: Next) -> Response {
     let header = HeaderValue::from_str(&id.0).expect("letters, digits, `_`, `.` and `-` only");
     request.extensions_mut().insert(id);
     let started = Instant::now();
-    let mut response = next.run(request).instrument(span.clone()).await;
+    let mut response = answer(request).instrument(span.clone()).await;
     response.headers_mut().insert(X_REQUEST_ID, header);
     let _entered = span.enter();
     let status = response.status().as_u16();

@@ -2,18 +2,20 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, Uri};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
+use futures::FutureExt;
 use tokio::task::JoinSet;
-use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::normalize_path::NormalizePath;
 
+use super::callers::Callers;
 use super::error::HttpError;
 use super::gateway::{self, Forwarding};
 use super::graphql::{GraphqlEndpoint, RequestBounds};
@@ -22,7 +24,7 @@ use super::listener::{Listener, ServeError};
 use super::login;
 use super::streams::Streams;
 use super::{
-    authentication, backups, callers, change_records, code, compression, docs, loading, managing,
+    authentication, backups, change_records, code, compression, docs, loading, managing,
     operations, page, request_id, sdl, search, soml, soml_rbac,
 };
 use crate::app::App;
@@ -199,12 +201,8 @@ fn with_layers(
     // Outside of the router, since it chooses the route before any layer of its own.
     let routes = Router::new()
         .fallback_service(NormalizePath::trim_trailing_slash(routes))
-        .layer(middleware::from_fn_with_state(
-            resources.clone(),
-            compression::layer,
-        ))
-        .layer(CatchPanicLayer::custom(panicked));
-    let routes = match rules {
+        .layer(middleware::from_fn_with_state(resources.clone(), answer));
+    let (routes, callers) = match rules {
         // Inside of CORS: preflights have no token, and pages can read why theirs is refused.
         Some((settings, tokens)) => {
             let routes = match tokens {
@@ -215,13 +213,42 @@ fn with_layers(
                 Tokens::Read(verifier) => authentication::recognized(routes, verifier),
                 Tokens::Unread => routes,
             };
-            callers::guarded(routes, settings)
+            let callers = Arc::new(Callers::of(settings));
+            (callers.with_cors(routes, settings), Some(callers))
         }
-        None => routes,
+        None => (routes, None),
     };
-    routes
-        .layer(middleware::from_fn(harden))
-        .layer(middleware::from_fn(request_id::track))
+    routes.layer(middleware::from_fn_with_state(callers, receive))
+}
+
+// Few layers: each costs a request several allocations.
+
+/// Takes a request in: under an identifier, and only of callers that are allowed.
+async fn receive(
+    State(callers): State<Option<Arc<Callers>>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let tracked = request_id::track(request, |request| async move {
+        let refused = callers.and_then(|callers| callers.check(&request).err());
+        let mut response = match refused {
+            Some(error) => error.into_response(),
+            None => next.run(request).await,
+        };
+        let name = HeaderName::from_static("x-content-type-options");
+        response
+            .headers_mut()
+            .insert(name, HeaderValue::from_static("nosniff"));
+        response
+    });
+    tracked.await
+}
+
+/// Has the routes answer, compressed; where that panics, says so.
+async fn answer(State(resources): State<Resources>, request: Request, next: Next) -> Response {
+    let answered = compression::answered(&resources, request, next);
+    let answered = AssertUnwindSafe(answered).catch_unwind().await;
+    answered.unwrap_or_else(panicked)
 }
 
 async fn not_found(uri: Uri) -> HttpError {
@@ -246,15 +273,6 @@ fn panicked(panic: Box<dyn std::any::Any + Send>) -> Response {
         .unwrap_or("no message");
     tracing::error!(message, "a request panicked");
     HttpError::internal().into_response()
-}
-
-async fn harden(request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
-    let name = HeaderName::from_static("x-content-type-options");
-    response
-        .headers_mut()
-        .insert(name, HeaderValue::from_static("nosniff"));
-    response
 }
 
 /// A service that listens but does not answer yet.
