@@ -1,5 +1,5 @@
-//! The templates over HTTP by two servers in this process, in turns: the service over an image, and
-//! Oxigraph behind a plain handler that runs hand-written SPARQL.
+//! The templates over HTTP by three servers in this process, in turns: the service over an image, Oxigraph behind a plain
+//! handler that runs hand-written SPARQL, and the same handler with the service's answers at hand, which is HTTP alone.
 
 use std::fmt::{self, Display, Formatter};
 use std::net::SocketAddr;
@@ -25,9 +25,9 @@ const TRIAL: usize = 10;
 
 /// Head of the table whose lines are [`Row`]s.
 pub const HEAD: &str = "\
-| template | form | connections | service, requests/s | Oxigraph, requests/s | ratio \
+| template | form | connections | service, requests/s | Oxigraph, requests/s | ratio | HTTP alone, requests/s | to Oxigraph \
 | service p50, µs | Oxigraph p50, µs | service p99, µs | Oxigraph p99, µs |
-|---|---|---:|---:|---:|---:|---:|---:|---:|---:|";
+|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|";
 
 /// Settings of a run.
 #[derive(Clone, Debug)]
@@ -116,6 +116,8 @@ pub struct Row {
     pub service: Throughput,
     /// Oxigraph behind the handler.
     pub oxigraph: Throughput,
+    /// The handler with the answers of the service at hand.
+    pub http: Throughput,
 }
 
 /// What all turns of one way come to.
@@ -144,21 +146,23 @@ impl Contest {
         let drawn = instances(template, load.config, load.instances);
         let trial = &drawn[..drawn.len().min(TRIAL)];
         let form = fastest(&self.store, template, trial).map_err(failed)?;
-        let ways = [
-            self.service(template, &drawn),
-            self.handler(form, &drawn, load.parsed_before)?,
-        ];
-        self.clients.block_on(compare(template, &drawn, &ways))?;
+        let service = self.service(template, &drawn);
+        let oxigraph = self.handler(form, &drawn, load.parsed_before)?;
+        let answers = compare(template, &drawn, [&service, &oxigraph]);
+        let answers = self.clients.block_on(answers)?;
+        let http = self.http_alone(answers)?;
+        let ways = [service, oxigraph, http];
         let mut rows = Vec::new();
         for &connections in &load.connections {
             let turns = self.clients.block_on(turns(&ways, connections, load));
-            let [service, oxigraph] = turns.map_err(failed)?;
+            let [service, oxigraph, http] = turns.map_err(failed)?;
             rows.push(Row {
                 template: template.name,
                 form: form.name,
                 connections,
                 service,
                 oxigraph,
+                http,
             });
         }
         Ok(rows)
@@ -199,39 +203,59 @@ impl Contest {
             }
         };
         let address = self.servers.block_on(http::serve(answer))?;
-        let numbers = 0..drawn.len();
-        Ok(Way {
+        Ok(Way::by_number(address, drawn.len()))
+    }
+
+    /// Starts a server that has an answer to each instance at hand.
+    fn http_alone(&self, answers: Vec<Bytes>) -> Result<Way, EmbeddedHttpError> {
+        let count = answers.len();
+        let answer = move |number: usize| {
+            let answer = answers.get(number).cloned();
+            async move { answer }
+        };
+        let address = self.servers.block_on(http::serve(answer))?;
+        Ok(Way::by_number(address, count))
+    }
+}
+
+impl Way {
+    /// Names instances by their numbers.
+    fn by_number(address: SocketAddr, count: usize) -> Self {
+        let bodies = (0..count).map(|number| Bytes::from(number.to_string()));
+        Way {
             address,
-            bodies: numbers.map(|n| Bytes::from(n.to_string())).collect(),
-        })
+            bodies: bodies.collect(),
+        }
     }
 }
 
 impl Handler {
     /// Returns SPARQL JSON for an instance: of each query of the form, one after the other.
-    fn answer(&self, number: usize) -> Option<Vec<u8>> {
+    fn answer(&self, number: usize) -> Option<Bytes> {
         let (instance, prepared) = self.asked.get(number)?;
         let mut out = Vec::new();
         match prepared {
             Some(prepared) => prepared.write_json(&self.store, &mut out).ok()?,
             None => write_json(&self.store, self.form, instance, &mut out).ok()?,
         }
-        Some(out)
+        Some(out.into())
     }
 }
 
-/// Asks both ways for each instance once, and compares what they say.
+/// Asks both ways for each instance once, and compares what they say. Returns the answers of the first.
 async fn compare(
     template: &'static Template,
     drawn: &[Instance],
-    ways: &[Way; 2],
-) -> Result<(), EmbeddedHttpError> {
-    let mut service = Connection::open(ways[0].address).await?;
-    let mut oxigraph = Connection::open(ways[1].address).await?;
+    [service, oxigraph]: [&Way; 2],
+) -> Result<Vec<Bytes>, EmbeddedHttpError> {
+    let mut of_service = Connection::open(service.address).await?;
+    let mut of_oxigraph = Connection::open(oxigraph.address).await?;
+    let mut answers = Vec::new();
     for (number, instance) in drawn.iter().enumerate() {
-        let answer = service.send(ways[0].bodies[number].clone()).await?;
-        let answer = Answer::of_graphql(template, &answer)?;
-        let rows = oxigraph.send(ways[1].bodies[number].clone()).await?;
+        let body = of_service.send(service.bodies[number].clone()).await?;
+        let answer = Answer::of_graphql(template, &body)?;
+        let rows = of_oxigraph.send(oxigraph.bodies[number].clone()).await?;
+        answers.push(body);
         if answer != Answer::of_rows(template, instance, &read_json(&rows)?) {
             return Err(EmbeddedHttpError::Differs {
                 template: template.name,
@@ -239,16 +263,16 @@ async fn compare(
             });
         }
     }
-    Ok(())
+    Ok(answers)
 }
 
-/// Keeps connections busy, to one way and to the other in turns.
+/// Keeps connections busy, to one way after the other in turns.
 async fn turns(
-    ways: &[Way; 2],
+    ways: &[Way; 3],
     connections: usize,
     load: &Load,
-) -> Result<[Throughput; 2], DriveError> {
-    let mut found: [(Samples, Duration); 2] = Default::default();
+) -> Result<[Throughput; 3], DriveError> {
+    let mut found: [(Samples, Duration); 3] = Default::default();
     for _ in 0..load.rounds {
         for (way, (samples, time)) in ways.iter().zip(&mut found) {
             let turn = keep_busy(way.address, &way.bodies, connections, load.time);
@@ -269,13 +293,15 @@ impl Display for Row {
         let (service, oxigraph) = (&self.service, &self.oxigraph);
         write!(
             f,
-            "| {} | {} | {} | {:.1} | {:.1} | {:.2} | {:.0} | {:.0} | {:.0} | {:.0} |",
+            "| {} | {} | {} | {:.1} | {:.1} | {:.2} | {:.1} | {:.2} | {:.0} | {:.0} | {:.0} | {:.0} |",
             self.template,
             self.form,
             self.connections,
             service.per_second,
             oxigraph.per_second,
             service.per_second / oxigraph.per_second,
+            self.http.per_second,
+            self.http.per_second / oxigraph.per_second,
             service.times.median,
             oxigraph.times.median,
             service.times.p99,

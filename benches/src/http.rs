@@ -97,7 +97,7 @@ pub async fn serve<A>(
     answer: impl Fn(usize) -> A + Send + Sync + 'static,
 ) -> Result<SocketAddr, HttpError>
 where
-    A: Future<Output = Option<Vec<u8>>> + Send + 'static,
+    A: Future<Output = Option<Bytes>> + Send + 'static,
 {
     let listener = TcpListener::bind("127.0.0.1:0").await;
     let listener = listener.map_err(HttpError::Connect)?;
@@ -117,7 +117,7 @@ where
                         None => None,
                     };
                     let is_answered = answer.is_some();
-                    let body = Full::new(Bytes::from(answer.unwrap_or_default()));
+                    let body = Full::new(answer.unwrap_or_default());
                     let mut response = Response::new(body);
                     if !is_answered {
                         *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;

@@ -184,7 +184,7 @@ impl Driver {
                 .get(number)
                 .map(|instance| write_json(&store, form, instance, &mut out));
             ready(match written {
-                Some(Ok(())) => Some(out),
+                Some(Ok(())) => Some(out.into()),
                 _ => None,
             })
         };
