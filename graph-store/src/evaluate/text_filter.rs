@@ -8,9 +8,17 @@ use regex_syntax::hir::{Hir, HirKind};
 use crate::query::{Domain, Operator, Regex, TermCondition};
 
 /// Finds strings of which every text that satisfies a condition contains one.
+#[cfg_attr(
+    not(feature = "image"),
+    allow(dead_code, reason = "only the texts of an image lie together")
+)]
 #[derive(Clone, Debug)]
 pub(crate) struct TextFilter(Prefilter);
 
+#[cfg_attr(
+    not(feature = "image"),
+    allow(dead_code, reason = "only the texts of an image lie together")
+)]
 impl TextFilter {
     /// Returns a filter for a condition that only literals satisfy; `None` if it asks for no particular strings, or for so many
     /// that testing each text is as fast.

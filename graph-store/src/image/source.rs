@@ -332,6 +332,8 @@ impl<'i> QuadSource for Reader<'i> {
     /// `None` for a graph without triples.
     type Graph = Option<u32>;
 
+    const SEARCHES_TEXTS: bool = true;
+
     fn node<'n>(&self, iri: &'n NamedNode) -> Cow<'n, u32> {
         Cow::Owned(self.number(iri.into()))
     }

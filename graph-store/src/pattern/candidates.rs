@@ -295,9 +295,9 @@ fn by_value<'s, S: QuadSource>(
     let matcher = TermMatcher::new(condition)?;
     let source = &walker.source;
     let ready = walker.step(step);
-    let filter = match ready.inverse {
-        true => None,
-        false => TextFilter::of(condition),
+    let filter = match S::SEARCHES_TEXTS && !ready.inverse {
+        true => TextFilter::of(condition),
+        false => None,
     };
     let mut pairs = walker
         .in_graphs(move |graph| source.pairs_by_object(&ready.property, filter.clone(), graph));

@@ -116,6 +116,9 @@ pub(crate) trait QuadSource {
     /// A graph to scan, looked up once per request.
     type Graph;
 
+    /// [`QuadSource::pairs_by_object`] makes use of a filter.
+    const SEARCHES_TEXTS: bool = false;
+
     /// Returns the handle of an IRI; one that does not occur in the data gets one too.
     fn node<'n>(&self, iri: &'n NamedNode) -> Cow<'n, Self::Node>;
 
