@@ -4,6 +4,10 @@
 
 mod matcher;
 mod shown;
+#[cfg_attr(
+    not(feature = "image"),
+    allow(dead_code, reason = "only the texts of an image lie together")
+)]
 mod text_filter;
 
 pub use matcher::{RegexMatcher, RegexTooLarge, TermMatcher, ValueMatcher};

@@ -8,17 +8,9 @@ use regex_syntax::hir::{Hir, HirKind};
 use crate::query::{Domain, Operator, Regex, TermCondition};
 
 /// Finds strings of which every text that satisfies a condition contains one.
-#[cfg_attr(
-    not(feature = "image"),
-    allow(dead_code, reason = "only the texts of an image lie together")
-)]
 #[derive(Clone, Debug)]
 pub(crate) struct TextFilter(Prefilter);
 
-#[cfg_attr(
-    not(feature = "image"),
-    allow(dead_code, reason = "only the texts of an image lie together")
-)]
 impl TextFilter {
     /// Returns a filter for a condition that only literals satisfy; `None` if it asks for no particular strings, or for so many
     /// that testing each text is as fast.
@@ -40,7 +32,7 @@ impl TextFilter {
             .case_insensitive(regex.case_insensitive)
             .build();
         let pattern = parser.parse(&regex.pattern).ok()?;
-        let found = Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, &required(pattern))?;
+        let found = Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, &required(&pattern))?;
         found.is_fast().then_some(TextFilter(found))
     }
 
@@ -54,24 +46,16 @@ impl TextFilter {
 }
 
 /// Leaves out what a pattern begins with and what may be empty: a text with a match of the pattern has one of the rest.
-fn required(pattern: Hir) -> Hir {
-    match pattern.into_kind() {
-        HirKind::Concat(parts) => {
-            let may_be_empty = |part: &Hir| match part.kind() {
-                HirKind::Empty | HirKind::Look(_) => true,
-                HirKind::Repetition(repetition) => repetition.min == 0,
-                _ => false,
-            };
-            Hir::concat(parts.into_iter().skip_while(may_be_empty).collect())
-        }
-        HirKind::Empty => Hir::empty(),
-        HirKind::Literal(literal) => Hir::literal(literal.0),
-        HirKind::Class(class) => Hir::class(class),
-        HirKind::Look(look) => Hir::look(look),
-        HirKind::Repetition(repetition) => Hir::repetition(repetition),
-        HirKind::Capture(capture) => Hir::capture(capture),
-        HirKind::Alternation(parts) => Hir::alternation(parts),
-    }
+fn required(pattern: &Hir) -> Hir {
+    let HirKind::Concat(parts) = pattern.kind() else {
+        return pattern.clone();
+    };
+    let may_be_empty = |part: &&Hir| match part.kind() {
+        HirKind::Empty | HirKind::Look(_) => true,
+        HirKind::Repetition(repetition) => repetition.min == 0,
+        _ => false,
+    };
+    Hir::concat(parts.iter().skip_while(may_be_empty).cloned().collect())
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use foldhash::HashMap;
 use oxrdf::{GraphNameRef, NamedOrBlankNodeRef, QuadRef, TermRef};
 
 use super::bytes::BytesWriter;
-use super::columns::{BITMAP, LIST, VARIOUS};
+use super::columns::{BACKWARD, BITMAP, FORWARD, LIST, Sections, VARIOUS};
 use super::dictionary::{Dictionary, Order};
 use super::error::ImageError;
 use super::format::{Kind, SectionWriter};
@@ -252,7 +252,6 @@ impl Sets {
 
 /// Room for the triples of any one property, which is used again for the next: an allocator gives back late what it was given
 /// back.
-#[derive(Default)]
 struct Room {
     /// The set of graphs of each triple, where they differ.
     sets: Vec<u32>,
@@ -291,24 +290,12 @@ impl<W: Write> ColumnWriter<'_, W> {
     fn property(&mut self, property: u32, quads: &mut Vec<Numbered>) -> io::Result<()> {
         let set = self.set(property, quads)?;
         quads.dedup_by(|b, a| is_same(a, b));
-        let subjects = [
-            Kind::Subjects,
-            Kind::SubjectRanks,
-            Kind::ObjectEnds,
-            Kind::ObjectsOf,
-        ];
-        let subjects = self.column(property, quads, subjects)?;
+        let subjects = self.column(property, quads, FORWARD)?;
         for quad in &mut *quads {
             quad.swap(0, 1);
         }
         quads.sort_unstable();
-        let objects = [
-            Kind::Objects,
-            Kind::ObjectRanks,
-            Kind::SubjectEnds,
-            Kind::SubjectsOf,
-        ];
-        let objects = self.column(property, quads, objects)?;
+        let objects = self.column(property, quads, BACKWARD)?;
         self.records.push(property);
         self.records.extend(subjects);
         self.records.extend(objects);
@@ -320,17 +307,18 @@ impl<W: Write> ColumnWriter<'_, W> {
     fn set(&mut self, property: u32, quads: &[Numbered]) -> io::Result<u32> {
         let each = &mut self.room.sets;
         each.clear();
-        let (mut first, mut count) = (None, 0);
+        let (mut first, mut alike) = (None, 0);
         for same in quads.chunk_by(is_same) {
             let set = self.sets.number(same)?;
             let first = *first.get_or_insert(set);
-            if set != first && each.is_empty() {
-                each.resize(count, first);
+            if each.is_empty() {
+                if set == first {
+                    alike += 1;
+                    continue;
+                }
+                each.resize(alike, first);
             }
-            if set != first || !each.is_empty() {
-                each.push(set);
-            }
-            count += 1;
+            each.push(set);
         }
         if each.is_empty() {
             // Only quads make a property.
@@ -345,7 +333,7 @@ impl<W: Write> ColumnWriter<'_, W> {
         &mut self,
         property: u32,
         triples: &[Numbered],
-        [keys_at, ranks_at, ends_at, values_at]: [Kind; 4],
+        (keys_at, ranks_at, ends_at, values_at): Sections,
     ) -> io::Result<[u32; 2]> {
         let Room {
             keys, ends, values, ..

@@ -66,15 +66,15 @@ pub(super) struct Column {
 }
 
 /// The sections of one direction: keys, their ranks, ends, and values.
-type Sections = (Kind, Kind, Kind, Kind);
+pub(super) type Sections = (Kind, Kind, Kind, Kind);
 
-const FORWARD: Sections = (
+pub(super) const FORWARD: Sections = (
     Kind::Subjects,
     Kind::SubjectRanks,
     Kind::ObjectEnds,
     Kind::ObjectsOf,
 );
-const BACKWARD: Sections = (
+pub(super) const BACKWARD: Sections = (
     Kind::Objects,
     Kind::ObjectRanks,
     Kind::SubjectEnds,

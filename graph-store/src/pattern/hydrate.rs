@@ -104,16 +104,6 @@ impl<T> Values<T> {
         }
     }
 
-    /// Returns the values of one object.
-    pub(super) fn of_one(values: Vec<T>) -> Self {
-        let mut one = Values {
-            offsets: vec![0],
-            values,
-        };
-        one.end_node();
-        one
-    }
-
     /// Ends the values of the current object.
     pub(super) fn end_node(&mut self) {
         let end = u32::try_from(self.values.len());

@@ -103,7 +103,7 @@ impl<S: QuadSource> Walker<'_, S> {
         let condition = condition.transpose()?;
         let Some(asked) = &slot.page else {
             return match &condition {
-                Some(condition) => self.satisfying(column, condition),
+                Some(condition) => rebuilt(column, |values| self.satisfying(values, condition)),
                 None => Ok(column),
             };
         };
@@ -116,7 +116,7 @@ impl<S: QuadSource> Walker<'_, S> {
                 return Ok(found);
             }
             let values = match &condition {
-                Some(condition) => self.satisfying(Values::of_one(values), condition)?.values,
+                Some(condition) => self.satisfying(values, condition)?,
                 None => values,
             };
             sorted_values(self, values, &page, &mut cache)
@@ -126,25 +126,17 @@ impl<S: QuadSource> Walker<'_, S> {
     /// Keeps the values that satisfy a condition.
     fn satisfying(
         &self,
-        mut column: Values<S::Term>,
+        values: Vec<S::Term>,
         condition: &ReadyValue<'_, S>,
-    ) -> Result<Values<S::Term>, StoreError> {
-        let Values { offsets, values } = &mut column;
-        let (mut at, mut kept) = (0, 0);
-        for end in offsets.iter_mut().skip(1) {
-            while at < *end as usize {
-                self.tick()?;
-                if condition.holds(self, &values[at])? == Some(true) {
-                    values.swap(kept, at);
-                    kept += 1;
-                }
-                at += 1;
+    ) -> Result<Vec<S::Term>, StoreError> {
+        let mut kept = Vec::with_capacity(values.len());
+        for value in values {
+            self.tick()?;
+            if condition.holds(self, &value)? == Some(true) {
+                kept.push(value);
             }
-            // No more than before.
-            *end = kept as u32;
         }
-        values.truncate(kept);
-        Ok(column)
+        Ok(kept)
     }
 
     /// Returns a page by id of values, of which those behind the page are not tested; `None` where the page has no end, or

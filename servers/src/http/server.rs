@@ -221,9 +221,8 @@ fn with_layers(
     routes.layer(middleware::from_fn_with_state(callers, receive))
 }
 
-// Few layers: each costs a request several allocations.
-
-/// Takes a request in: under an identifier, and only of callers that are allowed.
+/// Takes a request in: under an identifier, and only of callers that are allowed. One layer for all of that, since each costs a
+/// request several allocations.
 async fn receive(
     State(callers): State<Option<Arc<Callers>>>,
     request: Request,
