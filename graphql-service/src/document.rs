@@ -48,6 +48,12 @@ impl Document {
         &self.valid
     }
 
+    /// Returns what tells the document from any other one of the process, for what is remembered of it.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
     /// Returns the number of fields over all operations, with fragments counted at each use.
     #[must_use]
     pub fn fields(&self) -> usize {

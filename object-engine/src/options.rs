@@ -21,7 +21,7 @@ pub struct ServiceOptions {
     pub numbers: Numbers,
     /// Which parts of the API are generated.
     pub api: ApiOptions,
-    /// Bytes that the cache of validated documents may hold, and the cache of answers to introspections.
+    /// Bytes that the cache of validated documents may hold, that of their plans, and that of answers to introspections.
     pub document_cache_bytes: u64,
     /// Slots for requests that are too long for async workers.
     pub slots: Arc<Slots>,
@@ -95,8 +95,8 @@ impl ServiceOptions {
         self
     }
 
-    /// Sets how many bytes the cache of validated documents may hold, and the cache of answers to
-    /// introspections.
+    /// Sets how many bytes the cache of validated documents may hold, that of their plans, and that of answers
+    /// to introspections.
     #[must_use]
     pub fn with_document_cache_bytes(mut self, bytes: u64) -> Self {
         self.document_cache_bytes = bytes;

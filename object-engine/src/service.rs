@@ -14,7 +14,7 @@ use soml_core::schema::Path;
 
 use crate::explain::Explained;
 use crate::options::ServiceOptions;
-use crate::plan::SchemaRegexes;
+use crate::plan::{Plans, SchemaRegexes};
 use crate::rdf::Types;
 use crate::run::{Executed, Job, Shared};
 
@@ -54,6 +54,7 @@ impl ObjectService {
             store,
             options,
             documents,
+            plans: Plans::new(cache_bytes),
             rights,
             printed: OnceLock::new(),
             write_facts: OnceLock::new(),

@@ -11,6 +11,7 @@
 //! too.
 
 use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::rbac::{Action, Role};
@@ -120,6 +121,8 @@ struct RoleRights {
 }
 
 /// What one caller may do: what any of its roles may.
+///
+/// Two are equal when they come from the same [`Rights`] and have the same roles in the same order.
 #[derive(Clone, Debug)]
 pub struct Access {
     rights: Arc<Rights>,
@@ -181,6 +184,22 @@ impl Rights {
         let roles = self.roles.iter();
         let allowing = roles.filter(move |role| role.of(object, part) & operation.bit() != 0);
         allowing.map(|role| role.name.as_str())
+    }
+}
+
+impl PartialEq for Access {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.rights, &other.rights)
+            && self.roles == other.roles
+            && self.everything == other.everything
+    }
+}
+
+impl Eq for Access {}
+
+impl Hash for Access {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.roles, self.everything).hash(state);
     }
 }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use apollo_compiler::executable::{self, Operation, SelectionSet};
-use apollo_compiler::response::JsonMap;
 use apollo_compiler::{ExecutableDocument, Node};
 use foldhash::HashMap;
 use graph_store::StoreFeatures;
 use graph_store::query::{
-    Dataset, NodeCondition, Selection, SlotPage, Step, TermCondition, TypeIndex, ValueCondition,
+    Dataset, NodeCondition, Selection, Slot, SlotPage, Step, TermCondition, TypeIndex,
+    ValueCondition, Window,
 };
 use graph_store::value::LiteralTypes;
 use graphql_gen::typesystem::{Api, Field, RootField as ApiRoot, RootKind, TypeRef};
@@ -23,10 +23,12 @@ use soml_core::schema::{ObjectId, Property, PropertyId, Range, Schema};
 use super::ahead::note;
 use super::arguments::FieldArguments;
 use super::collect::{Fields, Parent, collect, literal_fields};
-use super::input::Arguments;
+use super::cursor::CursorCodec;
+use super::input::{Arguments, Variables};
 use super::left_out::{LeftOut, LeftOutOfLevel};
 use super::levels::{LevelBuilder, LevelKey, order_levels};
 use super::order::{for_single, name_spec};
+use super::parameters::{Parameter, RootParameter, SlotParameter};
 use super::regexes::SchemaRegexes;
 use super::{
     Aggregation, Edge, Level, LevelId, ListOutput, LiteralOutput, Output, Plan, ResponseField,
@@ -52,7 +54,7 @@ pub(crate) struct PlanInput<'a> {
     pub(crate) features: &'a StoreFeatures,
     pub(crate) document: &'a ExecutableDocument,
     pub(crate) operation: &'a Operation,
-    pub(crate) variables: &'a JsonMap,
+    pub(crate) variables: &'a Variables<'a>,
 }
 
 impl<'a> PlanInput<'a> {
@@ -61,12 +63,13 @@ impl<'a> PlanInput<'a> {
     }
 }
 
-/// Plans a validated query.
+/// Plans a validated query. Returns too which parts of the plan variables decide; others are the same for all requests if
+/// nothing else has read a variable.
 ///
 /// # Errors
 /// When an argument has a value that validation cannot check or that is not allowed, or a limit is
 /// exceeded.
-pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
+pub(super) fn build(input: &PlanInput<'_>) -> Result<(Plan, Vec<Parameter>)> {
     let mut planner = Planner::new(input);
     let mut roots = Vec::new();
     let mut fields = Fields::default();
@@ -79,6 +82,7 @@ pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
     for (key, nodes) in fields.entries {
         let field = nodes[0];
         planner.left_out.path.push(field.response_key());
+        planner.root = Some(roots.len());
         let root = match input.api.root_field(&field.name) {
             None if field.name == "_service" => planner.service(&nodes),
             None if field.name == "_entities" => planner.entities(field, &nodes)?,
@@ -86,9 +90,12 @@ pub(crate) fn build(input: &PlanInput<'_>) -> Result<Plan> {
             Some(root) => planner.root(&key, &nodes, root)?,
         };
         planner.left_out.path.pop();
+        if root.is_none() {
+            planner.forget_root(roots.len());
+        }
         roots.extend(root.map(|value| RootField { key, value }));
     }
-    planner.finish(roots)
+    Ok(planner.finish(roots))
 }
 
 /// The planner of one operation.
@@ -99,6 +106,17 @@ pub(super) struct Planner<'p, 'a> {
     /// Aggregations of lists, with the level of their values.
     pub(super) aggregations: HashMap<LevelKey, (LevelId, Arc<Aggregation>)>,
     pub(super) left_out: LeftOut<'a>,
+    /// Parts of the plan that variables decide, in the order in which they were planned.
+    parameters: Vec<Parameter>,
+    /// Position in [`Plan::roots`] of the field that is planned.
+    root: Option<usize>,
+}
+
+/// What the arguments of a root field choose.
+pub(super) struct Choice {
+    pub(super) selection: Selection,
+    /// The window of a connection, and what reads and writes its cursors.
+    pub(super) window: Option<(CursorCodec, Window)>,
 }
 
 /// What a level inherits from the fields that lead to it.
@@ -116,6 +134,8 @@ impl<'p, 'a> Planner<'p, 'a> {
             known: HashMap::default(),
             aggregations: HashMap::default(),
             left_out: LeftOut::default(),
+            parameters: Vec::new(),
+            root: None,
         }
     }
 
@@ -131,7 +151,10 @@ impl<'p, 'a> Planner<'p, 'a> {
         Location::of(field.name.location(), &self.input.document.sources)
     }
 
-    pub(super) fn arguments(&self, field: &'a executable::Field) -> FieldArguments<'a> {
+    pub(super) fn arguments<'f>(&self, field: &'f executable::Field) -> FieldArguments<'f>
+    where
+        'a: 'f,
+    {
         let (variables, document) = (self.input.variables, self.input.document);
         FieldArguments {
             view: self.input.view(),
@@ -155,11 +178,12 @@ impl<'p, 'a> Planner<'p, 'a> {
             self.leave_out(key, nodes[0]);
             return Ok(None);
         }
-        let (selection, scope) = self.selection(nodes[0], target)?;
-        match root.kind {
-            RootKind::Count => Ok(Some(RootValue::Count(Box::new(selection)))),
-            RootKind::Aggregate => self.root_aggregate(nodes, (target, selection, scope)),
-            _ => self.connection(key, nodes, (target, selection, scope)),
+        let (choice, scope) = self.choice_of_request(nodes[0], target, root.kind)?;
+        let selection = choice.selection;
+        match (root.kind, choice.window) {
+            (_, Some(window)) => self.connection(nodes, target, (selection, window), scope),
+            (RootKind::Aggregate, None) => self.root_aggregate(nodes, (target, selection, scope)),
+            _ => Ok(Some(RootValue::Count(Box::new(selection)))),
         }
     }
 
@@ -174,35 +198,84 @@ impl<'p, 'a> Planner<'p, 'a> {
             self.leave_out(key, nodes[0]);
             return Ok(None);
         }
-        let (selection, scope) = self.selection(nodes[0], target)?;
+        let (choice, scope) = self.choice_of_request(nodes[0], target, RootKind::Objects)?;
         let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
         let level = self.level(target, &sets, &scope)?;
-        let root = RootValue::Objects(Box::new(RootObjects { selection, level }));
+        let root = RootValue::Objects(Box::new(RootObjects {
+            selection: choice.selection,
+            level,
+        }));
         Ok((!self.left_out.is_empty(level)).then_some(root))
     }
 
-    /// Returns the objects that the arguments of a field select, and what its levels inherit.
-    fn selection(
-        &self,
-        node: &'a executable::Field,
+    /// Returns what the arguments of a root field choose, and what its levels inherit. Notes it when variables decide what
+    /// is chosen.
+    fn choice_of_request(
+        &mut self,
+        field: &'a Node<executable::Field>,
         target: TypeRef,
-    ) -> Result<(Selection, Scope)> {
-        let arguments = self.arguments(node);
+        kind: RootKind,
+    ) -> Result<(Choice, Scope)> {
+        let scope = self.scope(field)?;
+        let choose = || self.choice(field, (target, kind), &scope);
+        let (choice, variables_decide) = self.input.variables.apart(choose);
+        let choice = choice?;
+        if variables_decide {
+            self.parameters.push(Parameter::Root(RootParameter {
+                root: self.root,
+                field: field.clone(),
+                target,
+                kind,
+            }));
+        }
+        Ok((choice, scope))
+    }
+
+    /// Notes that nothing is left of the root field that is planned.
+    fn forget_root(&mut self, place: usize) {
+        for parameter in &mut self.parameters {
+            if let Parameter::Root(root) = parameter
+                && root.root == Some(place)
+            {
+                root.root = None;
+            }
+        }
+    }
+
+    /// Returns what the levels below a root field inherit from its arguments.
+    pub(super) fn scope(&self, field: &executable::Field) -> Result<Scope> {
+        let arguments = self.arguments(field);
+        Ok(Scope {
+            dataset: Arc::new(arguments.dataset()?),
+            lang: arguments.lang()?,
+        })
+    }
+
+    /// Returns what the arguments of a root field choose.
+    pub(super) fn choice(
+        &self,
+        field: &executable::Field,
+        (target, kind): (TypeRef, RootKind),
+        scope: &Scope,
+    ) -> Result<Choice> {
+        let arguments = self.arguments(field);
         let mut conditions = vec![NodeCondition::Instance(self.input.view().test(target))];
         conditions.extend(self.input.view().shown(target).condition());
         if self.is_open(target) {
             conditions.push(self.known_type(target));
         }
         conditions.extend(arguments.object_conditions(target)?);
-        let dataset = Arc::new(arguments.dataset()?);
-        let lang = arguments.lang()?;
         let selection = Selection {
             condition: NodeCondition::all(conditions),
-            order: arguments.object_order(target, lang.as_ref())?,
+            order: arguments.object_order(target, scope.lang.as_ref())?,
             page: arguments.page()?,
-            dataset: (*dataset).clone(),
+            dataset: (*scope.dataset).clone(),
         };
-        Ok((selection, Scope { lang, dataset }))
+        let window = match kind {
+            RootKind::Connection => Some(self.window(field, target, &selection.order)?),
+            _ => None,
+        };
+        Ok(Choice { selection, window })
     }
 
     /// Warns that a field at the end of the current path is left out.
@@ -280,11 +353,14 @@ impl<'p, 'a> Planner<'p, 'a> {
         if left_out.leaves_any_out() && fields.all(|field| field.value == Output::TypeName) {
             self.left_out.empty(id);
         }
+        let parameters = builder.parameters.into_iter();
+        let parameters = parameters.map(|(slot, parameter)| Parameter::Slot(id, slot, parameter));
+        self.parameters.extend(parameters);
         self.levels[id.0 as usize] = Some(Level {
             dataset: Arc::clone(&scope.dataset),
             slots: builder.slots,
             typing,
-            variants: builder.variants,
+            variants: builder.variants.into(),
             edges: builder.edges,
             depth: 0,
             single: Vec::new(),
@@ -335,7 +411,7 @@ impl<'p, 'a> Planner<'p, 'a> {
             dataset: Arc::clone(&scope.dataset),
             slots: slots.slots,
             typing,
-            variants: vec![Vec::new()],
+            variants: Arc::new([Vec::new()]),
             edges: Vec::new(),
             depth: 0,
             single: Vec::new(),
@@ -557,8 +633,7 @@ impl<'p, 'a> Planner<'p, 'a> {
                 if self.left_out.is_empty(level) {
                     return Ok(None);
                 }
-                let slot =
-                    self.objects_slot(property, target, &arguments, scope.lang.as_ref(), builder)?;
+                let slot = self.objects_slot(property, target, (field, scope.lang), builder)?;
                 let edge = builder.edge(Edge { slot, level });
                 let list = multiple.then(|| ListOutput {
                     non_null_elements,
@@ -607,7 +682,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         arguments: &FieldArguments<'_>,
         builder: &mut LevelBuilder,
     ) -> Result<usize> {
-        let mut conditions = self.target_conditions(property, target, arguments)?;
+        let mut conditions = self.target_conditions(property.range_check, target, arguments)?;
         if !takes_any(self.api(), target) {
             conditions.push(self.known_type(target));
         }
@@ -618,12 +693,12 @@ impl<'p, 'a> Planner<'p, 'a> {
     /// Returns the conditions on the objects that a property leads to.
     fn target_conditions(
         &self,
-        property: &Property,
+        range_check: bool,
         target: TypeRef,
         arguments: &FieldArguments<'_>,
     ) -> Result<Vec<NodeCondition>> {
         let mut conditions = Vec::new();
-        if property.range_check {
+        if range_check {
             conditions.push(NodeCondition::Instance(self.input.view().test(target)));
         }
         conditions.extend(self.input.view().shown(target).condition());
@@ -631,17 +706,46 @@ impl<'p, 'a> Planner<'p, 'a> {
         Ok(conditions)
     }
 
+    /// Returns the slot of the objects that a field leads to.
     fn objects_slot(
         &self,
         property: &Property,
         target: TypeRef,
-        arguments: &FieldArguments<'_>,
-        lang: Option<&LangSpec>,
+        (field, lang): (&Node<executable::Field>, Option<LangSpec>),
         builder: &mut LevelBuilder,
     ) -> Result<usize> {
-        let conditions = self.target_conditions(property, target, arguments)?;
+        let parameter = SlotParameter {
+            field: field.clone(),
+            target,
+            range_check: property.range_check,
+            lang,
+        };
+        let variables = self.input.variables;
+        let (objects, variables_decide) = variables.apart(|| self.objects_of_slot(&parameter));
+        let (condition, page) = objects?;
+        let step = Step::from(&property.path);
+        Ok(match variables_decide {
+            false => builder.slot(step, condition, page),
+            true => {
+                let slot = Slot {
+                    step,
+                    condition,
+                    page,
+                };
+                builder.slot_of_request(slot, parameter)
+            }
+        })
+    }
+
+    /// Returns which of the objects that a field leads to its arguments select.
+    pub(super) fn objects_of_slot(
+        &self,
+        of: &SlotParameter,
+    ) -> Result<(Option<ValueCondition>, Option<SlotPage>)> {
+        let (target, arguments) = (of.target, self.arguments(&of.field));
+        let conditions = self.target_conditions(of.range_check, target, &arguments)?;
         let page = SlotPage {
-            order: arguments.object_order(target, lang)?,
+            order: arguments.object_order(target, of.lang.as_ref())?,
             page: arguments.page()?,
             members: None,
         };
@@ -654,23 +758,24 @@ impl<'p, 'a> Planner<'p, 'a> {
         let filters = !condition.is_true() || arguments.filters();
         let condition = filters.then_some(ValueCondition::Node(condition));
         let page = (paged || !page.order.is_empty()).then_some(SlotPage { members, ..page });
-        Ok(builder.slot(Step::from(&property.path), condition, page))
+        Ok((condition, page))
     }
 
-    pub(super) fn finish(self, mut roots: Vec<RootField>) -> Result<Plan> {
+    pub(super) fn finish(mut self, mut roots: Vec<RootField>) -> (Plan, Vec<Parameter>) {
         let levels = self.levels.into_iter();
         let mut levels: Vec<Level> = levels
             .map(|level| level.expect("every level is built before its parent is"))
             .collect();
-        order_levels(&mut levels, &mut roots);
+        order_levels(&mut levels, &mut roots, &mut self.parameters);
         note(&mut levels, &mut roots);
         let null_empty_lists = self.input.api.soml().config.null_json_arrays;
-        Ok(Plan {
+        let plan = Plan {
             roots,
-            levels,
+            levels: levels.into_iter().map(Arc::new).collect(),
             null_empty_lists,
             warnings: self.left_out.warnings(),
-        })
+        };
+        (plan, self.parameters)
     }
 }
 

@@ -3,13 +3,12 @@
 use apollo_compiler::Node;
 use apollo_compiler::ast::Argument;
 use apollo_compiler::executable::{self, SelectionSet};
-use apollo_compiler::response::JsonMap;
 use foldhash::HashMap;
 use graphql_gen::typesystem::{Api, TypeRef};
 use soml_core::schema::ObjectId;
 
 use super::build::PlanInput;
-use super::input::Input;
+use super::input::{Input, Variables};
 use super::{LiteralField, LiteralPart};
 
 /// Fields of a selection set with fragments expanded, by response key.
@@ -74,11 +73,16 @@ pub(super) fn collect<'a>(
 
 /// Tells whether two fields have the same name and arguments.
 fn asks_the_same(a: &executable::Field, b: &executable::Field) -> bool {
+    a.name == b.name && has_same_arguments(a, b)
+}
+
+/// Tells whether two fields have the same arguments.
+pub(super) fn has_same_arguments(a: &executable::Field, b: &executable::Field) -> bool {
     let known = |argument: &Node<Argument>| {
         let others = &mut b.arguments.iter();
         others.any(|other| other.name == argument.name && other.value == argument.value)
     };
-    a.name == b.name && a.arguments.len() == b.arguments.len() && a.arguments.iter().all(known)
+    a.arguments.len() == b.arguments.len() && a.arguments.iter().all(known)
 }
 
 fn gather<'a>(
@@ -131,7 +135,7 @@ fn distance_to(api: &Api, parent: &Parent, condition: Option<&str>) -> Option<us
 }
 
 /// Evaluates `@skip` and `@include`.
-fn is_included(directives: &executable::DirectiveList, variables: &JsonMap) -> bool {
+fn is_included(directives: &executable::DirectiveList, variables: &Variables<'_>) -> bool {
     let condition = |name: &str| {
         let argument = directives.get(name)?.specified_argument_by_name("if")?;
         match Input::from_ast(argument, variables)? {

@@ -1,8 +1,10 @@
 //! Connections: windows over the objects of a type, with a cursor for each.
 
+use std::sync::Arc;
+
 use apollo_compiler::Node;
 use apollo_compiler::executable::{self, SelectionSet};
-use graph_store::query::{Position, Selection, Take, Window};
+use graph_store::query::{OrderKey, Position, Selection, Take, Window};
 use graphql_gen::typesystem::TypeRef;
 use graphql_service::error::{GraphqlError, PathSegment};
 use soml_core::access::Part;
@@ -32,21 +34,14 @@ impl<'a> Planner<'_, 'a> {
     /// Plans a connection over the objects of `selection`.
     pub(super) fn connection(
         &mut self,
-        key: &str,
         nodes: &[&'a Node<executable::Field>],
-        (target, selection, scope): (TypeRef, Selection, Scope),
+        target: TypeRef,
+        (selection, (codec, window)): (Selection, (CursorCodec, Window)),
+        scope: Scope,
     ) -> Result<Option<RootValue>> {
         let field = nodes[0];
-        let on_field = |error: GraphqlError| error.on(vec![PathSegment::Key(key.to_owned())]);
         let ty = type_of(field);
-        let codec = CursorCodec::new(&ty, &selection.order, self.input.limits.cursor_bytes);
-        // A cursor holds the id of an object.
         let cursors = self.input.view().reads_wherever_shown(target, Part::Id);
-        if !cursors && let Some(argument) = self.cursor_argument(field) {
-            let error = self.input.view().denied(argument, "id");
-            return Err(error.at(self.location(field)));
-        }
-        let window = self.window(field, &codec).map_err(on_field)?;
         let mut builder = ConnectionBuilder {
             target,
             scope,
@@ -56,7 +51,7 @@ impl<'a> Planner<'_, 'a> {
                 count: false,
                 codec,
                 levels: Vec::new(),
-                fields: Vec::new(),
+                fields: Arc::new([]),
             },
             windowed: false,
             cursors,
@@ -75,7 +70,7 @@ impl<'a> Planner<'_, 'a> {
             return Ok(None);
         }
         let mut connection = builder.connection;
-        connection.fields = parts;
+        connection.fields = parts.into();
         connection.window = builder.windowed.then_some(window);
         Ok(Some(RootValue::Connection(Box::new(connection))))
     }
@@ -186,14 +181,35 @@ impl<'a> Planner<'_, 'a> {
     }
 
     /// Returns the name of an argument that gives a cursor.
-    fn cursor_argument(&self, field: &'a Node<executable::Field>) -> Option<&'static str> {
+    fn cursor_argument(&self, field: &executable::Field) -> Option<&'static str> {
         let arguments = self.arguments(field);
         let mut cursors = ["after", "before"].into_iter();
         cursors.find(|name| arguments.values.get(name).is_some())
     }
 
+    /// Returns the window of a connection over objects in an order, and what reads and writes its cursors.
+    pub(super) fn window(
+        &self,
+        field: &executable::Field,
+        target: TypeRef,
+        order: &[OrderKey],
+    ) -> Result<(CursorCodec, Window)> {
+        let limit = self.input.limits.cursor_bytes;
+        let codec = CursorCodec::new(&type_of(field), order, limit);
+        // A cursor holds the id of an object.
+        let view = self.input.view();
+        if !view.reads_wherever_shown(target, Part::Id)
+            && let Some(argument) = self.cursor_argument(field)
+        {
+            return Err(view.denied(argument, "id").at(self.location(field)));
+        }
+        let key = || PathSegment::Key(field.response_key().to_string());
+        let window = self.limits_of_window(field, &codec);
+        Ok((codec, window.map_err(|error| error.on(vec![key()]))?))
+    }
+
     /// Reads `first`, `last`, `after` and `before`.
-    fn window(&self, field: &'a Node<executable::Field>, codec: &CursorCodec) -> Result<Window> {
+    fn limits_of_window(&self, field: &executable::Field, codec: &CursorCodec) -> Result<Window> {
         let take = match (self.length(field, "first")?, self.length(field, "last")?) {
             (None, None) => Take::All,
             (Some(first), None) => Take::First(first),
@@ -211,7 +227,7 @@ impl<'a> Planner<'_, 'a> {
         })
     }
 
-    fn length(&self, field: &'a Node<executable::Field>, name: &str) -> Result<Option<usize>> {
+    fn length(&self, field: &executable::Field, name: &str) -> Result<Option<usize>> {
         let Some((input, location)) = self.arguments(field).values.get(name) else {
             return Ok(None);
         };
@@ -231,7 +247,7 @@ impl<'a> Planner<'_, 'a> {
 
     fn cursor(
         &self,
-        field: &'a Node<executable::Field>,
+        field: &executable::Field,
         name: &str,
         codec: &CursorCodec,
     ) -> Result<Option<Position>> {

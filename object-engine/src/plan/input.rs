@@ -1,5 +1,7 @@
 //! Argument values with variables substituted.
 
+use std::cell::Cell;
+
 use apollo_compiler::response::{JsonMap, JsonValue};
 use apollo_compiler::{Node, ast};
 use graphql_service::error::{GraphqlError, Location};
@@ -7,6 +9,38 @@ use soml_core::lang::LangSpec;
 
 use crate::code;
 use crate::limits::EngineLimits;
+
+/// The variables of a request. They notice whether planning reads any.
+pub(crate) struct Variables<'a> {
+    values: &'a JsonMap,
+    are_read: Cell<bool>,
+}
+
+impl<'a> Variables<'a> {
+    pub(crate) fn new(values: &'a JsonMap) -> Self {
+        Variables {
+            values,
+            are_read: Cell::new(false),
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&'a JsonValue> {
+        self.are_read.set(true);
+        self.values.get(name)
+    }
+
+    /// Returns whether a variable was read, other than [`apart`](Self::apart).
+    pub(crate) fn are_read(&self) -> bool {
+        self.are_read.get()
+    }
+
+    /// Does something apart from the rest, and tells whether it reads a variable.
+    pub(crate) fn apart<T>(&self, act: impl FnOnce() -> T) -> (T, bool) {
+        let before = self.are_read.replace(false);
+        let done = act();
+        (done, self.are_read.replace(before))
+    }
+}
 
 /// An argument value without variables. Object keys keep the order in which they were written.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +57,7 @@ pub(crate) enum Input {
 
 impl Input {
     /// Substitutes the variables; `None` for a variable without a value, which counts as absent.
-    pub(crate) fn from_ast(value: &ast::Value, variables: &JsonMap) -> Option<Input> {
+    pub(crate) fn from_ast(value: &ast::Value, variables: &Variables<'_>) -> Option<Input> {
         Some(match value {
             ast::Value::Null => Input::Null,
             ast::Value::Boolean(b) => Input::Boolean(*b),
@@ -85,14 +119,14 @@ impl Input {
 /// The arguments of one field, with the position of each.
 pub(crate) struct Arguments<'a> {
     arguments: &'a [Node<ast::Argument>],
-    variables: &'a JsonMap,
+    variables: &'a Variables<'a>,
     sources: &'a apollo_compiler::parser::SourceMap,
 }
 
 impl<'a> Arguments<'a> {
     pub(crate) fn new(
         arguments: &'a [Node<ast::Argument>],
-        variables: &'a JsonMap,
+        variables: &'a Variables<'a>,
         sources: &'a apollo_compiler::parser::SourceMap,
     ) -> Self {
         Arguments {

@@ -8,6 +8,7 @@ use graphql_gen::typesystem::TypeRef;
 use soml_core::lang::LangSpec;
 
 use super::build::Scope;
+use super::parameters::{Parameter, SlotParameter};
 use super::{Edge, Level, LevelId, ResponseField, RootField, RootValue};
 
 /// The identity of a level.
@@ -32,7 +33,11 @@ impl LevelKey {
 }
 
 /// Orders the levels so that every level comes after those that lead to it.
-pub(super) fn order_levels(levels: &mut [Level], roots: &mut [RootField]) {
+pub(super) fn order_levels(
+    levels: &mut [Level],
+    roots: &mut [RootField],
+    parameters: &mut [Parameter],
+) {
     // A level is numbered before those that it leads to, but one that is shared may be
     // reached from a level of a higher number; depths settle the order.
     let mut changed = true;
@@ -65,6 +70,11 @@ pub(super) fn order_levels(levels: &mut [Level], roots: &mut [RootField]) {
             *level = places[level.0 as usize];
         }
     }
+    for parameter in parameters {
+        if let Some(level) = parameter.level_mut() {
+            *level = places[level.0 as usize];
+        }
+    }
     levels.sort_by_key(|level| level.depth);
 }
 
@@ -90,6 +100,8 @@ pub(super) struct LevelBuilder {
     pub(super) slots: Vec<Slot>,
     pub(super) edges: Vec<Edge>,
     pub(super) variants: Vec<Vec<ResponseField>>,
+    /// Slots that depend on variables.
+    pub(super) parameters: Vec<(usize, SlotParameter)>,
 }
 
 impl LevelBuilder {
@@ -105,13 +117,31 @@ impl LevelBuilder {
             condition,
             page,
         };
-        self.slots
-            .iter()
-            .position(|known| *known == slot)
-            .unwrap_or_else(|| {
-                self.slots.push(slot);
-                self.slots.len() - 1
-            })
+        // What is equal for one request need not be for the next.
+        let depends = |at: usize| self.parameters.iter().any(|(slot, _)| *slot == at);
+        let mut known = self.slots.iter().enumerate();
+        let known = known.find(|(at, known)| **known == slot && !depends(*at));
+        let known = known.map(|(at, _)| at);
+        known.unwrap_or_else(|| self.add(slot))
+    }
+
+    /// Returns the position of a slot that depends on variables, adding it if none depends on them alike.
+    pub(super) fn slot_of_request(&mut self, slot: Slot, parameter: SlotParameter) -> usize {
+        let mut known = self.parameters.iter();
+        let known = known.find(|(at, known)| {
+            self.slots[*at].step == slot.step && known.depends_alike(&parameter)
+        });
+        if let Some((at, _)) = known {
+            return *at;
+        }
+        let at = self.add(slot);
+        self.parameters.push((at, parameter));
+        at
+    }
+
+    fn add(&mut self, slot: Slot) -> usize {
+        self.slots.push(slot);
+        self.slots.len() - 1
     }
 
     /// Returns the position of an edge, adding it if it is new.

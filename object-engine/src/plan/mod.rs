@@ -22,6 +22,7 @@ mod left_out;
 mod levels;
 mod mutation;
 mod order;
+mod parameters;
 mod regexes;
 mod set_where;
 
@@ -35,17 +36,19 @@ pub(crate) use aggregate::{
     MeasuredValues, RootAggregate, ValueAggregate,
 };
 pub(crate) use ahead::{Branch, candidates, tree};
-pub(crate) use build::{PlanInput, build};
+pub(crate) use build::PlanInput;
 pub use cursor::CursorCodec;
 pub(crate) use entry::{Change, Entry, NewValue, PropertyChange};
 pub(crate) use given::{is_text, text_of, validation};
 use graph_store::query::{Dataset, ObjectRef, Page, Selection, Slot, TypeIndex, Window};
 use graph_store::value::{LiteralKey, LiteralTypes};
 use graphql_service::error::{GraphqlError, Location};
+pub(crate) use input::Variables;
 pub(crate) use mutation::{
     Action, AffectedPart, MutationField, MutationPlan, MutationRoot, PayloadPart, Place, Selected,
     build_mutation,
 };
+pub(crate) use parameters::Plans;
 pub(crate) use regexes::SchemaRegexes;
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
@@ -60,8 +63,9 @@ pub(crate) struct LevelId(pub u32);
 pub(crate) struct Plan {
     /// Root fields in response order.
     pub(crate) roots: Vec<RootField>,
-    /// Levels; every level comes after those that lead to it.
-    pub(crate) levels: Vec<Level>,
+    /// Levels; every level comes after those that lead to it. Those that no variable decides are shared by all
+    /// requests of a document.
+    pub(crate) levels: Vec<Arc<Level>>,
     /// Whether a list without values is null instead of empty.
     pub(crate) null_empty_lists: bool,
     /// What was left out of the operation.
@@ -142,7 +146,7 @@ pub(crate) struct RootConnection {
     /// The levels of the objects, one for each different list of fields.
     pub(crate) levels: Vec<LevelId>,
     /// Fields of the connection.
-    pub(crate) fields: Vec<ConnectionField>,
+    pub(crate) fields: Arc<[ConnectionField]>,
 }
 
 /// A field of a connection.
@@ -224,7 +228,7 @@ pub(crate) struct Level {
     /// How the concrete type of each object is found.
     pub(crate) typing: Typing,
     /// The different lists of fields that objects have, depending on their concrete type.
-    pub(crate) variants: Vec<Vec<ResponseField>>,
+    pub(crate) variants: Arc<[Vec<ResponseField>]>,
     /// Slots that lead to objects of further levels.
     pub(crate) edges: Vec<Edge>,
     /// Maximum number of edges between a root field and this level.

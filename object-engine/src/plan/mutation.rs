@@ -382,7 +382,8 @@ impl<'a> FieldBuilder<'_, 'a> {
             payload.push((sub, part));
         }
         planner.left_out.path.pop();
-        Ok((payload, planner.finish(roots)?))
+        let (read_back, _parameters) = planner.finish(roots);
+        Ok((payload, read_back))
     }
 }
 

@@ -30,7 +30,9 @@ use crate::execute::{Execution, Fetched, ServiceSdl};
 use crate::explain::Explanation;
 use crate::mutate::WriteFacts;
 use crate::options::ServiceOptions;
-use crate::plan::{self, MutationPlan, Plan, PlanInput, RootValue, SchemaRegexes};
+use crate::plan::{
+    self, MutationPlan, Plan, PlanInput, Plans, RootValue, SchemaRegexes, Variables,
+};
 use crate::rdf::Types;
 
 /// Work that a request may do on an async worker, about half a millisecond, where the store does not tell.
@@ -56,6 +58,7 @@ pub(crate) struct Shared {
     pub(crate) store: Arc<dyn GraphStore>,
     pub(crate) options: ServiceOptions,
     pub(crate) documents: Documents,
+    pub(crate) plans: Plans,
     /// What each role may do, where that is enforced.
     pub(crate) rights: Enforced,
     /// The printed schema, once somebody has asked for it.
@@ -437,6 +440,7 @@ impl Job {
     fn plan(&self, prepared: &Prepared) -> Result<Planned, GraphqlError> {
         let shared = &self.shared;
         let access = access_of(&shared.rights, &self.context);
+        let variables = Variables::new(&prepared.variables);
         let input = PlanInput {
             api: &shared.api,
             access: access.as_ref(),
@@ -446,7 +450,7 @@ impl Job {
             features: &shared.store.features(),
             document: prepared.document.valid(),
             operation: &prepared.operation,
-            variables: &prepared.variables,
+            variables: &variables,
         };
         if prepared.operation.is_mutation() {
             let rights = write_access_of(&shared.rights, &self.context);
@@ -455,9 +459,9 @@ impl Job {
             tracing::debug!(request_id = %self.context.request_id, ?plan, "planned");
             return Ok(Planned::Mutation(Box::new(plan)));
         }
-        let plan = plan::build(&input)?;
+        let plan = shared.plans.plan(&input, &prepared.document)?;
         tracing::debug!(request_id = %self.context.request_id, ?plan, "planned");
-        Ok(Planned::Query(Arc::new(plan)))
+        Ok(Planned::Query(plan))
     }
 
     /// Checks the size of what is asked of the schema, and counts it as long unless it is at hand.

@@ -24,6 +24,7 @@ mod model;
 mod mutations;
 #[cfg(feature = "rocksdb")]
 mod on_disk;
+mod plans;
 mod star_wars;
 mod stores;
 mod transactions;

@@ -49,7 +49,7 @@ impl<'a> Planner<'_, 'a> {
         let level = self.aggregate_level(target, &scope, slots)?;
         Ok(Some(RootValue::Aggregate(Box::new(RootAggregate {
             objects: RootObjects { selection, level },
-            aggregation,
+            aggregation: Arc::new(aggregation),
         }))))
     }
 

@@ -3,6 +3,8 @@
 mod build;
 mod having;
 
+use std::sync::Arc;
+
 use graph_store::query::{Comparison, Page};
 use graph_store::value::LiteralTypes;
 use graphql_gen::typesystem::sum_and_average;
@@ -20,7 +22,7 @@ pub(crate) struct RootAggregate {
     /// Which objects, and the level of their values.
     pub(crate) objects: RootObjects,
     /// What to compute over all of them.
-    pub(crate) aggregation: Aggregation,
+    pub(crate) aggregation: Arc<Aggregation>,
 }
 
 /// What to compute over some objects.

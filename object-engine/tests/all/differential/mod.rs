@@ -27,6 +27,7 @@ use std::time::{Duration, Instant};
 use case::{Sender, Subject, report};
 use coverage::{Coverage, FULL_RUN};
 use generate::{Generator, Steering};
+use operation::Operation;
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::Quad;
 use random::Random;
@@ -85,6 +86,18 @@ fn run(subject: &Subject, quads: &[Quad], seed: u64, operations: usize, all: &mu
         };
         let mut generator = Generator::new(&model, &graph, random, &mut steering);
         let operation = generate::operation(&mut generator);
+        // What is remembered of a document must be right for other values of its variables.
+        let mut random = Random::new(seed.wrapping_add((number as u64) << 32));
+        let mut other = operation.of_another_request(&mut random);
+        let mut differing = None;
+        let mut run_other = |other: Operation| {
+            let run = subject.run(&other, quads, &sender);
+            let differs = !run.invalid && run.difference.is_some();
+            differing = differs.then_some(other);
+        };
+        if random.chance(50) {
+            other.take().into_iter().for_each(&mut run_other);
+        }
         let started = Instant::now();
         let outcome = subject.run(&operation, quads, &sender);
         let took = started.elapsed();
@@ -102,12 +115,13 @@ fn run(subject: &Subject, quads: &[Quad], seed: u64, operations: usize, all: &mu
             outcome.actual,
             subject.soml
         );
+        other.into_iter().for_each(&mut run_other);
         coverage.read(&model, &operation);
         coverage.cases += 1;
         coverage.found_something += usize::from(outcome.found_something());
         coverage.with_errors += usize::from(outcome.actual.get("errors").is_some());
-        if outcome.difference.is_some() {
-            let differs = |operation: &operation::Operation, quads: &[Quad]| {
+        if let Some(operation) = outcome.difference.map(|_| operation).or(differing) {
+            let differs = |operation: &Operation, quads: &[Quad]| {
                 let run = subject.run(operation, quads, &sender);
                 !run.invalid && run.difference.is_some()
             };

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
+use crate::differential::random::Random;
+
 /// An argument value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Arg {
@@ -101,6 +103,24 @@ impl Arg {
                 print_members(out, keys);
                 out.push('}');
             }
+        }
+    }
+
+    /// Another value of the same type, if that is easy to tell.
+    fn another(&self, random: &mut Random) -> Arg {
+        match self {
+            Arg::Boolean(value) => Arg::Boolean(!value),
+            Arg::List(items) => {
+                let mut items = items.clone();
+                items.retain(|_| random.chance(60));
+                Arg::List(items)
+            }
+            Arg::Object(keys) => {
+                let mut keys = keys.clone();
+                keys.retain(|_| random.chance(60));
+                Arg::Object(keys)
+            }
+            value => value.clone(),
         }
     }
 
@@ -241,6 +261,20 @@ impl Operation {
                 .any(|selection| selection.uses_variable(&variable.name))
         };
         self.variables.iter().filter(used).collect()
+    }
+
+    /// The same document with other values for its variables; `None` if they are the same. They may be invalid.
+    pub(crate) fn of_another_request(&self, random: &mut Random) -> Option<Operation> {
+        let mut other = self.clone();
+        for variable in &mut other.variables {
+            let is_optional = variable.default.is_some() || !variable.ty.ends_with('!');
+            variable.given = match &variable.given {
+                Some(_) if is_optional && random.chance(30) => None,
+                Some(value) => Some(value.another(random)),
+                None => variable.default.as_ref().map(|value| value.another(random)),
+            };
+        }
+        (other.values() != self.values()).then_some(other)
     }
 
     /// The text of the document; what nothing uses is left out.
