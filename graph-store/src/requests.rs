@@ -15,12 +15,17 @@ use crate::error::StoreError;
 /// Returns the context of store calls for a request, without memory and long work.
 #[must_use]
 pub fn call_context(context: &RequestContext) -> CallContext {
-    let mut call = CallContext::new()
-        .with_cancellation(context.cancellation.clone())
-        .with_request_id(context.request_id.clone())
-        .with_accept_language(context.accept_language.clone());
-    call.deadline = context.deadline;
-    call
+    CallContext {
+        deadline: context.deadline,
+        cancellation: context.cancellation.clone(),
+        request_id: context.request_id.clone(),
+        accept_language: context.accept_language.clone(),
+        trace: None,
+        meter: None,
+        memory: None,
+        long_work: None,
+        snapshots: None,
+    }
 }
 
 /// Longest time that a request in a slot waits for memory.

@@ -40,19 +40,25 @@ pub(super) fn columns<S: QuadSource>(
         .map(|_| Values::with_capacity(nodes.len()))
         .collect();
     let steps: Vec<_> = slots.iter().map(|slot| walker.step(&slot.step)).collect();
-    let forward = Forward::new(walker, slots);
-    let mut cost = Cost::default();
+    let forward = walker
+        .source
+        .reads_subjects_at_once()
+        .then(|| Forward::new(walker, slots));
     // Two lookups are cheaper than a scan for all but the smallest objects.
-    let mut scans = walker.source.reads_subjects_at_once() && forward.properties.len() > 2;
+    let mut forward = forward.filter(|forward| forward.properties.len() > 2);
+    let mut cost = Cost::default();
     let mut decision = FIRST_DECISION;
     for position in 0..nodes.len() {
         let node = walker.source.handle(nodes, position);
         walker.tick()?;
-        if scans && position == decision {
-            scans = cost.favours_scans(forward.properties.len());
+        if position == decision {
+            forward = forward.filter(|forward| cost.favours_scans(forward.properties.len()));
             decision *= 2;
         }
-        let scanned = scans && forward.scan(walker, &node, &mut columns, &mut cost)?;
+        let scanned = match &forward {
+            Some(forward) => forward.scan(walker, &node, &mut columns, &mut cost)?,
+            None => false,
+        };
         for (step, column) in steps.iter().zip(&mut columns) {
             if step.inverse || !scanned {
                 let start = column.values.len();

@@ -3,6 +3,8 @@
 //! A condition is two-valued: comparing a value with something incomparable is false, and its
 //! negation true. Stores guarantee this, whatever their own treatment of errors.
 
+use std::sync::Arc;
+
 use oxrdf::{Literal, NamedNode};
 use soml_core::datatype::Scalar;
 use soml_core::schema::Path;
@@ -43,7 +45,7 @@ impl From<&Path> for Step {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TypeTest {
     /// The type properties, each once, with the types of which any one suffices, sorted.
-    pub alternatives: Vec<(NamedNode, Vec<NamedNode>)>,
+    pub alternatives: Arc<[(NamedNode, Vec<NamedNode>)]>,
 }
 
 impl TypeTest {
@@ -53,7 +55,7 @@ impl TypeTest {
         types.sort_unstable();
         types.dedup();
         TypeTest {
-            alternatives: vec![(property, types)],
+            alternatives: Arc::new([(property, types)]),
         }
     }
 }

@@ -51,7 +51,7 @@ fn want_guard(facts: &mut Vec<Fact>, chain: &[Step], guard: Option<&TypeGuard>) 
 }
 
 fn want_types(facts: &mut Vec<Fact>, chain: &[Step], test: &TypeTest) {
-    for (property, types) in &test.alternatives {
+    for (property, types) in test.alternatives.iter() {
         let step = Step::forward(property.clone());
         want(facts, chain, &step, Some(types.clone()));
     }

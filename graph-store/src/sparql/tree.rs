@@ -286,7 +286,7 @@ fn single_types(
     let (mut tests, mut others) = (Vec::new(), Vec::new());
     for part in parts {
         match part {
-            NodeCondition::Instance(test) => match test.alternatives.as_slice() {
+            NodeCondition::Instance(test) => match &*test.alternatives {
                 [(property, types)] if types.len() == 1 => tests.push((property, &types[0])),
                 _ => others.push(part.clone()),
             },

@@ -125,7 +125,10 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
         let Some(guard) = &step.of else {
             return Ok(());
         };
-        let tests = guard.tests.iter().flat_map(|(test, _)| &test.alternatives);
+        let tests = guard
+            .tests
+            .iter()
+            .flat_map(|(test, _)| test.alternatives.iter());
         let properties: IndexSet<&NamedNode> = tests.map(|(property, _)| property).collect();
         let slots = properties.iter();
         let slots = slots.map(|property| slot(&Step::forward((*property).clone()), None));

@@ -1,5 +1,6 @@
 //! Fetches the levels of a plan, parents first, all levels of one depth together.
 
+use std::future::Future;
 use std::sync::Arc;
 
 use futures::future::{try_join, try_join_all};
@@ -113,7 +114,7 @@ async fn fetch_depth(
                 in_chunks: false,
             }),
         });
-    let values = try_join_all(fetches).await?;
+    let values = all(execution, fetches).await?;
     let size = linker.links(&values);
     let link = move || {
         linker.link(values);
@@ -156,7 +157,22 @@ async fn select_roots(
             }
         })
     });
-    try_join_all(selections).await
+    all(execution, selections).await
+}
+
+/// Asks the store several things: at once where it waits for others, else one after the other.
+async fn all<T, F: Future<Output = Result<T, StoreError>>>(
+    execution: &Execution<'_>,
+    asked: impl Iterator<Item = F>,
+) -> Result<Vec<T>, StoreError> {
+    if execution.store.local().is_none() {
+        return try_join_all(asked).await;
+    }
+    let mut answers = Vec::with_capacity(asked.size_hint().0);
+    for one in asked {
+        answers.push(one.await?);
+    }
+    Ok(answers)
 }
 
 /// Fetches the objects of a connection and their number, as far as requested.

@@ -70,7 +70,7 @@ fn instance(test: &TypeTest) -> String {
             format!("instance by {property} of {}", list(types))
         }
     };
-    match test.alternatives.as_slice() {
+    match &*test.alternatives {
         [] => "no object".to_owned(),
         [single] => alternative(single),
         several => format!("({})", joined(several, " or ", alternative)),

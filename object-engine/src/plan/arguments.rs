@@ -32,18 +32,17 @@ pub(super) struct FieldArguments<'a> {
 
 impl FieldArguments<'_> {
     /// Translates `ID` of a list of IRIs.
-    pub(super) fn ids(&self) -> Result<Option<Vec<NamedNode>>> {
+    fn ids(&self) -> Result<Option<(Vec<NamedNode>, Option<Location>)>> {
         let Some((ids, location)) = self.values.get("ID") else {
             return Ok(None);
         };
-        self.id_list(&ids, location).map(Some)
+        Ok(Some((self.id_list(&ids, location)?, location)))
     }
 
     /// Translates `ID` and `where`.
     pub(super) fn object_conditions(&self, target: TypeRef) -> Result<Vec<NodeCondition>> {
         let mut conditions = Vec::new();
-        if let Some(ids) = self.ids()? {
-            let (_, location) = self.values.get("ID").expect("`ids` has read it");
+        if let Some((ids, location)) = self.ids()? {
             let readable = self.view.readable(target, Part::Id);
             if readable.is_nothing() {
                 return Err(self.view.denied("ID", "id").at(location));
@@ -134,17 +133,22 @@ impl FieldArguments<'_> {
     /// Reads whether inferred statements are wanted.
     fn inference(&self, name: &str, configured: bool, offered: Inference) -> Result<bool> {
         let given = self.values.get(name);
-        let (wanted, location, asked_by) = match given {
-            Some((Input::Boolean(wanted), location)) => (wanted, location, format!("`{name}`")),
-            _ => (configured, None, format!("`config.{name}` of the schema")),
+        let (wanted, location) = match given {
+            Some((Input::Boolean(wanted), location)) => (wanted, Some(location)),
+            _ => (configured, None),
         };
         match offered {
             Inference::None => Ok(true),
             Inference::Switchable => Ok(wanted),
             Inference::Always if wanted => Ok(true),
             Inference::Always => {
+                let asked_by = match location {
+                    Some(_) => format!("`{name}`"),
+                    None => format!("`config.{name}` of the schema"),
+                };
                 let message = format!("the store cannot leave out what {asked_by} excludes");
-                Err(GraphqlError::new(code::STORE_UNSUPPORTED, message).at(location))
+                let error = GraphqlError::new(code::STORE_UNSUPPORTED, message);
+                Err(error.at(location.flatten()))
             }
         }
     }
@@ -238,7 +242,7 @@ impl FieldArguments<'_> {
     /// Translates `where` and `ID` on the classes of an object.
     pub(super) fn class_conditions(&self) -> Result<Vec<TermCondition>> {
         let mut conditions = Vec::new();
-        if let Some(ids) = self.ids()? {
+        if let Some((ids, _)) = self.ids()? {
             let meant = ids.iter().flat_map(|id| classes(self.view.api.soml(), id));
             let operator = Operator::In(meant.map(Constant::Iri).collect());
             conditions.push(TermCondition::Value(ValueTest {

@@ -201,7 +201,7 @@ impl Fingerprint {
     }
 
     fn test(&mut self, test: &TypeTest) {
-        for (property, types) in &test.alternatives {
+        for (property, types) in test.alternatives.iter() {
             self.text(property.as_str());
             for ty in types {
                 self.text(ty.as_str());

@@ -236,3 +236,19 @@ fn senders_see_what_their_own_roles_allow() {
         }
     }
 }
+
+#[test]
+fn lists_of_one_property_are_narrowed_each_by_its_own_variables() {
+    let query = "query($a: Character_Where_Multi, $b: Character_Where_Multi) {
+        human(ID: \"http://e/luke\") { x: friend(where: $a) { id } y: friend(where: $b) { id } }
+    }";
+    let service = made(ServiceOptions::default());
+    let (light, heavy) = (json!({"mass": {"LT": 40}}), json!({"mass": {"GT": 60}}));
+    let (r2, c3) = ("http://e/r2", "http://e/c3");
+    for (a, x, b, y) in [(&light, r2, &heavy, c3), (&heavy, c3, &light, r2)] {
+        let variables = json!({"a": a, "b": b}).to_string();
+        let actual = ask(&service, query, &variables, None);
+        let expected = json!({"human": [{"x": [{"id": x}], "y": [{"id": y}]}]});
+        assert_eq!(actual["data"], expected);
+    }
+}

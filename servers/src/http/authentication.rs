@@ -9,7 +9,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use graphql_service::Caller;
 
 use super::error::HttpError;
@@ -41,67 +41,72 @@ const STREAMING: &str = "/graphql";
 /// Characters of a name that are logged.
 const LOGGED: usize = 128;
 
+/// What is done with the tokens of requests.
+pub(super) enum Tokens {
+    /// Every request needs one, except on public paths.
+    Demanded(Arc<Verifier>),
+    /// Every request needs one; clients of WebSockets may send it once they are connected, since browsers cannot
+    /// send it earlier.
+    DemandedInTime(Arc<Verifier>),
+    /// One that is there must be valid. What requests without a token may is for those to say whom they are passed
+    /// on to.
+    Read(Arc<Verifier>),
+    /// Nobody looks at them here.
+    Unread,
+}
+
+impl Tokens {
+    pub(super) fn demanded(verifier: Option<Arc<Verifier>>) -> Self {
+        verifier.map_or(Tokens::Unread, Tokens::Demanded)
+    }
+
+    /// Lets handlers know who sent a request: as `Arc<Caller>` in its extensions. Refuses it without the token that it
+    /// needs.
+    pub(super) async fn admit(&self, request: &mut Request) -> Result<(), HttpError> {
+        let has_token = request.headers().contains_key(AUTHORIZATION);
+        match self {
+            Tokens::Unread => Ok(()),
+            Tokens::Read(_) if !has_token => Ok(()),
+            Tokens::DemandedInTime(_) if !has_token && opens_stream(request) => Ok(()),
+            Tokens::Demanded(verifier)
+            | Tokens::DemandedInTime(verifier)
+            | Tokens::Read(verifier) => authenticate(verifier, request).await,
+        }
+    }
+}
+
 /// Refuses requests without a valid token, except on public paths, and lets handlers know who sent
 /// the others: as `Arc<Caller>` in the extensions of the request.
 pub fn authenticated(routes: Router, verifier: Arc<Verifier>) -> Router {
-    routes.layer(middleware::from_fn_with_state(verifier, authenticate))
+    let admit = |State(verifier): State<Arc<Verifier>>, mut request: Request, next: Next| async move {
+        match authenticate(&verifier, &mut request).await {
+            Ok(()) => next.run(request).await,
+            Err(error) => error.into_response(),
+        }
+    };
+    routes.layer(middleware::from_fn_with_state(verifier, admit))
 }
 
-/// Lets handlers know who sent a request that has a token, and refuses it if that is not valid. Requests without
-/// a token pass: what they may is for those to say whom they are passed on to.
-pub(super) fn recognized(routes: Router, verifier: Arc<Verifier>) -> Router {
-    routes.layer(middleware::from_fn_with_state(verifier, recognize))
+/// Tells whether a request is for a WebSocket.
+fn opens_stream(request: &Request) -> bool {
+    let is_path = request.uri().path() == STREAMING;
+    is_path && websocket::is_asked_for(request.method(), request.headers())
 }
 
-/// Refuses requests as [`authenticated`] does. A request for a WebSocket may have no token: the client sends it
-/// once the connection is there, since browsers cannot send it earlier.
-pub(super) fn authenticated_in_time(routes: Router, verifier: Arc<Verifier>) -> Router {
-    routes.layer(middleware::from_fn_with_state(
-        verifier,
-        authenticate_in_time,
-    ))
-}
-
-async fn authenticate_in_time(
-    state: State<Arc<Verifier>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let headers = request.headers();
-    let is_later = request.uri().path() == STREAMING
-        && websocket::is_asked_for(request.method(), headers)
-        && !headers.contains_key(AUTHORIZATION);
-    match is_later {
-        true => next.run(request).await,
-        false => authenticate(state, request, next).await,
-    }
-}
-
-async fn recognize(state: State<Arc<Verifier>>, request: Request, next: Next) -> Response {
-    match request.headers().contains_key(AUTHORIZATION) {
-        true => authenticate(state, request, next).await,
-        false => next.run(request).await,
-    }
-}
-
-async fn authenticate(
-    State(verifier): State<Arc<Verifier>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
+async fn authenticate(verifier: &Verifier, request: &mut Request) -> Result<(), HttpError> {
     if is_public(request.uri()) {
-        return next.run(request).await;
+        return Ok(());
     }
-    match sender(&verifier, request.headers()).await {
+    match sender(verifier, request.headers()).await {
         Ok(caller) => {
             note(&caller);
             request.extensions_mut().insert(Arc::new(caller));
-            next.run(request).await
+            Ok(())
         }
         Err(refusal) => {
             let code = refusal.code();
             tracing::debug!(%code, reason = %refusal, "refused a request");
-            HttpError::unauthenticated(refusal).into_response()
+            Err(HttpError::unauthenticated(refusal))
         }
     }
 }

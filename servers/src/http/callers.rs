@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::Request;
 use axum::http::header::{
     ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, ETAG, HeaderName, IF_MATCH,
@@ -70,11 +69,11 @@ impl Callers {
         }
     }
 
-    /// Answers CORS preflights of callers that the settings allow.
-    pub(super) fn with_cors(self: &Arc<Self>, routes: Router, settings: &Settings) -> Router {
+    /// Returns the layer that answers CORS preflights of callers that the settings allow, where they allow any.
+    pub(super) fn cors(self: &Arc<Self>, settings: &Settings) -> Option<CorsLayer> {
         match &self.origins {
-            Origins::None => routes,
-            Origins::Any | Origins::Listed(_) => routes.layer(cors(self, settings)),
+            Origins::None => None,
+            Origins::Any | Origins::Listed(_) => Some(cors(self, settings)),
         }
     }
 

@@ -10,7 +10,6 @@ use axum::http::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY,
 };
 use axum::http::{HeaderMap, HeaderValue, Method};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use graphql_service::{MemoryAccount, Weight};
@@ -229,10 +228,14 @@ pub(super) fn set_headers(headers: &mut HeaderMap, encoding: Option<Encoding>) {
 pub(super) struct Offered;
 
 /// Answers a request; compresses responses of paths other than GraphQL's.
-pub(super) async fn answered(resources: &Resources, request: Request, next: Next) -> Response {
+pub(super) async fn answered(
+    resources: &Resources,
+    request: Request,
+    answer: impl AsyncFnOnce(Request) -> Response,
+) -> Response {
     let encoding = Encoding::negotiate(request.headers());
     let is_head = request.method() == Method::HEAD;
-    let mut response = next.run(request).await;
+    let mut response = answer(request).await;
     // GraphQL's were offered before.
     if response.extensions_mut().remove::<Offered>().is_some() {
         return response;

@@ -143,7 +143,7 @@ impl GraphqlEndpoint {
 
     /// Returns the handlers, for a path of any router.
     pub fn into_routes<S>(self) -> MethodRouter<S> {
-        axum::routing::get(get).post(post).with_state(self)
+        axum::routing::get(get).post(post).with_state(Arc::new(self))
     }
 }
 
@@ -159,7 +159,7 @@ struct GetParameters {
 
 /// Answers a request by POST.
 async fn post(
-    State(endpoint): State<GraphqlEndpoint>,
+    State(endpoint): State<Arc<GraphqlEndpoint>>,
     id: RequestId,
     sender: Sender,
     observer: Observer,
@@ -265,7 +265,7 @@ async fn hold(memory: &MemoryAccount, bytes: usize) -> Result<(), HttpError> {
 
 /// Answers a request by GET; mutations are refused.
 async fn get(
-    State(endpoint): State<GraphqlEndpoint>,
+    State(endpoint): State<Arc<GraphqlEndpoint>>,
     id: RequestId,
     sender: Sender,
     observer: Observer,

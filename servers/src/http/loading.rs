@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderValue, Method, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use graphql_service::GraphqlError;
 use serde_json::{Value, json};
@@ -19,19 +18,23 @@ use crate::loading::LoadState;
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
 
 /// Refuses GraphQL requests and changes of schemas until the data are there.
-pub(super) async fn gate<H: Host>(
-    State(app): State<Arc<H>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let path = request.uri().path();
-    let is_change = path.starts_with("/soml") && request.method() != Method::GET;
-    match app.loading() {
-        Some(state) if path == "/graphql" || is_change => {
+pub(super) struct Gate(Box<dyn Fn() -> Option<LoadState> + Send + Sync>);
+
+impl Gate {
+    pub(super) fn of<H: Host>(app: &Arc<H>) -> Self {
+        let app = Arc::clone(app);
+        Gate(Box::new(move || app.loading()))
+    }
+
+    /// Returns the answer to a request that is refused.
+    pub(super) fn refuse(&self, request: &Request) -> Option<Response> {
+        let state = self.0()?;
+        let path = request.uri().path().trim_end_matches('/');
+        let is_change = path.starts_with("/soml") && request.method() != Method::GET;
+        (path == "/graphql" || is_change).then(|| {
             let error = HttpError::new(code::DATA_LOADING, state.to_string());
             retry_later(error.into_response())
-        }
-        _ => next.run(request).await,
+        })
     }
 }
 

@@ -13,6 +13,7 @@ mod compression;
 mod connection;
 mod docs;
 mod error;
+mod front;
 mod gateway;
 mod graphql;
 mod host;
@@ -37,8 +38,7 @@ mod soml_rbac;
 mod streams;
 
 pub use authentication::authenticated;
+pub use front::with_middleware;
 pub use graphql::{GraphqlEndpoint, RequestBounds};
 pub use listener::ServeError;
-pub use server::{
-    GatewayServer, SearchServer, Server, gateway_router, router, search_router, with_middleware,
-};
+pub use server::{GatewayServer, SearchServer, Server, gateway_router, router, search_router};

@@ -1,38 +1,29 @@
-//! The routes of the services with their middleware, and the servers that run them.
+//! The routes of the services, and the servers that run them.
 
 use std::future::Future;
 use std::net::SocketAddr;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue, Uri};
-use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::middleware;
 use axum::routing::{get, post, put};
-use futures::FutureExt;
 use tokio::task::JoinSet;
-use tower_http::normalize_path::NormalizePath;
 
-use super::callers::Callers;
-use super::error::HttpError;
+use super::authentication::Tokens;
+use super::front::with_rules;
 use super::gateway::{self, Forwarding};
 use super::graphql::{GraphqlEndpoint, RequestBounds};
 use super::host::Host;
 use super::listener::{Listener, ServeError};
+use super::loading::Gate;
 use super::login;
 use super::streams::Streams;
 use super::{
-    authentication, backups, change_records, code, compression, docs, loading, managing,
-    operations, page, request_id, sdl, search, soml, soml_rbac,
+    backups, change_records, docs, managing, operations, page, sdl, search, soml, soml_rbac,
 };
 use crate::app::App;
-use crate::auth::Verifier;
 use crate::change_records::Records;
-use crate::config::Settings;
 use crate::gateway::GatewayApp;
-use crate::resources::Resources;
 use crate::search::SearchApp;
 
 /// Returns all routes of the service.
@@ -42,14 +33,14 @@ pub fn router(app: Arc<App>) -> Router {
     let routes = common(&app)
         .route("/changes", get(change_records::read))
         .route("/backups/{name}", put(backups::make))
-        .merge(management(&app));
-    let routes = loaded(routes, &app);
+        .merge(management(&app))
+        .with_state(Arc::clone(&app));
     let routes = match &app.provider {
         Some(provider) => routes.merge(login::routes(provider, &resources, &settings)),
         None => routes,
     };
-    let tokens = Tokens::demanded(verifier);
-    with_layers(routes, &resources, Some((&settings, tokens)))
+    let rules = (&settings, Tokens::demanded(verifier));
+    with_rules(routes, &resources, rules, Some(Gate::of(&app)))
 }
 
 /// Returns all routes of a search service.
@@ -67,9 +58,10 @@ pub fn search_router(app: Arc<SearchApp>) -> Router {
             Arc::clone(&app),
             managing::guard::<SearchApp>,
         ));
-    let routes = loaded(common(&app).merge(management), &app);
-    let tokens = Tokens::demanded(verifier);
-    with_layers(routes, &resources, Some((&settings, tokens)))
+    let routes = common(&app).merge(management);
+    let routes = routes.with_state(Arc::clone(&app));
+    let rules = (&settings, Tokens::demanded(verifier));
+    with_rules(routes, &resources, rules, Some(Gate::of(&app)))
 }
 
 /// Returns all routes of a gateway.
@@ -100,7 +92,7 @@ pub fn gateway_router(app: Arc<GatewayApp>) -> Router {
     };
     let traces = app.traces.clone();
     let routes = routes.with_state(app);
-    traces.routes(with_layers(routes, &resources, Some((&settings, tokens))))
+    traces.routes(with_rules(routes, &resources, (&settings, tokens), None))
 }
 
 /// The routes that every service has.
@@ -122,12 +114,6 @@ fn with_endpoint<H: Host>(endpoint: GraphqlEndpoint) -> Router<Arc<H>> {
         .route("/__about", get(operations::about::<H>))
         .route("/__live", get(operations::live))
         .route("/__ready", get(operations::ready::<H>))
-}
-
-/// Refuses what needs the data until they are loaded.
-fn loaded<H: Host>(routes: Router<Arc<H>>, app: &Arc<H>) -> Router {
-    let gate = middleware::from_fn_with_state(Arc::clone(app), loading::gate::<H>);
-    routes.layer(gate).with_state(Arc::clone(app))
 }
 
 /// The routes of those who manage schemas.
@@ -162,116 +148,6 @@ fn endpoint<H: Host>(app: &Arc<H>) -> GraphqlEndpoint {
     let resources = app.resources().clone();
     let app = Arc::clone(app);
     GraphqlEndpoint::new(move || app.service(), bounds, resources)
-}
-
-/// Adds what all services have in common around their routes: answers to unknown paths and methods,
-/// paths with a slash at the end, compression, the answer to a panic, security headers, request
-/// identifiers and log lines.
-pub fn with_middleware(routes: Router, resources: &Resources) -> Router {
-    with_layers(routes, resources, None)
-}
-
-/// What is done with the tokens of requests.
-enum Tokens {
-    /// Every request needs one.
-    Demanded(Arc<Verifier>),
-    /// Every request needs one; clients of WebSockets may send it once they are connected.
-    DemandedInTime(Arc<Verifier>),
-    /// One that is there must be valid.
-    Read(Arc<Verifier>),
-    /// Nobody looks at them here.
-    Unread,
-}
-
-impl Tokens {
-    fn demanded(verifier: Option<Arc<Verifier>>) -> Self {
-        verifier.map_or(Tokens::Unread, Tokens::Demanded)
-    }
-}
-
-/// Adds the middleware, and rules for callers where there are settings that make them.
-fn with_layers(
-    routes: Router,
-    resources: &Resources,
-    rules: Option<(&Settings, Tokens)>,
-) -> Router {
-    let routes = routes
-        .fallback(not_found)
-        .method_not_allowed_fallback(method_not_allowed);
-    // Outside of the router, since it chooses the route before any layer of its own.
-    let routes = Router::new()
-        .fallback_service(NormalizePath::trim_trailing_slash(routes))
-        .layer(middleware::from_fn_with_state(resources.clone(), answer));
-    let (routes, callers) = match rules {
-        // Inside of CORS: preflights have no token, and pages can read why theirs is refused.
-        Some((settings, tokens)) => {
-            let routes = match tokens {
-                Tokens::Demanded(verifier) => authentication::authenticated(routes, verifier),
-                Tokens::DemandedInTime(verifier) => {
-                    authentication::authenticated_in_time(routes, verifier)
-                }
-                Tokens::Read(verifier) => authentication::recognized(routes, verifier),
-                Tokens::Unread => routes,
-            };
-            let callers = Arc::new(Callers::of(settings));
-            (callers.with_cors(routes, settings), Some(callers))
-        }
-        None => (routes, None),
-    };
-    routes.layer(middleware::from_fn_with_state(callers, receive))
-}
-
-/// Takes a request in: under an identifier, and only of callers that are allowed. One layer for all of that, since each costs a
-/// request several allocations.
-async fn receive(
-    State(callers): State<Option<Arc<Callers>>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let tracked = request_id::track(request, |request| async move {
-        let refused = callers.and_then(|callers| callers.check(&request).err());
-        let mut response = match refused {
-            Some(error) => error.into_response(),
-            None => next.run(request).await,
-        };
-        let name = HeaderName::from_static("x-content-type-options");
-        response
-            .headers_mut()
-            .insert(name, HeaderValue::from_static("nosniff"));
-        response
-    });
-    tracked.await
-}
-
-/// Has the routes answer, compressed; where that panics, says so.
-async fn answer(State(resources): State<Resources>, request: Request, next: Next) -> Response {
-    let answered = compression::answered(&resources, request, next);
-    let answered = AssertUnwindSafe(answered).catch_unwind().await;
-    answered.unwrap_or_else(panicked)
-}
-
-async fn not_found(uri: Uri) -> HttpError {
-    HttpError::new(
-        code::PATH_NOT_FOUND,
-        format!("the path {} does not exist", uri.path()),
-    )
-}
-
-async fn method_not_allowed() -> HttpError {
-    HttpError::new(
-        code::METHOD_NOT_ALLOWED,
-        "the path does not support this method",
-    )
-}
-
-fn panicked(panic: Box<dyn std::any::Any + Send>) -> Response {
-    let message = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("no message");
-    tracing::error!(message, "a request panicked");
-    HttpError::internal().into_response()
 }
 
 /// A service that listens but does not answer yet.

@@ -34,7 +34,7 @@ pub(super) enum Said {
 
 /// An operation that a client has asked for.
 pub(super) struct Operation {
-    pub(super) endpoint: GraphqlEndpoint,
+    pub(super) endpoint: Arc<GraphqlEndpoint>,
     pub(super) request_id: RequestId,
     /// JSON text of the request.
     pub(super) text: axum::body::Bytes,

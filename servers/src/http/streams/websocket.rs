@@ -46,7 +46,7 @@ pub(in crate::http) fn is_asked_for(method: &Method, headers: &HeaderMap) -> boo
 
 /// Takes a connection over.
 pub(in crate::http) async fn upgrade(
-    endpoint: GraphqlEndpoint,
+    endpoint: Arc<GraphqlEndpoint>,
     streams: Arc<Streams>,
     forwarding: Arc<Forwarding>,
     id: RequestId,
@@ -149,7 +149,7 @@ fn bad_request(reason: impl Into<String>) -> End {
 
 /// A conversation with a client.
 struct Session {
-    endpoint: GraphqlEndpoint,
+    endpoint: Arc<GraphqlEndpoint>,
     streams: Arc<Streams>,
     forwarding: Arc<Forwarding>,
     /// The identifier of the handshake.
