@@ -11,6 +11,7 @@ use apollo_compiler::schema::Implementers;
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Name, Node, Schema, introspection};
 use bytes::Bytes;
+use foldhash::quality::RandomState;
 use moka::sync::Cache;
 
 use crate::error::{GraphqlError, Location};
@@ -79,7 +80,7 @@ impl Document {
 pub struct Documents {
     limits: Limits,
     shorthands: Shorthands,
-    known: Cache<String, Arc<Document>>,
+    known: Cache<String, Arc<Document>, RandomState>,
     /// Interfaces and their implementers, for introspection.
     implementers: apollo_compiler::collections::HashMap<Name, Implementers>,
     introspection_cost: IntrospectionCost,
@@ -113,7 +114,7 @@ impl Documents {
                 weight(text.len() + document.footprint)
             })
             .max_capacity(cache_bytes)
-            .build();
+            .build_with_hasher(RandomState::default());
         let introspected = Cache::builder()
             .weigher(move |_: &Introspected, answer: &Bytes| weight(answer.len()))
             .max_capacity(cache_bytes)

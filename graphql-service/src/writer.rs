@@ -123,6 +123,13 @@ impl Default for AnswerWriter<'_> {
     }
 }
 
+/// Returns what stands between the value of a field and the one before, for a response key that is written often.
+#[must_use]
+pub fn opening(key: &str) -> Box<str> {
+    // GraphQL names need no escapes.
+    format!(",\"{key}\":").into()
+}
+
 impl<'a> AnswerWriter<'a> {
     /// Creates a writer of an empty answer without bounds.
     #[must_use]
@@ -278,6 +285,12 @@ impl<'a> AnswerWriter<'a> {
         self.out.push(b'"');
         self.out.extend_from_slice(key.as_bytes());
         self.out.extend_from_slice(b"\":");
+    }
+
+    /// Writes the response key of the field at a position of its object, as [`opening`] has prepared it.
+    pub fn open(&mut self, position: usize, opening: &str) {
+        let comma = usize::from(position == 0);
+        self.out.extend_from_slice(&opening.as_bytes()[comma..]);
     }
 
     /// Enters a field or an element.

@@ -6,7 +6,6 @@
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use super::source::QuadSource;
 use super::walk::Walker;
@@ -183,7 +182,7 @@ impl<S: QuadSource> Walker<'_, S> {
 
     fn in_order(&self, selection: &Selection) -> Result<Vec<S::Node>, StoreError> {
         let nodes = self.candidates(selection)?;
-        let started = Instant::now();
+        let begun = self.begun();
         let order = ReadyOrder::new(self, &selection.order);
         let sorted = sorted_page(
             self,
@@ -194,7 +193,7 @@ impl<S: QuadSource> Walker<'_, S> {
         )?;
         self.settle()?;
         if !selection.order.is_empty() {
-            self.record("sorts", sorted.len(), started);
+            self.record("sorts", sorted.len(), begun);
         }
         Ok(sorted)
     }

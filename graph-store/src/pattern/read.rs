@@ -1,7 +1,6 @@
 //! Answers the calls to a store by index scans.
 
 use std::cmp::Ordering;
-use std::time::Instant;
 
 use oxrdf::{NamedNode, TermRef};
 
@@ -71,17 +70,17 @@ impl<S: QuadSource> Walker<'_, S> {
     /// Returns the objects that satisfy the condition of a selection.
     pub(super) fn candidates(&self, selection: &Selection) -> Result<Vec<S::Node>, StoreError> {
         self.context.count_call();
-        let started = Instant::now();
+        let begun = self.begun();
         self.check()?;
         let nodes = candidates::select(self, &selection.condition)?;
-        self.record("look-ups", nodes.len(), started);
+        self.record("look-ups", nodes.len(), begun);
         Ok(nodes)
     }
 
     /// Reads the values of objects.
     pub(crate) fn hydrate(&self, request: &HydrationRequest<'_>) -> Result<Hydrated, StoreError> {
         self.context.count_call();
-        let started = Instant::now();
+        let begun = self.begun();
         self.check()?;
         let whole = hydrate::columns(self, request.nodes, request.slots)?;
         let wanted = request
@@ -92,7 +91,7 @@ impl<S: QuadSource> Walker<'_, S> {
         let columns: Vec<Column> = wanted.collect::<Result<_, StoreError>>()?;
         self.settle()?;
         let values = columns.iter().map(|column| column.values.len()).sum();
-        self.record("walks", values, started);
+        self.record("walks", values, begun);
         Ok(Hydrated { columns })
     }
 

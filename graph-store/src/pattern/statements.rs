@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 use indexmap::IndexSet;
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad};
@@ -16,7 +15,7 @@ impl<S: QuadSource> Walker<'_, S> {
     /// Returns the quads of some patterns, each once.
     pub(crate) fn statements(&self, patterns: &[QuadPattern]) -> Result<Vec<Quad>, StoreError> {
         self.context.count_call();
-        let started = Instant::now();
+        let begun = self.begun();
         self.check()?;
         let mut found = Found {
             walker: self,
@@ -27,7 +26,7 @@ impl<S: QuadSource> Walker<'_, S> {
         }
         let quads: Vec<Quad> = found.quads.into_iter().collect();
         self.settle()?;
-        self.record("statements", quads.len(), started);
+        self.record("statements", quads.len(), begun);
         Ok(quads)
     }
 }

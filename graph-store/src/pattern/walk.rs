@@ -96,10 +96,15 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         self.kept.set(self.kept.get() + bytes);
     }
 
+    /// Returns when a step begins, if the request is traced.
+    pub(super) fn begun(&self) -> Option<Instant> {
+        self.context.trace.is_some().then(Instant::now)
+    }
+
     /// Adds a step to the trace of the request, if there is one.
-    pub(super) fn record(&self, work: &'static str, rows: usize, started: Instant) {
-        if let Some(trace) = &self.context.trace {
-            trace.record(work, None, rows, started);
+    pub(super) fn record(&self, work: &'static str, rows: usize, begun: Option<Instant>) {
+        if let (Some(trace), Some(begun)) = (&self.context.trace, begun) {
+            trace.record(work, None, rows, begun);
         }
     }
 

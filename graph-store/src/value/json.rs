@@ -48,10 +48,27 @@ pub fn write_joined(out: &mut Vec<u8>, parts: [&str; 2]) {
     }
 }
 
-/// Returns whether a text needs no escapes. All of it is looked at, so that many bytes are at once.
+/// Bytes that are looked at together.
+const CHUNK: usize = 16;
+
+/// Returns whether a text needs no escapes.
 fn needs_no_escape(text: &str) -> bool {
-    let plain = |byte: u8| (byte >= 0x20) & (byte != b'"') & (byte != b'\\');
-    text.bytes().fold(true, |all, byte| all & plain(byte))
+    let bytes = text.as_bytes();
+    match bytes.last_chunk::<CHUNK>() {
+        // The last chunk overlaps the one before, so that no bytes are left over.
+        Some(last) => {
+            let (chunks, _) = bytes.as_chunks::<CHUNK>();
+            chunks.iter().chain([last]).all(|chunk| are_plain(chunk))
+        }
+        None => are_plain(bytes),
+    }
+}
+
+/// Returns whether no byte needs an escape. All are looked at, so that many are at once.
+#[inline]
+fn are_plain(bytes: &[u8]) -> bool {
+    let is_plain = |byte: u8| (byte >= 0x20) & (byte != b'"') & (byte != b'\\');
+    bytes.iter().fold(true, |all, byte| all & is_plain(*byte))
 }
 
 /// Writes a stored term as a value of `scalar`; writes nothing and returns false if it is

@@ -196,6 +196,25 @@ impl RequestContext {
         RequestContext::default()
     }
 
+    /// Creates a context without deadline for an anonymous client, whose memory an account counts.
+    #[must_use]
+    pub fn counted_by(memory: Arc<MemoryAccount>) -> Self {
+        RequestContext {
+            deadline: None,
+            cancellation: CancellationToken::new(),
+            request_id: String::new(),
+            accept_language: Vec::new(),
+            introspection: Introspection::default(),
+            caller: None,
+            idempotency_key: None,
+            memory,
+            overdue: Arc::default(),
+            forwarded: Arc::default(),
+            freshness: Arc::default(),
+            observer: None,
+        }
+    }
+
     /// Sets how long the request may take, counted from now.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {

@@ -12,6 +12,9 @@ use indexmap::IndexSet;
 
 use super::fetch::NOT_AN_OBJECT;
 
+/// Values for which no room is made beforehand.
+const FEW: usize = 16;
+
 /// Objects of a level under construction.
 #[derive(Default)]
 pub(super) struct Nodes {
@@ -70,6 +73,7 @@ impl Nodes {
             && let Some(known) = self.numbered(dictionary)
         {
             let mut literals = 0;
+            known.reserve(numbers.len());
             positions.extend(numbers.iter().map(|number| {
                 if dictionary.is_iri(*number) {
                     return known.position(*number);
@@ -135,6 +139,16 @@ struct Numbers {
 }
 
 impl Numbers {
+    /// Makes room for some more numbers, unless there are few.
+    fn reserve(&mut self, more: usize) {
+        if more > FEW {
+            self.distinct.reserve(more);
+            if let Some(places) = &mut self.places {
+                places.reserve(more);
+            }
+        }
+    }
+
     /// Adds a number unless it is there; returns its position.
     fn position(&mut self, number: u32) -> u32 {
         let next = u32::try_from(self.distinct.len()).expect("fewer than 2^32 numbers");
@@ -157,7 +171,11 @@ impl Numbers {
     }
 
     fn note_places(&mut self) {
-        self.places = Some(self.distinct.iter().copied().zip(0..).collect());
+        let mut places = foldhash::HashMap::default();
+        // Room for those that are expected.
+        places.reserve(self.distinct.capacity());
+        places.extend(self.distinct.iter().copied().zip(0..));
+        self.places = Some(places);
     }
 }
 

@@ -312,7 +312,7 @@ impl<'a> Writer<'a> {
         self.answer.out.push(b'{');
         for (position, field) in fields.iter().enumerate() {
             self.answer.check_size()?;
-            self.answer.key(position, &field.key);
+            self.answer.open(position, &field.opening);
             self.answer.enter(PathStep::Key(&field.key));
             let mark = self.answer.mark();
             let mut written = self.field(plan, data, node, values, field);

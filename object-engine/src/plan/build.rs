@@ -14,6 +14,7 @@ use graph_store::value::LiteralTypes;
 use graphql_gen::typesystem::{Api, Field, RootField as ApiRoot, RootKind, TypeRef};
 use graphql_service::code as shared;
 use graphql_service::error::{GraphqlError, Location};
+use graphql_service::writer::opening;
 use oxrdf::NamedNode;
 use soml_core::access::{Access, ServicePart as ServiceRight};
 use soml_core::datatype::Scalar;
@@ -478,6 +479,7 @@ impl<'p, 'a> Planner<'p, 'a> {
             };
             let non_null = field.definition.ty.is_non_null();
             out.push(ResponseField {
+                opening: opening(&key),
                 key,
                 name: field.name.to_string(),
                 location,

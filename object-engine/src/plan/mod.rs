@@ -272,6 +272,8 @@ pub(crate) struct Edge {
 pub(crate) struct ResponseField {
     /// Response key.
     pub(crate) key: String,
+    /// The key as it is written.
+    pub(crate) opening: Box<str>,
     /// Name in the schema.
     pub(crate) name: String,
     /// Position in the document.

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use apollo_compiler::{Name, Node, executable};
+use foldhash::quality::RandomState;
 use graph_store::StoreFeatures;
 use graph_store::query::{Dataset, NodeCondition, Page, Selection};
 use graphql_gen::typesystem::{RootKind, TypeRef};
@@ -68,7 +69,7 @@ impl SlotParameter {
 
 /// The plans of one service: a bounded cache.
 pub(crate) struct Plans {
-    known: Cache<PlanKey, Arc<SharedPlan>>,
+    known: Cache<PlanKey, Arc<SharedPlan>, RandomState>,
 }
 
 /// What a plan is for: an operation of a document, and a sender with some rights.
@@ -93,7 +94,7 @@ impl Plans {
         let known = Cache::builder()
             .weigher(|_: &PlanKey, shared: &Arc<SharedPlan>| shared.plan.footprint())
             .max_capacity(bytes)
-            .build();
+            .build_with_hasher(RandomState::default());
         Plans { known }
     }
 

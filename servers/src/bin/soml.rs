@@ -18,8 +18,8 @@ fn main() -> ExitCode {
         Err(exit) => return exit.into(),
     };
     #[cfg(not(feature = "rocksdb"))]
-    if command.is_service() {
-        allocator::give_memory_back_soon();
+    if let Some(when) = command.returns_memory() {
+        allocator::give_memory_back(when);
     }
     let (mut out, mut err) = (io::stdout(), io::stderr());
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());

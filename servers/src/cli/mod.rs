@@ -56,6 +56,7 @@ use graphql_service::ErrorCode;
 use search_index::engine::EngineError;
 use search_index::indexer::IndexerError;
 
+use crate::allocator::{self, Return};
 use crate::auth::VerifierError;
 use crate::config::{ConfigError, Switch, code};
 use crate::data_folder::{FolderError, image_code};
@@ -223,7 +224,7 @@ pub fn run_service<C: Parser>(run: impl FnOnce(C, &mut Console<'_>) -> Exit) -> 
         Err(exit) => return exit.into(),
     };
     #[cfg(not(feature = "rocksdb"))]
-    crate::allocator::give_memory_back_soon();
+    allocator::give_memory_back(Return::Soon);
     let (mut out, mut err) = (io::stdout(), io::stderr());
     let interactive = err.is_terminal();
     let mut console = Console {
@@ -368,10 +369,14 @@ impl CliError {
 }
 
 impl Soml {
-    /// Tells whether the command runs until somebody stops it.
+    /// Returns when the command should give freed memory back, if that makes a difference.
     #[must_use]
-    pub fn is_service(&self) -> bool {
-        matches!(self.command, Command::Serve(_))
+    pub fn returns_memory(&self) -> Option<Return> {
+        match self.command {
+            Command::Serve(_) => Some(Return::Soon),
+            Command::Load(_) => Some(Return::AtOnce),
+            _ => None,
+        }
     }
 
     /// Runs the command.

@@ -143,7 +143,9 @@ impl GraphqlEndpoint {
 
     /// Returns the handlers, for a path of any router.
     pub fn into_routes<S>(self) -> MethodRouter<S> {
-        axum::routing::get(get).post(post).with_state(Arc::new(self))
+        axum::routing::get(get)
+            .post(post)
+            .with_state(Arc::new(self))
     }
 }
 
@@ -452,11 +454,11 @@ impl GraphqlEndpoint {
         Sender(sender): Sender,
         headers: &HeaderMap,
     ) -> Result<RequestContext, HttpError> {
-        let context = RequestContext::new()
+        let memory = Arc::new(self.resources.memory.account());
+        let context = RequestContext::counted_by(memory)
             .with_timeout(self.bounds.timeout)
             .with_request_id(id.0)
-            .with_accept_language(languages(headers))
-            .with_memory(Arc::new(self.resources.memory.account()));
+            .with_accept_language(languages(headers));
         let context = match sender {
             Some(caller) => context.with_caller(caller),
             None => context,
