@@ -18,8 +18,8 @@ fn main() -> ExitCode {
         Err(exit) => return exit.into(),
     };
     #[cfg(not(feature = "rocksdb"))]
-    if let Some(when) = command.returns_memory() {
-        allocator::give_memory_back(when);
+    if command.is_large() {
+        allocator::give_memory_back_soon();
     }
     let (mut out, mut err) = (io::stdout(), io::stderr());
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());

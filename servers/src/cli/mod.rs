@@ -56,7 +56,7 @@ use graphql_service::ErrorCode;
 use search_index::engine::EngineError;
 use search_index::indexer::IndexerError;
 
-use crate::allocator::{self, Return};
+use crate::allocator;
 use crate::auth::VerifierError;
 use crate::config::{ConfigError, Switch, code};
 use crate::data_folder::{FolderError, image_code};
@@ -224,7 +224,7 @@ pub fn run_service<C: Parser>(run: impl FnOnce(C, &mut Console<'_>) -> Exit) -> 
         Err(exit) => return exit.into(),
     };
     #[cfg(not(feature = "rocksdb"))]
-    allocator::give_memory_back(Return::Soon);
+    allocator::give_memory_back_soon();
     let (mut out, mut err) = (io::stdout(), io::stderr());
     let interactive = err.is_terminal();
     let mut console = Console {
@@ -369,14 +369,10 @@ impl CliError {
 }
 
 impl Soml {
-    /// Returns when the command should give freed memory back, if that makes a difference.
+    /// Tells whether the command takes so much memory that it matters how soon it gives it back.
     #[must_use]
-    pub fn returns_memory(&self) -> Option<Return> {
-        match self.command {
-            Command::Serve(_) => Some(Return::Soon),
-            Command::Load(_) => Some(Return::AtOnce),
-            _ => None,
-        }
+    pub fn is_large(&self) -> bool {
+        matches!(self.command, Command::Serve(_) | Command::Load(_))
     }
 
     /// Runs the command.
