@@ -478,6 +478,22 @@ impl<'i> QuadSource for Reader<'i> {
         terms.into_iter().map(|term| self.owned(term)).collect()
     }
 
+    fn ends(&self, node: &u32, property: &Handle<'i>, inverse: bool) -> Option<&[u32]> {
+        let bytes = &self.data.image.bytes;
+        let changes = property.changes.map(|changes| match inverse {
+            true => &changes.backward,
+            false => &changes.forward,
+        });
+        if changes.is_some_and(|changes| changes.touches(*node)) {
+            return None;
+        }
+        let values = |known: &'i Property| match inverse {
+            true => known.backward.values(bytes, *node),
+            false => known.forward.values(bytes, *node),
+        };
+        Some(property.image.map_or(&[][..], values))
+    }
+
     fn objects<'s>(
         &'s self,
         subject: &u32,

@@ -228,6 +228,17 @@ pub(crate) trait QuadSource {
         None
     }
 
+    /// Returns the objects of a subject by a property in any graph, or the subjects of an object, where they lie together;
+    /// `None` where they do not, or may be repeated.
+    fn ends(
+        &self,
+        _node: &Self::Node,
+        _property: &Self::Property<'_>,
+        _inverse: bool,
+    ) -> Option<&[Self::Term]> {
+        None
+    }
+
     /// Returns the objects of a subject by a property.
     fn objects<'s>(
         &'s self,

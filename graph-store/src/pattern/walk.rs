@@ -67,7 +67,13 @@ impl<'a, S: QuadSource> Walker<'a, S> {
 
     /// Checks the deadline every `CHECK_EVERY` triples.
     pub(super) fn tick(&self) -> Result<(), StoreError> {
-        let read = self.read.get() + 1;
+        self.ticks(1)
+    }
+
+    /// Counts triples that were read, as [`Walker::tick`] does one.
+    fn ticks(&self, triples: usize) -> Result<(), StoreError> {
+        let triples = u32::try_from(triples).unwrap_or(u32::MAX);
+        let read = self.read.get().saturating_add(triples);
         self.read.set(read);
         if read < CHECK_EVERY {
             return Ok(());
@@ -280,6 +286,13 @@ impl<'a, S: QuadSource> Walker<'a, S> {
                 values.push(start.into());
             }
             return Ok(());
+        }
+        if self.graphs.is_none()
+            && let Some(ends) = self.source.ends(node, &step.property, step.inverse)
+        {
+            let named = ends.iter().filter(|end| !self.source.is_blank(end));
+            values.extend(named.cloned());
+            return self.ticks(ends.len());
         }
         let start = values.len();
         self.each_end(node, step, |value| {

@@ -51,24 +51,26 @@ pub fn write_joined(out: &mut Vec<u8>, parts: [&str; 2]) {
 /// Bytes that are looked at together.
 const CHUNK: usize = 16;
 
-/// Returns whether a text needs no escapes.
+/// Returns whether a text needs no escapes. All of a chunk is looked at, so that many bytes are at once.
 fn needs_no_escape(text: &str) -> bool {
     let bytes = text.as_bytes();
     match bytes.last_chunk::<CHUNK>() {
         // The last chunk overlaps the one before, so that no bytes are left over.
         Some(last) => {
             let (chunks, _) = bytes.as_chunks::<CHUNK>();
-            chunks.iter().chain([last]).all(|chunk| are_plain(chunk))
+            let are_plain =
+                |chunk: &[u8; CHUNK]| chunk.iter().fold(true, |all, b| all & stands_as_it_is(*b));
+            chunks
+                .iter()
+                .fold(are_plain(last), |all, chunk| all & are_plain(chunk))
         }
-        None => are_plain(bytes),
+        None => bytes.iter().all(|byte| stands_as_it_is(*byte)),
     }
 }
 
-/// Returns whether no byte needs an escape. All are looked at, so that many are at once.
 #[inline]
-fn are_plain(bytes: &[u8]) -> bool {
-    let is_plain = |byte: u8| (byte >= 0x20) & (byte != b'"') & (byte != b'\\');
-    bytes.iter().fold(true, |all, byte| all & is_plain(*byte))
+fn stands_as_it_is(byte: u8) -> bool {
+    (byte >= 0x20) & (byte != b'"') & (byte != b'\\')
 }
 
 /// Writes a stored term as a value of `scalar`; writes nothing and returns false if it is

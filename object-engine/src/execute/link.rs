@@ -208,6 +208,7 @@ fn follow_edges(
         .map(|(edge, to)| {
             let column = &hydrated.columns[to.slot];
             let nodes = &mut pending[to.level.0 as usize];
+            nodes.expect(column.values.as_slice());
             let mut targets = Vec::with_capacity(column.values.len());
             for node in 0..column.offsets.len() - 1 {
                 let follows = match (&used, objects.get(node)) {

@@ -12,9 +12,6 @@ use indexmap::IndexSet;
 
 use super::fetch::NOT_AN_OBJECT;
 
-/// Values for which no room is made beforehand.
-const FEW: usize = 16;
-
 /// Objects of a level under construction.
 #[derive(Default)]
 pub(super) struct Nodes {
@@ -67,13 +64,24 @@ impl Nodes {
         positions.collect()
     }
 
+    /// Makes room for the objects among values that are about to be added.
+    pub(super) fn expect(&mut self, values: TermSlice<'_>) {
+        if let Some((numbers, dictionary)) = values.numbers()
+            && let Some(known) = self.numbered(dictionary)
+        {
+            known.distinct.reserve(numbers.len());
+            if let Some(places) = &mut known.places {
+                places.reserve(numbers.len());
+            }
+        }
+    }
+
     /// Adds the objects among values; appends the position of each, or that it is none.
     pub(super) fn reach_values(&mut self, values: TermSlice<'_>, positions: &mut Vec<u32>) {
         if let Some((numbers, dictionary)) = values.numbers()
             && let Some(known) = self.numbered(dictionary)
         {
             let mut literals = 0;
-            known.reserve(numbers.len());
             positions.extend(numbers.iter().map(|number| {
                 if dictionary.is_iri(*number) {
                     return known.position(*number);
@@ -139,16 +147,6 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Makes room for some more numbers, unless there are few.
-    fn reserve(&mut self, more: usize) {
-        if more > FEW {
-            self.distinct.reserve(more);
-            if let Some(places) = &mut self.places {
-                places.reserve(more);
-            }
-        }
-    }
-
     /// Adds a number unless it is there; returns its position.
     fn position(&mut self, number: u32) -> u32 {
         let next = u32::try_from(self.distinct.len()).expect("fewer than 2^32 numbers");
