@@ -61,6 +61,12 @@ impl Document {
         self.fields
     }
 
+    /// Returns how many bytes the document takes, about.
+    #[must_use]
+    pub fn footprint(&self) -> usize {
+        self.footprint
+    }
+
     /// Returns what the last request of this text cost, for whoever decides where it runs; the unit
     /// is the caller's.
     #[must_use]

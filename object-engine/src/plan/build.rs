@@ -83,7 +83,7 @@ pub(super) fn build(input: &PlanInput<'_>) -> Result<(Plan, Vec<Parameter>)> {
     for (key, nodes) in fields.entries {
         let field = nodes[0];
         planner.left_out.path.push(field.response_key());
-        planner.root = Some(roots.len());
+        let first = planner.parameters.len();
         let root = match input.api.root_field(&field.name) {
             None if field.name == "_service" => planner.service(&nodes),
             None if field.name == "_entities" => planner.entities(field, &nodes)?,
@@ -91,9 +91,7 @@ pub(super) fn build(input: &PlanInput<'_>) -> Result<(Plan, Vec<Parameter>)> {
             Some(root) => planner.root(&key, &nodes, root)?,
         };
         planner.left_out.path.pop();
-        if root.is_none() {
-            planner.forget_root(roots.len());
-        }
+        planner.place_root(first, root.as_ref().map(|_| roots.len()));
         roots.extend(root.map(|value| RootField { key, value }));
     }
     Ok(planner.finish(roots))
@@ -109,8 +107,6 @@ pub(super) struct Planner<'p, 'a> {
     pub(super) left_out: LeftOut<'a>,
     /// Parts of the plan that variables decide, in the order in which they were planned.
     parameters: Vec<Parameter>,
-    /// Position in [`Plan::roots`] of the field that is planned.
-    root: Option<usize>,
 }
 
 /// What the arguments of a root field choose.
@@ -136,7 +132,6 @@ impl<'p, 'a> Planner<'p, 'a> {
             aggregations: HashMap::default(),
             left_out: LeftOut::default(),
             parameters: Vec::new(),
-            root: None,
         }
     }
 
@@ -223,7 +218,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         let choice = choice?;
         if variables_decide {
             self.parameters.push(Parameter::Root(RootParameter {
-                root: self.root,
+                root: None,
                 field: field.clone(),
                 target,
                 kind,
@@ -232,13 +227,11 @@ impl<'p, 'a> Planner<'p, 'a> {
         Ok((choice, scope))
     }
 
-    /// Notes that nothing is left of the root field that is planned.
-    fn forget_root(&mut self, place: usize) {
-        for parameter in &mut self.parameters {
-            if let Parameter::Root(root) = parameter
-                && root.root == Some(place)
-            {
-                root.root = None;
+    /// Notes the position in [`Plan::roots`] of the field whose parameters begin with the one at `first`.
+    fn place_root(&mut self, first: usize, position: Option<usize>) {
+        for parameter in &mut self.parameters[first..] {
+            if let Parameter::Root(root) = parameter {
+                root.root = position;
             }
         }
     }

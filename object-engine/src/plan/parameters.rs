@@ -8,7 +8,7 @@ use std::sync::Arc;
 use apollo_compiler::{Name, Node, executable};
 use foldhash::quality::RandomState;
 use graph_store::StoreFeatures;
-use graph_store::query::{Dataset, NodeCondition, Page, Selection};
+use graph_store::query::{Dataset, NodeCondition, Page, Selection, Slot};
 use graphql_gen::typesystem::{RootKind, TypeRef};
 use graphql_service::Document;
 use moka::sync::Cache;
@@ -42,7 +42,7 @@ impl Parameter {
 
 /// A root field whose arguments read variables.
 pub(super) struct RootParameter {
-    /// Position in [`Plan::roots`]; `None` when nothing of the field is left there.
+    /// Position in [`Plan::roots`], once it is there; `None` when nothing of the field is left.
     pub(super) root: Option<usize>,
     pub(super) field: Node<executable::Field>,
     pub(super) target: TypeRef,
@@ -86,13 +86,16 @@ struct SharedPlan {
     parameters: Vec<Parameter>,
     /// Those of the store that it was made for.
     features: StoreFeatures,
+    footprint: usize,
 }
 
 impl Plans {
     /// Creates an empty cache that holds up to `bytes`, about.
     pub(crate) fn new(bytes: u64) -> Self {
         let known = Cache::builder()
-            .weigher(|_: &PlanKey, shared: &Arc<SharedPlan>| shared.plan.footprint())
+            .weigher(|_: &PlanKey, shared: &Arc<SharedPlan>| {
+                u32::try_from(shared.footprint).unwrap_or(u32::MAX)
+            })
             .max_capacity(bytes)
             .build_with_hasher(RandomState::default());
         Plans { known }
@@ -115,7 +118,9 @@ impl Plans {
         }
         let (plan, parameters) = build(input)?;
         if !input.variables.are_read() {
-            let shared = SharedPlan::new(&plan, parameters, input.features.clone());
+            let mut shared = SharedPlan::new(&plan, parameters, input.features.clone());
+            // It keeps the values and the fields of the document alive.
+            shared.footprint += document.footprint();
             self.known.insert(key, Arc::new(shared));
         }
         Ok(Arc::new(plan))
@@ -129,18 +134,18 @@ impl SharedPlan {
         for parameter in &parameters {
             match parameter {
                 Parameter::Root(root) => {
-                    let selection = root.selection_in(&mut plan.roots);
-                    selection
-                        .into_iter()
-                        .for_each(|selection| *selection = nothing());
+                    if let Some(selection) = root.selection_in(&mut plan.roots) {
+                        *selection = nothing();
+                    }
                 }
                 Parameter::Slot(level, slot, _) => {
-                    let level = Arc::make_mut(&mut plan.levels[level.0 as usize]);
-                    (level.slots[*slot].condition, level.slots[*slot].page) = (None, None);
+                    let slot = plan.slot_mut(*level, *slot);
+                    (slot.condition, slot.page) = (None, None);
                 }
             }
         }
         SharedPlan {
+            footprint: plan.footprint(),
             plan: Arc::new(plan),
             parameters,
             features,
@@ -158,9 +163,9 @@ impl SharedPlan {
             match parameter {
                 Parameter::Root(root) => root.fill_in(&planner, &mut plan.roots)?,
                 Parameter::Slot(level, slot, parameter) => {
-                    let (condition, page) = planner.objects_of_slot(parameter)?;
-                    let level = Arc::make_mut(&mut plan.levels[level.0 as usize]);
-                    (level.slots[*slot].condition, level.slots[*slot].page) = (condition, page);
+                    let objects = planner.objects_of_slot(parameter)?;
+                    let slot = plan.slot_mut(*level, *slot);
+                    (slot.condition, slot.page) = objects;
                 }
             }
         }
@@ -200,14 +205,18 @@ impl RootParameter {
 }
 
 impl Plan {
-    /// Returns how many bytes the plan takes, about.
-    fn footprint(&self) -> u32 {
+    /// Returns a slot of this plan alone.
+    fn slot_mut(&mut self, level: LevelId, slot: usize) -> &mut Slot {
+        &mut Arc::make_mut(&mut self.levels[level.0 as usize]).slots[slot]
+    }
+
+    /// Returns how many bytes the plan takes beside values of its document, about.
+    fn footprint(&self) -> usize {
         let of_levels = self.levels.iter().map(|level| {
             let fields = level.variants.iter().map(Vec::len).sum::<usize>();
             SLOT * (1 + level.slots.len()) + FIELD * fields
         });
-        let bytes = SLOT * self.roots.len() + of_levels.sum::<usize>();
-        u32::try_from(bytes).unwrap_or(u32::MAX)
+        SLOT * self.roots.len() + of_levels.sum::<usize>()
     }
 }
 

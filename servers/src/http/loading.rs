@@ -29,9 +29,10 @@ impl Gate {
     /// Returns the answer to a request that is refused.
     pub(super) fn refuse(&self, request: &Request) -> Option<Response> {
         let state = self.0()?;
-        let path = request.uri().path().trim_end_matches('/');
-        let is_change = path.starts_with("/soml") && request.method() != Method::GET;
-        (path == "/graphql" || is_change).then(|| {
+        // The router takes slashes at both ends away.
+        let path = request.uri().path().trim_matches('/');
+        let is_change = path.starts_with("soml") && request.method() != Method::GET;
+        (path == "graphql" || is_change).then(|| {
             let error = HttpError::new(code::DATA_LOADING, state.to_string());
             retry_later(error.into_response())
         })

@@ -311,11 +311,14 @@ fn the_port_answers_while_data_are_loaded() {
         "DATA_LOADING"
     );
     assert!(refused.retry_after.unwrap().parse::<u64>().is_ok());
-    let change = process.send("POST", "/soml", "id: /soml/x").unwrap();
-    assert_eq!(
-        change.json()["errors"][0]["extensions"]["code"],
-        "DATA_LOADING"
-    );
+    for path in ["/soml", "/soml/", "//soml", "/graphql/", "//graphql"] {
+        let change = process.send("POST", path, "id: /soml/x").unwrap();
+        assert_eq!(
+            change.json()["errors"][0]["extensions"]["code"],
+            "DATA_LOADING",
+            "{path}"
+        );
+    }
 
     input
         .write_all(b"<http://e/x> <http://e/p> \"last\" .\n")
