@@ -5,7 +5,7 @@ use std::sync::Arc;
 use graph_store::oxigraph::OxigraphStore;
 use graphql_service::{Caller, Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::{RdfFormat, RdfParser};
+use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
 use serde_json::{Value, json};
 
@@ -65,11 +65,9 @@ const DATA: &str = "
 
 fn fixture() -> ObjectService {
     let store = Store::new().expect("a store");
-    let quads = RdfParser::from_format(RdfFormat::Turtle).for_slice(DATA.as_bytes());
-    for quad in quads {
-        let quad = quad.expect("the data are Turtle");
-        store.insert(&quad).expect("a quad is stored");
-    }
+    store
+        .load_from_slice(RdfFormat::Turtle, DATA.as_bytes())
+        .expect("the data are Turtle");
     let options = ServiceOptions::default().with_roles_enforced(true);
     service(SCHEMA, Arc::new(OxigraphStore::new(store)), options)
 }

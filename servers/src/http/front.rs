@@ -7,14 +7,13 @@
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::extract::Request;
+use axum::handler::HandlerWithoutStateExt;
 use axum::http::{HeaderName, HeaderValue, Uri};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use tower_http::normalize_path::NormalizePath;
 use tower_service::Service;
 
@@ -31,7 +30,8 @@ use crate::resources::Resources;
 /// identifiers and log lines.
 pub fn with_middleware(routes: Router, resources: &Resources) -> Router {
     let answering = Answering::new(routes, resources, Tokens::Unread, None);
-    Receiving::alone(answering).into_router()
+    let (callers, inside) = (None, Inside::Alone(answering));
+    Receiving { callers, inside }.into_router()
 }
 
 /// Adds the same with the rules for callers that settings make, and answers while data are loaded.
@@ -45,7 +45,11 @@ pub(super) fn with_rules(
     let callers = Arc::new(Callers::of(settings));
     // Outside of tokens: preflights have none, and pages can read why theirs is refused.
     let inside = match callers.cors(settings) {
-        Some(cors) => Inside::Cors(Router::new().fallback_service(answering).layer(cors)),
+        Some(cors) => {
+            let answer = move |request: Request| answering.answer(request);
+            let routes = Router::new().fallback_service(answer.into_service());
+            Inside::Cors(routes.layer(cors))
+        }
         None => Inside::Alone(answering),
     };
     let callers = Some(callers);
@@ -66,15 +70,9 @@ enum Inside {
 }
 
 impl Receiving {
-    fn alone(answering: Answering) -> Self {
-        Receiving {
-            callers: None,
-            inside: Inside::Alone(answering),
-        }
-    }
-
     fn into_router(self) -> Router {
-        Router::new().fallback_service(self)
+        let receive = move |request: Request| self.receive(request);
+        Router::new().fallback_service(receive.into_service())
     }
 
     async fn receive(self, request: Request) -> Response {
@@ -146,34 +144,6 @@ impl Answering {
 
 fn of(response: Result<Response, Infallible>) -> Response {
     response.unwrap_or_else(|never| match never {})
-}
-
-impl Service<Request> for Receiving {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Response, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request) -> Self::Future {
-        self.clone().receive(request).map(Ok).boxed()
-    }
-}
-
-impl Service<Request> for Answering {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Response, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request) -> Self::Future {
-        self.clone().answer(request).map(Ok).boxed()
-    }
 }
 
 async fn not_found(uri: Uri) -> HttpError {
