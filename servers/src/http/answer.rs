@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::Response as HttpResponse;
+use axum::response::{IntoResponse, Response as HttpResponse};
 use graphql_service::{Freshness, Outcome, RequestContext, Response};
 
 use super::compression::{self, Encoding, Offered, compress};
@@ -35,6 +35,33 @@ impl Caching {
     }
 }
 
+/// A response of HTTP, and what is logged of it.
+pub(super) struct Answered {
+    pub(super) response: HttpResponse,
+    /// Of a response to GraphQL, which was offered for compression then.
+    pub(super) summary: Option<Summary>,
+}
+
+impl From<HttpResponse> for Answered {
+    fn from(mut response: HttpResponse) -> Self {
+        Answered {
+            summary: response.extensions_mut().remove(),
+            response,
+        }
+    }
+}
+
+impl IntoResponse for Answered {
+    fn into_response(mut self) -> HttpResponse {
+        if let Some(summary) = self.summary {
+            let extensions = self.response.extensions_mut();
+            extensions.insert(summary);
+            extensions.insert(Offered);
+        }
+        self.response
+    }
+}
+
 /// Returns a response to GraphQL as one of HTTP.
 pub(super) async fn http_response(
     response: Response,
@@ -42,7 +69,7 @@ pub(super) async fn http_response(
     encoding: Option<Encoding>,
     caching: Option<Caching>,
     resources: &Resources,
-) -> HttpResponse {
+) -> Answered {
     let summary = Summary {
         bytes: response.body.len(),
         outcome: response.outcome,
@@ -58,8 +85,6 @@ pub(super) async fn http_response(
     let body = ResponseBody::new(segments.0, segments.1);
     let mut http = HttpResponse::new(Body::new(body));
     *http.status_mut() = status;
-    http.extensions_mut().insert(summary);
-    http.extensions_mut().insert(Offered);
     let headers = http.headers_mut();
     if status == StatusCode::SERVICE_UNAVAILABLE {
         headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
@@ -74,5 +99,8 @@ pub(super) async fn http_response(
         caching.forwarding.keep(freshness, is_personal, headers);
     }
     compression::set_headers(headers, encoding);
-    http
+    Answered {
+        response: http,
+        summary: Some(summary),
+    }
 }

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Uri};
+use axum::http::{Extensions, HeaderMap, Uri};
 use axum::middleware::{self, Next};
 use axum::response::IntoResponse;
 use graphql_service::Caller;
@@ -60,14 +60,13 @@ impl Tokens {
         verifier.map_or(Tokens::Unread, Tokens::Demanded)
     }
 
-    /// Lets handlers know who sent a request: as `Arc<Caller>` in its extensions. Refuses it without the token that it
-    /// needs.
-    pub(super) async fn admit(&self, request: &mut Request) -> Result<(), HttpError> {
+    /// Returns who sent a request, as far as that is looked at. Refuses it without the token that it needs.
+    pub(super) async fn admit(&self, request: &mut Request) -> Result<Sender, HttpError> {
         let has_token = request.headers().contains_key(AUTHORIZATION);
         match self {
-            Tokens::Unread => Ok(()),
-            Tokens::Read(_) if !has_token => Ok(()),
-            Tokens::DemandedInTime(_) if !has_token && opens_stream(request) => Ok(()),
+            Tokens::Unread => Ok(Sender(None)),
+            Tokens::Read(_) if !has_token => Ok(Sender(None)),
+            Tokens::DemandedInTime(_) if !has_token && opens_stream(request) => Ok(Sender(None)),
             Tokens::Demanded(verifier)
             | Tokens::DemandedInTime(verifier)
             | Tokens::Read(verifier) => authenticate(verifier, request).await,
@@ -80,7 +79,10 @@ impl Tokens {
 pub fn authenticated(routes: Router, verifier: Arc<Verifier>) -> Router {
     let admit = |State(verifier): State<Arc<Verifier>>, mut request: Request, next: Next| async move {
         match authenticate(&verifier, &mut request).await {
-            Ok(()) => next.run(request).await,
+            Ok(sender) => {
+                sender.note(request.extensions_mut());
+                next.run(request).await
+            }
             Err(error) => error.into_response(),
         }
     };
@@ -93,15 +95,14 @@ fn opens_stream(request: &Request) -> bool {
     is_path && websocket::is_asked_for(request.method(), request.headers())
 }
 
-async fn authenticate(verifier: &Verifier, request: &mut Request) -> Result<(), HttpError> {
+async fn authenticate(verifier: &Verifier, request: &mut Request) -> Result<Sender, HttpError> {
     if is_public(request.uri()) {
-        return Ok(());
+        return Ok(Sender(None));
     }
     match sender(verifier, request.headers()).await {
         Ok(caller) => {
             note(&caller);
-            request.extensions_mut().insert(Arc::new(caller));
-            Ok(())
+            Ok(Sender(Some(Arc::new(caller))))
         }
         Err(refusal) => {
             let code = refusal.code();
@@ -132,6 +133,15 @@ fn is_public(uri: &Uri) -> bool {
 
 /// Who sent a request; nobody where requests need no token.
 pub(crate) struct Sender(pub(crate) Option<Arc<Caller>>);
+
+impl Sender {
+    /// Tells handlers of who sent the request: as `Arc<Caller>`.
+    pub(super) fn note(self, extensions: &mut Extensions) {
+        if let Some(caller) = self.0 {
+            extensions.insert(caller);
+        }
+    }
+}
 
 impl<S: Sync> FromRequestParts<S> for Sender {
     type Rejection = Infallible;

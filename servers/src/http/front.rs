@@ -1,8 +1,8 @@
 //! What every request passes before the routes of a service: its identifier and log line, the rules for callers, tokens,
 //! the answer to a panic, compression.
 //!
-//! This is one service in place of a layer for each, since every layer of a router costs a request several
-//! allocations and copies of its state.
+//! This is one function in place of a layer for each, since every layer of a router costs a request several
+//! allocations and copies of its state. What is posted to [`GRAPHQL`] does not come by the router at all.
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -11,87 +11,105 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::Request;
 use axum::handler::HandlerWithoutStateExt;
-use axum::http::{HeaderName, HeaderValue, Uri};
+use axum::http::{Extensions, HeaderName, HeaderValue, Method, Uri};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 use tower_http::normalize_path::NormalizePath;
 use tower_service::Service;
 
-use super::authentication::Tokens;
+use super::answer::Answered;
+use super::authentication::{Sender, Tokens};
 use super::callers::Callers;
 use super::error::HttpError;
+use super::graphql::GraphqlEndpoint;
+use super::listener::Connected;
 use super::loading::Gate;
+use super::request_id::RequestId;
 use super::{code, compression, request_id};
 use crate::config::Settings;
 use crate::resources::Resources;
+
+/// Where services answer GraphQL requests.
+pub(super) const GRAPHQL: &str = "/graphql";
 
 /// Adds what all services have in common around their routes: answers to unknown paths and methods,
 /// paths with a slash at the end, compression, the answer to a panic, security headers, request
 /// identifiers and log lines.
 pub fn with_middleware(routes: Router, resources: &Resources) -> Router {
-    let answering = Answering::new(routes, resources, Tokens::Unread, None);
+    let answering = Answering::new(routes, None, resources, Tokens::Unread, None);
     let (callers, inside) = (None, Inside::Alone(answering));
-    Receiving { callers, inside }.into_router()
+    Front(Arc::new(Receiving { callers, inside })).into_router()
 }
 
-/// Adds the same with the rules for callers that settings make, and answers while data are loaded.
-pub(super) fn with_rules(
-    routes: Router,
-    resources: &Resources,
-    (settings, tokens): (&Settings, Tokens),
-    gate: Option<Gate>,
-) -> Router {
-    let answering = Answering::new(routes, resources, tokens, gate);
-    let callers = Arc::new(Callers::of(settings));
-    // Outside of tokens: preflights have none, and pages can read why theirs is refused.
-    let inside = match callers.cors(settings) {
-        Some(cors) => {
-            let answer = move |request: Request| answering.answer(request);
-            let routes = Router::new().fallback_service(answer.into_service());
-            Inside::Cors(routes.layer(cors))
-        }
-        None => Inside::Alone(answering),
-    };
-    let callers = Some(callers);
-    Receiving { callers, inside }.into_router()
+/// The routes of a service with everything that is around them.
+#[derive(Clone)]
+pub(super) struct Front(Arc<Receiving>);
+
+impl Front {
+    /// Adds what all services have in common, the rules for callers that settings make, and answers while data are
+    /// loaded. `endpoint` is what the routes have at [`GRAPHQL`].
+    pub(super) fn new(
+        (routes, endpoint): (Router, GraphqlEndpoint),
+        resources: &Resources,
+        (settings, tokens): (&Settings, Tokens),
+        gate: Option<Gate>,
+    ) -> Self {
+        let answering = Answering::new(routes, Some(endpoint), resources, tokens, gate);
+        let callers = Arc::new(Callers::of(settings));
+        // Outside of tokens: preflights have none, and pages can read why theirs is refused.
+        let inside = match callers.cors(settings) {
+            Some(cors) => {
+                let answer = move |id: RequestId, request: Request| {
+                    let answering = answering.clone();
+                    async move { answering.answer(request, id, None).await }
+                };
+                let routes = Router::new().fallback_service(answer.into_service());
+                Inside::Cors(routes.layer(cors))
+            }
+            None => Inside::Alone(answering),
+        };
+        let callers = Some(callers);
+        Front(Arc::new(Receiving { callers, inside }))
+    }
+
+    pub(super) fn into_router(self) -> Router {
+        let receive = move |request: Request| self.receive(request, None);
+        Router::new().fallback_service(receive.into_service())
+    }
+
+    /// Answers a request, which came by a connection where nobody has noted that before.
+    pub(super) async fn receive(self, request: Request, connected: Option<Connected>) -> Response {
+        let Receiving { callers, inside } = self.0.as_ref();
+        let tracked = request_id::track(request, |mut request, id| async move {
+            let refused = callers
+                .as_ref()
+                .and_then(|callers| callers.check(&request).err());
+            let mut answered = match (refused, inside) {
+                (Some(error), _) => error.into_response().into(),
+                (None, Inside::Alone(answering)) => answering.answer(request, id, connected).await,
+                (None, Inside::Cors(routes)) => {
+                    note(request.extensions_mut(), id, connected);
+                    Answered::from(of(routes.clone().call(request).await))
+                }
+            };
+            let name = HeaderName::from_static("x-content-type-options");
+            let headers = answered.response.headers_mut();
+            headers.insert(name, HeaderValue::from_static("nosniff"));
+            answered
+        });
+        tracked.await
+    }
 }
 
 /// Takes requests in: each under an identifier, and only those of callers that are allowed.
-#[derive(Clone)]
 struct Receiving {
     callers: Option<Arc<Callers>>,
     inside: Inside,
 }
 
-#[derive(Clone)]
 enum Inside {
     Alone(Answering),
     Cors(Router),
-}
-
-impl Receiving {
-    fn into_router(self) -> Router {
-        let receive = move |request: Request| self.receive(request);
-        Router::new().fallback_service(receive.into_service())
-    }
-
-    async fn receive(self, request: Request) -> Response {
-        let Receiving { callers, inside } = self;
-        let tracked = request_id::track(request, |request| async move {
-            let refused = callers.and_then(|callers| callers.check(&request).err());
-            let mut response = match (refused, inside) {
-                (Some(error), _) => error.into_response(),
-                (None, Inside::Alone(answering)) => answering.answer(request).await,
-                (None, Inside::Cors(mut routes)) => of(routes.call(request).await),
-            };
-            let name = HeaderName::from_static("x-content-type-options");
-            response
-                .headers_mut()
-                .insert(name, HeaderValue::from_static("nosniff"));
-            response
-        });
-        tracked.await
-    }
 }
 
 /// Has the routes answer those whose token allows it.
@@ -106,10 +124,18 @@ struct Shared {
     resources: Resources,
     tokens: Tokens,
     gate: Option<Gate>,
+    /// What nearly all requests are for: they spare the way through the routes.
+    endpoint: Option<GraphqlEndpoint>,
 }
 
 impl Answering {
-    fn new(routes: Router, resources: &Resources, tokens: Tokens, gate: Option<Gate>) -> Self {
+    fn new(
+        routes: Router,
+        endpoint: Option<GraphqlEndpoint>,
+        resources: &Resources,
+        tokens: Tokens,
+        gate: Option<Gate>,
+    ) -> Self {
         let routes = routes
             .fallback(not_found)
             .method_not_allowed_fallback(method_not_allowed);
@@ -118,31 +144,70 @@ impl Answering {
                 resources: resources.clone(),
                 tokens,
                 gate,
+                endpoint,
             }),
             routes: NormalizePath::trim_trailing_slash(routes),
         }
     }
 
     /// Answers a request, compressed; where that panics, says so.
-    async fn answer(self, mut request: Request) -> Response {
-        let Answering { shared, mut routes } = self;
-        if let Err(error) = shared.tokens.admit(&mut request).await {
-            return error.into_response();
+    async fn answer(
+        &self,
+        mut request: Request,
+        id: RequestId,
+        connected: Option<Connected>,
+    ) -> Answered {
+        let shared = &self.shared;
+        let sender = match shared.tokens.admit(&mut request).await {
+            Ok(sender) => sender,
+            Err(error) => return error.into_response().into(),
+        };
+        let gate = shared.gate.as_ref();
+        if let Some(refused) = gate.and_then(|gate| gate.refuse(&request)) {
+            return refused.into();
         }
-        let routed = async |request: Request| {
-            let gate = shared.gate.as_ref();
-            match gate.and_then(|gate| gate.refuse(&request)) {
-                Some(refused) => refused,
-                None => of(routes.call(request).await),
+        let answered = async {
+            match &shared.endpoint {
+                Some(endpoint) if is_posted_to(&request, GRAPHQL) => {
+                    let answered = endpoint.post(id, sender, request).await;
+                    answered.unwrap_or_else(|error| error.into_response().into())
+                }
+                _ => self.routed(request, id, sender, connected).await.into(),
             }
         };
-        let answered = compression::answered(&shared.resources, request, routed);
         let answered = AssertUnwindSafe(answered).catch_unwind().await;
-        answered.unwrap_or_else(panicked)
+        answered.unwrap_or_else(|panic| panicked(panic).into())
+    }
+
+    async fn routed(
+        &self,
+        mut request: Request,
+        id: RequestId,
+        sender: Sender,
+        connected: Option<Connected>,
+    ) -> Response {
+        let extensions = request.extensions_mut();
+        note(extensions, id, connected);
+        sender.note(extensions);
+        let mut routes = self.routes.clone();
+        let routed = async |request| of(routes.call(request).await);
+        compression::answered(&self.shared.resources, request, routed).await
     }
 }
 
-fn of(response: Result<Response, Infallible>) -> Response {
+/// Tells handlers of the request.
+fn note(extensions: &mut Extensions, id: RequestId, connected: Option<Connected>) {
+    extensions.insert(id);
+    if let Some(connected) = connected {
+        connected.note(extensions);
+    }
+}
+
+fn is_posted_to(request: &Request, path: &str) -> bool {
+    request.method() == Method::POST && request.uri().path() == path
+}
+
+pub(super) fn of(response: Result<Response, Infallible>) -> Response {
     response.unwrap_or_else(|never| match never {})
 }
 

@@ -8,7 +8,6 @@ use apollo_compiler::parser::Parser;
 use apollo_compiler::response::JsonMap;
 use axum::extract::{Query, Request as HttpRequest, State};
 use axum::http::HeaderMap;
-use axum::response::Response as HttpResponse;
 use axum::routing::MethodRouter;
 use bytes::Bytes;
 use futures::future::join_all;
@@ -18,7 +17,7 @@ use graphql_service::{
 };
 use serde::Deserialize;
 
-use super::answer::{Caching, http_response};
+use super::answer::{Answered, Caching, http_response};
 use super::authentication::Sender;
 use super::batch::{self, Requests};
 use super::body::{self, BodyLimits, ReadBody};
@@ -159,38 +158,47 @@ struct GetParameters {
     extensions: Option<String>,
 }
 
-/// Answers a request by POST.
 async fn post(
     State(endpoint): State<Arc<GraphqlEndpoint>>,
     id: RequestId,
     sender: Sender,
-    observer: Observer,
     http: HttpRequest,
-) -> Result<HttpResponse, HttpError> {
-    let manner = endpoint.negotiated(http.headers())?;
-    body::require_type(http.headers(), &["application/json"])?;
-    let context = observer.of(endpoint.context(id, sender, http.headers())?);
-    let caching = endpoint.caching(&context, http.headers());
-    let context = match idempotency_key(http.headers())? {
-        Some(key) => context.with_idempotency_key(key),
-        None => context,
-    };
-    let encoding = Encoding::negotiate(http.headers());
-    let limits = BodyLimits {
-        bytes: endpoint.bounds.body_bytes,
-        time: endpoint.bounds.timeout,
-    };
-    let body = body::read(http, limits, &endpoint.resources).await?;
-    let requests = endpoint.parse(body, &context.memory).await?;
-    let form = Form {
-        manner,
-        encoding,
-        caching,
-    };
-    run(&endpoint, requests, context, form).await
+) -> Result<Answered, HttpError> {
+    endpoint.post(id, sender, http).await
 }
 
 impl GraphqlEndpoint {
+    /// Answers a request by POST.
+    pub(super) async fn post(
+        &self,
+        id: RequestId,
+        sender: Sender,
+        http: HttpRequest,
+    ) -> Result<Answered, HttpError> {
+        let manner = self.negotiated(http.headers())?;
+        body::require_type(http.headers(), &["application/json"])?;
+        let observer = Observer::among(http.extensions());
+        let context = observer.of(self.context(id, sender, http.headers())?);
+        let caching = self.caching(&context, http.headers());
+        let context = match idempotency_key(http.headers())? {
+            Some(key) => context.with_idempotency_key(key),
+            None => context,
+        };
+        let encoding = Encoding::negotiate(http.headers());
+        let limits = BodyLimits {
+            bytes: self.bounds.body_bytes,
+            time: self.bounds.timeout,
+        };
+        let body = body::read(http, limits, &self.resources).await?;
+        let requests = self.parse(body, &context.memory).await?;
+        let form = Form {
+            manner,
+            encoding,
+            caching,
+        };
+        run(self, requests, context, form).await
+    }
+
     /// Reads a single request from its text, as [`parse`](Self::parse) does.
     pub(super) async fn parse_one(
         &self,
@@ -272,7 +280,7 @@ async fn get(
     sender: Sender,
     observer: Observer,
     http: HttpRequest,
-) -> Result<HttpResponse, HttpError> {
+) -> Result<Answered, HttpError> {
     let (parts, _) = http.into_parts();
     // Such requests may have no token yet, so nothing else is done for them.
     if websocket::is_asked_for(&parts.method, &parts.headers) {
@@ -281,7 +289,8 @@ async fn get(
             return Err(HttpError::new(code::WEBSOCKET_HANDSHAKE, message));
         };
         let (streams, forwarding) = (Arc::clone(streams), Arc::clone(forwarding));
-        return websocket::upgrade(endpoint, streams, forwarding, id, sender, parts).await;
+        let upgraded = websocket::upgrade(endpoint, streams, forwarding, id, sender, parts).await;
+        return upgraded.map(Answered::from);
     }
     let headers = parts.headers;
     let manner = endpoint.negotiated(&headers)?;
@@ -317,7 +326,7 @@ async fn run(
     requests: Requests,
     context: RequestContext,
     form: Form,
-) -> Result<HttpResponse, HttpError> {
+) -> Result<Answered, HttpError> {
     let memory = Arc::clone(&context.memory);
     let held = memory.held();
     // The client went away when this future is dropped; whatever still works for it then stops.
@@ -331,7 +340,8 @@ async fn run(
                 }
                 (replies, _) => {
                     let caller = caller.as_deref();
-                    return sse::response(replies, &streams, caller, id, cancel);
+                    let response = sse::response(replies, &streams, caller, id, cancel)?;
+                    return Ok(response.into());
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Listens on an address, and serves routes there until a stop signal.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -7,21 +8,22 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::Extensions;
+use axum::response::Response;
 use hyper::server::conn::http1;
-use hyper::service::{Service as _, service_fn};
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::Connection;
 use super::login::PeerAddress;
+use super::poll_again::PollAgain;
 use super::rejection::Rejections;
 use crate::config::Settings;
-
-type Incoming = hyper::Request<hyper::body::Incoming>;
 
 /// Maximum size of the headers of a request, and of what is read of a body at once.
 const BUFFER: usize = 64 << 10;
@@ -60,6 +62,23 @@ struct ConnectionBounds {
     send: Duration,
     /// Time for open requests to complete at the end.
     shutdown: Duration,
+}
+
+/// The connection that a request came by.
+#[derive(Clone, Debug)]
+pub(super) struct Connected {
+    peer: PeerAddress,
+    held: Option<Held>,
+}
+
+impl Connected {
+    /// Tells handlers of it.
+    pub(super) fn note(self, extensions: &mut Extensions) {
+        extensions.insert(self.peer);
+        if let Some(held) = self.held {
+            extensions.insert(held);
+        }
+    }
 }
 
 /// A connection that is counted, among the extensions of its requests. Whoever takes the connection over keeps this
@@ -103,16 +122,17 @@ impl Listener {
 
     /// Serves requests until `stop` completes, then calls `drain` and gives open ones
     /// `http.shutdownTimeout` to complete.
-    pub(crate) async fn serve(
+    pub(super) async fn serve<A>(
         self,
-        routes: Router,
+        answer: impl Fn(Request, Connected) -> A + Clone + Send + 'static,
         stop: impl Future<Output = ()>,
         drain: impl FnOnce(),
-    ) {
+    ) where
+        A: Future<Output = Response> + Send,
+    {
         let Listener {
             listener, bounds, ..
         } = self;
-        let service = TowerToHyperService::new(routes);
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new())
             .header_read_timeout(bounds.headers)
@@ -134,18 +154,20 @@ impl Listener {
             let held = permit.ok().map(|permit| Held(Arc::new(permit)));
             let stream = Connection::new(stream, bounds.send);
             let stream = TokioIo::new(Rejections::new(stream));
-            let (service, of_requests) = (service.clone(), held.clone());
-            let service = service_fn(move |mut request: Incoming| {
-                let extensions = request.extensions_mut();
-                extensions.insert(peer);
-                if let Some(held) = &of_requests {
-                    extensions.insert(held.clone());
-                }
-                service.call(request)
+            let (answer, connected) = (
+                answer.clone(),
+                Connected {
+                    peer,
+                    held: held.clone(),
+                },
+            );
+            let service = service_fn(move |request: hyper::Request<_>| {
+                let answered = answer(request.map(Body::new), connected.clone());
+                async { Ok::<_, Infallible>(answered.await) }
             });
             let connection = http.serve_connection(stream, service).with_upgrades();
             let ending = ending.clone();
-            tokio::spawn(async move {
+            tokio::spawn(PollAgain::new(async move {
                 let _held = held;
                 let mut connection = pin!(connection);
                 let ended = tokio::select! {
@@ -159,7 +181,7 @@ impl Listener {
                 if let Err(error) = ended {
                     tracing::debug!(%error, "connection ended");
                 }
-            });
+            }));
         }
         drop(listener);
         drain();

@@ -26,6 +26,7 @@ mod negotiate;
 mod observer;
 mod operations;
 mod page;
+mod poll_again;
 mod preconditions;
 mod rejection;
 mod request_id;

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
+use axum::http::Extensions;
 use axum::http::request::Parts;
 use graphql_service::{RequestContext, RequestObserver};
 
@@ -13,6 +14,10 @@ use graphql_service::{RequestContext, RequestObserver};
 pub(super) struct Observer(Option<Arc<dyn RequestObserver>>);
 
 impl Observer {
+    pub(super) fn among(extensions: &Extensions) -> Self {
+        Observer(extensions.get().cloned())
+    }
+
     /// Returns the context of the request that is observed.
     pub(super) fn of(self, context: RequestContext) -> RequestContext {
         match self.0 {
@@ -26,6 +31,6 @@ impl<S: Sync> FromRequestParts<S> for Observer {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
-        Ok(Observer(parts.extensions.get().cloned()))
+        Ok(Observer::among(&parts.extensions))
     }
 }

@@ -12,6 +12,7 @@ use graphql_service::{Outcome, Written};
 use tracing::Instrument;
 use uuid::Uuid;
 
+use super::answer::Answered;
 use crate::gateway::TraceId;
 
 /// The header that carries the identifier in both directions.
@@ -75,9 +76,9 @@ pub(super) struct Summary {
 }
 
 /// Gives the request its identifier, returns it, and logs how the request went.
-pub(super) async fn track<A: Future<Output = Response>>(
-    mut request: Request,
-    answer: impl FnOnce(Request) -> A,
+pub(super) async fn track<A: Future<Output = Answered>>(
+    request: Request,
+    answer: impl FnOnce(Request, RequestId) -> A,
 ) -> Response {
     let id = RequestId::of(&request);
     let method = request.method().clone();
@@ -87,9 +88,12 @@ pub(super) async fn track<A: Future<Output = Response>>(
     let user = tracing::field::Empty;
     let span = tracing::info_span!("request", request_id = id.0, trace_id, user);
     let header = HeaderValue::from_str(&id.0).expect("letters, digits, `_`, `.` and `-` only");
-    request.extensions_mut().insert(id);
     let started = Instant::now();
-    let mut response = answer(request).instrument(span.clone()).await;
+    let answered = answer(request, id).instrument(span.clone()).await;
+    let Answered {
+        mut response,
+        summary,
+    } = answered;
     response.headers_mut().insert(X_REQUEST_ID, header);
     let _entered = span.enter();
     let status = response.status().as_u16();
@@ -97,7 +101,7 @@ pub(super) async fn track<A: Future<Output = Response>>(
     // Probes come every few seconds and say nothing new.
     if path.starts_with("/__") {
         tracing::debug!(%method, path, status, ms, "answered");
-    } else if let Some(summary) = response.extensions_mut().remove::<Summary>() {
+    } else if let Some(summary) = summary {
         let Summary { bytes, outcome, .. } = summary;
         match summary.written {
             None => tracing::info!(%method, path, status, ms, bytes, ?outcome, "answered"),

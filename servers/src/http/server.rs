@@ -5,16 +5,18 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::Request;
 use axum::middleware;
 use axum::routing::{get, post, put};
 use tokio::task::JoinSet;
+use tower_service::Service;
 
 use super::authentication::Tokens;
-use super::front::with_rules;
+use super::front::{Front, GRAPHQL, of};
 use super::gateway::{self, Forwarding};
 use super::graphql::{GraphqlEndpoint, RequestBounds};
 use super::host::Host;
-use super::listener::{Listener, ServeError};
+use super::listener::{Connected, Listener, ServeError};
 use super::loading::Gate;
 use super::login;
 use super::streams::Streams;
@@ -28,9 +30,14 @@ use crate::search::SearchApp;
 
 /// Returns all routes of the service.
 pub fn router(app: Arc<App>) -> Router {
+    front(app).into_router()
+}
+
+fn front(app: Arc<App>) -> Front {
     let (settings, resources) = (app.settings.clone(), app.resources.clone());
     let verifier = app.verifier.clone();
-    let routes = common(&app)
+    let endpoint = endpoint(&app);
+    let routes = with_endpoint(endpoint.clone())
         .route("/changes", get(change_records::read))
         .route("/backups/{name}", put(backups::make))
         .merge(management(&app))
@@ -40,11 +47,15 @@ pub fn router(app: Arc<App>) -> Router {
         None => routes,
     };
     let rules = (&settings, Tokens::demanded(verifier));
-    with_rules(routes, &resources, rules, Some(Gate::of(&app)))
+    Front::new((routes, endpoint), &resources, rules, Some(Gate::of(&app)))
 }
 
 /// Returns all routes of a search service.
 pub fn search_router(app: Arc<SearchApp>) -> Router {
+    search_front(app).into_router()
+}
+
+fn search_front(app: Arc<SearchApp>) -> Front {
     let (settings, resources) = (app.settings.clone(), app.resources.clone());
     let verifier = app.verifier.clone();
     let management = Router::new()
@@ -58,10 +69,11 @@ pub fn search_router(app: Arc<SearchApp>) -> Router {
             Arc::clone(&app),
             managing::guard::<SearchApp>,
         ));
-    let routes = common(&app).merge(management);
+    let endpoint = endpoint(&app);
+    let routes = with_endpoint(endpoint.clone()).merge(management);
     let routes = routes.with_state(Arc::clone(&app));
     let rules = (&settings, Tokens::demanded(verifier));
-    with_rules(routes, &resources, rules, Some(Gate::of(&app)))
+    Front::new((routes, endpoint), &resources, rules, Some(Gate::of(&app)))
 }
 
 /// Returns all routes of a gateway.
@@ -85,27 +97,24 @@ pub fn gateway_router(app: Arc<GatewayApp>) -> Router {
         .persisted(Arc::clone(&app.persisted))
         .batches(settings.gateway.batch)
         .streaming(streams);
-    let routes = with_endpoint(endpoint);
+    let routes = with_endpoint(endpoint.clone());
     let routes = match settings.gateway.metrics {
         true => routes.route("/metrics", get(gateway::metrics)),
         false => routes,
     };
     let traces = app.traces.clone();
     let routes = routes.with_state(app);
-    traces.routes(with_rules(routes, &resources, (&settings, tokens), None))
+    let front = Front::new((routes, endpoint), &resources, (&settings, tokens), None);
+    traces.routes(front.into_router())
 }
 
 /// The routes that every service has.
-fn common<H: Host>(app: &Arc<H>) -> Router<Arc<H>> {
-    with_endpoint(endpoint(app))
-}
-
 fn with_endpoint<H: Host>(endpoint: GraphqlEndpoint) -> Router<Arc<H>> {
     Router::new()
         .route("/", get(page::index::<H>))
         .route("/graphiql/{version}/{name}", get(page::file::<H>))
         .route("/examples", get(page::examples::<H>))
-        .route("/graphql", endpoint.into_routes())
+        .route(GRAPHQL, endpoint.into_routes())
         .route("/schema.graphql", get(sdl::schema::<H>))
         .route("/docs/{page}", get(docs::page::<H>))
         .route("/__health", get(operations::health::<H>))
@@ -187,12 +196,13 @@ impl Server {
         // Ends with this future.
         let mut upkeep = JoinSet::new();
         upkeep.spawn(records.keep_recent(app.settings.clone(), is_ready));
-        let routes = router(Arc::clone(&app));
+        let front = front(Arc::clone(&app));
+        let answer = move |request, connected| front.clone().receive(request, Some(connected));
         let drain = || {
             drop(upkeep);
             app.drain();
         };
-        listener.serve(routes, stop, drain).await;
+        listener.serve(answer, stop, drain).await;
     }
 }
 
@@ -227,8 +237,9 @@ impl SearchServer {
         if let Some(verifier) = &app.verifier {
             verifier.prepare();
         }
-        let routes = search_router(Arc::clone(&app));
-        listener.serve(routes, stop, || app.drain()).await;
+        let front = search_front(Arc::clone(&app));
+        let answer = move |request, connected| front.clone().receive(request, Some(connected));
+        listener.serve(answer, stop, || app.drain()).await;
         app.ended().await;
     }
 }
@@ -271,11 +282,16 @@ impl GatewayServer {
         upkeep.spawn(app.traces.clone().watch());
         let traces = app.traces.clone();
         let routes = gateway_router(Arc::clone(&app));
+        let answer = move |mut request: Request, connected: Connected| {
+            connected.note(request.extensions_mut());
+            let mut routes = routes.clone();
+            async move { of(routes.call(request).await) }
+        };
         let drain = || {
             drop(upkeep);
             app.drain();
         };
-        listener.serve(routes, stop, drain).await;
+        listener.serve(answer, stop, drain).await;
         traces.end().await;
     }
 }

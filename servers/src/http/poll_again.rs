@@ -1,0 +1,202 @@
+//! A task that goes on at once when it has woken itself.
+//!
+//! The HTTP library hands the body of a request over by a channel: a handler that waits for it, and the connection that
+//! reads it, are one task, and each wakes the other. To the runtime that is a task that gives way to others. It goes to
+//! the end of the queue, another thread is woken to share the work, and often the task goes on there, far from what the
+//! first one had in its caches; and all that twice for each request.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use futures::task::AtomicWaker;
+
+/// Times in a row that a future is polled before others get their turn.
+const TURNS: usize = 8;
+
+/// Nothing is going on: who wakes the future wakes its task.
+const IDLE: u8 = 0;
+/// The future is being polled.
+const POLLED: u8 = 1;
+/// The future has been woken since its poll began.
+const WOKEN: u8 = 2;
+
+/// Polls a future again at once when it was woken while it was polled.
+pub(super) struct PollAgain<F> {
+    future: Pin<Box<F>>,
+    wakes: Arc<Wakes>,
+    waker: Waker,
+}
+
+#[derive(Default)]
+struct Wakes {
+    state: AtomicU8,
+    task: AtomicWaker,
+}
+
+impl<F: Future> PollAgain<F> {
+    pub(super) fn new(future: F) -> Self {
+        let wakes = Arc::<Wakes>::default();
+        PollAgain {
+            future: Box::pin(future),
+            waker: Arc::clone(&wakes).into(),
+            wakes,
+        }
+    }
+}
+
+impl<F: Future> Future for PollAgain<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let PollAgain {
+            future,
+            wakes,
+            waker,
+        } = &mut *self;
+        wakes.task.register(context.waker());
+        for _ in 0..TURNS {
+            wakes.state.store(POLLED, Ordering::SeqCst);
+            if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(waker)) {
+                return Poll::Ready(output);
+            }
+            if wakes.rests() {
+                return Poll::Pending;
+            }
+        }
+        // Woken since its last poll, which must not be lost.
+        wakes.state.store(IDLE, Ordering::SeqCst);
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl Wakes {
+    /// Ends a poll; tells whether nobody has woken the future since it began.
+    fn rests(&self) -> bool {
+        self.change(POLLED, IDLE)
+    }
+
+    fn change(&self, from: u8, to: u8) -> bool {
+        let changed = self
+            .state
+            .compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst);
+        changed.is_ok()
+    }
+}
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        let is_noted = self.change(POLLED, WOKEN) || self.state.load(Ordering::SeqCst) == WOKEN;
+        if !is_noted {
+            self.task.wake();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::sync::atomic::AtomicUsize;
+    use std::thread;
+
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    /// Counts how often it is woken.
+    #[derive(Default)]
+    struct Task(AtomicUsize);
+
+    impl Wake for Task {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    impl Task {
+        fn woken(&self) -> usize {
+            self.0.load(Ordering::SeqCst)
+        }
+    }
+
+    /// A future that wakes itself so many times.
+    fn wakes_itself(mut left: usize) -> impl Future<Output = ()> {
+        poll_fn(move |context| match left {
+            0 => Poll::Ready(()),
+            _ => {
+                left -= 1;
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+        })
+    }
+
+    fn poll(future: &mut PollAgain<impl Future<Output = ()>>, task: &Arc<Task>) -> Poll<()> {
+        let waker = Waker::from(Arc::clone(task));
+        Pin::new(future).poll(&mut Context::from_waker(&waker))
+    }
+
+    #[test]
+    fn what_wakes_itself_goes_on_at_once() {
+        let task = Arc::new(Task::default());
+        let mut future = PollAgain::new(wakes_itself(TURNS - 1));
+        assert_eq!(poll(&mut future, &task), Poll::Ready(()));
+        assert_eq!(task.woken(), 0);
+    }
+
+    #[test]
+    fn what_goes_on_waking_itself_gives_way_to_others() {
+        let task = Arc::new(Task::default());
+        let mut future = PollAgain::new(wakes_itself(2 * TURNS));
+        assert_eq!(poll(&mut future, &task), Poll::Pending);
+        assert_eq!(task.woken(), 1);
+        assert_eq!(poll(&mut future, &task), Poll::Pending);
+        assert_eq!(task.woken(), 2);
+        assert_eq!(poll(&mut future, &task), Poll::Ready(()));
+        assert_eq!(task.woken(), 2);
+    }
+
+    #[test]
+    fn what_is_woken_while_it_rests_wakes_its_task() {
+        let task = Arc::new(Task::default());
+        let (sender, mut receiver) = mpsc::channel::<()>(1);
+        let mut future = PollAgain::new(async move {
+            receiver.recv().await;
+        });
+        assert_eq!(poll(&mut future, &task), Poll::Pending);
+        assert_eq!(task.woken(), 0);
+        sender.try_send(()).unwrap();
+        assert_eq!(task.woken(), 1);
+        assert_eq!(poll(&mut future, &task), Poll::Ready(()));
+    }
+
+    /// A wake that is lost leaves the task waiting for ever.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn no_wake_of_another_thread_is_lost() {
+        const MESSAGES: usize = 20_000;
+        let (sender, mut receiver) = mpsc::channel::<usize>(1);
+        let (answers, mut answered) = mpsc::channel::<usize>(1);
+        let echo = tokio::spawn(PollAgain::new(async move {
+            while let Some(message) = receiver.recv().await {
+                answers.send(message).await.unwrap();
+            }
+        }));
+        let sending = thread::spawn(move || {
+            for message in 0..MESSAGES {
+                sender.blocking_send(message).unwrap();
+            }
+        });
+        for message in 0..MESSAGES {
+            assert_eq!(answered.recv().await, Some(message));
+        }
+        sending.join().unwrap();
+        echo.await.unwrap();
+    }
+}
