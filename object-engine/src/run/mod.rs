@@ -178,9 +178,9 @@ impl Job {
     /// Runs the request, and brings what it gives into a form on the thread that it ran on.
     pub(crate) async fn run<T: Send + 'static>(self, form: fn(Executed) -> T) -> T {
         match self.shared.store.local().map(LocalStore::short_work) {
-            None => self.over_network(form).await,
+            None => Box::pin(self.over_network(form)).await,
             Some(Some(short)) => self.metered(short, form).await,
-            Some(None) => match self.in_slot(Weight::Medium, u64::MAX, form).await {
+            Some(None) => match Box::pin(self.in_slot(Weight::Medium, u64::MAX, form)).await {
                 Some(done) => done,
                 None => unreachable!("no work exceeds a meter without limit"),
             },
@@ -188,6 +188,8 @@ impl Job {
     }
 
     /// Runs the request over a store that counts its work.
+    ///
+    /// What a short request does not do is apart, so that what is allocated and moved for it stays small.
     async fn metered<T: Send + 'static>(self, limit: u64, form: fn(Executed) -> T) -> T {
         let medium = MEDIUM * limit;
         let cost = self.known.as_ref().map_or(0, |document| document.cost());
@@ -195,7 +197,9 @@ impl Job {
             let meter = Arc::new(Meter::new(limit));
             let short = self.clone().with_meter(&meter).here();
             match AssertUnwindSafe(short).catch_unwind().await {
-                Ok(Started::Mutation(ready)) => return form(self.mutate(*ready).await),
+                Ok(Started::Mutation(ready)) => {
+                    return form(Box::pin(self.mutate(*ready)).await);
+                }
                 // In a slot the request may wait for memory.
                 Ok(Started::Executed(executed)) if executed.is_overload() => {}
                 Ok(Started::Executed(executed)) if !meter.is_over() => {
@@ -207,11 +211,11 @@ impl Job {
             }
         }
         if cost <= medium
-            && let Some(done) = self.in_slot(Weight::Medium, medium, form).await
+            && let Some(done) = Box::pin(self.in_slot(Weight::Medium, medium, form)).await
         {
             return done;
         }
-        match self.in_slot(Weight::Long, u64::MAX, form).await {
+        match Box::pin(self.in_slot(Weight::Long, u64::MAX, form)).await {
             Some(done) => done,
             None => unreachable!("no work exceeds a meter without limit"),
         }

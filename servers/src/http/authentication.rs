@@ -69,7 +69,7 @@ impl Tokens {
             Tokens::DemandedInTime(_) if !has_token && opens_stream(request) => Ok(Sender(None)),
             Tokens::Demanded(verifier)
             | Tokens::DemandedInTime(verifier)
-            | Tokens::Read(verifier) => authenticate(verifier, request).await,
+            | Tokens::Read(verifier) => Box::pin(authenticate(verifier, request)).await,
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Request bodies: read within bounds of size and time.
 
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -47,7 +50,11 @@ pub(crate) async fn read(
         return Err(too_large(limits));
     }
     let memory = resources.bodies.account();
-    let collected = collect(request.into_body(), limits, memory);
+    let mut collected = pin!(collect(request.into_body(), limits, memory));
+    // As a rule it came with the headers, and needs no timer.
+    if let Some(read) = at_hand(collected.as_mut()).await {
+        return read;
+    }
     match tokio::time::timeout(limits.time, collected).await {
         Ok(result) => result,
         Err(_) => Err(HttpError::new(
@@ -55,6 +62,22 @@ pub(crate) async fn read(
             "the body did not arrive in time",
         )),
     }
+}
+
+/// Returns what a future gives without waiting. The connection reads a body once somebody wants it, so the future is
+/// polled a second time.
+async fn at_hand<F: Future>(mut future: Pin<&mut F>) -> Option<F::Output> {
+    let mut is_wanted = false;
+    let at_hand = poll_fn(|context| match future.as_mut().poll(context) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending if is_wanted => Poll::Ready(None),
+        Poll::Pending => {
+            is_wanted = true;
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }
+    });
+    at_hand.await
 }
 
 async fn collect(

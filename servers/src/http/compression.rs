@@ -109,7 +109,7 @@ pub(super) async fn compress(
     // Where there is no slot for it, the response goes as it is.
     let kept = (plain.clone(), memory.clone());
     let work = move |_| compressed((plain, memory), encoding);
-    let done = resources.slots.run(weight, None, work).await;
+    let done = Box::pin(resources.slots.run(weight, None, work)).await;
     done.unwrap_or((kept, None))
 }
 

@@ -172,7 +172,10 @@ impl Answering {
                     let answered = endpoint.post(id, sender, request).await;
                     answered.unwrap_or_else(|error| error.into_response().into())
                 }
-                _ => self.routed(request, id, sender, connected).await.into(),
+                // Apart, as all that few requests do: so what is moved for the others stays small.
+                _ => Box::pin(self.routed(request, id, sender, connected))
+                    .await
+                    .into(),
             }
         };
         let answered = AssertUnwindSafe(answered).catch_unwind().await;

@@ -256,7 +256,7 @@ impl GraphqlEndpoint {
             return parse();
         }
         let slots = &self.resources.slots;
-        let parsed = slots.run(Weight::Medium, None, move |_| parse()).await;
+        let parsed = Box::pin(slots.run(Weight::Medium, None, move |_| parse())).await;
         parsed.map_err(HttpError::of_slot)?
     }
 }
@@ -334,7 +334,7 @@ async fn run(
     let (response, response_type) = match (requests, form.manner) {
         (Requests::One(request), Manner::Several(streams, once)) => {
             let (caller, id) = (context.caller.clone(), context.request_id.clone());
-            match (endpoint.stream(request, context).await?, once) {
+            match (Box::pin(endpoint.stream(request, context)).await?, once) {
                 (Replies::One(reply), Some(response_type)) => {
                     (reply.into_response(), response_type)
                 }
@@ -367,7 +367,8 @@ async fn run(
                 context.observer = context.observer.take().map(RequestObserver::for_part);
                 endpoint.answer(service.as_ref(), request, context)
             });
-            let response = batch::joined(join_all(answers).await, Arc::clone(&memory));
+            let answers = Box::pin(join_all(answers)).await;
+            let response = batch::joined(answers, Arc::clone(&memory));
             (response, response_type)
         }
     };
