@@ -61,6 +61,8 @@ impl Tokens {
     }
 
     /// Returns who sent a request, as far as that is looked at. Refuses it without the token that it needs.
+    ///
+    /// Takes the request for itself meanwhile, since threads cannot share its body.
     pub(super) async fn admit(&self, request: &mut Request) -> Result<Sender, HttpError> {
         let has_token = request.headers().contains_key(AUTHORIZATION);
         match self {
