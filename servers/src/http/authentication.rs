@@ -13,6 +13,7 @@ use axum::response::IntoResponse;
 use graphql_service::Caller;
 
 use super::error::HttpError;
+use super::front::GRAPHQL;
 use super::streams::websocket;
 use crate::auth::{Refusal, Verifier, bearer};
 
@@ -34,9 +35,6 @@ const STATE: &[&str] = &["/__health", "/__gtg", "/__trouble", "/__about"];
 
 /// Folders of files that are the same for everybody.
 const FILES: &[&str] = &["/graphiql/", "/docs/"];
-
-/// The path of WebSockets.
-const STREAMING: &str = "/graphql";
 
 /// Characters of a name that are logged.
 const LOGGED: usize = 128;
@@ -93,7 +91,7 @@ pub fn authenticated(routes: Router, verifier: Arc<Verifier>) -> Router {
 
 /// Tells whether a request is for a WebSocket.
 fn opens_stream(request: &Request) -> bool {
-    let is_path = request.uri().path() == STREAMING;
+    let is_path = request.uri().path() == GRAPHQL;
     is_path && websocket::is_asked_for(request.method(), request.headers())
 }
 

@@ -47,20 +47,21 @@ pub(super) struct Front(Arc<Receiving>);
 
 impl Front {
     /// Adds what all services have in common, the rules for callers that settings make, and answers while data are
-    /// loaded. `endpoint` is what the routes have at [`GRAPHQL`].
+    /// loaded. `endpoint` comes to the routes, at [`GRAPHQL`].
     pub(super) fn new(
         (routes, endpoint): (Router, GraphqlEndpoint),
         resources: &Resources,
         (settings, tokens): (&Settings, Tokens),
         gate: Option<Gate>,
     ) -> Self {
+        let routes = routes.route(GRAPHQL, endpoint.clone().into_routes());
         let answering = Answering::new(routes, Some(endpoint), resources, tokens, gate);
         let callers = Arc::new(Callers::of(settings));
         // Outside of tokens: preflights have none, and pages can read why theirs is refused.
         let inside = match callers.cors(settings) {
             Some(cors) => {
                 let answer = move |id: RequestId, request: Request| {
-                    let answering = answering.clone();
+                    let answering = Arc::clone(&answering);
                     async move { answering.answer(request, id, None).await }
                 };
                 let routes = Router::new().fallback_service(answer.into_service());
@@ -108,24 +109,19 @@ struct Receiving {
 }
 
 enum Inside {
-    Alone(Answering),
+    Alone(Arc<Answering>),
     Cors(Router),
 }
 
 /// Has the routes answer those whose token allows it.
-#[derive(Clone)]
 struct Answering {
-    shared: Arc<Shared>,
-    /// Outside of the router, since that chooses the route before any layer of its own.
-    routes: NormalizePath<Router>,
-}
-
-struct Shared {
     resources: Resources,
     tokens: Tokens,
     gate: Option<Gate>,
     /// What nearly all requests are for: they spare the way through the routes.
     endpoint: Option<GraphqlEndpoint>,
+    /// Outside of the router, since that chooses the route before any layer of its own.
+    routes: NormalizePath<Router>,
 }
 
 impl Answering {
@@ -135,19 +131,17 @@ impl Answering {
         resources: &Resources,
         tokens: Tokens,
         gate: Option<Gate>,
-    ) -> Self {
+    ) -> Arc<Self> {
         let routes = routes
             .fallback(not_found)
             .method_not_allowed_fallback(method_not_allowed);
-        Answering {
-            shared: Arc::new(Shared {
-                resources: resources.clone(),
-                tokens,
-                gate,
-                endpoint,
-            }),
+        Arc::new(Answering {
+            resources: resources.clone(),
+            tokens,
+            gate,
+            endpoint,
             routes: NormalizePath::trim_trailing_slash(routes),
-        }
+        })
     }
 
     /// Answers a request, compressed; where that panics, says so.
@@ -157,17 +151,16 @@ impl Answering {
         id: RequestId,
         connected: Option<Connected>,
     ) -> Answered {
-        let shared = &self.shared;
-        let sender = match shared.tokens.admit(&mut request).await {
+        let sender = match self.tokens.admit(&mut request).await {
             Ok(sender) => sender,
             Err(error) => return error.into_response().into(),
         };
-        let gate = shared.gate.as_ref();
+        let gate = self.gate.as_ref();
         if let Some(refused) = gate.and_then(|gate| gate.refuse(&request)) {
             return refused.into();
         }
         let answered = async {
-            match &shared.endpoint {
+            match &self.endpoint {
                 Some(endpoint) if is_posted_to(&request, GRAPHQL) => {
                     let answered = endpoint.post(id, sender, request).await;
                     answered.unwrap_or_else(|error| error.into_response().into())
@@ -194,7 +187,7 @@ impl Answering {
         sender.note(extensions);
         let mut routes = self.routes.clone();
         let routed = async |request| of(routes.call(request).await);
-        compression::answered(&self.shared.resources, request, routed).await
+        compression::answered(&self.resources, request, routed).await
     }
 }
 

@@ -152,23 +152,18 @@ impl Listener {
                 () = &mut stop => break,
             };
             let held = permit.ok().map(|permit| Held(Arc::new(permit)));
+            let connected = Connected { peer, held };
             let stream = Connection::new(stream, bounds.send);
             let stream = TokioIo::new(Rejections::new(stream));
-            let (answer, connected) = (
-                answer.clone(),
-                Connected {
-                    peer,
-                    held: held.clone(),
-                },
-            );
+            let (answer, of_requests) = (answer.clone(), connected.clone());
             let service = service_fn(move |request: hyper::Request<_>| {
-                let answered = answer(request.map(Body::new), connected.clone());
+                let answered = answer(request.map(Body::new), of_requests.clone());
                 async { Ok::<_, Infallible>(answered.await) }
             });
             let connection = http.serve_connection(stream, service).with_upgrades();
             let ending = ending.clone();
             tokio::spawn(PollAgain::new(async move {
-                let _held = held;
+                let _connected = connected;
                 let mut connection = pin!(connection);
                 let ended = tokio::select! {
                     ended = &mut connection => ended,

@@ -14,6 +14,7 @@ use graphql_service::{RequestContext, RequestObserver};
 pub(super) struct Observer(Option<Arc<dyn RequestObserver>>);
 
 impl Observer {
+    /// Returns the observer among the extensions of a request.
     pub(super) fn among(extensions: &Extensions) -> Self {
         Observer(extensions.get().cloned())
     }

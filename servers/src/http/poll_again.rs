@@ -63,7 +63,7 @@ impl<F: Future> Future for PollAgain<F> {
             if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(waker)) {
                 return Poll::Ready(output);
             }
-            if wakes.rests() {
+            if wakes.change(POLLED, IDLE).is_ok() {
                 return Poll::Pending;
             }
         }
@@ -75,16 +75,10 @@ impl<F: Future> Future for PollAgain<F> {
 }
 
 impl Wakes {
-    /// Ends a poll; tells whether nobody has woken the future since it began.
-    fn rests(&self) -> bool {
-        self.change(POLLED, IDLE)
-    }
-
-    fn change(&self, from: u8, to: u8) -> bool {
-        let changed = self
-            .state
-            .compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst);
-        changed.is_ok()
+    /// Changes the state, unless it is another one, which is the error then.
+    fn change(&self, from: u8, to: u8) -> Result<u8, u8> {
+        self.state
+            .compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst)
     }
 }
 
@@ -94,9 +88,9 @@ impl Wake for Wakes {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        let is_noted = self.change(POLLED, WOKEN) || self.state.load(Ordering::SeqCst) == WOKEN;
-        if !is_noted {
-            self.task.wake();
+        match self.change(POLLED, WOKEN) {
+            Ok(_) | Err(WOKEN) => {}
+            Err(_) => self.task.wake(),
         }
     }
 }

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tower_service::Service;
 
 use super::authentication::Tokens;
-use super::front::{Front, GRAPHQL, of};
+use super::front::{Front, of};
 use super::gateway::{self, Forwarding};
 use super::graphql::{GraphqlEndpoint, RequestBounds};
 use super::host::Host;
@@ -37,7 +37,7 @@ fn front(app: Arc<App>) -> Front {
     let (settings, resources) = (app.settings.clone(), app.resources.clone());
     let verifier = app.verifier.clone();
     let endpoint = endpoint(&app);
-    let routes = with_endpoint(endpoint.clone())
+    let routes = common()
         .route("/changes", get(change_records::read))
         .route("/backups/{name}", put(backups::make))
         .merge(management(&app))
@@ -70,7 +70,7 @@ fn search_front(app: Arc<SearchApp>) -> Front {
             managing::guard::<SearchApp>,
         ));
     let endpoint = endpoint(&app);
-    let routes = with_endpoint(endpoint.clone()).merge(management);
+    let routes = common().merge(management);
     let routes = routes.with_state(Arc::clone(&app));
     let rules = (&settings, Tokens::demanded(verifier));
     Front::new((routes, endpoint), &resources, rules, Some(Gate::of(&app)))
@@ -97,7 +97,7 @@ pub fn gateway_router(app: Arc<GatewayApp>) -> Router {
         .persisted(Arc::clone(&app.persisted))
         .batches(settings.gateway.batch)
         .streaming(streams);
-    let routes = with_endpoint(endpoint.clone());
+    let routes = common();
     let routes = match settings.gateway.metrics {
         true => routes.route("/metrics", get(gateway::metrics)),
         false => routes,
@@ -108,13 +108,12 @@ pub fn gateway_router(app: Arc<GatewayApp>) -> Router {
     traces.routes(front.into_router())
 }
 
-/// The routes that every service has.
-fn with_endpoint<H: Host>(endpoint: GraphqlEndpoint) -> Router<Arc<H>> {
+/// The routes that every service has beside its endpoint.
+fn common<H: Host>() -> Router<Arc<H>> {
     Router::new()
         .route("/", get(page::index::<H>))
         .route("/graphiql/{version}/{name}", get(page::file::<H>))
         .route("/examples", get(page::examples::<H>))
-        .route(GRAPHQL, endpoint.into_routes())
         .route("/schema.graphql", get(sdl::schema::<H>))
         .route("/docs/{page}", get(docs::page::<H>))
         .route("/__health", get(operations::health::<H>))
