@@ -35,6 +35,8 @@ const TOKEN: usize = 160;
 #[derive(Debug)]
 pub struct Document {
     valid: Valid<ExecutableDocument>,
+    /// Whether introspection nests too deeply in one of its operations.
+    introspects_deeply: bool,
     /// Different from that of any other document of the process.
     id: u64,
     fields: usize,
@@ -212,8 +214,13 @@ impl Documents {
         admit(fields)?;
         self.shorthands.write_out(schema, &mut document);
         let valid = document.validate(schema).map_err(|e| invalid(&e.errors))?;
+        let is_too_deep = |operation: &Node<Operation>| {
+            introspection::check_max_depth(&valid, operation).is_err()
+        };
+        let introspects_deeply = valid.operations.iter().any(is_too_deep);
         Ok(Document {
             valid,
+            introspects_deeply,
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             fields,
             footprint: text.len() + TOKEN * parser.tokens_reached(),
@@ -245,10 +252,12 @@ impl Documents {
             let error = GraphqlError::new(code::VARIABLE_INVALID, e.message().to_string());
             vec![error.at(at(e.location()))]
         })?;
-        introspection::check_max_depth(valid, operation).map_err(|e| {
-            let error = GraphqlError::new(code::LIMIT_DEPTH, e.message().to_string());
-            vec![error.at(at(e.location()))]
-        })?;
+        if document.introspects_deeply {
+            introspection::check_max_depth(valid, operation).map_err(|e| {
+                let error = GraphqlError::new(code::LIMIT_DEPTH, e.message().to_string());
+                vec![error.at(at(e.location()))]
+            })?;
+        }
         let operation = operation.clone();
         Ok(Prepared {
             document,

@@ -62,6 +62,8 @@ pub struct Settings {
     pub memory_budget: Automatic,
     /// Maximum number of open connections (`http.maxConnections`).
     pub max_connections: usize,
+    /// Microseconds for which a thread looks for the next request before it sleeps (`http.busyPoll`).
+    pub busy_poll: usize,
     /// Maximum time for a client to go on reading a response (`http.sendTimeout`).
     pub send_timeout: Duration,
     /// Number of requests that are executed at once off the async workers (`graphql.slots`).
@@ -120,6 +122,7 @@ impl Default for Settings {
             max_schema_bytes: 8 << 20,
             memory_budget: Automatic(None),
             max_connections: 900,
+            busy_poll: 50,
             send_timeout: Duration::from_secs(30),
             slots: Automatic(None),
             queue: 1_000,

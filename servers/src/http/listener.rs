@@ -19,6 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use super::busy_poll::BusyPoll;
 use super::connection::Connection;
 use super::login::PeerAddress;
 use super::poll_again::PollAgain;
@@ -91,6 +92,7 @@ pub(crate) struct Listener {
     listener: TcpListener,
     address: SocketAddr,
     bounds: ConnectionBounds,
+    busy_poll: BusyPoll,
 }
 
 impl Listener {
@@ -112,7 +114,16 @@ impl Listener {
                 send: settings.send_timeout,
                 shutdown: settings.shutdown_timeout,
             },
+            busy_poll: BusyPoll::of(settings),
         })
+    }
+
+    /// Has threads sleep as soon as there is nothing to do: for a service whose requests wait for others.
+    pub(super) fn without_busy_poll(self) -> Self {
+        Listener {
+            busy_poll: BusyPoll::NEVER,
+            ..self
+        }
     }
 
     /// Returns the address, with the actual port.
@@ -131,7 +142,10 @@ impl Listener {
         A: Future<Output = Response> + Send,
     {
         let Listener {
-            listener, bounds, ..
+            listener,
+            bounds,
+            busy_poll,
+            ..
         } = self;
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new())
@@ -162,7 +176,7 @@ impl Listener {
             });
             let connection = http.serve_connection(stream, service).with_upgrades();
             let ending = ending.clone();
-            tokio::spawn(PollAgain::new(async move {
+            let connection = async move {
                 let _connected = connected;
                 let mut connection = pin!(connection);
                 let ended = tokio::select! {
@@ -176,7 +190,8 @@ impl Listener {
                 if let Err(error) = ended {
                     tracing::debug!(%error, "connection ended");
                 }
-            }));
+            };
+            tokio::spawn(PollAgain::new(connection, busy_poll));
         }
         drop(listener);
         drain();

@@ -6,6 +6,7 @@ mod authority;
 mod backups;
 mod batch;
 mod body;
+mod busy_poll;
 mod callers;
 mod change_records;
 pub mod code;

@@ -6,44 +6,51 @@
 //! first one had in its caches; and all that twice for each request.
 
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use futures::task::AtomicWaker;
+use tokio::task::yield_now;
+
+use super::busy_poll::BusyPoll;
 
 /// Times in a row that a future is polled before others get their turn: a request with a body takes two, and is found to
 /// be over in the third. So requests that a client sends without waiting for answers do not keep the thread for long.
 const TURNS: usize = 3;
 
-/// Nothing is going on: who wakes the future wakes its task.
-const IDLE: u8 = 0;
+/// The future waits: who wakes it wakes its task.
+const WAITING: u8 = 0;
 /// The future is being polled.
 const POLLED: u8 = 1;
-/// The future has been woken since its poll began.
+/// The future has been woken since its last poll began, or has not been polled yet.
 const WOKEN: u8 = 2;
 
-/// Polls a future again at once when it was woken while it was polled.
+/// Polls a future again at once when it was woken while it was polled, and has its thread look for events before it sleeps.
 pub(super) struct PollAgain<F> {
     future: Pin<Box<F>>,
     wakes: Arc<Wakes>,
     waker: Waker,
+    busy_poll: BusyPoll,
 }
 
-#[derive(Default)]
 struct Wakes {
     state: AtomicU8,
     task: AtomicWaker,
 }
 
 impl<F: Future> PollAgain<F> {
-    pub(super) fn new(future: F) -> Self {
-        let wakes = Arc::<Wakes>::default();
+    pub(super) fn new(future: F, busy_poll: BusyPoll) -> Self {
+        let wakes = Arc::new(Wakes {
+            state: AtomicU8::new(WOKEN),
+            task: AtomicWaker::new(),
+        });
         PollAgain {
             future: Box::pin(future),
             waker: Arc::clone(&wakes).into(),
             wakes,
+            busy_poll,
         }
     }
 }
@@ -56,29 +63,44 @@ impl<F: Future> Future for PollAgain<F> {
             future,
             wakes,
             waker,
+            busy_poll,
         } = &mut *self;
         wakes.task.register(context.waker());
+        if wakes.state.load(Ordering::SeqCst) == WAITING {
+            if busy_poll.goes_on(wakes.as_ref()) {
+                look_for_events(context);
+            }
+            return Poll::Pending;
+        }
+        busy_poll.end();
         for _ in 0..TURNS {
             wakes.state.store(POLLED, Ordering::SeqCst);
             if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(waker)) {
                 return Poll::Ready(output);
             }
-            if wakes.change(POLLED, IDLE).is_ok() {
+            if wakes.rest() {
+                if busy_poll.begin(wakes.as_ref()) {
+                    look_for_events(context);
+                }
                 return Poll::Pending;
             }
         }
-        // Woken since its last poll, which must not be lost.
-        wakes.state.store(IDLE, Ordering::SeqCst);
         context.waker().wake_by_ref();
         Poll::Pending
     }
 }
 
+/// Has the task polled again when the runtime has looked for events, which it does without sleeping then.
+fn look_for_events(context: &mut Context<'_>) {
+    let _ = pin!(yield_now()).poll(context);
+}
+
 impl Wakes {
-    /// Changes the state, unless it is another one, which is the error then.
-    fn change(&self, from: u8, to: u8) -> Result<u8, u8> {
+    /// Waits, unless the future has been woken since its poll began.
+    fn rest(&self) -> bool {
         self.state
-            .compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst)
+            .compare_exchange(POLLED, WAITING, Ordering::SeqCst, Ordering::SeqCst)
+            .is_ok()
     }
 }
 
@@ -88,9 +110,8 @@ impl Wake for Wakes {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        match self.change(POLLED, WOKEN) {
-            Ok(_) | Err(WOKEN) => {}
-            Err(_) => self.task.wake(),
+        if self.state.swap(WOKEN, Ordering::SeqCst) == WAITING {
+            self.task.wake();
         }
     }
 }
@@ -100,6 +121,7 @@ mod tests {
     use std::future::poll_fn;
     use std::sync::atomic::AtomicUsize;
     use std::thread;
+    use std::time::Duration;
 
     use tokio::sync::mpsc;
 
@@ -141,7 +163,7 @@ mod tests {
     #[test]
     fn what_wakes_itself_goes_on_at_once() {
         let task = Arc::new(Task::default());
-        let mut future = PollAgain::new(wakes_itself(TURNS - 1));
+        let mut future = PollAgain::new(wakes_itself(TURNS - 1), BusyPoll::NEVER);
         assert_eq!(poll(&mut future, &task), Poll::Ready(()));
         assert_eq!(task.woken(), 0);
     }
@@ -149,7 +171,7 @@ mod tests {
     #[test]
     fn what_goes_on_waking_itself_gives_way_to_others() {
         let task = Arc::new(Task::default());
-        let mut future = PollAgain::new(wakes_itself(2 * TURNS));
+        let mut future = PollAgain::new(wakes_itself(2 * TURNS), BusyPoll::NEVER);
         assert_eq!(poll(&mut future, &task), Poll::Pending);
         assert_eq!(task.woken(), 1);
         assert_eq!(poll(&mut future, &task), Poll::Pending);
@@ -162,9 +184,10 @@ mod tests {
     fn what_is_woken_while_it_rests_wakes_its_task() {
         let task = Arc::new(Task::default());
         let (sender, mut receiver) = mpsc::channel::<()>(1);
-        let mut future = PollAgain::new(async move {
+        let waits = async move {
             receiver.recv().await;
-        });
+        };
+        let mut future = PollAgain::new(waits, BusyPoll::NEVER);
         assert_eq!(poll(&mut future, &task), Poll::Pending);
         assert_eq!(task.woken(), 0);
         sender.try_send(()).unwrap();
@@ -173,16 +196,16 @@ mod tests {
     }
 
     /// A wake that is lost leaves the task waiting for ever.
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn no_wake_of_another_thread_is_lost() {
+    async fn no_wake_is_lost(busy_poll: BusyPoll) {
         const MESSAGES: usize = 20_000;
         let (sender, mut receiver) = mpsc::channel::<usize>(1);
         let (answers, mut answered) = mpsc::channel::<usize>(1);
-        let echo = tokio::spawn(PollAgain::new(async move {
+        let echo = async move {
             while let Some(message) = receiver.recv().await {
                 answers.send(message).await.unwrap();
             }
-        }));
+        };
+        let echo = tokio::spawn(PollAgain::new(echo, busy_poll));
         let sending = thread::spawn(move || {
             for message in 0..MESSAGES {
                 sender.blocking_send(message).unwrap();
@@ -193,5 +216,40 @@ mod tests {
         }
         sending.join().unwrap();
         echo.await.unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn no_wake_of_another_thread_is_lost() {
+        no_wake_is_lost(BusyPoll::NEVER).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn no_wake_of_another_thread_is_lost_while_events_are_looked_for() {
+        no_wake_is_lost(BusyPoll::for_up_to(Duration::from_millis(1))).await;
+    }
+
+    /// Polls once more what has been polled before.
+    #[tokio::test]
+    async fn others_get_their_turn_while_events_are_looked_for() {
+        let busy_poll = BusyPoll::for_up_to(Duration::from_secs(3600));
+        let polls = Arc::new(AtomicUsize::new(0));
+        let (sender, mut receiver) = mpsc::channel::<()>(1);
+        let waits = async move { while receiver.recv().await.is_some() {} };
+        let mut waits = PollAgain::new(waits, busy_poll);
+        let counted = Arc::clone(&polls);
+        let waiting = tokio::spawn(poll_fn(move |context| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Pin::new(&mut waits).poll(context)
+        }));
+        // The lull after the first message is brief.
+        for _ in 0..2 {
+            sender.send(()).await.unwrap();
+            yield_now().await;
+        }
+        let before = polls.load(Ordering::Relaxed);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        assert!(polls.load(Ordering::Relaxed) > before + 10);
+        drop(sender);
+        waiting.await.unwrap();
     }
 }

@@ -258,6 +258,7 @@ impl GatewayServer {
     pub async fn listen(app: Arc<GatewayApp>) -> Result<Self, ServeError> {
         let address = SocketAddr::new(app.settings.host, app.settings.port);
         let listener = Listener::bind(address, &app.settings).await?;
+        let listener = listener.without_busy_poll();
         Ok(GatewayServer { app, listener })
     }
 
