@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Checks before a release, beside those of .ci/run. They need tools, a nightly compiler or a network.
 #
-#   scripts/check-release.sh [--install] [semver] [external-types] [lowest-versions] [advisories]
+#   scripts/check-release.sh [--install] [oldest-rust] [semver] [external-types] [lowest-versions] [advisories]
 #
-# All four when none is named:
+# All five when none is named:
+#   oldest-rust      the libraries compile with the Rust version that they declare, with each of their features
 #   semver           the libraries are compatible with the last tag, as their versions promise
 #   external-types   public items of the libraries name types of those crates alone that the table
 #                    `package.metadata.cargo_check_external_types` of their manifest allows
@@ -24,14 +25,14 @@ checks=()
 for argument in "$@"; do
   case $argument in
     --install) install=true ;;
-    semver | external-types | lowest-versions | advisories) checks+=("$argument") ;;
+    oldest-rust | semver | external-types | lowest-versions | advisories) checks+=("$argument") ;;
     *)
       sed -n 's/^# \{0,1\}//; 4p' "$0" >&2
       exit 2
       ;;
   esac
 done
-[ "${#checks[@]}" -gt 0 ] || checks=(semver external-types lowest-versions advisories)
+[ "${#checks[@]}" -gt 0 ] || checks=(oldest-rust semver external-types lowest-versions advisories)
 
 # A check returns one of these.
 PASSED=0
@@ -68,6 +69,23 @@ libraries() {
       echo "$folder"
     fi
   done
+}
+
+check_oldest_rust() {
+  local oldest
+  oldest=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+  if ! cargo "+$oldest" --version > /dev/null 2>&1; then
+    if ! $install || ! rustup toolchain install "$oldest" --profile minimal --no-self-update; then
+      skip "Rust $oldest: rustup toolchain install $oldest --profile minimal"
+      return
+    fi
+  fi
+  has_tool hack || {
+    skip "cargo-hack: cargo install --locked cargo-hack"
+    return
+  }
+  RUSTFLAGS=-Dwarnings cargo "+$oldest" hack check --workspace --ignore-private --each-feature \
+    --exclude-features rocksdb,default --locked --target-dir "$work/oldest-target" || return "$FOUND"
 }
 
 check_semver() {

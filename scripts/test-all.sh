@@ -88,6 +88,7 @@ if [ -z "${SMALL_DISK:-}" ]; then
   fi
 fi
 
-# Random tests run all of their input here, and a tenth of it in a plain `cargo test`.
-RANDOM_TESTS=full cargo test --workspace "$@" -- --include-ignored "${skipped[@]}"
+# Random tests run all of their input here unless told otherwise, and a tenth of it in a plain `cargo test`.
+export RANDOM_TESTS=${RANDOM_TESTS:-full}
+cargo test --workspace "$@" -- --include-ignored "${skipped[@]}"
 warn_of_skipped

@@ -30,6 +30,8 @@ mod operations;
 mod optimality;
 mod random;
 mod random_numbers;
+#[path = "../../../object-engine/tests/random_tests/mod.rs"]
+mod random_tests;
 mod representations;
 mod resolvers;
 mod satisfiability;

@@ -1,6 +1,6 @@
 //! Plans of small random operations against a planner that tries everything: no plan may be better.
 //!
-//! A tenth of 5,000 cases, or all of them with `RANDOM_TESTS=full`; `OPTIMALITY_CASES` sets another number,
+//! 5,000 cases, or the part that `RANDOM_TESTS` says; `OPTIMALITY_CASES` sets another number,
 //! `OPTIMALITY_SEED` the first seed, `OPTIMALITY_CANDIDATES` how much is tried of each.
 
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ use federation::{ActiveLabels, Gateway, GatewayOptions, InProcess, Supergraph};
 use graphql_service::{Request, RequestContext};
 
 use crate::brute_force::{self, Verdict};
-use crate::random::setting;
 use crate::random_numbers::Random;
+use crate::random_tests::{count, setting};
 use crate::{generate, operations};
 
 /// Fields of an operation that is small enough.
@@ -89,12 +89,8 @@ fn planned(seed: u64) -> Option<Small> {
 
 #[test]
 fn no_small_plan_can_be_bettered() {
-    let is_full = std::env::var_os("RANDOM_TESTS").is_some_and(|value| value == "full");
-    let cases = setting("OPTIMALITY_CASES", if is_full { 5_000 } else { 500 });
-    let candidates = setting(
-        "OPTIMALITY_CANDIDATES",
-        if is_full { 300_000 } else { 30_000 },
-    );
+    let cases = count("OPTIMALITY_CASES", 5_000);
+    let candidates = count("OPTIMALITY_CANDIDATES", 300_000);
     let candidates = usize::try_from(candidates).unwrap();
     let mut seed = setting("OPTIMALITY_SEED", 1);
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Random supergraphs, data and operations: a tenth of 2,000 cases, or all of them with
-//! `RANDOM_TESTS=full`. `FEDERATION_CASES` sets another number, `FEDERATION_SEED` the first seed; a failure
+//! Random supergraphs, data and operations: 2,000 cases, or the part that `RANDOM_TESTS` says.
+//! `FEDERATION_CASES` sets another number, `FEDERATION_SEED` the first seed; a failure
 //! prints the seed of its case.
 
 use std::collections::BTreeMap;
@@ -10,6 +10,7 @@ use federation::compose::{self, ComposeOptions, SubgraphSource};
 use crate::bench::Case;
 use crate::generate::Generated;
 use crate::random_numbers::Random;
+use crate::random_tests::{count, setting};
 use crate::subgraph_sdl::source;
 use crate::world::Rates;
 use crate::{generate, operations, resolvers};
@@ -52,13 +53,6 @@ const MINIMA: [(&str, u32); 33] = [
     ("variables", 30),
 ];
 
-pub(crate) fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(default)
-}
-
 #[test]
 fn the_gateway_answers_as_one_executor_over_all_data_would() {
     compare(&case_as_generated);
@@ -71,8 +65,7 @@ fn it_does_so_over_supergraphs_that_are_composed_of_their_subgraphs() {
 
 #[expect(clippy::print_stdout, reason = "the table of features is for people")]
 fn compare(case: &(dyn Fn(u64) -> Result<Vec<&'static str>, String> + std::panic::RefUnwindSafe)) {
-    let is_full = std::env::var_os("RANDOM_TESTS").is_some_and(|value| value == "full");
-    let cases = setting("FEDERATION_CASES", if is_full { 2_000 } else { 200 });
+    let cases = count("FEDERATION_CASES", 2_000);
     let first = setting("FEDERATION_SEED", 1);
     let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
     let mut failures = Vec::new();

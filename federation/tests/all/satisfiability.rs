@@ -1,7 +1,7 @@
 //! What is composed can be planned, and what is not satisfiable cannot: random subgraphs, most of which lack
 //! something.
 //!
-//! A tenth of 10,000 operations, or all of them with `RANDOM_TESTS=full`; `SATISFIABILITY_CASES` sets another number,
+//! 10,000 operations, or the part that `RANDOM_TESTS` says; `SATISFIABILITY_CASES` sets another number,
 //! `SATISFIABILITY_SEED` the first seed.
 
 use std::collections::BTreeMap;
@@ -15,14 +15,14 @@ use federation::compose::{
 use federation::{ActiveLabels, Gateway, GatewayOptions, InProcess, Supergraph};
 use graphql_service::{Request, RequestContext};
 
-use crate::random::{setting, sources};
+use crate::random::sources;
 use crate::random_numbers::Random;
+use crate::random_tests::{count, setting};
 use crate::{generate, operations};
 
 #[test]
 fn what_is_composed_can_be_planned_and_what_is_not_satisfiable_cannot() {
-    let is_full = std::env::var_os("RANDOM_TESTS").is_some_and(|value| value == "full");
-    let wanted = setting("SATISFIABILITY_CASES", if is_full { 10_000 } else { 1_000 });
+    let wanted = count("SATISFIABILITY_CASES", 10_000);
     let mut seed = setting("SATISFIABILITY_SEED", 1);
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     let mut wrong = Vec::new();

@@ -1,7 +1,7 @@
-//! How much tests with random input run: all of it with `RANDOM_TESTS=full`, a tenth without.
+//! How much tests with random input run: all of it with `RANDOM_TESTS=full`, a third with `third`, a tenth without.
 //!
-//! The full numbers are for the checks before a change goes in, the tenth for the many runs until
-//! then. Inputs follow from seeds, so the tenth is always the same one.
+//! The full numbers are for whoever changes what is tested, the third for the checks of every change, the tenth for the
+//! many runs until then. Inputs follow from seeds, so parts are always the same ones.
 
 /// Returns the number that a variable sets.
 pub(crate) fn setting(name: &str, default: u64) -> u64 {
@@ -13,12 +13,13 @@ pub(crate) fn setting(name: &str, default: u64) -> u64 {
     }
 }
 
-/// Returns how many inputs a test runs: what the variable `name` sets, else `full` or a tenth of it.
+/// Returns how many inputs a test runs: what the variable `name` sets, else `full` or a part of it.
 pub(crate) fn count(name: &str, full: u64) -> u64 {
     let default = match std::env::var("RANDOM_TESTS").as_deref() {
         Ok("full") => full,
+        Ok("third") => full.div_ceil(3),
         Err(std::env::VarError::NotPresent) => full.div_ceil(10),
-        other => panic!("RANDOM_TESTS is `full` or not set: {other:?}"),
+        other => panic!("RANDOM_TESTS is `full`, `third` or not set: {other:?}"),
     };
     setting(name, default)
 }
