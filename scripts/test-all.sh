@@ -89,6 +89,5 @@ if [ -z "${SMALL_DISK:-}" ]; then
 fi
 
 # Random tests run all of their input here unless told otherwise, and a tenth of it in a plain `cargo test`.
-export RANDOM_TESTS=${RANDOM_TESTS:-full}
-cargo test --workspace "$@" -- --include-ignored "${skipped[@]}"
+RANDOM_TESTS=${RANDOM_TESTS:-full} cargo test --workspace "$@" -- --include-ignored "${skipped[@]}"
 warn_of_skipped

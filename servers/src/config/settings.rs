@@ -63,7 +63,7 @@ pub struct Settings {
     /// Maximum number of open connections (`http.maxConnections`).
     pub max_connections: usize,
     /// Microseconds for which a thread looks for the next request before it sleeps (`http.busyPoll`).
-    pub busy_poll: usize,
+    pub busy_poll: u64,
     /// Maximum time for a client to go on reading a response (`http.sendTimeout`).
     pub send_timeout: Duration,
     /// Number of requests that are executed at once off the async workers (`graphql.slots`).

@@ -126,19 +126,15 @@ pub(crate) fn require_type(headers: &HeaderMap, media_types: &[&str]) -> Result<
             expected()
         ));
     };
-    let mut parts = value.to_str().unwrap_or_default().split(';');
-    let given = parts.next().unwrap_or_default().trim();
-    if !media_types
-        .iter()
-        .any(|known| known.eq_ignore_ascii_case(given))
-    {
+    let value = value.to_str().unwrap_or_default().to_ascii_lowercase();
+    let mut parts = value.split(';').map(str::trim);
+    let media_type = parts.next().unwrap_or_default();
+    if !media_types.contains(&media_type) {
         return refused(format!("the Content-Type is not {}", expected()));
     }
-    let charset = parts.find_map(|parameter| {
-        let parameter = parameter.trim().to_ascii_lowercase();
-        let charset = parameter.strip_prefix("charset=")?;
-        Some(charset.trim_matches('"').to_owned())
-    });
+    let charset = parts
+        .find_map(|p| p.strip_prefix("charset="))
+        .map(|c| c.trim_matches('"'));
     if charset.is_some_and(|c| c != "utf-8" && c != "utf8") {
         return refused("the character set is not utf-8".to_owned());
     }

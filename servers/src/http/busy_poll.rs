@@ -34,7 +34,7 @@ thread_local! {
 }
 
 impl BusyPoll {
-    /// Sleeps at once.
+    /// Sleeps at once, and leaves alone what other services do on the same thread.
     pub(super) const NEVER: BusyPoll = BusyPoll::for_up_to(Duration::ZERO);
 
     pub(super) const fn for_up_to(longest: Duration) -> Self {
@@ -45,7 +45,7 @@ impl BusyPoll {
     pub(super) fn of(settings: &Settings) -> Self {
         match thread::available_parallelism().map_or(1, NonZero::get) {
             1 => BusyPoll::NEVER,
-            _ => BusyPoll::for_up_to(Duration::from_micros(settings.busy_poll as u64)),
+            _ => BusyPoll::for_up_to(Duration::from_micros(settings.busy_poll)),
         }
     }
 
@@ -54,18 +54,16 @@ impl BusyPoll {
         if self.longest.is_zero() {
             return false;
         }
-        let after = ptr::from_ref(after).cast();
-        let since = Instant::now();
+        let (since, after) = (Instant::now(), ptr::from_ref(after).cast());
         LULL.set(Some(Lull { since, after }));
         WAS_BRIEF.get()
     }
 
     /// Returns whether to go on looking for events after a look that found nothing for the connection.
     pub(super) fn goes_on<C>(self, after: &C) -> bool {
-        let after = ptr::from_ref(after).cast();
-        let goes_on = LULL
-            .get()
-            .is_some_and(|lull| ptr::eq(lull.after, after) && lull.since.elapsed() < self.longest);
+        let goes_on = LULL.get().is_some_and(|lull| {
+            ptr::addr_eq(lull.after, after) && lull.since.elapsed() < self.longest
+        });
         if goes_on {
             thread::yield_now();
         }
@@ -74,6 +72,9 @@ impl BusyPoll {
 
     /// Says that a connection has something to do.
     pub(super) fn end(self) {
+        if self.longest.is_zero() {
+            return;
+        }
         if let Some(lull) = LULL.take() {
             WAS_BRIEF.set(lull.since.elapsed() < 2 * self.longest);
         }
@@ -129,6 +130,15 @@ mod tests {
         assert!(!LONG.goes_on(&first));
         LONG.end();
         assert!(!LONG.goes_on(&second));
+    }
+
+    #[test]
+    fn who_never_looks_does_not_end_the_lulls_of_others() {
+        lull(LONG);
+        assert!(LONG.begin(&1));
+        lull(BusyPoll::NEVER);
+        LONG.end();
+        assert!(LONG.begin(&1));
     }
 
     #[test]

@@ -257,8 +257,9 @@ impl GatewayServer {
     /// Fails when the address cannot be listened on.
     pub async fn listen(app: Arc<GatewayApp>) -> Result<Self, ServeError> {
         let address = SocketAddr::new(app.settings.host, app.settings.port);
-        let listener = Listener::bind(address, &app.settings).await?;
-        let listener = listener.without_busy_poll();
+        let listener = Listener::bind(address, &app.settings)
+            .await?
+            .without_busy_poll();
         Ok(GatewayServer { app, listener })
     }
 
