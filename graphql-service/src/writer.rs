@@ -13,8 +13,12 @@ use crate::error::{ErrorCode, GraphqlError, Location, PathSegment};
 use crate::memory::MemoryAccount;
 use crate::response::Answer;
 
-/// Length at which a segment of the answer is complete.
+/// Least length at which a segment of the answer is complete: copying a shorter one costs less than sending two.
+const SHORT_SEGMENT: usize = 32 << 10;
+/// Greatest length at which a segment is complete.
 const SEGMENT: usize = 256 << 10;
+/// Text is repeated from so many of the last segments.
+const SEGMENTS_AT_HAND: usize = 8;
 
 /// Bytes of the answer that are counted at once, at least and at most.
 const COUNTED: (usize, usize) = (4 << 10, SEGMENT);
@@ -82,6 +86,8 @@ pub struct AnswerWriter<'a> {
     complete: Vec<Bytes>,
     /// Length of `complete`.
     complete_len: usize,
+    /// Length at which `out` is complete.
+    full: usize,
     /// Maximum length of the answer.
     limit: usize,
     /// Counts the answer, up to `counted` bytes.
@@ -108,6 +114,7 @@ impl Default for AnswerWriter<'_> {
             out: Vec::with_capacity(1 << 12),
             complete: Vec::new(),
             complete_len: 0,
+            full: SHORT_SEGMENT,
             limit: usize::MAX,
             memory: None,
             patience: Duration::ZERO,
@@ -135,6 +142,16 @@ impl<'a> AnswerWriter<'a> {
     #[must_use]
     pub fn new() -> Self {
         AnswerWriter::default()
+    }
+
+    /// Creates a writer of an answer that is expected to have some bytes.
+    #[must_use]
+    pub fn expecting(bytes: usize) -> Self {
+        let mut answer = AnswerWriter::default();
+        if bytes > answer.out.capacity() {
+            answer.begin_segment(bytes);
+        }
+        answer
     }
 
     /// Sets the maximum length of the answer in bytes; see [`AnswerWriter::check_size`].
@@ -231,13 +248,33 @@ impl<'a> AnswerWriter<'a> {
     /// Writes again what was written before, if it is at hand: near enough, and nothing was taken back since.
     /// Returns whether it was.
     pub fn repeat(&mut self, written: Written) -> bool {
-        let start = written.start.checked_sub(self.complete_len);
-        let Some(start) = start.filter(|_| written.truncations == self.truncations) else {
+        if written.truncations != self.truncations {
             return false;
-        };
-        self.out
-            .extend_from_within(start..written.end - self.complete_len);
-        true
+        }
+        if let Some(start) = written.start.checked_sub(self.complete_len) {
+            let end = written.end - self.complete_len;
+            self.out.extend_from_within(start..end);
+            return true;
+        }
+        let mut end = self.complete_len;
+        for segment in self.complete.iter().rev().take(SEGMENTS_AT_HAND) {
+            let start = end - segment.len();
+            if written.start >= start {
+                // Text that goes on in the next segment is not at hand.
+                let text = segment.get(written.start - start..written.end - start);
+                self.out.extend_from_slice(text.unwrap_or_default());
+                return text.is_some();
+            }
+            end = start;
+        }
+        false
+    }
+
+    /// Makes room for a segment of about some bytes.
+    fn begin_segment(&mut self, bytes: usize) {
+        let bytes = bytes.min(SEGMENT);
+        self.full = bytes.max(SHORT_SEGMENT);
+        self.out = Vec::with_capacity(bytes + bytes / 8);
     }
 
     fn complete_segment(&mut self) {
@@ -452,25 +489,31 @@ impl<'a> AnswerWriter<'a> {
     /// # Errors
     /// When the limit is exceeded, with an error of its own; when there is no memory; or when the
     /// answer was given up.
+    #[inline]
     pub fn check_size(&mut self) -> WriteResult {
-        let size = self.size();
-        if size > self.counted.min(self.limit) && !self.halted {
-            self.count(size)?;
-        }
-        if self.out.len() >= SEGMENT {
-            self.complete_segment();
-            self.out.reserve_exact(SEGMENT + SEGMENT / 8);
+        if self.size() > self.counted.min(self.limit) || self.out.len() >= self.full {
+            self.make_room()?;
         }
         self.check()
     }
 
-    fn count(&mut self, size: usize) -> WriteResult {
+    #[cold]
+    fn make_room(&mut self) -> WriteResult {
+        self.check()?;
+        if self.out.len() >= self.full {
+            self.complete_segment();
+            self.begin_segment(self.complete_len);
+        }
+        let size = self.size();
         if size > self.limit {
             let error = GraphqlError::new(code::LIMIT_RESPONSE, "the answer is too large");
             return Err(self.refuse(error.with("limit", self.limit)));
         }
         let (least, most) = COUNTED;
-        let more = size - self.counted + size.clamp(least, most);
+        let held = self.complete_len + self.out.capacity();
+        let more = held
+            .max(size + size.clamp(least, most))
+            .saturating_sub(self.counted);
         if let Some(memory) = &self.memory
             && memory.grow_blocking(more, self.patience).is_err()
         {
@@ -489,7 +532,11 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::AnswerWriter;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::{AnswerWriter, SEGMENTS_AT_HAND};
+    use crate::memory::MemoryBudget;
 
     #[test]
     fn text_is_repeated_while_it_is_there() {
@@ -508,10 +555,72 @@ mod tests {
             truncations: answer.truncations,
             ..object
         };
-        answer.out.resize(super::SEGMENT, b' ');
+        for _ in 0..SEGMENTS_AT_HAND {
+            fill(&mut answer);
+            answer.check_size().unwrap();
+            assert!(answer.repeat(again));
+            assert_eq!(answer.out, b"{\"a\":1}");
+        }
+        fill(&mut answer);
         answer.check_size().unwrap();
-        assert!(!answer.repeat(again), "it is in a segment that is complete");
+        assert!(!answer.repeat(again), "it is too far away");
         let text = answer.finish(Ok(())).data.to_bytes();
         assert!(text.starts_with(b"[{\"a\":1},{\"a\":1}null "));
+    }
+
+    /// Fills the current segment.
+    fn fill(answer: &mut AnswerWriter<'_>) {
+        answer.out.resize(answer.full, b' ');
+    }
+
+    #[test]
+    fn text_in_two_segments_is_not_repeated() {
+        let mut answer = AnswerWriter::new();
+        let mark = answer.mark();
+        fill(&mut answer);
+        answer.check_size().unwrap();
+        answer.out.push(b'.');
+        let text = answer.written_since(mark);
+        fill(&mut answer);
+        answer.check_size().unwrap();
+        assert!(!answer.repeat(text));
+        assert_eq!(answer.out, b"");
+    }
+
+    #[test]
+    fn segments_grow_without_a_copy() {
+        let mut answer = AnswerWriter::expecting(super::SHORT_SEGMENT);
+        let mut expected = Vec::new();
+        while answer
+            .complete
+            .last()
+            .is_none_or(|last| last.len() < super::SEGMENT)
+        {
+            let room = answer.out.capacity();
+            answer.out.extend_from_slice(b"text ");
+            expected.extend_from_slice(b"text ");
+            assert_eq!(answer.out.capacity(), room);
+            answer.check_size().unwrap();
+        }
+        let lengths: Vec<usize> = answer.complete.iter().map(|part| part.len()).collect();
+        assert!(lengths.is_sorted(), "{lengths:?}");
+        assert!(lengths.len() < 8, "{lengths:?}");
+        assert_eq!(answer.finish(Ok(())).data.to_bytes(), expected);
+    }
+
+    #[test]
+    fn all_memory_of_an_answer_is_counted() {
+        let budget = MemoryBudget::new(1 << 20);
+        let account = Arc::new(budget.account());
+        let mut answer =
+            AnswerWriter::expecting(100_000).with_memory(Arc::clone(&account), Duration::ZERO);
+        answer.out.push(b'[');
+        answer.check_size().unwrap();
+        assert!(account.held() >= answer.out.capacity());
+        while answer.check_size().is_ok() {
+            assert!(account.held() >= answer.complete_len + answer.out.capacity());
+            answer.out.extend_from_slice(b"null,");
+        }
+        assert!(answer.is_out_of_memory());
     }
 }

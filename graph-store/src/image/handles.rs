@@ -19,7 +19,7 @@ impl Dictionary for Snapshot {
     #[inline]
     fn term(&self, number: u32) -> TermView<'_> {
         match self.is_ordered(number) {
-            true => self.image.terms.shown(&self.image.bytes, number),
+            true => self.image.terms.get(&self.image.bytes, number),
             false => self.delta.terms.get(number).as_ref().into(),
         }
     }

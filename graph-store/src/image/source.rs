@@ -15,11 +15,10 @@ use super::delta::{Found, merged};
 use super::graphs::DEFAULT;
 use super::search::Search;
 use super::snapshot::{Handle, Snapshot};
-use super::terms::View;
 use crate::error::StoreError;
 use crate::evaluate::TextFilter;
 use crate::pattern::{Data, KeptOrders, Object, Pattern, QuadSource};
-use crate::query::{Dataset, Dictionary, ObjectSlice, Objects, Terms};
+use crate::query::{Dataset, Dictionary, ObjectSlice, Objects, TermView, Terms};
 
 /// The data of a store during one request.
 pub(crate) struct Reader<'i> {
@@ -310,6 +309,7 @@ impl Image {
     }
 
     /// Returns the position of a triple of a property, in the order of subjects.
+    #[inline]
     pub(super) fn position(&self, property: &Property, subject: u32, object: u32) -> Option<usize> {
         let range = property.forward.range(&self.bytes, subject);
         let objects = &property.forward.all(&self.bytes)[range.clone()];
@@ -332,6 +332,7 @@ impl<'i> QuadSource for Reader<'i> {
     /// `None` for a graph without triples.
     type Graph = Option<u32>;
 
+    const INDEXES_GRAPHS: bool = false;
     const SEARCHES_TEXTS: bool = true;
 
     fn node<'n>(&self, iri: &'n NamedNode) -> Cow<'n, u32> {
@@ -421,9 +422,11 @@ impl<'i> QuadSource for Reader<'i> {
         }
         let image = &self.data.image;
         match image.terms.get(&image.bytes, *term) {
-            View::Iri { prefix, rest } => prefix.len() + rest.len(),
-            View::Blank(text) | View::Plain(text) | View::Typed(text, _) => text.len(),
-            View::Tagged(text, tag) => text.len() + tag.len(),
+            TermView::Iri { prefix, rest } => prefix.len() + rest.len(),
+            TermView::Blank(name) => name.len(),
+            TermView::Literal(literal) => {
+                literal.value().len() + literal.language().map_or(0, str::len)
+            }
         }
     }
 
@@ -478,6 +481,7 @@ impl<'i> QuadSource for Reader<'i> {
         terms.into_iter().map(|term| self.owned(term)).collect()
     }
 
+    #[inline]
     fn ends(&self, node: &u32, property: &Handle<'i>, inverse: bool) -> Option<&[u32]> {
         let bytes = &self.data.image.bytes;
         let changes = property.changes.map(|changes| match inverse {
@@ -557,6 +561,7 @@ impl<'i> QuadSource for Reader<'i> {
         })
     }
 
+    #[inline]
     fn contains(
         &self,
         subject: &u32,

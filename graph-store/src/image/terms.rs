@@ -10,9 +10,7 @@
 use std::cmp::Ordering;
 
 use foldhash::HashMap;
-use oxrdf::{
-    BlankNode, BlankNodeRef, LiteralRef, NamedNode, NamedNodeRef, NamedOrBlankNode, Term, TermRef,
-};
+use oxrdf::{LiteralRef, NamedNode, NamedOrBlankNode, Term, TermRef};
 
 use super::bytes::{Bytes, Part};
 use super::error::{Fault, damaged};
@@ -20,6 +18,7 @@ use super::format::{Directory, Kind};
 use super::intern::MAX_TERMS;
 use super::literal::{CLASSES, Sortable};
 use crate::query::TermView;
+use crate::value::{AsTerm, is_plain};
 
 /// The head of a literal of the datatype `xsd:string`.
 pub(super) const PLAIN: u32 = 0;
@@ -78,16 +77,6 @@ pub(super) struct Terms {
     noted: HashMap<Box<str>, u32>,
     /// The first term of each class of literals, and the end of the last.
     classes: [u32; CLASSES + 1],
-}
-
-/// A term as it lies in the dictionary.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum View<'i> {
-    Iri { prefix: &'i str, rest: &'i str },
-    Blank(&'i str),
-    Plain(&'i str),
-    Tagged(&'i str, &'i str),
-    Typed(&'i str, NamedNodeRef<'i>),
 }
 
 impl Terms {
@@ -168,34 +157,34 @@ impl Terms {
         Ok(())
     }
 
-    /// Returns a term, which must be one of the image.
+    /// Returns a term as it lies in the image, which must be one of its terms.
     #[inline]
-    pub(super) fn get<'i>(&'i self, bytes: &'i Bytes, id: u32) -> View<'i> {
+    pub(super) fn get<'i>(&'i self, bytes: &'i Bytes, id: u32) -> TermView<'i> {
         let found = self.read(bytes, id);
         found.expect("every term was checked when the image was opened")
     }
 
     #[inline]
-    fn read<'i>(&'i self, bytes: &'i Bytes, id: u32) -> Option<View<'i>> {
+    fn read<'i>(&'i self, bytes: &'i Bytes, id: u32) -> Option<TermView<'i>> {
         let entry = Entry::unpacked(*self.entries(bytes).get(id as usize)?);
         let place = usize::try_from(entry.place).ok()?;
         let text = bytes.texts().get(place..place + entry.length as usize)?;
         let head = entry.head as usize;
         if id < self.iris {
             let prefix = self.prefixes.get(head)?;
-            return Some(View::Iri { prefix, rest: text });
+            return Some(TermView::Iri { prefix, rest: text });
         }
         if id < self.nodes {
-            return (head == 0).then_some(View::Blank(text));
+            return (head == 0).then_some(TermView::Blank(text));
         }
-        match (head / 2, head % 2) {
-            (0, 0) => Some(View::Plain(text)),
-            (tag, 1) => Some(View::Tagged(text, self.tags.get(tag)?)),
-            (datatype, _) => {
-                let datatype = self.datatypes.get(datatype - 1)?;
-                Some(View::Typed(text, datatype.as_ref()))
+        let literal = match (head / 2, head % 2) {
+            (0, 0) => LiteralRef::new_simple_literal(text),
+            (tag, 1) => {
+                LiteralRef::new_language_tagged_literal_unchecked(text, self.tags.get(tag)?)
             }
-        }
+            (datatype, _) => LiteralRef::new_typed_literal(text, self.datatypes.get(datatype - 1)?),
+        };
+        Some(TermView::Literal(literal))
     }
 
     /// Returns the entries of all terms.
@@ -206,39 +195,18 @@ impl Terms {
 
     /// Returns whether a term is a string without a tag. Those are in the order of their texts.
     pub(super) fn is_string(&self, bytes: &Bytes, id: u32) -> bool {
-        id >= self.nodes && matches!(self.get(bytes, id), View::Plain(_))
+        let literal = self.get(bytes, id).literal();
+        literal.is_some_and(is_plain)
     }
 
     /// Shows a term as one of the data model.
     pub(super) fn with<R>(&self, bytes: &Bytes, id: u32, view: impl FnOnce(TermRef<'_>) -> R) -> R {
-        match self.get(bytes, id) {
-            View::Iri { prefix: "", rest } => view(NamedNodeRef::new_unchecked(rest).into()),
-            View::Iri { prefix, rest } => {
-                let iri = [prefix, rest].concat();
-                view(NamedNodeRef::new_unchecked(&iri).into())
-            }
-            View::Blank(name) => view(BlankNodeRef::new_unchecked(name).into()),
-            literal => view(Self::literal(literal).into()),
-        }
+        view(self.get(bytes, id).whole().as_term())
     }
 
     /// Returns a term as one of the data model.
     pub(super) fn term(&self, bytes: &Bytes, id: u32) -> Term {
-        match self.get(bytes, id) {
-            View::Iri { prefix, rest } => NamedNode::new_unchecked([prefix, rest].concat()).into(),
-            View::Blank(name) => BlankNode::new_unchecked(name).into(),
-            literal => Self::literal(literal).into_owned().into(),
-        }
-    }
-
-    /// Returns the literal that a view shows.
-    fn literal(view: View<'_>) -> LiteralRef<'_> {
-        match view {
-            View::Plain(text) => LiteralRef::new_simple_literal(text),
-            View::Tagged(text, tag) => LiteralRef::new_language_tagged_literal_unchecked(text, tag),
-            View::Typed(text, datatype) => LiteralRef::new_typed_literal(text, datatype),
-            View::Iri { .. } | View::Blank(_) => unreachable!("no literals"),
-        }
+        self.get(bytes, id).into_owned()
     }
 
     /// Returns an IRI, which must be one of the image.
@@ -258,15 +226,6 @@ impl Terms {
         }
     }
 
-    /// Shows a term as it lies in the image.
-    pub(super) fn shown<'i>(&'i self, bytes: &'i Bytes, id: u32) -> TermView<'i> {
-        match self.get(bytes, id) {
-            View::Iri { prefix, rest } => TermView::Iri { prefix, rest },
-            View::Blank(name) => TermView::Blank(name),
-            literal => TermView::Literal(Self::literal(literal)),
-        }
-    }
-
     /// Returns the number of a term; `None` if it is not one of the image.
     pub(super) fn find(&self, bytes: &Bytes, term: TermRef<'_>) -> Option<u32> {
         match term {
@@ -274,7 +233,7 @@ impl Terms {
             TermRef::BlankNode(node) => {
                 let name = node.as_str().as_bytes();
                 search(self.iris, self.nodes, |id| match self.get(bytes, id) {
-                    View::Blank(known) => known.as_bytes().cmp(name),
+                    TermView::Blank(known) => known.as_bytes().cmp(name),
                     _ => Ordering::Less,
                 })
             }
@@ -282,7 +241,8 @@ impl Terms {
                 let wanted = Sortable::new(literal);
                 let class = wanted.class() as usize;
                 search(self.classes[class], self.classes[class + 1], |id| {
-                    Sortable::new(Self::literal(self.get(bytes, id))).cmp(&wanted)
+                    let known = self.get(bytes, id).literal();
+                    Sortable::new(known.expect("classes are of literals")).cmp(&wanted)
                 })
             }
             #[allow(
@@ -296,7 +256,7 @@ impl Terms {
     /// Notes IRIs that requests look up again and again, so that they are found in one step.
     pub(super) fn note(&mut self, bytes: &Bytes, iris: impl Iterator<Item = u32>) {
         for id in iris {
-            if let View::Iri { prefix, rest } = self.get(bytes, id) {
+            if let TermView::Iri { prefix, rest } = self.get(bytes, id) {
                 let iri = [prefix, rest].concat();
                 self.noted.insert(iri.into(), id);
             }
@@ -308,7 +268,7 @@ impl Terms {
             return Some(*id);
         }
         search(0, self.iris, |id| match self.get(bytes, id) {
-            View::Iri { prefix, rest } => compare_joined(prefix, rest, iri),
+            TermView::Iri { prefix, rest } => compare_joined(prefix, rest, iri),
             _ => Ordering::Greater,
         })
     }

@@ -53,7 +53,7 @@ impl Image {
     /// When the number is none of this image.
     #[must_use]
     pub fn term(&self, number: u32) -> TermView<'_> {
-        self.terms.shown(&self.bytes, number)
+        self.terms.get(&self.bytes, number)
     }
 
     /// Returns the triples of a property; `None` if there are none.

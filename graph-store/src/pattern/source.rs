@@ -116,6 +116,9 @@ pub(crate) trait QuadSource {
     /// A graph to scan, looked up once per request.
     type Graph;
 
+    /// Looking for a triple in one graph costs less than looking for it in all.
+    const INDEXES_GRAPHS: bool = true;
+
     /// [`QuadSource::pairs_by_object`] makes use of a filter.
     const SEARCHES_TEXTS: bool = false;
 

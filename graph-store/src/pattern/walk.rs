@@ -29,7 +29,7 @@ pub(crate) struct Walker<'a, S: QuadSource> {
     graphs: Option<Vec<S::Graph>>,
     /// A triple may occur in several of the graphs.
     pub(super) may_repeat: bool,
-    /// All graphs are read, and all triples are in this one.
+    /// All graphs are read, and all triples are in this one, where that helps to find them.
     only_graph: Option<S::Graph>,
     /// Triples read since the last check of the deadline.
     read: std::cell::Cell<u32>,
@@ -48,7 +48,8 @@ impl<'a, S: QuadSource> Walker<'a, S> {
             Some(graphs) => graphs.len() > 1,
             None => !default_only && source.repeats_triples(),
         };
-        let only_graph = default_only.then(|| source.graph(GraphNameRef::DefaultGraph));
+        let only_graph =
+            (default_only && S::INDEXES_GRAPHS).then(|| source.graph(GraphNameRef::DefaultGraph));
         Walker {
             source,
             context,
@@ -335,6 +336,7 @@ impl<'a, S: QuadSource> Walker<'a, S> {
     }
 
     /// Returns whether a step leads from one object to another.
+    #[inline]
     pub(super) fn leads_to(
         &self,
         node: &S::Node,

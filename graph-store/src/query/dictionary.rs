@@ -26,6 +26,12 @@ pub trait Dictionary: Any + fmt::Debug + Send + Sync {
     /// Returns the number of an IRI; `None` if the snapshot does not have it.
     fn find_iri(&self, iri: &str) -> Option<u32>;
 
+    /// Returns how many bytes the texts of some terms have in all.
+    fn text_bytes(&self, numbers: &[u32]) -> usize {
+        let lengths = numbers.iter().map(|number| self.term(*number).text_len());
+        lengths.sum()
+    }
+
     /// Compares the IRIs of two numbers by code point.
     fn compare_iris(&self, a: u32, b: u32) -> Ordering {
         self.compare_texts(a, b)
@@ -61,6 +67,7 @@ pub enum TermView<'t> {
 
 impl<'t> TermView<'t> {
     /// Returns the term as a whole; copies an IRI that lies in two parts.
+    #[inline]
     #[must_use]
     pub fn whole(self) -> WholeTerm<'t> {
         match self {
@@ -104,6 +111,17 @@ impl<'t> TermView<'t> {
         match self {
             TermView::Literal(literal) => Some(literal),
             _ => None,
+        }
+    }
+
+    /// Returns the number of bytes of the IRI, name or lexical form.
+    #[inline]
+    #[must_use]
+    pub fn text_len(self) -> usize {
+        match self {
+            TermView::Iri { prefix, rest } => prefix.len() + rest.len(),
+            TermView::Blank(name) => name.len(),
+            TermView::Literal(literal) => literal.value().len(),
         }
     }
 

@@ -105,12 +105,14 @@ impl Column {
     }
 
     /// Returns the range of the values of object `node` in [`Column::values`].
+    #[inline]
     #[must_use]
     pub fn range(&self, node: usize) -> std::ops::Range<usize> {
         self.offsets[node] as usize..self.offsets[node + 1] as usize
     }
 
     /// Returns the values of object `node`.
+    #[inline]
     #[must_use]
     pub fn of(&self, node: usize) -> TermSlice<'_> {
         self.values.slice(self.range(node))

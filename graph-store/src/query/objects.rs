@@ -198,6 +198,15 @@ impl<'o> ObjectSlice<'o> {
         }
     }
 
+    /// Returns how many bytes the IRIs have in all.
+    #[must_use]
+    pub fn text_bytes(self) -> usize {
+        match self.0 {
+            Slice::Owned(objects) => objects.iter().map(|object| object.iri().len()).sum(),
+            Slice::Numbered(numbers, dictionary) => dictionary.text_bytes(numbers),
+        }
+    }
+
     /// Compares the IRIs of the objects at two positions.
     ///
     /// # Panics

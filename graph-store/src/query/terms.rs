@@ -205,6 +205,15 @@ impl<'t> TermSlice<'t> {
         (self.len() == 1).then(|| self.get(0))
     }
 
+    /// Returns how many bytes the texts of the terms have in all.
+    #[must_use]
+    pub fn text_bytes(self) -> usize {
+        match self.0 {
+            Slice::Owned(_) => self.iter().map(TermView::text_len).sum(),
+            Slice::Numbered(numbers, dictionary) => dictionary.text_bytes(numbers),
+        }
+    }
+
     /// Returns views of the terms.
     pub fn iter(self) -> impl ExactSizeIterator<Item = TermView<'t>> {
         (0..self.len()).map(move |position| self.get(position))

@@ -48,29 +48,29 @@ pub fn write_joined(out: &mut Vec<u8>, parts: [&str; 2]) {
     }
 }
 
-/// Bytes that are looked at together.
-const CHUNK: usize = 16;
-
-/// Returns whether a text needs no escapes. All of a chunk is looked at, so that many bytes are at once.
+/// Returns whether a text needs no escapes.
 fn needs_no_escape(text: &str) -> bool {
     let bytes = text.as_bytes();
-    match bytes.last_chunk::<CHUNK>() {
-        // The last chunk overlaps the one before, so that no bytes are left over.
-        Some(last) => {
-            let (chunks, _) = bytes.as_chunks::<CHUNK>();
-            let are_plain =
-                |chunk: &[u8; CHUNK]| chunk.iter().fold(true, |all, b| all & stands_as_it_is(*b));
-            chunks
-                .iter()
-                .fold(are_plain(last), |all, chunk| all & are_plain(chunk))
-        }
-        None => bytes.iter().all(|byte| stands_as_it_is(*byte)),
-    }
+    let by_chunks = are_plain_by::<16>(bytes).or_else(|| are_plain_by::<8>(bytes));
+    by_chunks.unwrap_or_else(|| are_plain(bytes))
 }
 
+/// Returns whether no byte needs an escape, looking at many at once; `None` where there are fewer.
+fn are_plain_by<const MANY: usize>(bytes: &[u8]) -> Option<bool> {
+    // The last chunk overlaps the one before, so that no bytes are left over.
+    let last = bytes.last_chunk::<MANY>()?;
+    let (chunks, _) = bytes.as_chunks::<MANY>();
+    Some(are_plain(last) && chunks.iter().all(|chunk| are_plain(chunk)))
+}
+
+/// Returns whether no byte needs an escape. All are looked at, so that those of a chunk are at once.
 #[inline]
-fn stands_as_it_is(byte: u8) -> bool {
-    (byte >= 0x20) & (byte != b'"') & (byte != b'\\')
+fn are_plain(bytes: &[u8]) -> bool {
+    let escaped = |byte: u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
+    let found = bytes
+        .iter()
+        .fold(0, |any, byte| any | u8::from(escaped(*byte)));
+    found == 0
 }
 
 /// Writes a stored term as a value of `scalar`; writes nothing and returns false if it is

@@ -79,9 +79,9 @@ impl Execution<'_> {
         write::write(self, fetched)
     }
 
-    /// Returns the writer of an empty answer with the bounds of the request.
-    pub(crate) fn writer<'w>(&self) -> AnswerWriter<'w> {
-        AnswerWriter::new()
+    /// Returns the writer of an empty answer with the bounds of the request, with room for some bytes.
+    pub(crate) fn writer<'w>(&self, expected: usize) -> AnswerWriter<'w> {
+        AnswerWriter::expecting(expected.min(self.limits.response_bytes))
             .with_limit(self.limits.response_bytes)
             .with_memory(Arc::clone(self.memory), self.patience)
     }

@@ -54,6 +54,14 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Writes the only value of a field without a copy; returns whether it is one that can be shown.
+    pub(super) fn only_value(&mut self, scalar: &ScalarOutput, values: TermSlice<'_>) -> bool {
+        let single = values.single().filter(|_| !scalar.cast);
+        single.is_some_and(|single| {
+            self.is_wanted(scalar, single) && self.write_value(scalar.kind, single)
+        })
+    }
+
     pub(super) fn scalar(
         &mut self,
         field: &'a ResponseField,
@@ -62,17 +70,6 @@ impl<'a> Writer<'a> {
     ) -> WriteResult {
         if values.is_empty() {
             self.answer.out.extend_from_slice(b"null");
-            return Ok(());
-        }
-        // The most frequent case needs no copy.
-        if let Some(single) = values.single()
-            && !scalar.cast
-            && self.is_wanted(scalar, single)
-        {
-            if !self.write_value(scalar.kind, single) {
-                self.ill_typed(field, &single.whole().as_term().to_string());
-                self.answer.out.extend_from_slice(b"null");
-            }
             return Ok(());
         }
         let values = scalar_values(scalar, values);

@@ -23,9 +23,14 @@ use crate::plan::{
 const CHECK_EVERY: u32 = 256;
 /// Copying so many bytes of the answer takes as long as writing an object.
 const BYTES_OF_AN_OBJECT: usize = 512;
+/// What is written around a value: quotes, and the braces of its object.
+const BYTES_AROUND_A_VALUE: usize = 4;
+/// The texts of so many values of a field are measured before the answer is written.
+const MEASURED: usize = 2_048;
 
 pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Result<Answer, StoreError> {
-    let mut writer = Writer::new(execution, fetched, execution.writer());
+    let answer = execution.writer(expected_bytes(execution, fetched));
+    let mut writer = Writer::new(execution, fetched, answer);
     for warning in &execution.plan.warnings {
         writer.answer.push_error(warning.clone());
     }
@@ -35,6 +40,29 @@ pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Result<Answ
         None if writer.answer.is_out_of_memory() => Err(StoreError::OutOfMemory),
         None => Ok(writer.answer.finish(written)),
     }
+}
+
+/// Returns about how many bytes the answer has: each object once, and of its values those that are written as they are stored.
+///
+/// This also brings the texts into the cache, many at the same time, while writing waits for each.
+fn expected_bytes(execution: &Execution<'_>, fetched: &Fetched) -> usize {
+    let levels = execution.plan.levels.iter().zip(&fetched.levels);
+    let mut bytes = 0;
+    for (plan, data) in levels {
+        let objects = data.nodes.as_slice();
+        for field in plan.variants.first().into_iter().flatten() {
+            bytes += objects.len() * (field.opening.len() + BYTES_AROUND_A_VALUE);
+            bytes += match &field.value {
+                Output::Id => objects.slice(0..objects.len().min(MEASURED)).text_bytes(),
+                Output::Scalar(scalar) => {
+                    let values = &data.hydrated.columns[scalar.slot].values;
+                    values.slice(0..values.len().min(MEASURED)).text_bytes()
+                }
+                _ => 0,
+            };
+        }
+    }
+    bytes
 }
 
 /// Writes the list of a root field into an answer that something else is written into, too.
@@ -313,6 +341,10 @@ impl<'a> Writer<'a> {
         for (position, field) in fields.iter().enumerate() {
             self.answer.check_size()?;
             self.answer.open(position, &field.opening);
+            // Most values need no path.
+            if self.plain_value(data, node, values, field) {
+                continue;
+            }
             self.answer.enter(PathStep::Key(&field.key));
             let mark = self.answer.mark();
             let mut written = self.field(plan, data, node, values, field);
@@ -363,6 +395,26 @@ impl<'a> Writer<'a> {
         self.answer.halt()
     }
 
+    /// Writes a value about which there is nothing to say; returns whether it is one.
+    fn plain_value(
+        &mut self,
+        data: &FetchedLevel,
+        node: usize,
+        values: Values<'_>,
+        field: &ResponseField,
+    ) -> bool {
+        match &field.value {
+            Output::Id => {
+                write_iri(&mut self.answer.out, data.nodes.as_slice().view(node));
+                true
+            }
+            Output::Scalar(scalar) if scalar.list.is_none() => {
+                self.only_value(scalar, values.of(scalar.slot))
+            }
+            _ => false,
+        }
+    }
+
     fn field(
         &mut self,
         plan: &'a Level,
@@ -373,7 +425,7 @@ impl<'a> Writer<'a> {
     ) -> WriteResult {
         match &field.value {
             Output::TypeName => self.type_name(plan, data, node),
-            Output::Id => write_iri(&mut self.answer.out, data.nodes.as_slice().view(node)),
+            Output::Id => unreachable!("an IRI is a plain value"),
             Output::Scalar(scalar) => {
                 let values = values.of(scalar.slot);
                 return match &scalar.list {

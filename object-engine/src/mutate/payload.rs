@@ -48,7 +48,7 @@ pub(super) fn write(
         .collect();
     let mut writer = PayloadWriter {
         setting,
-        answer: reading.writer(),
+        answer: reading.writer(0),
     };
     writer.answer.out.push(b'{');
     let fields = setting.plan.fields.iter().zip(results).zip(&readings);
