@@ -30,6 +30,7 @@ export CARGO_PROFILE_DEV_OPT_LEVEL=${CARGO_PROFILE_DEV_OPT_LEVEL:-1}
 
 # Built first, so that the servers do not wait for it.
 cargo test --workspace "$@" --no-run
+export EXAMPLES=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples
 
 # Servers that run already are used, and go on running.
 started=()

@@ -181,6 +181,7 @@ impl<'a> AnswerWriter<'a> {
             let message = format!("{} more errors are not listed", self.omitted);
             self.push(GraphqlError::new(code::ERRORS_OMITTED, message), false);
         }
+        self.give_back_room();
         self.complete_segment();
         let errors = self.errors.into_iter().map(|entry| entry.error);
         Answer::new(Body::new(self.complete, self.memory), errors.collect())
@@ -275,6 +276,17 @@ impl<'a> AnswerWriter<'a> {
         let bytes = bytes.min(SEGMENT);
         self.full = bytes.max(SHORT_SEGMENT);
         self.out = Vec::with_capacity(bytes + bytes / 8);
+    }
+
+    /// Gives back the room at the end, where that is most of it: a client may take its time.
+    fn give_back_room(&mut self) {
+        let room = self.out.capacity() - self.out.len();
+        if room > self.out.len().max(COUNTED.0) {
+            self.out.shrink_to_fit();
+            if let Some(memory) = &self.memory {
+                memory.shrink(room.min(self.counted));
+            }
+        }
     }
 
     fn complete_segment(&mut self) {
@@ -606,6 +618,19 @@ mod tests {
         assert!(lengths.is_sorted(), "{lengths:?}");
         assert!(lengths.len() < 8, "{lengths:?}");
         assert_eq!(answer.finish(Ok(())).data.to_bytes(), expected);
+    }
+
+    #[test]
+    fn room_that_is_not_needed_is_given_back() {
+        let account = Arc::new(MemoryBudget::unlimited().account());
+        let mut answer =
+            AnswerWriter::expecting(100_000).with_memory(Arc::clone(&account), Duration::ZERO);
+        answer.out.extend_from_slice(b"[]");
+        answer.check_size().unwrap();
+        assert!(account.held() >= 100_000);
+        let answer = answer.finish(Ok(()));
+        assert!(account.held() < 10_000, "{} bytes", account.held());
+        assert_eq!(answer.data.to_bytes(), "[]");
     }
 
     #[test]
