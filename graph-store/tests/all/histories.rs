@@ -18,6 +18,8 @@ use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
 use proptest::prelude::*;
 
+use crate::random_tests::setting;
+
 const SUBJECTS: u8 = 6;
 const PROPERTIES: u8 = 3;
 const GRAPHS: u8 = 3;
@@ -361,9 +363,8 @@ fn written(store: &ImageStore) -> Vec<BTreeSet<String>> {
 }
 
 fn cases(usual: u32) -> ProptestConfig {
-    let wanted = std::env::var("HISTORIES").ok();
-    let wanted = wanted.map(|count| count.parse().expect("a number"));
-    ProptestConfig::with_cases(wanted.unwrap_or(usual))
+    let wanted = setting("HISTORIES", usual.into());
+    ProptestConfig::with_cases(u32::try_from(wanted).expect("fewer than 2^32 histories"))
 }
 
 fn check(folder: Option<FolderOptions>, first: &[Quad], events: &[Event]) {

@@ -19,6 +19,8 @@ use graph_store::write::{NewRecord, QuadChange, RecordQuery};
 use graph_store::{CallContext, WriteStore};
 use oxrdf::{GraphName, Literal, NamedNode, NamedOrBlankNode, Quad};
 
+use crate::random_tests::setting;
+
 const CLIENTS: u64 = 3;
 /// Where the killed process keeps its data.
 const FOLDER: &str = "KILLED_FOLDER";
@@ -37,11 +39,6 @@ impl Random {
         self.0 ^= self.0 << 17;
         self.0 % bound
     }
-}
-
-fn setting(name: &str, usual: u64) -> u64 {
-    let value = std::env::var(name).ok();
-    value.map_or(usual, |value| value.parse().expect("a number"))
 }
 
 fn options() -> FolderOptions {

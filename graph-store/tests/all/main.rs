@@ -7,6 +7,9 @@ mod histories;
 mod image;
 mod kills;
 mod logs;
+#[allow(dead_code, reason = "shared with other test binaries")]
+#[path = "../../../object-engine/tests/random_tests/mod.rs"]
+mod random_tests;
 mod stores;
 mod writes;
 mod written;

@@ -14,6 +14,9 @@ mod fuzz_seeds;
 mod indexer;
 mod mapping;
 mod opensearch;
+#[allow(dead_code, reason = "shared with other test binaries")]
+#[path = "../../../object-engine/tests/random_tests/mod.rs"]
+mod random_tests;
 mod read;
 mod sdl;
 mod searches;

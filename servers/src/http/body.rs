@@ -50,7 +50,7 @@ pub(crate) async fn read(
         return Err(too_large(limits));
     }
     let memory = resources.bodies.account();
-    let mut collected = pin!(collect(request.into_body(), limits, memory));
+    let mut collected = pin!(collect(request.into_body(), declared, limits, memory));
     // As a rule it came with the headers, and needs no timer.
     if let Some(read) = at_hand(collected.as_mut()).await {
         return read;
@@ -82,6 +82,7 @@ async fn at_hand<F: Future>(mut future: Pin<&mut F>) -> Option<F::Output> {
 
 async fn collect(
     body: Body,
+    declared: Option<u64>,
     limits: BodyLimits,
     memory: MemoryAccount,
 ) -> Result<ReadBody, HttpError> {
@@ -94,7 +95,9 @@ async fn collect(
         seen = seen.saturating_add(piece.len());
         if seen <= limits.bytes {
             let before = kept.capacity();
-            kept.reserve(piece.len());
+            if seen > before {
+                kept.reserve_exact(room(before, seen, declared) - kept.len());
+            }
             memory
                 .grow_within(kept.capacity() - before, PATIENCE)
                 .await
@@ -114,6 +117,14 @@ async fn collect(
         let text = kept.into();
         Ok(ReadBody { text, memory })
     }
+}
+
+/// Returns the room to make for a body of which `seen` bytes are there: twice as much as before, so that little is copied,
+/// but no more than it declares.
+fn room(before: usize, seen: usize, declared: Option<u64>) -> usize {
+    let declared = declared.and_then(|length| usize::try_from(length).ok());
+    let doubled = before.saturating_mul(2);
+    doubled.min(declared.unwrap_or(usize::MAX)).max(seen)
 }
 
 /// Checks that the body is of one of `media_types`, in UTF-8 and not compressed.
@@ -153,4 +164,19 @@ fn declared_length(headers: &HeaderMap) -> Option<u64> {
 fn too_large(limits: BodyLimits) -> HttpError {
     let message = format!("the body is larger than {} bytes", limits.bytes);
     HttpError::new(code::BODY_TOO_LARGE, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::room;
+
+    #[test]
+    fn room_doubles_up_to_what_is_declared() {
+        assert_eq!(room(0, 10, None), 10);
+        assert_eq!(room(10, 11, None), 20);
+        assert_eq!(room(10, 50, None), 50);
+        assert_eq!(room(10, 11, Some(15)), 15);
+        assert_eq!(room(10, 15, Some(15)), 15);
+        assert_eq!(room(10, 11, Some(u64::MAX)), 20);
+    }
 }

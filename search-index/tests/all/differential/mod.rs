@@ -25,14 +25,7 @@ use run::Pair;
 use search_index::embedded::EmbeddedEngine;
 use search_index::opensearch::{OpenSearch, OpenSearchOptions};
 
-fn setting(name: &str, default: u64) -> u64 {
-    match std::env::var(name) {
-        Ok(text) => text
-            .parse()
-            .unwrap_or_else(|_| panic!("{name} is no number: {text}")),
-        Err(_) => default,
-    }
-}
+use crate::random_tests::setting;
 
 /// Runs searches on two engines, which have to answer alike.
 #[expect(clippy::print_stdout, reason = "the counts are for people to read")]
