@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
-use oxrdf::{GraphNameRef, NamedNode, NamedNodeRef, Term, TermRef};
+use oxrdf::{GraphNameRef, LiteralRef, NamedNode, NamedNodeRef, Term, TermRef};
 
 use super::Image;
 use super::columns::Property;
@@ -409,25 +409,12 @@ impl<'i> QuadSource for Reader<'i> {
 
     fn text_size(&self, term: &u32) -> usize {
         if !self.is_ordered(*term) {
-            return self.with_other(*term, |term| match term {
-                Term::NamedNode(node) => node.as_str().len(),
-                Term::BlankNode(node) => node.as_str().len(),
-                Term::Literal(literal) => literal.value().len(),
-                #[allow(
-                    unreachable_patterns,
-                    reason = "other kinds of terms are a feature of oxrdf"
-                )]
-                other => other.to_string().len(),
-            });
+            return self.with_other(*term, |term| TermView::from(term.as_ref()).text_len());
         }
         let image = &self.data.image;
-        match image.terms.get(&image.bytes, *term) {
-            TermView::Iri { prefix, rest } => prefix.len() + rest.len(),
-            TermView::Blank(name) => name.len(),
-            TermView::Literal(literal) => {
-                literal.value().len() + literal.language().map_or(0, str::len)
-            }
-        }
+        let term = image.terms.get(&image.bytes, *term);
+        let tag = term.literal().and_then(LiteralRef::language);
+        term.text_len() + tag.map_or(0, str::len)
     }
 
     fn iri_size(&self, node: &u32) -> usize {

@@ -195,8 +195,7 @@ impl Terms {
 
     /// Returns whether a term is a string without a tag. Those are in the order of their texts.
     pub(super) fn is_string(&self, bytes: &Bytes, id: u32) -> bool {
-        let literal = self.get(bytes, id).literal();
-        literal.is_some_and(is_plain)
+        id >= self.nodes && self.get(bytes, id).literal().is_some_and(is_plain)
     }
 
     /// Shows a term as one of the data model.
