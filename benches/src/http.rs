@@ -33,6 +33,18 @@ pub enum HttpError {
     /// The exchange failed.
     #[error("failed to exchange messages")]
     Exchange(#[from] hyper::Error),
+    /// The connection broke.
+    #[error("the connection failed")]
+    Connection(#[source] std::io::Error),
+    /// The server closes a connection that waits for an answer.
+    #[error("the server closed the connection before the answer was whole")]
+    Closed,
+    /// The answer is not one of HTTP.
+    #[error("the head of the answer is malformed")]
+    Head(#[from] httparse::Error),
+    /// The answer does not tell how long it is.
+    #[error("the answer has no length")]
+    Length,
     /// The service refuses.
     #[error("the service answers {0}")]
     Status(StatusCode),

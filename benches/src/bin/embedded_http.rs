@@ -13,7 +13,7 @@ use clap::Parser;
 use graph_store::image::ImageStore;
 use servers::config::Settings;
 use servers::logging;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
 #[global_allocator]
@@ -77,7 +77,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         }))?,
         store: embedded::load(config)?,
         servers,
-        clients: Runtime::new()?,
+        // One thread: whatever clients take is taken from both servers.
+        clients: Builder::new_current_thread().enable_io().build()?,
     };
     let mut out = io::stdout().lock();
     writeln!(out, "{HEAD}")?;
