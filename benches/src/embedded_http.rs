@@ -93,7 +93,7 @@ pub struct Contest {
 /// A way to answer a template: a server, and the requests that are sent to it.
 struct Way {
     address: SocketAddr,
-    bodies: Arc<[Bytes]>,
+    bodies: Vec<Bytes>,
 }
 
 /// What the handler answers with.

@@ -144,6 +144,14 @@ where
     Ok(address)
 }
 
+/// Connects to a server; what is sent goes out at once.
+pub(crate) async fn connect(address: SocketAddr) -> Result<TcpStream, HttpError> {
+    let stream = TcpStream::connect(address).await;
+    let stream = stream.map_err(HttpError::Connect)?;
+    stream.set_nodelay(true).map_err(HttpError::Connect)?;
+    Ok(stream)
+}
+
 /// A connection that is kept open.
 pub struct Connection {
     host: String,
@@ -156,10 +164,7 @@ impl Connection {
     /// # Errors
     /// When nothing listens.
     pub async fn open(address: SocketAddr) -> Result<Self, HttpError> {
-        let stream = TcpStream::connect(address)
-            .await
-            .map_err(HttpError::Connect)?;
-        stream.set_nodelay(true).map_err(HttpError::Connect)?;
+        let stream = connect(address).await?;
         let (sender, connection) = handshake(TokioIo::new(stream)).await?;
         tokio::spawn(connection);
         Ok(Connection {

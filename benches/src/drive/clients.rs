@@ -14,7 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::DriveError;
-use crate::http::HttpError;
+use crate::http::{HttpError, connect};
 use crate::measure::{Samples, cpu_time};
 
 /// How an answer of the service begins that holds errors.
@@ -102,12 +102,8 @@ struct Head {
 
 impl Client {
     async fn connect(address: SocketAddr) -> Result<Self, HttpError> {
-        let stream = TcpStream::connect(address)
-            .await
-            .map_err(HttpError::Connect)?;
-        stream.set_nodelay(true).map_err(HttpError::Connect)?;
         Ok(Client {
-            stream,
+            stream: connect(address).await?,
             received: BytesMut::new(),
         })
     }

@@ -8,7 +8,7 @@ mod report;
 
 use std::future::ready;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -305,7 +305,7 @@ impl Driver {
         connections: usize,
         time: Duration,
     ) -> Result<(Samples, f64), DriveError> {
-        let bodies: Arc<[Bytes]> = jobs.iter().map(|job| job.body.clone()).collect();
+        let bodies: Vec<Bytes> = jobs.iter().map(|job| job.body.clone()).collect();
         let asking = keep_busy(self.address, &bodies, connections, time);
         let (samples, took) = self.runtime.block_on(asking)?;
         let per_second = samples.summary().count as f64 / took.as_secs_f64();
