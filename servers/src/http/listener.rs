@@ -4,8 +4,10 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::num::NonZero;
 use std::pin::pin;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -24,6 +26,7 @@ use super::connection::Connection;
 use super::login::PeerAddress;
 use super::poll_again::PollAgain;
 use super::rejection::Rejections;
+use super::threads::Threads;
 use crate::config::Settings;
 
 /// Maximum size of the headers of a request, and of what is read of a body at once.
@@ -42,6 +45,9 @@ pub enum ServeError {
         #[source]
         source: io::Error,
     },
+    /// The operating system refuses the threads that run connections.
+    #[error("failed to start threads for connections")]
+    Threads(#[source] io::Error),
 }
 
 fn hint(error: &io::Error) -> &'static str {
@@ -93,6 +99,8 @@ pub(crate) struct Listener {
     address: SocketAddr,
     bounds: ConnectionBounds,
     busy_poll: BusyPoll,
+    /// What runs connections; `None` for the runtime of the service.
+    threads: Option<Threads>,
 }
 
 impl Listener {
@@ -115,6 +123,21 @@ impl Listener {
                 shutdown: settings.shutdown_timeout,
             },
             busy_poll: BusyPoll::of(settings),
+            threads: None,
+        })
+    }
+
+    /// Has threads run connections that do nothing else: for a service that answers most requests where it reads them.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the operating system refuses the threads.
+    pub(super) async fn with_threads(self) -> Result<Self, ServeError> {
+        let count = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+        let threads = Threads::start(count).await.map_err(ServeError::Threads)?;
+        Ok(Listener {
+            threads: Some(threads),
+            ..self
         })
     }
 
@@ -139,12 +162,13 @@ impl Listener {
         stop: impl Future<Output = ()>,
         drain: impl FnOnce(),
     ) where
-        A: Future<Output = Response> + Send,
+        A: Future<Output = Response> + Send + 'static,
     {
         let Listener {
             listener,
             bounds,
             busy_poll,
+            threads,
             ..
         } = self;
         let mut http = http1::Builder::new();
@@ -167,31 +191,15 @@ impl Listener {
             };
             let held = permit.ok().map(|permit| Held(Arc::new(permit)));
             let connected = Connected { peer, held };
-            let stream = Connection::new(stream, bounds.send);
-            let stream = TokioIo::new(Rejections::new(stream));
-            let (answer, of_requests) = (answer.clone(), connected.clone());
-            let service = service_fn(move |request: hyper::Request<_>| {
-                let answered = answer(request.map(Body::new), of_requests.clone());
-                async { Ok::<_, Infallible>(answered.await) }
-            });
-            let connection = http.serve_connection(stream, service).with_upgrades();
-            let ending = ending.clone();
-            let connection = async move {
-                let _connected = connected;
-                let mut connection = pin!(connection);
-                let ended = tokio::select! {
-                    ended = &mut connection => ended,
-                    () = ending.cancelled() => {
-                        connection.as_mut().graceful_shutdown();
-                        connection.await
-                    }
-                };
-                // Clients that go away are no concern of an operator.
-                if let Err(error) = ended {
-                    tracing::debug!(%error, "connection ended");
-                }
+            let (http, answer, ending) = (http.clone(), answer.clone(), ending.clone());
+            let connection = move |stream| {
+                let stream = Connection::new(stream, bounds.send);
+                serve_connection(http, stream, answer, connected, ending)
             };
-            tokio::spawn(PollAgain::new(connection, busy_poll));
+            match &threads {
+                Some(threads) => threads.spawn(stream, connection, busy_poll),
+                None => drop(tokio::spawn(PollAgain::new(connection(stream), busy_poll))),
+            }
         }
         drop(listener);
         drain();
@@ -201,7 +209,40 @@ impl Listener {
         let ended = connections.acquire_many(most);
         if tokio::time::timeout(bounds.shutdown, ended).await.is_err() {
             tracing::warn!("requests were still open at the end of the shutdown timeout");
+        } else if let Some(threads) = threads {
+            threads.end().await;
         }
+    }
+}
+
+/// Serves the requests of a connection, until either side ends it.
+async fn serve_connection<A>(
+    http: http1::Builder,
+    stream: Connection<TcpStream>,
+    answer: impl Fn(Request, Connected) -> A,
+    connected: Connected,
+    ending: CancellationToken,
+) where
+    A: Future<Output = Response>,
+{
+    let of_requests = connected.clone();
+    let service = service_fn(move |request: hyper::Request<_>| {
+        let answered = answer(request.map(Body::new), of_requests.clone());
+        async { Ok::<_, Infallible>(answered.await) }
+    });
+    let stream = TokioIo::new(Rejections::new(stream));
+    let connection = http.serve_connection(stream, service).with_upgrades();
+    let mut connection = pin!(connection);
+    let ended = tokio::select! {
+        ended = &mut connection => ended,
+        () = ending.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    // Clients that go away are no concern of an operator.
+    if let Err(error) = ended {
+        tracing::debug!(%error, "connection ended");
     }
 }
 

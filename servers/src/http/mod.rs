@@ -38,6 +38,7 @@ mod server;
 mod soml;
 mod soml_rbac;
 mod streams;
+mod threads;
 
 pub use authentication::authenticated;
 pub use front::with_middleware;

@@ -173,6 +173,10 @@ impl Server {
     pub async fn listen(app: Arc<App>) -> Result<Self, ServeError> {
         let address = SocketAddr::new(app.settings.host, app.settings.port);
         let listener = Listener::bind(address, &app.settings).await?;
+        let listener = match app.store.local() {
+            Some(_) => listener.with_threads().await?,
+            None => listener,
+        };
         Ok(Server { app, listener })
     }
 
