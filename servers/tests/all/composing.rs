@@ -65,6 +65,13 @@ impl Watch {
         self.folder.path().join(name)
     }
 
+    /// Replaces the schema of the moons at once, so that no part of it is ever read.
+    fn replace_moons(&self, text: &str) {
+        let whole = self.path("new.graphql");
+        fs::write(&whole, text).unwrap();
+        fs::rename(whole, self.path("moons.graphql")).unwrap();
+    }
+
     fn supergraph(&self) -> String {
         fs::read_to_string(self.path("supergraph.graphql")).unwrap()
     }
@@ -115,16 +122,12 @@ fn a_supergraph_follows_its_files_and_stays_when_they_are_broken() {
     let first = watch.supergraph();
     assert!(first.contains("moons: [String]"), "{first}");
 
-    fs::write(
-        watch.path("moons.graphql"),
-        MOONS.replace("moons:", "satellites:"),
-    )
-    .unwrap();
+    watch.replace_moons(&MOONS.replace("moons:", "satellites:"));
     watch.until(WRITTEN);
     let second = watch.supergraph();
     assert!(second.contains("satellites: [String]"), "{second}");
 
-    fs::write(watch.path("moons.graphql"), BROKEN).unwrap();
+    watch.replace_moons(BROKEN);
     let errors = watch.until(UNCHANGED);
     assert!(errors.contains("error[KEY_INVALID_FIELDS]: "), "{errors}");
     assert!(errors.contains("--> moons.graphql:1:13"), "{errors}");
@@ -139,7 +142,7 @@ fn a_supergraph_follows_its_files_and_stays_when_they_are_broken() {
     );
     assert_eq!(watch.supergraph(), second);
 
-    fs::write(watch.path("moons.graphql"), MOONS).unwrap();
+    watch.replace_moons(MOONS);
     watch.until(WRITTEN);
     assert_eq!(watch.supergraph(), first);
     watch.stop();

@@ -98,10 +98,15 @@ impl Collector {
 
     /// Waits until so many spans have arrived; returns all of them.
     pub(super) fn spans(&self, at_least: usize) -> Vec<Span> {
+        self.until(|spans| spans.len() >= at_least)
+    }
+
+    /// Waits until what was sent is as wanted, and returns it.
+    pub(super) fn until(&self, is_as_wanted: impl Fn(&[Span]) -> bool) -> Vec<Span> {
         let begun = Instant::now();
         loop {
             let spans = self.taken.lock().unwrap().spans.clone();
-            if spans.len() >= at_least {
+            if is_as_wanted(&spans) {
                 return spans;
             }
             assert!(begun.elapsed() < PATIENCE, "{spans:#?}");
