@@ -151,6 +151,30 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_client_that_has_taken_everything_may_wait_for_more_as_long_as_it_likes() {
+        let (ours, mut theirs) = duplex(1 << 10);
+        let mut connection = Connection::new(ours, 30 * SECOND);
+        let reading = tokio::spawn(async move {
+            let (mut buffer, mut all) = ([0; 100], 0);
+            loop {
+                // Each time some bytes wait for it.
+                tokio::time::sleep(SECOND).await;
+                match theirs.read(&mut buffer).await.unwrap() {
+                    0 => return all,
+                    read => all += read,
+                }
+            }
+        });
+        for _ in 0..3 {
+            connection.write_all(&[0; 1_500]).await.unwrap();
+            connection.flush().await.unwrap();
+            tokio::time::sleep(3_600 * SECOND).await;
+        }
+        drop(connection);
+        assert_eq!(reading.await.unwrap(), 3 * 1_500);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_slow_client_that_goes_on_reading_gets_everything() {
         let (ours, mut theirs) = duplex(32 << 10);
         let mut connection = Connection::new(ours, 30 * SECOND);

@@ -8,8 +8,8 @@ use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgr
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::response::Response as HttpResponse;
-use futures::StreamExt;
 use futures::stream::BoxStream;
+use futures::{Stream, StreamExt};
 use graphql_service::{Caller, GraphqlError, code as shared};
 use serde_json::value::RawValue;
 use tokio::time::{Instant, Interval, MissedTickBehavior, timeout, timeout_at};
@@ -201,11 +201,13 @@ impl Session {
         let mut signs = signs_of_life(self.streams.settings.keep_alive);
         loop {
             let done = tokio::select! {
-                message = socket.recv() => self.received(socket, message).await,
+                next = message_or_tick(socket, &mut signs) => match next {
+                    Next::Message(message) => self.received(socket, message).await,
+                    Next::Tick => self.ask(socket).await,
+                },
                 Some((id, said)) = self.operations.next(), if !self.operations.is_empty() => {
                     self.say(socket, &id, said).await
                 }
-                () = tick(&mut signs) => self.ask(socket).await,
                 Some(()) = &mut expired => {
                     Err(End::Close(closing::FORBIDDEN, token_expired().message))
                 }
@@ -227,6 +229,27 @@ fn signs_of_life(interval: Duration) -> Option<Interval> {
         .then(|| tokio::time::interval_at(Instant::now() + interval, interval))?;
     signs.set_missed_tick_behavior(MissedTickBehavior::Delay);
     Some(signs)
+}
+
+/// What a conversation goes on with.
+enum Next<M> {
+    /// The client has sent something; `None` at the end.
+    Message(Option<M>),
+    /// The client is to be asked for a sign of life.
+    Tick,
+}
+
+/// Waits for a message, and for the time to ask for one. A message that has arrived comes first: it is a sign of life,
+/// however long it has waited while something was sent.
+async fn message_or_tick<M>(
+    messages: &mut (impl Stream<Item = M> + Unpin),
+    signs: &mut Option<Interval>,
+) -> Next<M> {
+    tokio::select! {
+        biased;
+        message = messages.next() => Next::Message(message),
+        () = tick(signs) => Next::Tick,
+    }
 }
 
 async fn tick(signs: &mut Option<Interval>) {
@@ -452,4 +475,26 @@ fn brought(
         headers.push((name, value));
     }
     Ok(headers)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::stream;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_client_has_sent_comes_before_the_question_whether_it_is_there() {
+        let interval = Duration::from_secs(15);
+        // Which one of two is taken is a matter of chance elsewhere.
+        for _ in 0..100 {
+            let mut signs = signs_of_life(interval);
+            let mut messages = stream::iter(["pong"]).chain(stream::pending());
+            tokio::time::advance(2 * interval).await;
+            let next = message_or_tick(&mut messages, &mut signs).await;
+            assert!(matches!(next, Next::Message(Some("pong"))));
+            let next = message_or_tick(&mut messages, &mut signs).await;
+            assert!(matches!(next, Next::Tick));
+        }
+    }
 }
