@@ -70,7 +70,9 @@ impl SdlCell {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
+    use std::sync::mpsc;
+
+    use tokio::sync::Notify;
 
     use super::*;
 
@@ -80,23 +82,32 @@ mod tests {
         let prints = Arc::new(AtomicUsize::new(0));
         let slots = Arc::new(Slots::new(Some(2), 4));
         let here = std::thread::current().id();
+        let started = Arc::new(Notify::new());
+        let (go_on, waits) = mpsc::channel::<()>();
+        let waits = Arc::new(std::sync::Mutex::new(waits));
         let ask = || {
             let prints = Arc::clone(&prints);
             let (cell, slots) = (cell.clone(), Arc::clone(&slots));
+            let (started, waits) = (Arc::clone(&started), Arc::clone(&waits));
             async move {
                 let print = move || {
                     assert_ne!(std::thread::current().id(), here);
                     prints.fetch_add(1, Ordering::SeqCst);
-                    std::thread::sleep(Duration::from_millis(50));
+                    started.notify_one();
+                    let _ = waits.lock().unwrap().recv();
                     "type Query".to_owned()
                 };
                 cell.get(&slots, print).await.unwrap()
             }
         };
         // This caller goes away while it is printed for it.
-        let gone = tokio::time::timeout(Duration::from_millis(10), ask()).await;
-        assert!(gone.is_err());
+        tokio::select! {
+            _ = ask() => panic!("it is still printed"),
+            () = started.notified() => {}
+        }
         let asked: Vec<_> = (0..8).map(|_| tokio::spawn(ask())).collect();
+        tokio::task::yield_now().await;
+        drop(go_on);
         let mut tags = std::collections::HashSet::new();
         for printed in asked {
             let printed = printed.await.unwrap();

@@ -30,11 +30,8 @@ mod supergraphs;
 /// Changes of each seed.
 const CHANGES: u64 = 10;
 
-/// How long one input may take; a build without optimization on a busy machine gets more.
-const SOON: Duration = match cfg!(debug_assertions) {
-    true => Duration::from_secs(20),
-    false => Duration::from_secs(1),
-};
+/// How long one input may take, on a busy machine too. What is not bounded takes longer.
+const SOON: Duration = Duration::from_secs(60);
 
 fn changes() -> u64 {
     let changes = std::env::var("GATEWAY_FUZZ").ok();

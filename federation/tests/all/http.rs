@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use federation::supergraph::Subgraph;
@@ -38,10 +38,16 @@ fn subgraph() -> Subgraph {
     supergraph.subgraphs()[0].clone()
 }
 
-fn options() -> HttpOptions {
+/// Longer than anything takes that works, on a busy machine too.
+pub(crate) const LONG: Duration = Duration::from_secs(600);
+
+/// Options whose time-outs do not matter.
+pub(crate) fn options() -> HttpOptions {
     let mut options = HttpOptions::default();
-    options.idle_timeout = Duration::from_secs(20);
-    options.request_timeout = Duration::from_secs(20);
+    options.connect_timeout = LONG;
+    options.idle_timeout = LONG;
+    options.request_timeout = LONG;
+    options.pool_idle_timeout = LONG;
     options
 }
 
@@ -165,13 +171,16 @@ fn redirects_are_not_followed() {
 
 #[test]
 fn dropping_a_request_closes_its_exchange() {
-    let server = Server::start(Behaviour::Silent);
+    let server = Arc::new(Server::start(Behaviour::Silent));
     let transport = transport(&server.url(), options());
     runtime().block_on(async {
+        let asked = Arc::clone(&server);
+        let asked = tokio::task::spawn_blocking(move || asked.is_asked());
         let context = RequestContext::new();
-        let pending = send(&transport, &context);
-        let given_up = tokio::time::timeout(Duration::from_millis(200), pending).await;
-        assert!(given_up.is_err());
+        tokio::select! {
+            answer = send(&transport, &context) => panic!("{answer:?}"),
+            asked = asked => assert!(asked.unwrap(), "nothing is sent"),
+        }
         // The runtime goes on, as that of a server does.
         tokio::task::spawn_blocking(move || assert!(server.is_abandoned()))
             .await
@@ -194,8 +203,8 @@ fn each_time_out_ends_the_exchange_on_its_own() {
         Duration::from_secs(60),
     ));
     let mut idle = options();
-    // The wait for the head includes that for the connection.
-    (idle.idle_timeout, idle.connect_timeout) = (short, short);
+    // The wait for the head includes that for the connection, which has no time-out of its own here.
+    (idle.idle_timeout, idle.connect_timeout) = (short, Duration::ZERO);
     let mut whole = options();
     whole.request_timeout = short;
     let none = RequestContext::new();
@@ -210,7 +219,6 @@ fn each_time_out_ends_the_exchange_on_its_own() {
     ];
     for (server, options, context, expected) in cases {
         let transport = transport(&server.url(), options.clone());
-        let begun = Instant::now();
         let context = match context.deadline {
             Some(_) => late(),
             None => context.clone(),
@@ -222,7 +230,6 @@ fn each_time_out_ends_the_exchange_on_its_own() {
             other => panic!("{other:?}"),
         };
         assert_eq!(phase, expected);
-        assert!(begun.elapsed() < Duration::from_secs(10));
     }
     assert_eq!(Phase::Connecting.to_string(), "connecting");
 }

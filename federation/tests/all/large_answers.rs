@@ -1,13 +1,16 @@
 //! Large answers are read and written in slots, small ones on the async worker.
 
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use federation::{Gateway, GatewayOptions, InProcess, Supergraph};
 use graphql_service::{MemoryBudget, Request, RequestContext, Service, Slots, Weight};
 use serde_json::{Value as Json, json};
 
 const QUERY: &str = "{ topProducts { name } }";
+
+/// How long a test waits for what must happen, on a busy machine too.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Returns a gateway over one subgraph that answers with as many products as are given, of 64 bytes or more each. The
 /// operation is planned, so that nothing but its answer needs a slot.
@@ -41,6 +44,17 @@ async fn occupied(slots: &Arc<Slots>, weight: Weight) -> mpsc::Sender<()> {
     end
 }
 
+/// Waits until a job waits for a slot of a weight.
+async fn is_waiting(slots: &Slots, weight: Weight) {
+    let waiting = async {
+        while slots.waiting(weight) == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    let waiting = tokio::time::timeout(PATIENCE, waiting).await;
+    waiting.expect("a job waits");
+}
+
 async fn respond(gateway: &Gateway, context: RequestContext) -> Json {
     let request = Request::new(QUERY);
     let response = gateway.respond(request, context).await;
@@ -62,7 +76,7 @@ async fn a_large_answer_waits_for_a_slot_of_its_weight_and_a_small_one_needs_non
         let mut large = std::pin::pin!(large);
         tokio::select! {
             response = &mut large => panic!("{} without a slot", count(&response)),
-            () = async { while slots.waiting(weight) == 0 { tokio::task::yield_now().await } } => {}
+            () = is_waiting(&slots, weight) => {}
         }
         let small = respond(&products(10, &slots), RequestContext::new()).await;
         assert_eq!(count(&small), 10);
@@ -87,7 +101,9 @@ async fn an_answer_for_which_there_is_no_slot_is_an_error_and_gives_its_memory_b
     assert_eq!(budget.held(), 0);
     drop(end);
     // The slot is free a moment later.
+    let begun = Instant::now();
     while count(&respond(&gateway, context()).await) != 2_000 {
+        assert!(begun.elapsed() < PATIENCE, "the slot is never free");
         tokio::task::yield_now().await;
     }
     assert_eq!(budget.held(), 0);
@@ -118,7 +134,7 @@ async fn an_operation_is_planned_in_a_slot_once_however_short_it_is() {
     let mut first = std::pin::pin!(respond());
     tokio::select! {
         response = &mut first => panic!("{:?} without a slot", response.body),
-        () = async { while slots.waiting(Weight::Medium) == 0 { tokio::task::yield_now().await } } => {}
+        () = is_waiting(&slots, Weight::Medium) => {}
     }
     drop(end);
     assert!(first.await.body.to_bytes().starts_with(b"{\"data\""));

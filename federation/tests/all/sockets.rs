@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+/// How long a test waits for what must happen, on a busy machine too.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
 /// What a server does with a request.
 #[derive(Clone)]
 pub(crate) enum Behaviour {
@@ -83,16 +86,30 @@ impl Server {
         format!("http://{}/graphql", self.address)
     }
 
+    /// Waits until a request has arrived.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.seen
+            .comes_to(|seen| !seen.requests.lock().unwrap().is_empty())
+    }
+
     /// Waits until the client has closed a connection that owed it an answer.
     pub(crate) fn is_abandoned(&self) -> bool {
+        self.seen
+            .comes_to(|seen| seen.abandoned.load(Ordering::SeqCst) > 0)
+    }
+}
+
+impl Seen {
+    /// Waits until something is so; returns whether it is.
+    fn comes_to(&self, is_so: impl Fn(&Seen) -> bool) -> bool {
         let begun = Instant::now();
-        while begun.elapsed() < Duration::from_secs(10) {
-            if self.seen.abandoned.load(Ordering::SeqCst) > 0 {
-                return true;
+        while !is_so(self) {
+            if begun.elapsed() > PATIENCE {
+                return false;
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        false
+        true
     }
 }
 

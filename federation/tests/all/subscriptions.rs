@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -21,7 +21,8 @@ use graphql_service::{
 };
 use serde_json::{Value, json};
 
-use crate::http::runtime;
+use crate::http::{LONG, runtime};
+use crate::sockets::PATIENCE;
 
 const CLOCK: &str = r#"
     extend schema @link(url: "https://specs.apollo.dev/federation/v2.6", import: ["@key", "@authenticated"])
@@ -52,6 +53,8 @@ pub(crate) fn supergraph() -> Arc<Supergraph> {
 struct Planets {
     events: Mutex<Option<UnboundedReceiver<Result<Bytes, TransportError>>>>,
     sent: Mutex<Vec<Value>>,
+    /// The deadlines of requests for names.
+    deadlines: Mutex<Vec<Option<Instant>>>,
     /// Subscriptions that were given up.
     ended: Arc<AtomicUsize>,
 }
@@ -70,8 +73,9 @@ impl SubgraphTransport for Planets {
         &self,
         _subgraph: &Subgraph,
         request: SubgraphRequest,
-        _context: &RequestContext,
+        context: &RequestContext,
     ) -> Result<Bytes, TransportError> {
+        self.deadlines.lock().unwrap().push(context.deadline);
         let request: Value = serde_json::from_slice(&request.body).unwrap();
         let id = request["variables"]["representations"][0]["id"].clone();
         self.sent.lock().unwrap().push(request);
@@ -119,6 +123,7 @@ fn scene(limits: GatewayLimits) -> Scene {
     let transport = Arc::new(Planets {
         events: Mutex::new(Some(receiver)),
         sent: Mutex::default(),
+        deadlines: Mutex::default(),
         ended: Arc::default(),
     });
     let mut options = GatewayOptions::default();
@@ -186,13 +191,15 @@ async fn end(events: &mut BoxStream<'static, Event>) -> (String, Value) {
 
 /// Waits until the subscription at the subgraph is given up.
 async fn given_up(scene: &Scene) {
-    for _ in 0..1_000 {
-        if scene.open() == 1 {
-            return;
-        }
+    let begun = Instant::now();
+    while scene.open() == 0 {
+        assert!(
+            begun.elapsed() < PATIENCE,
+            "the subgraph is still subscribed to"
+        );
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    panic!("the subgraph is still subscribed to");
+    assert_eq!(scene.open(), 1);
 }
 
 fn risen(id: &str) -> Value {
@@ -268,17 +275,52 @@ fn what_fails_for_one_event_is_in_that_event() {
 fn each_event_has_the_time_of_a_request() {
     runtime().block_on(async {
         let scene = scene(GatewayLimits::default());
-        let context = RequestContext::new().with_timeout(Duration::from_millis(300));
+        let context = RequestContext::new().with_timeout(LONG);
+        let first = context.deadline.unwrap();
         let Replies::Several(mut events) = scene.replies(QUERY, context).await else {
             panic!("it is a subscription");
         };
-        tokio::time::sleep(Duration::from_millis(400)).await;
-        for id in ["slow", "6"] {
+        for id in ["1", "2"] {
             scene.risen(id);
+            assert_eq!(next(&mut events).await, risen(id));
         }
+        let deadlines = scene.transport.deadlines.lock().unwrap().clone();
+        let [Some(second), Some(third)] = deadlines[..] else {
+            panic!("{deadlines:?}");
+        };
+        assert!(first < second && second < third);
+    });
+}
+
+#[test]
+fn an_event_that_takes_too_long_has_an_error_and_the_subscription_goes_on() {
+    runtime().block_on(async {
+        let mut time = Duration::from_millis(100);
+        let (scene, mut events) = loop {
+            let scene = scene(GatewayLimits::default());
+            let context = RequestContext::new().with_timeout(time);
+            if let Replies::Several(events) = scene.replies(QUERY, context).await {
+                break (scene, events);
+            }
+            // On a busy machine the time may be over before the subscription begins.
+            assert!(time < PATIENCE, "it is a subscription");
+            time *= 2;
+        };
+        let code = "DEADLINE_EXCEEDED";
+        scene.risen("slow");
         let slow = next(&mut events).await;
-        assert_eq!(slow["errors"][0]["extensions"]["code"], "DEADLINE_EXCEEDED");
-        assert_eq!(next(&mut events).await, risen("6"));
+        assert_eq!(slow["errors"][0]["extensions"]["code"], code);
+        let begun = Instant::now();
+        loop {
+            scene.risen("6");
+            let six = next(&mut events).await;
+            if six == risen("6") {
+                break;
+            }
+            // So may that of an event whose name is there at once.
+            assert_eq!(six["errors"][0]["extensions"]["code"], code);
+            assert!(begun.elapsed() < PATIENCE, "{six}");
+        }
     });
 }
 

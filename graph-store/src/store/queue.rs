@@ -239,7 +239,7 @@ mod tests {
         for late in block_on(late) {
             assert!(matches!(late, Err(StoreError::Deadline)));
         }
-        let context = CallContext::new().with_timeout(Duration::from_secs(3600));
+        let context = CallContext::new().with_timeout(Duration::from_secs(600));
         let cancellation = context.cancellation.clone();
         let cancel = std::thread::spawn(move || cancellation.cancel());
         let cancelled = block_on(queue.turn(&context));

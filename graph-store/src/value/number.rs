@@ -395,7 +395,7 @@ mod tests {
     /// A number of many digits is compared and written in time proportional to its length.
     #[test]
     fn very_long_numbers_take_linear_time() {
-        let digits = "7".repeat(2_000_000);
+        let digits = "7".repeat(4_000_000);
         let started = Instant::now();
         let long = number(&digits, "integer");
         let next = number(&format!("{digits}.5"), "decimal");
@@ -404,8 +404,8 @@ mod tests {
         assert_eq!(number(&format!("000{digits}.000"), "decimal"), long);
         assert!(long.to_double().is_infinite());
         assert_eq!(long.to_string().len(), digits.len());
-        // Naive arithmetic on so many digits takes minutes.
-        assert!(started.elapsed() < Duration::from_secs(20));
+        // Naive arithmetic on so many digits takes many minutes.
+        assert!(started.elapsed() < Duration::from_secs(60));
     }
 
     /// A naive reference model of a number: an integer and its power of ten.

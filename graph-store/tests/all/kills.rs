@@ -28,6 +28,8 @@ const FOLDER: &str = "KILLED_FOLDER";
 const KILLS_OF_FOLDER: u64 = 20;
 /// The longest that opening may take, built without optimization.
 const OPENED_IN: Duration = Duration::from_secs(60);
+/// How long the test waits for what the process must say, on a busy machine too.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A few random numbers; the quality does not matter.
 struct Random(u64);
@@ -191,7 +193,24 @@ impl Said {
     }
 }
 
-fn started(folder: &Path, seed: u64) -> (Child, BufReader<ChildStdout>) {
+/// A process that ends with the test, however that ends.
+struct Killed(Child);
+
+impl Killed {
+    fn kill(&mut self) {
+        self.0.kill().expect("it is killed");
+        self.0.wait().expect("it has ended");
+    }
+}
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn started(folder: &Path, seed: u64) -> (Killed, BufReader<ChildStdout>) {
     let program = std::env::current_exe().expect("this program");
     let mut child = Command::new(program)
         .args(["kills::child", "--exact", "--ignored", "--nocapture"])
@@ -202,7 +221,7 @@ fn started(folder: &Path, seed: u64) -> (Child, BufReader<ChildStdout>) {
         .spawn()
         .expect("this program starts");
     let out = child.stdout.take().expect("it is piped");
-    (child, BufReader::new(out))
+    (Killed(child), BufReader::new(out))
 }
 
 /// Returns how many triples there are of each request.
@@ -273,24 +292,26 @@ fn a_killed_process_leaves_what_it_answered() {
             answered += said.sequences.len();
             said = Said::default();
         }
-        let (mut child, out) = started(folder.path(), seed * 1_000 + kill);
         said.is_open = false;
         let lines = thread::scope(|scope| {
-            let (sender, opened) = std::sync::mpsc::channel();
+            let (mut child, out) = started(folder.path(), seed * 1_000 + kill);
+            let (sender, heard) = std::sync::mpsc::channel();
             let reader = scope.spawn(move || {
                 let lines = out.lines().map_while(Result::ok);
                 let lines = lines.inspect(|line| {
-                    if line == "#opened" {
+                    if line == "#opened" || line.starts_with("#done ") {
                         let _ = sender.send(());
                     }
                 });
                 lines.collect::<Vec<String>>()
             });
-            opened.recv().expect("the folder is opened");
+            heard.recv_timeout(PATIENCE).expect("the folder is opened");
+            if kill == 0 {
+                heard.recv_timeout(PATIENCE).expect("a request is answered");
+            }
             let most = if random.below(2) == 0 { 100 } else { 1_500 };
             thread::sleep(Duration::from_millis(random.below(most)));
-            child.kill().expect("it is killed");
-            child.wait().expect("it has ended");
+            child.kill();
             reader.join().expect("no panic")
         });
         lines.iter().for_each(|line| said.hear(line));

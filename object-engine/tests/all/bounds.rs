@@ -1,8 +1,7 @@
 //! What one request and all requests together may hold: bytes of answers, memory, threads.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use graph_store::oxigraph::OxigraphStore;
 use graphql_service::{
@@ -184,28 +183,34 @@ async fn long_requests_leave_the_worker_and_the_slots_of_short_ones() {
         "{ name near ".repeat(23) + "{ id ",
         " }".repeat(25)
     );
-    let context = RequestContext::new();
-    let cancellation = context.cancellation.clone();
-    let running = {
-        let (service, long) = (service.clone(), long.clone());
-        tokio::spawn(async move { service.execute(Request::new(long), context).await })
-    };
-    // The long one moves to the slot of long ones; whatever is medium goes on.
     let other = format!("{{ stone {{ {} }} }}", aliases("text", 500));
-    let answered = AtomicBool::new(false);
-    tokio::time::timeout(Duration::from_secs(60), async {
-        for _ in 0..20 {
+    let begun = Instant::now();
+    loop {
+        let context = RequestContext::new();
+        let cancellation = context.cancellation.clone();
+        let running = {
+            let (service, long) = (service.clone(), long.clone());
+            tokio::spawn(async move { service.execute(Request::new(long), context).await })
+        };
+        // The long one moves to the slot of long ones; whatever is medium goes on.
+        let mut beside = 0;
+        while beside < 20 && !running.is_finished() {
             let response = run(&service, other.clone()).await;
             assert_eq!(codes(&response), [""; 0]);
-            answered.store(true, Ordering::Relaxed);
+            beside += usize::from(!running.is_finished());
         }
-    })
-    .await
-    .expect("medium requests do not wait for the long one");
-    assert!(answered.load(Ordering::Relaxed) && !running.is_finished());
+        cancellation.cancel();
+        let ended = codes(&running.await.expect("no panic"));
+        if beside == 20 && ended == ["CANCELLED"] {
+            break;
+        }
+        // On a busy machine the long one may be done before.
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "{beside} medium requests are answered beside the long one, which ends with {ended:?}"
+        );
+    }
     assert_eq!(slots.waiting(Weight::Medium), 0);
-    cancellation.cancel();
-    assert_eq!(codes(&running.await.expect("no panic")), ["CANCELLED"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

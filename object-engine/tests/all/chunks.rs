@@ -249,13 +249,24 @@ fn a_store_that_fails_while_the_answer_is_written_gives_no_answer() {
 #[test]
 fn a_deadline_that_passes_while_the_answer_is_written_ends_it() {
     let store = store();
-    let (service, asked) = service(&store, false);
-    asked.stalls.store(true, Ordering::SeqCst);
-    let mut context = RequestContext::new();
-    context.deadline = Some(Instant::now() + Duration::from_millis(1_500));
-    let request = Request::new("{ thing { id size note } }");
-    let answer = crate::fixture::json(&crate::fixture::answer(&service, request, context));
-    let code = &answer["errors"][0]["extensions"]["code"];
-    assert_eq!(code, "DEADLINE_EXCEEDED", "{answer}");
-    assert_eq!(asked.later.lock().unwrap().len(), 2);
+    let mut time = Duration::from_millis(500);
+    loop {
+        let (service, asked) = service(&store, false);
+        asked.stalls.store(true, Ordering::SeqCst);
+        let context = RequestContext::new().with_timeout(time);
+        let request = Request::new("{ thing { id size note } }");
+        let answer = crate::fixture::json(&crate::fixture::answer(&service, request, context));
+        let code = &answer["errors"][0]["extensions"]["code"];
+        assert_eq!(code, "DEADLINE_EXCEEDED", "{answer}");
+        let later = asked.later.lock().unwrap().len();
+        if later == 2 {
+            break;
+        }
+        // On a busy machine the time may be over before the second chunk.
+        assert!(
+            later < 2 && time < Duration::from_secs(60),
+            "{later} chunks"
+        );
+        time *= 2;
+    }
 }

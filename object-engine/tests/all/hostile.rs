@@ -295,7 +295,7 @@ async fn long_names_are_quoted_in_part_and_at_once() {
         .await;
     assert!(response.body.len() < 3_000, "{} bytes", response.body.len());
     assert!(
-        started.elapsed() < Duration::from_secs(10),
+        started.elapsed() < Duration::from_secs(60),
         "{:?}",
         started.elapsed()
     );

@@ -129,6 +129,7 @@ impl std::fmt::Debug for Queue {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
+    use std::time::Duration;
 
     use futures::executor::block_on;
     use futures::future::join;
@@ -154,7 +155,8 @@ mod tests {
             let _ = ended.recv();
         });
         let others = async {
-            starts.recv().expect("the first job starts");
+            let start = starts.recv_timeout(Duration::from_secs(60));
+            start.expect("the first job starts");
             let waits = workers.run(|| 1);
             let refused = async {
                 let refused = workers.run(|| 2).await;

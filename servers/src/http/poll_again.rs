@@ -128,6 +128,8 @@ mod tests {
 
     use super::*;
 
+    const LONG: Duration = Duration::from_secs(60);
+
     /// Counts how often it is woken.
     #[derive(Default)]
     struct Task(AtomicUsize);
@@ -212,10 +214,11 @@ mod tests {
             }
         });
         for message in 0..messages {
-            assert_eq!(answered.recv().await, Some(message));
+            let answer = timeout(LONG, answered.recv()).await;
+            assert_eq!(answer, Ok(Some(message)));
         }
         sending.join().unwrap();
-        echo.await.unwrap();
+        timeout(LONG, echo).await.unwrap().unwrap();
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -251,8 +254,8 @@ mod tests {
                 sleep(Duration::from_millis(1)).await;
             }
         };
-        timeout(Duration::from_secs(60), looks).await.unwrap();
+        timeout(LONG, looks).await.unwrap();
         drop(sender);
-        waiting.await.unwrap();
+        timeout(LONG, waiting).await.unwrap().unwrap();
     }
 }

@@ -170,13 +170,20 @@ mod tests {
     use std::collections::HashMap;
     use std::future::pending;
     use std::thread::{self, ThreadId};
+    use std::time::Duration;
 
     use tokio::net::TcpListener;
     use tokio::task::yield_now;
+    use tokio::time::timeout;
 
     use super::*;
 
     const TWO: NonZero<usize> = NonZero::new(2).unwrap();
+
+    /// Waits for something that takes a moment.
+    async fn within<T>(work: impl Future<Output = T>) -> T {
+        timeout(Duration::from_secs(60), work).await.unwrap()
+    }
 
     /// A connection of this machine, from the side of the server and from that of the client.
     async fn connection() -> (TcpStream, TcpStream) {
@@ -195,7 +202,7 @@ mod tests {
             stream.readable().await.unwrap();
         };
         threads.spawn(served, lasts, BusyPoll::NEVER);
-        (client, thread.await.unwrap())
+        (client, within(thread).await.unwrap())
     }
 
     #[tokio::test]
@@ -211,16 +218,19 @@ mod tests {
 
         let freed = *of_thread.keys().next().unwrap();
         of_thread.remove(&freed);
-        while threads.threads.iter().all(|thread| thread.count() > 0) {
-            yield_now().await;
-        }
+        within(async {
+            while threads.threads.iter().all(|thread| thread.count() > 0) {
+                yield_now().await;
+            }
+        })
+        .await;
         let mut clients = Vec::new();
         for _ in 0..4 {
             let (client, thread) = open(&threads).await;
             assert_eq!(thread, freed);
             clients.push(client);
         }
-        threads.end().await;
+        within(threads.end()).await;
     }
 
     #[tokio::test]
@@ -237,10 +247,10 @@ mod tests {
             sender.send(goes_on).unwrap();
         };
         threads.spawn(served, starts, BusyPoll::NEVER);
-        let started = started.await.unwrap();
-        threads.end().await;
+        let started = within(started).await.unwrap();
+        within(threads.end()).await;
         go_on.send(()).unwrap();
-        assert_eq!(started.await.unwrap(), thread::current().id());
+        assert_eq!(within(started).await.unwrap(), thread::current().id());
     }
 
     #[tokio::test]
@@ -265,8 +275,8 @@ mod tests {
             pending().await
         };
         threads.spawn(served, never_ends, BusyPoll::NEVER);
-        started.await.unwrap();
-        threads.end().await;
-        ended.await.unwrap();
+        within(started).await.unwrap();
+        within(threads.end()).await;
+        within(ended).await.unwrap();
     }
 }

@@ -19,7 +19,9 @@ use serde_json::{Value, json};
 use servers::http::{GraphqlEndpoint, RequestBounds, with_middleware};
 use servers::resources::Resources;
 
-const TIMEOUT: Duration = Duration::from_secs(10);
+use crate::processes::PATIENCE;
+
+const TIMEOUT: Duration = Duration::from_secs(60);
 const POST: HeaderValue = HeaderValue::from_static("POST");
 const GRAPHQL_RESPONSE: &str = "application/graphql-response+json";
 
@@ -118,7 +120,8 @@ fn send(routes: Router, request: HttpRequest<Body>) -> (Parts, Value) {
         .unwrap();
     runtime.block_on(async {
         let service = TowerToHyperService::new(routes);
-        let (parts, body) = service.call(request).await.unwrap().into_parts();
+        let answer = tokio::time::timeout(PATIENCE, service.call(request));
+        let (parts, body) = answer.await.unwrap().unwrap().into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
         (parts, serde_json::from_slice(&bytes).unwrap())
     })

@@ -1,7 +1,7 @@
 //! The page at `/`, used in a real browser through the WebDriver protocol.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::iter;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,26 +13,21 @@ use servers::config::Settings;
 use crate::gateway::clock::Clock;
 use crate::gateway::process::Gateway;
 use crate::gateway::subgraph::Subgraph;
+use crate::processes::{PATIENCE, Running};
 use crate::service::Service;
 
 /// A headless Chromium with a profile of its own; it ends when this is dropped.
 struct Browser {
-    driver: Child,
     session: String,
+    _driver: Running,
     _profile: TempDir,
 }
 
 impl Browser {
     fn start() -> Browser {
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("chromedriver is installed: see CONTRIBUTING.md");
-        let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let port = lines
-            .map_while(Result::ok)
+        let mut driver = Command::new("chromedriver");
+        let driver = Running::start(driver.arg("--port=0").stderr(Stdio::null()));
+        let port = iter::from_fn(|| driver.line())
             .find_map(|line| {
                 let rest = line.split_once("started successfully on port ")?.1;
                 rest.trim_end_matches('.').parse::<u16>().ok()
@@ -58,8 +53,8 @@ impl Browser {
         let created = call("POST", &base, &capabilities);
         let id = created["sessionId"].as_str().unwrap();
         let browser = Browser {
-            driver,
             session: format!("{base}/{id}"),
+            _driver: driver,
             _profile: profile,
         };
         // What the browser's own first page asked for is no matter of ours.
@@ -115,7 +110,7 @@ impl Browser {
 
     /// Runs a script again and again until it returns something true.
     fn wait_for(&self, script: &str) -> Value {
-        let until = Instant::now() + Duration::from_secs(30);
+        let until = Instant::now() + PATIENCE;
         loop {
             let value = self.run(script);
             if !matches!(value, Value::Null | Value::Bool(false)) {
@@ -155,9 +150,9 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        let _ = ureq::delete(&self.session).call();
-        let _ = self.driver.kill();
-        let _ = self.driver.wait();
+        // This ends the browser; the driver is killed with its fields.
+        let request = ureq::delete(&self.session).config();
+        let _ = request.timeout_global(Some(PATIENCE)).build().call();
     }
 }
 
@@ -170,6 +165,7 @@ fn call(method: &str, url: &str, body: &Value) -> Value {
         .unwrap();
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .http_status_as_error(false)
+        .timeout_global(Some(PATIENCE))
         .build()
         .into();
     let text = agent
@@ -289,15 +285,17 @@ fn examples_explain_and_links_are_reached_by_keyboard() {
     let changed = format!("const text = (() => {{ {QUERY} }})(); return text && text !== {first}");
     browser.wait_for(&changed);
     // GraphiQL takes a moment to notice that the operation has another name.
-    let answer = (0..40).map(|_| {
-        thread::sleep(Duration::from_millis(250));
+    let until = Instant::now() + PATIENCE;
+    loop {
         browser.click(".graphiql-execute-button");
         let answer = browser.wait_for(RESPONSE);
-        serde_json::from_str::<Value>(answer.as_str().unwrap()).unwrap_or_default()
-    });
-    let answer =
-        answer.take_while(|answer| answer.get("errors").is_some() || answer["data"].is_null());
-    assert!(answer.count() < 40, "the example is answered");
+        let answer: Value = serde_json::from_str(answer.as_str().unwrap()).unwrap_or_default();
+        if answer.get("errors").is_none() && !answer["data"].is_null() {
+            break;
+        }
+        assert!(Instant::now() < until, "the example is not answered");
+        thread::sleep(Duration::from_millis(250));
+    }
     assert_eq!(browser.log("browser"), [] as [Value; 0]);
 }
 

@@ -1,37 +1,26 @@
 //! The `soml` command, run as a process: what it prints and how it ends.
 
-use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::processes::{self, PATIENCE, Running};
 
 const SCHEMA: &str = "demo/star-wars/schema.yaml";
 const BROKEN: &str = "tests/data/soml/swapi-schema-broken.yaml";
 const PLANETS: &str = "tests/data/soml/swapi-schema-planets.yaml";
 
 pub(crate) fn soml(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_soml"))
-        .args(arguments)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::null())
-        .output()
-        .unwrap()
+    soml_with_input(arguments, b"")
 }
 
 /// Runs the command with `input` on standard input.
 pub(crate) fn soml_with_input(arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_soml"))
-        .args(arguments)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A command that does not read it has its reason.
-    let _ = child.stdin.take().unwrap().write_all(input);
-    child.wait_with_output().unwrap()
+    let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
+    command.args(arguments);
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    processes::output(&mut command, input)
 }
 
 pub(crate) fn code(output: &Output) -> Option<i32> {
@@ -432,22 +421,19 @@ fn serve_says_which_page_to_open_and_ends_on_a_signal() {
         } else {
             &["--set", "security.enabled=false"]
         };
-        let mut child = Command::new(binary)
-            .args(serve)
-            .args(["--demo", "star-wars", "--port", "0"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let graphql = lines.next().unwrap().unwrap();
+        let mut command = Command::new(binary);
+        command.args(serve);
+        command.args(["--demo", "star-wars", "--port", "0"]);
+        let mut service = Running::start(command.stderr(Stdio::piped()));
+        let log = processes::all(service.child.stderr.take().unwrap());
+        let graphql = service.line().unwrap();
         assert!(
             graphql.starts_with("GraphQL:  http://127.0.0.1:"),
             "{graphql}"
         );
-        let page = lines.next().unwrap().unwrap();
+        let page = service.line().unwrap();
         assert!(page.contains("for objects"), "{page}");
-        let security = lines.next().unwrap().unwrap();
+        let security = service.line().unwrap();
         assert!(security.starts_with("Security: off; "), "{security}");
         let url = format!(
             "{}?query=%7B__typename%7D",
@@ -455,6 +441,9 @@ fn serve_says_which_page_to_open_and_ends_on_a_signal() {
         );
         assert_eq!(
             ureq::get(&url)
+                .config()
+                .timeout_global(Some(PATIENCE))
+                .build()
                 .call()
                 .unwrap()
                 .body_mut()
@@ -462,19 +451,8 @@ fn serve_says_which_page_to_open_and_ends_on_a_signal() {
                 .unwrap(),
             r#"{"data":{"__typename":"Query"}}"#
         );
-        let kill = Command::new("kill")
-            .args(["-TERM", &child.id().to_string()])
-            .status()
-            .unwrap();
-        assert!(kill.success());
-        assert!(child.wait().unwrap().success());
-        let mut log = String::new();
-        child
-            .stderr
-            .take()
-            .unwrap()
-            .read_to_string(&mut log)
-            .unwrap();
+        assert!(service.stop().success());
+        let log = String::from_utf8(log.recv_timeout(PATIENCE).unwrap()).unwrap();
         assert!(log.contains("loaded 3,996 triples"), "{log}");
         assert!(
             log.contains("answered") && log.contains("request_id"),
@@ -535,7 +513,7 @@ fn bash_completes_a_command() {
     let test = format!(
         "{script}\nCOMP_WORDS=(soml exp); COMP_CWORD=1; _soml soml exp soml; echo \"${{COMPREPLY[*]}}\""
     );
-    let output = Command::new("bash").args(["-c", &test]).output().unwrap();
+    let output = processes::output(Command::new("bash").args(["-c", &test]), b"");
     let text = out(&output);
     let mut words: Vec<&str> = text.split_whitespace().collect();
     words.sort_unstable();
@@ -551,22 +529,14 @@ fn keys_that_are_parsed_and_not_served_are_said_once_in_the_log() {
         props:\n      title: {search: {index: yes}}\n  Actor: {search: {index: no}}\n";
     std::fs::write(&path, text).unwrap();
     let schema = path.to_str().unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_soml"))
-        .args(["serve", "--port", "0", "--schema", schema])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let graphql = lines.next().unwrap().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
+    command.args(["serve", "--port", "0", "--schema", schema]);
+    let mut service = Running::start(command.stderr(Stdio::piped()));
+    let log = processes::all(service.child.stderr.take().unwrap());
+    let graphql = service.line().unwrap();
     assert!(graphql.starts_with("GraphQL:"), "{graphql}");
-    let id = child.id().to_string();
-    let kill = Command::new("kill").args(["-TERM", &id]).status().unwrap();
-    assert!(kill.success());
-    assert!(child.wait().unwrap().success());
-    let mut log = String::new();
-    let mut stderr = child.stderr.take().unwrap();
-    stderr.read_to_string(&mut log).unwrap();
+    assert!(service.stop().success());
+    let log = String::from_utf8(log.recv_timeout(PATIENCE).unwrap()).unwrap();
     let said = log.matches("checked but not served").count();
     assert_eq!(said, 1, "{log}");
     assert!(log.contains("keys=sparqlFederatedService"), "{log}");

@@ -3,18 +3,16 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use std::{fs, thread};
 
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, soml};
-
-/// How long a change may take to be seen.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::processes::{PATIENCE, Running};
 
 const PLANETS: &str =
     "type Query { planets: [Planet] }\ntype Planet @key(fields: \"id\") { id: ID! }\n";
@@ -24,7 +22,7 @@ const BROKEN: &str = "type Planet @key(fields: \"name\") { id: ID! moons: [Strin
 
 /// A watching process, and what it prints on standard error.
 struct Watch {
-    child: Child,
+    running: Running,
     lines: Receiver<String>,
     folder: TempDir,
 }
@@ -55,7 +53,7 @@ impl Watch {
             }
         });
         Watch {
-            child,
+            running: child.into(),
             lines,
             folder,
         }
@@ -93,22 +91,11 @@ impl Watch {
 
     /// Interrupts the process, which has to end well.
     fn stop(mut self) {
-        let interrupt = Command::new("kill")
-            .args(["-INT", &self.child.id().to_string()])
-            .status()
-            .unwrap();
-        assert!(interrupt.success());
-        assert!(self.child.wait().unwrap().success());
+        self.running.signal("-INT");
+        assert!(self.running.wait().success());
         let left = fs::read_dir(self.folder.path()).unwrap();
         let left = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         assert!(left.into_iter().all(|name| name.ends_with(".graphql")));
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

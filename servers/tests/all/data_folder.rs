@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, out, soml};
 use crate::gateway::soml::{Soml, get, log_in, post};
+use crate::processes::PATIENCE;
 
 const DATA: &str = "demo/star-wars/data.ttl";
 const SCHEMA: &str = "demo/star-wars/schema.yaml";
@@ -49,13 +50,7 @@ impl Folder {
 
     /// Makes sure that a service does not start over the folder `data`; returns what it says.
     fn refused(&self, wanted: &str) -> String {
-        // Without a time it would serve for ever what it must not.
-        let serve = format!(
-            "timeout 60 {} serve --port 0 --data-dir {}",
-            env!("CARGO_BIN_EXE_soml"),
-            self.text("data")
-        );
-        let output = Command::new("sh").args(["-c", &serve]).output().unwrap();
+        let output = soml(&["serve", "--port", "0", "--data-dir", &self.text("data")]);
         let said = err(&output);
         assert_eq!(code(&output), Some(3), "{said}");
         assert!(said.contains(&format!("error[{wanted}]")), "{said}");
@@ -75,7 +70,7 @@ fn answer(service: &Soml, query: &str) -> Value {
 
 fn agent() -> ureq::Agent {
     let config = ureq::Agent::config_builder().http_status_as_error(false);
-    config.build().into()
+    config.timeout_global(Some(PATIENCE)).build().into()
 }
 
 fn put(base: &str, path: &str, text: &str) -> u16 {

@@ -3,12 +3,12 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, out, soml};
+use crate::processes::PATIENCE;
 use crate::sparql_server::SparqlServer;
 
 const BOOKS: [&str; 4] = [
@@ -122,7 +122,7 @@ fn warning_of(arguments: &[&str]) -> Option<String> {
             }
         }
     });
-    let line = waiting.recv_timeout(Duration::from_secs(20)).ok();
+    let line = waiting.recv_timeout(PATIENCE).ok();
     child.kill().unwrap();
     child.wait().unwrap();
     reader.join().unwrap();

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use graph_store::oxigraph::OxigraphStore;
 use graph_store::remote::http::Secret;
@@ -22,6 +23,7 @@ use soml_core::access::{Access, Operation, Part, Rights};
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, soml};
+use crate::processes::{PATIENCE, Running};
 
 fn schema() -> Schema {
     let loaded = soml_core::load(&STAR_WARS.schema_with_roles());
@@ -127,7 +129,7 @@ fn each_start_has_passwords_of_its_own() {
 
 /// A service that runs as a process; it ends when this is dropped.
 struct Serving {
-    child: Child,
+    _running: Running,
     /// What it printed until it could be asked.
     printed: Vec<String>,
     errors: PathBuf,
@@ -139,22 +141,19 @@ impl Serving {
     fn start(program: &str, arguments: &[&str], last: &str) -> Serving {
         let dir = TempDir::new().unwrap();
         let errors = dir.path().join("log");
-        let mut child = Command::new(program)
-            .args(arguments)
-            .args(["--port", "0", "--set", "logging.level=trace"])
-            .stdout(Stdio::piped())
-            .stderr(File::create(&errors).unwrap())
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(program);
+        command.args(arguments);
+        command.args(["--port", "0", "--set", "logging.level=trace"]);
+        let running = Running::start(command.stderr(File::create(&errors).unwrap()));
         let mut printed = Vec::new();
-        for line in BufReader::new(child.stdout.take().unwrap()).lines() {
-            printed.push(line.unwrap());
+        while let Some(line) = running.line() {
+            printed.push(line);
             if printed.last().unwrap().starts_with(last) {
                 break;
             }
         }
         Serving {
-            child,
+            _running: running,
             printed,
             errors,
             _dir: dir,
@@ -175,11 +174,25 @@ impl Serving {
         fs::read_to_string(&self.errors).unwrap()
     }
 
+    /// Waits until the log has so many log-ins, and returns it.
+    fn log_after(&self, log_ins: usize) -> String {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let log = self.log();
+            if log.matches("logged in").count() >= log_ins {
+                return log;
+            }
+            assert!(Instant::now() < until, "{log}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Sends JSON; returns the status and the body.
     fn post(&self, path: &str, token: Option<&str>, body: &Value) -> (u16, Value) {
         let base = self.line("GraphQL:").strip_suffix("/graphql").unwrap();
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
+            .timeout_global(Some(PATIENCE))
             .build()
             .into();
         let mut request = agent
@@ -209,13 +222,6 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 #[test]
 fn the_users_of_the_demo_log_in_with_the_passwords_that_are_printed_and_nowhere_else() {
     let program = env!("CARGO_BIN_EXE_soml");
@@ -241,11 +247,8 @@ fn the_users_of_the_demo_log_in_with_the_passwords_that_are_printed_and_nowhere_
         curl.contains("/api/login") && curl.contains(&secrets[0]),
         "{curl}"
     );
-    let log = service.log();
-    assert!(
-        log.contains("logged in") && log.contains("a signing key in memory"),
-        "{log}"
-    );
+    let log = service.log_after(3);
+    assert!(log.contains("a signing key in memory"), "{log}");
     for secret in &secrets {
         assert!(!log.contains(secret), "{log}");
     }
@@ -341,7 +344,7 @@ fn a_provisioning_file_is_all_that_a_service_with_security_needs() {
     let token = service.token("anna", "correct horse").unwrap();
     assert_eq!(service.query(Some(&token)).0, 200);
     assert!(
-        !service.log().contains(path.to_str().unwrap()),
+        !service.log_after(1).contains(path.to_str().unwrap()),
         "the property is not logged"
     );
 }

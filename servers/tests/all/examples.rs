@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
+use crate::command_line::out;
+use crate::processes;
+
 const OPENING: &str = "```console\n";
 const CLOSING: &str = "```\n";
 
@@ -21,13 +24,11 @@ pub(crate) fn run_in(folder: &Path, command: &str) -> String {
     let path = [programs.to_owned()]
         .into_iter()
         .chain(env::split_paths(&others));
-    let output = Command::new("sh")
-        .args(["-c", &format!("exec 2>&1; {command}")])
-        .current_dir(folder)
-        .env("PATH", env::join_paths(path).unwrap())
-        .output()
-        .unwrap();
-    String::from_utf8(output.stdout).unwrap()
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("exec 2>&1; {command}")]);
+    shell.current_dir(folder);
+    shell.env("PATH", env::join_paths(path).unwrap());
+    out(&processes::output(&mut shell, b""))
 }
 
 /// Returns a block with what its commands print now.

@@ -11,7 +11,6 @@
 //! `UPDATE_EXPECT=1` rewrites what is printed and answered.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -21,6 +20,7 @@ use tempfile::TempDir;
 
 use crate::documentation::PAGES;
 use crate::examples::{rerun, run_in};
+use crate::processes::{PATIENCE, Running};
 
 const PAGE: &str = "../docs/first-schema.md";
 const SCHEMA: &str = "library.yaml";
@@ -111,27 +111,21 @@ impl Reader<'_> {
     /// Starts the service on a free port, and asks for what the page says about it.
     fn serve(&self, command: &str) {
         let arguments = command.trim().strip_prefix("soml ").unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_soml"))
-            .args(arguments.split(' '))
-            .args(["--port", "0"])
-            .current_dir(self.folder)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let line = lines.next().unwrap().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
+        command.args(arguments.split(' ')).args(["--port", "0"]);
+        command.current_dir(self.folder).stderr(Stdio::null());
+        let service = Running::start(&mut command);
+        let line = service.line().unwrap();
         let base = line.trim_start_matches("GraphQL:  ");
         let base = base.trim_end_matches("graphql");
         let get = |path: &str, accept: &str| {
             let request = ureq::get(format!("{base}{path}")).header("accept", accept);
+            let request = request.config().timeout_global(Some(PATIENCE)).build();
             let mut answer = request.call().unwrap();
             answer.body_mut().read_to_string().unwrap()
         };
         let page = get("", "text/html");
         let sdl = get("schema.graphql", "*/*");
-        child.kill().unwrap();
-        child.wait().unwrap();
         assert!(page.contains("Documentation"), "{page}");
         assert!(sdl.contains("type Novel implements"), "{sdl}");
     }

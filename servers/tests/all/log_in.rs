@@ -298,13 +298,12 @@ fn pages_of_other_origins_cannot_log_in() {
 #[test]
 fn too_many_log_ins_under_a_name_are_429_whether_somebody_has_it_or_not() {
     let service = service(&ProviderSettings {
-        logins_per_user: 2,
+        // The next one is allowed after a minute.
+        logins_per_user: 1,
         ..unlimited()
     });
     for user in ["anna", "nobody"] {
-        for _ in 0..2 {
-            assert_eq!(log_in(&service, &credentials(user, "x")).status, 404);
-        }
+        assert_eq!(log_in(&service, &credentials(user, "x")).status, 404);
         // The right password makes no difference.
         let answer = log_in(&service, &credentials(user, "correct horse"));
         assert_eq!(answer.status, 429, "{user}");
@@ -313,7 +312,7 @@ fn too_many_log_ins_under_a_name_are_429_whether_somebody_has_it_or_not() {
             "LOGIN_RATE_LIMITED"
         );
         let seconds: u64 = answer.header("retry-after").parse().unwrap();
-        assert!((1..=30).contains(&seconds), "{seconds}");
+        assert!((1..=60).contains(&seconds), "{seconds}");
     }
     assert_eq!(
         log_in(&service, &credentials("root", "battery staple")).status,
@@ -324,12 +323,10 @@ fn too_many_log_ins_under_a_name_are_429_whether_somebody_has_it_or_not() {
 #[test]
 fn too_many_log_ins_from_an_address_are_429_whatever_headers_say() {
     let service = service(&ProviderSettings {
-        logins_per_address: 3,
+        logins_per_address: 1,
         ..unlimited()
     });
-    for user in ["a", "b", "c"] {
-        assert_eq!(log_in(&service, &credentials(user, "x")).status, 404);
-    }
+    assert_eq!(log_in(&service, &credentials("a", "x")).status, 404);
     let headers = [
         ("content-type", "application/json"),
         ("x-forwarded-for", "10.0.0.1"),

@@ -33,6 +33,7 @@ mod on_disk;
 mod operations;
 mod overload;
 mod page;
+mod processes;
 mod provision;
 mod provisioning;
 #[allow(dead_code, reason = "shared with other test binaries")]

@@ -249,12 +249,12 @@ fn a_long_literal_of_many_lines_takes_time_in_proportion_to_its_length() {
         assert_eq!(loaded.skipped, [lines as u64 + 2]);
         from.elapsed()
     };
-    let short = time(10_000).max(Duration::from_millis(20));
-    let long = time(80_000);
-    assert!(
-        long < short * 24,
-        "{short:?} for an eighth, {long:?} for all"
-    );
+    // Other work may disturb one measurement, and does not make up for 64 times as long in each.
+    let is_proportional = || {
+        let short = time(10_000).max(Duration::from_millis(20));
+        time(80_000) < short * 24
+    };
+    assert!((0..10).any(|_| is_proportional()));
 }
 
 #[test]

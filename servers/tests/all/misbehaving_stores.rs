@@ -12,6 +12,7 @@ use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo};
 use serde_json::json;
 use servers::config::Settings;
 
+use crate::processes::PATIENCE;
 use crate::service::Service;
 
 #[derive(Clone, Copy)]
@@ -93,7 +94,7 @@ impl GraphStore for Store {
 impl LocalStore for Store {}
 
 fn eventually(condition: impl Fn() -> bool) {
-    let until = Instant::now() + Duration::from_secs(10);
+    let until = Instant::now() + PATIENCE;
     while !condition() {
         assert!(Instant::now() < until, "gave up waiting");
         std::thread::sleep(Duration::from_millis(10));
@@ -103,7 +104,11 @@ fn eventually(condition: impl Fn() -> bool) {
 #[test]
 fn work_for_a_client_that_went_away_is_cancelled() {
     let store = Store::new(Manner::Hangs);
-    let service = Service::over(Settings::default(), store.clone());
+    let settings = Settings {
+        request_timeout: 10 * PATIENCE,
+        ..Settings::default()
+    };
+    let service = Service::over(settings, store.clone());
     let mut stream = TcpStream::connect(service.base.trim_start_matches("http://")).unwrap();
     stream
         .write_all(b"GET /graphql?query=%7Bplanet%7Bid%7D%7D HTTP/1.1\r\nHost: localhost\r\n\r\n")

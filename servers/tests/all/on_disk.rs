@@ -17,8 +17,9 @@ fn a_program_without_stores_on_disk_says_so() {
 #[cfg(feature = "rocksdb")]
 #[test]
 fn data_are_loaded_once_and_kept() {
-    use std::io::{BufRead, BufReader};
-    use std::process::{Command, Stdio};
+    use std::process::Command;
+
+    use crate::processes::{PATIENCE, Running};
 
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("store");
@@ -33,14 +34,14 @@ fn data_are_loaded_once_and_kept() {
         ]);
         command.arg("--store-path").arg(&path).args(data);
         command.current_dir(env!("CARGO_MANIFEST_DIR"));
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        // Read no further and not closed, since it goes on writing.
-        let mut output = BufReader::new(child.stdout.take().unwrap());
-        output.read_line(&mut line).unwrap();
+        let service = Running::start(&mut command);
+        let line = service.line().unwrap();
         let address = line.trim_start_matches("GraphQL:").trim().to_owned();
         let body = serde_json::json!({"query": "{ planet { id name } }"});
         let answer = ureq::post(&address)
+            .config()
+            .timeout_global(Some(PATIENCE))
+            .build()
             .header("Content-Type", "application/json")
             .send(body.to_string());
         let answer = answer.unwrap().body_mut().read_to_string().unwrap();
@@ -52,8 +53,6 @@ fn data_are_loaded_once_and_kept() {
             path.to_str().unwrap(),
         ]);
         assert_eq!(code(&other), Some(3), "one at a time: {}", err(&other));
-        child.kill().unwrap();
-        child.wait().unwrap();
         answer
     };
     let first = start(&["--data", "demo/star-wars/data.ttl"]);

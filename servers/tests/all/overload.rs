@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use servers::config::{Automatic, Settings};
 
+use crate::processes::PATIENCE;
 use crate::service::{Answer, Service};
 
 const MB: usize = 1 << 20;
@@ -30,6 +31,8 @@ fn large(aliases: usize) -> Value {
 fn connect(service: &Service, body: &str, length: usize) -> TcpStream {
     let address = service.base.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_write_timeout(Some(PATIENCE)).unwrap();
     let head = format!(
         "POST /graphql HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
          content-length: {length}\r\n\r\n"
@@ -48,7 +51,7 @@ fn assert_overloaded(answer: &Answer) {
 /// Tries until an answer is as wanted, for a while.
 fn eventually(mut is_as_wanted: impl FnMut() -> bool) -> bool {
     let started = Instant::now();
-    while started.elapsed() < Duration::from_secs(30) {
+    while started.elapsed() < PATIENCE {
         if is_as_wanted() {
             return true;
         }
@@ -73,26 +76,33 @@ fn a_response_beyond_the_budget_is_503_with_a_code_for_every_media_type() {
 
 #[test]
 fn a_client_that_does_not_read_is_disconnected_and_holds_nothing_any_more() {
+    let large = large(34);
+    // From a service that has more patience with its clients.
+    let length = Service::demo().post(&large).body.len();
+    assert!(length > 25 * MB, "{length}");
     let service = Service::demo_with(Settings {
         send_timeout: Duration::from_millis(500),
         // Room for one such response, and for a fraction of a second one.
         ..with_memory(29 * MB)
     });
-    let large = large(34);
-    let length = service.post(&large).body.len();
-    assert!(length > 25 * MB, "{length}");
     let body = large.to_string();
-    let mut stalled = connect(&service, &body, body.len());
-    let mut received = vec![0; 12];
-    stalled.read_exact(&mut received).unwrap();
-    assert_eq!(received, b"HTTP/1.1 200");
+    // Returns a client that reads the status and no more.
+    let ask = || {
+        let mut client = connect(&service, &body, body.len());
+        let mut status = [0; 12];
+        client.read_exact(&mut status).unwrap();
+        (client, status)
+    };
+    let (mut stalled, status) = ask();
+    assert_eq!(&status, b"HTTP/1.1 200");
     let small = service.post(&json!({ "query": "{ planet(limit: 1) { id } }" }));
     assert_eq!(small.status, 200, "small requests are served all the time");
     // The system takes a few megabytes from the service; the rest fills the budget until it is dropped.
     assert!(
-        eventually(|| service.post(&large).status == 200),
+        eventually(|| &ask().1 == b"HTTP/1.1 200"),
         "the budget is free again"
     );
+    let mut received = Vec::new();
     let _ = stalled.read_to_end(&mut received);
     let received = received.len();
     assert!(received < length, "{received} bytes of {length}");
@@ -100,7 +110,10 @@ fn a_client_that_does_not_read_is_disconnected_and_holds_nothing_any_more() {
 
 #[test]
 fn unfinished_bodies_hold_no_more_than_their_part_of_the_budget() {
-    let service = Service::demo_with(with_memory(8 * MB));
+    let service = Service::demo_with(Settings {
+        request_timeout: 10 * PATIENCE,
+        ..with_memory(8 * MB)
+    });
     let piece = format!("{{\"query\": \"{}", " ".repeat(900_000));
     let mut open = Vec::new();
     let padded = format!(
@@ -209,10 +222,10 @@ fn connections_beyond_the_maximum_wait() {
         .map(|_| connect(&service, &body, body.len()))
         .collect();
     for stream in &mut open {
-        assert!(answers(stream, Duration::from_secs(20)));
+        assert!(answers(stream, PATIENCE));
     }
     let mut third = connect(&service, &body, body.len());
     assert!(!answers(&mut third, Duration::from_millis(300)));
     drop(open);
-    assert!(answers(&mut third, Duration::from_secs(20)));
+    assert!(answers(&mut third, PATIENCE));
 }

@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 
 use crate::command_line::{code, err, out};
 use crate::idp::axum_serve;
+use crate::processes;
 
 const APPLICATION: &str = "11111111-1111-1111-1111-111111111111";
 const KEY: &str = "key-of-the-administration";
@@ -92,14 +93,11 @@ impl IdentityServer {
         let dir = TempDir::new().unwrap();
         let path = dir.path().join("users.yaml");
         std::fs::write(&path, file).unwrap();
-        Command::new(env!("CARGO_BIN_EXE_soml"))
-            .arg("provision")
-            .arg(&path)
-            .args(["--url", &self.address, "--application", APPLICATION])
-            .args(flags)
-            .env("IDP_API_KEY", key)
-            .output()
-            .unwrap()
+        let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
+        command.arg("provision").arg(&path);
+        command.args(["--url", &self.address, "--application", APPLICATION]);
+        command.args(flags).env("IDP_API_KEY", key);
+        processes::output(&mut command, b"")
     }
 }
 

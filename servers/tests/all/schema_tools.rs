@@ -1,7 +1,6 @@
 //! Commands about schemas: `soml sdl`, `diff`, `infer`, `json-schema` and `explain`.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 
 use graphql_gen::typesystem::ApiOptions;
@@ -10,6 +9,7 @@ use servers::schema::check_with;
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, out, soml};
+use crate::processes::{self, PATIENCE, Running};
 
 const BROKEN: &str = "tests/data/soml/swapi-schema-broken.yaml";
 const PLANETS: &str = "tests/data/soml/swapi-schema-planets.yaml";
@@ -115,12 +115,10 @@ fn diff(from: &str, to: &str, arguments: &[&str]) -> Output {
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("old.yaml"), BOOKS).unwrap();
     fs::write(dir.path().join("new.yaml"), BOOKS.replace(from, to)).unwrap();
-    Command::new(env!("CARGO_BIN_EXE_soml"))
-        .args(["diff", "old.yaml", "new.yaml"])
-        .args(arguments)
-        .current_dir(dir.path())
-        .output()
-        .unwrap()
+    let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
+    command.args(["diff", "old.yaml", "new.yaml"]);
+    command.args(arguments).current_dir(dir.path());
+    processes::output(&mut command, b"")
 }
 
 #[test]
@@ -192,12 +190,10 @@ fn diff_graphql(files: [(&str, &str); 2], arguments: &[&str]) -> Output {
     for (name, text) in files {
         fs::write(dir.path().join(name), text).unwrap();
     }
-    Command::new(env!("CARGO_BIN_EXE_soml"))
-        .args(["diff", files[0].0, files[1].0])
-        .args(arguments)
-        .current_dir(dir.path())
-        .output()
-        .unwrap()
+    let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
+    command.args(["diff", files[0].0, files[1].0]);
+    command.args(arguments).current_dir(dir.path());
+    processes::output(&mut command, b"")
 }
 
 #[test]
@@ -328,24 +324,24 @@ fn data_without_types_gives_a_hint() {
 
 #[test]
 fn data_is_served_without_a_schema() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_soml"))
-        .args(["serve", "--port", "0", "--data", DATA])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let address = lines.next().unwrap().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
+    command.args(["serve", "--port", "0", "--data", DATA]);
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    let mut service = Running::start(command.stderr(Stdio::piped()));
+    let log = processes::all(service.child.stderr.take().unwrap());
+    let address = service.line().unwrap();
     let address = address.trim_start_matches("GraphQL:  ");
     let query = "%7Bplanet(limit:1,orderBy:%7Bname:ASC%7D)%7Bname%7D%7D";
     let mut answer = ureq::get(&format!("{address}?query={query}"))
+        .config()
+        .timeout_global(Some(PATIENCE))
+        .build()
         .call()
         .unwrap();
     let answer = answer.body_mut().read_to_string().unwrap();
     assert_eq!(answer, r#"{"data":{"planet":[{"name":"Alderaan"}]}}"#);
-    child.kill().unwrap();
-    let log = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+    service.stop();
+    let log = String::from_utf8(log.recv_timeout(PATIENCE).unwrap()).unwrap();
     assert!(log.contains("made a schema with"), "{log}");
 }
 

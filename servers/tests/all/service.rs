@@ -4,11 +4,12 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use graph_store::GraphStore;
 use serde_json::Value;
 use servers::app::App;
+use servers::auth::Verifier;
 use servers::config::Settings;
 use servers::demo::STAR_WARS;
 use servers::http::{SearchServer, Server};
@@ -18,6 +19,8 @@ use servers::schema_store::InMemorySchemaStore;
 use servers::search::{SearchApp, SearchParts};
 use servers::store::EmbeddedStore;
 use tokio::sync::oneshot;
+
+use crate::processes::PATIENCE;
 
 /// A running service; it stops when this is dropped.
 pub(crate) struct Service {
@@ -72,6 +75,15 @@ impl Service {
         let store = EmbeddedStore::in_memory().unwrap().graph_store();
         let schema = Some((STAR_WARS.schema, STAR_WARS.query));
         Service::prepared(settings, store, schema, |app| app.with_provider(provider))
+    }
+
+    /// Starts the Star Wars schema without data, for callers whose tokens a verifier accepts.
+    pub(crate) fn with_verifier(verifier: Verifier) -> Service {
+        let store = EmbeddedStore::in_memory().unwrap().graph_store();
+        let (settings, schema) = (Settings::default(), (STAR_WARS.schema, STAR_WARS.query));
+        Service::prepared(settings, store, Some(schema), |app| {
+            app.with_verifier(verifier)
+        })
     }
 
     fn start(settings: Settings, store: &EmbeddedStore, schema: Option<(&str, &str)>) -> Service {
@@ -143,7 +155,7 @@ impl Service {
                 }
                 None => drop(app.start_with_kept().await.unwrap()),
             }
-            app.settled(Duration::from_secs(60)).await;
+            app.settled(PATIENCE).await;
             SearchServer::listen(Arc::clone(&app)).await.unwrap()
         });
         let base = format!("http://{}", server.address());
@@ -165,6 +177,11 @@ impl Service {
     pub(crate) fn stop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
+            let until = Instant::now() + PATIENCE;
+            while !thread.is_finished() {
+                assert!(Instant::now() < until, "the service does not end");
+                std::thread::sleep(Duration::from_millis(1));
+            }
             thread.join().unwrap();
         }
     }
@@ -187,7 +204,7 @@ impl Service {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .allow_non_standard_methods(true)
-            .timeout_global(Some(Duration::from_secs(60)))
+            .timeout_global(Some(PATIENCE))
             .accept("")
             .build()
             .into();
@@ -211,8 +228,7 @@ impl Service {
     pub(crate) fn raw(&self, request: &str) -> Answer {
         let port = self.base.rsplit(':').next().unwrap();
         let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
-        let timeout = Some(Duration::from_secs(60));
-        stream.set_read_timeout(timeout).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).unwrap();
@@ -260,7 +276,10 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        self.stop();
+        match std::thread::panicking() {
+            true => drop(self.stop.take()),
+            false => self.stop(),
+        }
     }
 }
 

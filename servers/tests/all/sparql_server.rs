@@ -1,7 +1,5 @@
 //! A SPARQL server in this process, over HTTP as RDF4J speaks it, from an embedded store.
 
-use std::thread::JoinHandle;
-
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
@@ -15,8 +13,7 @@ use tokio::sync::oneshot;
 /// A running server; it stops when this is dropped.
 pub(crate) struct SparqlServer {
     pub(crate) address: String,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    _stop: oneshot::Sender<()>,
 }
 
 impl SparqlServer {
@@ -36,20 +33,12 @@ impl SparqlServer {
         listener.set_nonblocking(true).unwrap();
         let address = format!("http://{}/repositories/r", listener.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel::<()>();
-        let thread = std::thread::spawn(move || run(store, listener, stopped));
+        // A failure of the thread shows in what the client sees.
+        std::thread::spawn(move || run(store, listener, stopped));
         SparqlServer {
             address,
-            stop: Some(stop),
-            thread: Some(thread),
+            _stop: stop,
         }
-    }
-}
-
-impl Drop for SparqlServer {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        // A failure of the thread shows in what the client sees.
-        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 

@@ -163,7 +163,7 @@ fn hostile_documents_take_little_time() {
         let start = Instant::now();
         let _ = load(text);
         assert!(
-            start.elapsed() < Duration::from_secs(20),
+            start.elapsed() < Duration::from_secs(60),
             "document {i}: {:?}",
             start.elapsed()
         );

@@ -136,9 +136,13 @@ async fn apollo_gateway_answers_the_benchmark_as_our_gateway_does() {
             .stdout(Stdio::piped())
             .spawn();
         let mut node = Ended(child.unwrap());
-        let mut line = String::new();
         let mut said = std::io::BufReader::new(node.0.stdout.take().unwrap());
-        std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+        let said = tokio::task::spawn_blocking(move || {
+            let mut line = String::new();
+            std::io::BufRead::read_line(&mut said, &mut line).map(|_| line)
+        });
+        let said = tokio::time::timeout(Duration::from_secs(60), said).await;
+        let line = said.expect("it says where it listens").unwrap().unwrap();
         let address = line.trim().trim_start_matches("http://").parse();
         let answer = ask(address.unwrap_or_else(|_| panic!("it says {line:?}"))).await;
         let theirs: Value = serde_json::from_str(&answer).unwrap();

@@ -63,16 +63,26 @@ async fn requests_are_counted_by_subgraph_until_they_are_reset() {
 async fn requests_at_the_same_time_are_one_wave() {
     let subgraphs = Subgraphs::new(DataSet::Original, Duration::ZERO);
     let address = subgraphs.serve(0).await.unwrap();
-    let (set, _) = exchange(address, Method::PUT, "/delay", "200").await;
-    assert_eq!(set, StatusCode::NO_CONTENT);
     let (refused, _) = exchange(address, Method::PUT, "/delay", "soon").await;
     assert_eq!(refused, StatusCode::BAD_REQUEST);
-    let begun = Instant::now();
-    tokio::join!(
-        ask(address, "/accounts", "{ me { id } }"),
-        ask(address, "/products", "{ topProducts { upc } }"),
-    );
-    ask(address, "/accounts", "{ me { id } }").await;
-    assert!(begun.elapsed() >= Duration::from_millis(400));
-    assert_eq!(counts(address).await.waves, 2);
+    let mut delay = 200;
+    loop {
+        let (set, _) = exchange(address, Method::PUT, "/delay", &delay.to_string()).await;
+        assert_eq!(set, StatusCode::NO_CONTENT);
+        exchange(address, Method::DELETE, "/counts", "").await;
+        let begun = Instant::now();
+        tokio::join!(
+            ask(address, "/accounts", "{ me { id } }"),
+            ask(address, "/products", "{ topProducts { upc } }"),
+        );
+        ask(address, "/accounts", "{ me { id } }").await;
+        assert!(begun.elapsed() >= Duration::from_millis(2 * delay));
+        let waves = counts(address).await.waves;
+        if waves == 2 {
+            break;
+        }
+        // On a busy machine the second request may come when the first one is answered.
+        assert!(waves == 3 && delay < 60_000, "{waves} waves");
+        delay *= 4;
+    }
 }

@@ -144,7 +144,7 @@ fn connections() -> Vec<Row> {
         },
         Row {
             when: When::Exchange,
-            read: (1 << 10, "what arrived"),
+            read: (1 << 16, "what arrived"),
             ..row(
                 "it sends bytes one by one for longer than `request_timeout`",
                 Behaviour::Drips(

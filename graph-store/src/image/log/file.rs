@@ -18,6 +18,8 @@ pub(in crate::image) struct Disk {
     pub(in crate::image) heads: AtomicU64,
     /// Milliseconds that each sync takes longer.
     pub(in crate::image) delay: AtomicU64,
+    /// Syncs wait as long as this is so.
+    pub(in crate::image) is_held: AtomicBool,
     /// The disk is full.
     pub(in crate::image) is_full: AtomicBool,
     /// Syncs fail.
@@ -41,6 +43,9 @@ impl Disk {
         let delay = self.delay.load(Ordering::SeqCst);
         if delay > 0 {
             std::thread::sleep(Duration::from_millis(delay));
+        }
+        while self.is_held.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(1));
         }
         match self.fails_to_sync.load(Ordering::SeqCst) {
             true => Err(io::Error::other("the sync fails")),

@@ -2,16 +2,43 @@
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::*;
 use crate::image::Sync;
+
+/// How long a test waits for what must happen, on a busy machine too.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Syncs wait until this is dropped.
+struct Held<'d>(&'d Disk);
+
+impl<'d> Held<'d> {
+    fn new(disk: &'d Disk) -> Self {
+        disk.is_held.store(true, SeqCst);
+        Held(disk)
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.is_held.store(false, SeqCst);
+    }
+}
+
+/// Waits until something is so.
+fn comes_to(is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < PATIENCE, "it does not happen");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
 
 #[test]
 fn commits_that_wait_are_synced_together() {
     let folder = tempfile::tempdir().unwrap();
     let (store, disk, _) = create(folder.path());
-    disk.delay.store(5, SeqCst);
     let before = disk.syncs.load(SeqCst);
     for number in 0..10 {
         add(&store, number).unwrap();
@@ -19,25 +46,27 @@ fn commits_that_wait_are_synced_together() {
     let alone = disk.syncs.load(SeqCst) - before;
     assert!((10..=11).contains(&alone), "{alone} syncs for 10 commits");
     let before = disk.syncs.load(SeqCst);
-    let (clients, each) = (32, 25);
-    thread::scope(|scope| {
-        for client in 1..=clients {
-            let store = &store;
-            scope.spawn(move || {
-                for number in 0..each {
-                    add(store, client * 1_000 + number).unwrap();
-                }
-            });
-        }
-    });
+    let (clients, rounds) = (32, 10);
+    for round in 1..=rounds {
+        thread::scope(|scope| {
+            let held = Held::new(&disk);
+            for client in 0..clients {
+                let store = &store;
+                scope.spawn(move || add(store, round * 1_000 + client).unwrap());
+            }
+            comes_to(|| store.shared.begun().data.quads() == 10 + round * clients);
+            drop(held);
+        });
+    }
     let together = disk.syncs.load(SeqCst) - before;
-    let commits = clients * each;
+    // That of the first commit is held, and the next one is of all others.
     assert!(
-        together * 8 <= commits,
-        "{together} syncs for {commits} commits"
+        together <= 3 * rounds,
+        "{together} syncs for {rounds} times {clients} commits"
     );
-    assert_eq!(store.quads(), 10 + commits);
-    assert_eq!(records(&store), (1..=10 + commits).collect::<Vec<_>>());
+    let commits = 10 + clients * rounds;
+    assert_eq!(store.quads(), commits);
+    assert_eq!(records(&store), (1..=commits).collect::<Vec<_>>());
 }
 
 #[test]
@@ -45,18 +74,17 @@ fn nobody_reads_what_is_not_synced() {
     let folder = tempfile::tempdir().unwrap();
     let (store, disk, _) = create(folder.path());
     add(&store, 1).unwrap();
-    disk.delay.store(400, SeqCst);
     thread::scope(|scope| {
+        let held = Held::new(&disk);
         let first = scope.spawn(|| add(&store, 2));
-        while store.shared.begun().data.quads() < 2 {
-            thread::sleep(Duration::from_millis(1));
-        }
+        comes_to(|| store.shared.begun().data.quads() == 2);
         // The next transaction sees it, and readers do not.
         let context = CallContext::new();
         let transaction = block_on(store.begin(&context)).unwrap();
         assert_eq!((store.quads(), records(&store)), (1, vec![1]));
         assert!(!first.is_finished());
         block_on(transaction.roll_back());
+        drop(held);
         assert_eq!(first.join().unwrap().unwrap().sequence, 2);
         assert_eq!((store.quads(), records(&store)), (2, vec![1, 2]));
     });
@@ -67,20 +95,18 @@ fn a_commit_that_cannot_be_synced_is_taken_back_with_those_that_go_on_from_it() 
     let folder = tempfile::tempdir().unwrap();
     let (store, disk, options) = create(folder.path());
     add(&store, 1).unwrap();
-    disk.delay.store(200, SeqCst);
     disk.fails_to_sync.store(true, SeqCst);
     let (first, second, third) = thread::scope(|scope| {
+        let held = Held::new(&disk);
+        let before = disk.syncs.load(SeqCst);
         let first = scope.spawn(|| add(&store, 2));
-        while store.shared.begun().data.quads() < 2 {
-            thread::sleep(Duration::from_millis(1));
-        }
-        thread::sleep(Duration::from_millis(50));
+        // It is being synced, without what comes after it.
+        comes_to(|| disk.syncs.load(SeqCst) > before);
         let second = scope.spawn(|| add(&store, 3));
-        while store.shared.begun().data.quads() < 3 {
-            thread::sleep(Duration::from_millis(1));
-        }
+        comes_to(|| store.shared.begun().data.quads() == 3);
         let context = CallContext::new();
         let open = block_on(store.begin(&context)).unwrap();
+        drop(held);
         let (first, second) = (first.join().unwrap(), second.join().unwrap());
         let third = block_on(open.commit(record("third"), &context));
         (first, second, third)
@@ -92,7 +118,6 @@ fn a_commit_that_cannot_be_synced_is_taken_back_with_those_that_go_on_from_it() 
     );
     assert!(matches!(second, Err(StoreError::Conflict)), "{second:?}");
     assert!(matches!(third, Err(StoreError::Conflict)), "{third:?}");
-    disk.delay.store(0, SeqCst);
     assert_eq!(store.quads(), 1);
     let refused = add(&store, 4);
     assert!(matches!(refused, Err(StoreError::Failed(_))), "{refused:?}");
@@ -151,7 +176,9 @@ fn what_was_answered_before_its_sync_is_kept_until_it_can_be() {
     disk.is_full.store(true, SeqCst);
     // It is taken, since nobody has found out yet.
     let mut taken = 1;
+    let started = Instant::now();
     let refused = loop {
+        assert!(started.elapsed() < PATIENCE, "nobody finds out");
         match add(&store, taken + 1) {
             Ok(_) => taken += 1,
             Err(error) => break error,
@@ -161,9 +188,7 @@ fn what_was_answered_before_its_sync_is_kept_until_it_can_be() {
     assert!(matches!(refused, StoreError::DiskFull(_)), "{refused:?}");
     assert_eq!(store.quads(), taken);
     disk.is_full.store(false, SeqCst);
-    while add(&store, taken + 1).is_err() {
-        thread::sleep(Duration::from_millis(1));
-    }
+    comes_to(|| add(&store, taken + 1).is_ok());
     drop(store);
     let store = ImageStore::open(folder.path(), &options).unwrap();
     assert_eq!(store.quads(), taken + 1);
@@ -179,7 +204,9 @@ fn changes_are_merged_when_they_are_many() {
     };
     let store = ImageStore::create(folder.path(), ImageBuilder::new(), &options).unwrap();
     let mut number = 0;
+    let started = Instant::now();
     while store.snapshot().image.quads() == 0 {
+        assert!(started.elapsed() < PATIENCE, "nothing is merged");
         number += 1;
         add(&store, number).unwrap();
         thread::sleep(Duration::from_millis(2));

@@ -230,18 +230,20 @@ mod tests {
 
     #[test]
     fn a_server_of_rdf4j_is_told_the_rest_of_the_time_in_whole_seconds() {
-        let context = |time| CallContext {
-            deadline: Some(Instant::now() + time),
-            ..CallContext::default()
-        };
-        let timeout = |kind, time| {
-            let arguments = arguments(kind, &Dataset::default(), &context(time));
+        let timeout = |kind, deadline| {
+            let context = CallContext::new().with_deadline(deadline);
+            let arguments = arguments(kind, &Dataset::default(), &context);
             let found = arguments.into_iter().find(|(key, _)| *key == "timeout");
-            found.map(|(_, value)| value)
+            found.map(|(_, value)| value.parse::<u64>().unwrap())
         };
-        let half = Duration::from_millis(2500);
-        assert_eq!(timeout(ServerKind::Rdf4j, half).unwrap(), "3");
-        assert_eq!(timeout(ServerKind::GraphDb, Duration::ZERO).unwrap(), "1");
+        let half = Instant::now() + Duration::from_millis(2_500);
+        let told = timeout(ServerKind::Rdf4j, half).unwrap();
+        // On a busy machine some of it may be over.
+        let left = half.saturating_duration_since(Instant::now());
+        let least = left.as_millis().div_ceil(1_000).max(1) as u64;
+        assert!((least..=3).contains(&told), "{told}, {left:?}");
+        let past = Instant::now();
+        assert_eq!(timeout(ServerKind::GraphDb, past), Some(1));
         assert_eq!(timeout(ServerKind::Fuseki, half), None);
     }
 }

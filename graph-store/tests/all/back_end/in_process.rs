@@ -120,6 +120,11 @@ impl Updates {
         *self.loss.lock().expect("nobody panics") = Some(loss);
     }
 
+    /// Returns whether nothing is executed any more.
+    pub(crate) fn is_down(&self) -> bool {
+        self.is_down.load(Ordering::SeqCst)
+    }
+
     /// Executes what is late.
     pub(crate) fn arrive(&self) {
         for text in self.late.lock().expect("nobody panics").drain(..) {
@@ -183,7 +188,8 @@ impl UpdateSession for Updates {
                     let quads = store.iter().map(|quad| quad.expect("a quad"));
                     copy.extend(quads).expect("a store in memory");
                     execute(&copy, &text);
-                    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                    // Those that race with it in the same task begin.
+                    tokio::task::yield_now().await;
                     let quads = copy.iter().map(|quad| quad.expect("a quad"));
                     store.extend(quads).expect("a store in memory");
                     return Ok(());

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinHandle;
 
 /// What happens to the bytes of a connection on their way to the client.
@@ -31,6 +31,8 @@ pub(crate) struct Proxy {
     upstream: SocketAddr,
     fault: Arc<Mutex<Fault>>,
     task: Option<JoinHandle<()>>,
+    /// Keeps the port while the proxy is down. A connection to it is refused, since it does not listen.
+    kept: Option<TcpSocket>,
 }
 
 impl Proxy {
@@ -41,6 +43,7 @@ impl Proxy {
             upstream,
             fault: Arc::new(Mutex::new(Fault::None)),
             task: None,
+            kept: None,
         };
         proxy.listen(listener);
         proxy
@@ -61,13 +64,17 @@ impl Proxy {
             task.abort();
             // Its end is what was asked for.
             let _ = task.await;
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.set_reuseaddr(true).unwrap();
+            socket.bind(self.address).unwrap();
+            self.kept = Some(socket);
         }
     }
 
     /// Listens again, at the same place.
     pub(crate) async fn up(&mut self) {
-        let listener = TcpListener::bind(self.address).await.unwrap();
-        self.listen(listener);
+        let kept = self.kept.take().expect("it is down");
+        self.listen(kept.listen(128).unwrap());
     }
 
     fn listen(&mut self, listener: TcpListener) {

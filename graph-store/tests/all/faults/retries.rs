@@ -9,7 +9,7 @@ use graph_store::remote::http::ConnectionOptions;
 
 use crate::faults::endpoint::{Answer, Endpoint};
 use crate::faults::proxy::{Fault, Proxy};
-use crate::faults::{SOON, ask, ask_within, client, options, whole};
+use crate::faults::{PATIENCE, ask, ask_within, client, options, whole};
 
 /// An endpoint that answers `status` so many times before it works.
 async fn failing(status: &'static str, times: usize) -> Endpoint {
@@ -88,7 +88,9 @@ async fn retries_end_with_the_deadline() {
     });
     let answer = ask_within(&client, Duration::from_millis(250)).await;
     assert!(matches!(answer, Err(StoreError::Deadline)), "{answer:?}");
-    assert!(endpoint.requests().len() <= 3);
+    // On a busy machine one may be begun when the deadline is seen.
+    let sent = endpoint.requests().len();
+    assert!(sent <= 4, "{sent}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -98,7 +100,7 @@ async fn a_connection_lost_before_the_answer_is_replaced_and_one_lost_within_is_
     let client = client(ConnectionOptions {
         max_retries: 3,
         // Not waited for: a new connection is made at once.
-        retry_interval: SOON * 2,
+        retry_interval: PATIENCE * 2,
         ..options(&proxy.url("/sparql"))
     });
     proxy.set(Fault::CloseAfter(0));

@@ -1,20 +1,58 @@
 //! Time: deadlines, cancellation, silence, and connections that are all taken.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use graph_store::StoreError;
 use graph_store::query::Dataset;
-use graph_store::remote::http::{ConnectionOptions, ResultFormat};
+use graph_store::remote::http::{ConnectionOptions, HttpEndpoint, ResultFormat};
 use graph_store::remote::{EndpointQuery, SparqlEndpoint};
 
 use crate::faults::endpoint::{Answer, Endpoint};
 use crate::faults::proxy::{Fault, Proxy};
-use crate::faults::{SOON, ask, ask_within, client, options, query, until, whole};
+use crate::faults::{PATIENCE, ask, ask_within, client, comes_to, options, query, until, whole};
 
 /// Bytes after which the proxy stalls: nothing, within the head, within the result.
 const PLACES: [usize; 3] = [0, 20, 130];
+
+/// Asks a server that stalls, until the deadline, and returns the client. On a busy machine the time may be over before
+/// the request is sent; then a new client has more.
+async fn given_up(
+    endpoint: &Endpoint,
+    proxy: &Proxy,
+    place: usize,
+    options: &ConnectionOptions,
+) -> HttpEndpoint {
+    proxy.set(Fault::StallAfter(place));
+    let mut time = Duration::from_millis(100);
+    loop {
+        let before = endpoint.requests().len();
+        // A new one, since a connection that is kept is not harmed.
+        let client = client(options.clone());
+        let answer = ask_within(&client, time).await;
+        assert!(
+            matches!(answer, Err(StoreError::Deadline)),
+            "{place}: {answer:?}"
+        );
+        if endpoint.requests().len() > before {
+            return client;
+        }
+        assert!(time < PATIENCE, "{place}: nothing is sent");
+        time *= 2;
+    }
+}
+
+/// Blocks until something is so, or for very long.
+fn blocks_until(is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    tokio::task::block_in_place(|| {
+        while !is_so() && started.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_stalls_holds_nobody_beyond_the_deadline() {
@@ -22,17 +60,11 @@ async fn a_server_that_stalls_holds_nobody_beyond_the_deadline() {
     let proxy = Proxy::start(endpoint.address).await;
     for format in [ResultFormat::Json, ResultFormat::Tsv] {
         for place in PLACES {
-            // A new one, since a connection that is kept is not harmed.
-            let client = client(ConnectionOptions {
+            let options = ConnectionOptions {
                 result_format: format,
                 ..options(&proxy.url("/sparql"))
-            });
-            proxy.set(Fault::StallAfter(place));
-            let answer = ask_within(&client, Duration::from_millis(150)).await;
-            assert!(
-                matches!(answer, Err(StoreError::Deadline)),
-                "{place}: {answer:?}"
-            );
+            };
+            let client = given_up(&endpoint, &proxy, place, &options).await;
             proxy.set(Fault::None);
             assert_eq!(ask(&client).await.unwrap(), whole());
         }
@@ -45,14 +77,14 @@ async fn a_result_that_drips_too_slowly_ends_at_the_deadline() {
     let proxy = Proxy::start(endpoint.address).await;
     proxy.set(Fault::Drip {
         bytes: 1,
-        every: Duration::from_millis(10),
+        every: Duration::from_millis(150),
     });
     let client = client(ConnectionOptions {
         // Every byte comes in time; all of them do not.
-        socket_timeout: Duration::from_millis(500),
+        socket_timeout: PATIENCE,
         ..options(&proxy.url("/sparql"))
     });
-    let answer = ask_within(&client, Duration::from_millis(300)).await;
+    let answer = ask_within(&client, Duration::from_millis(400)).await;
     assert!(matches!(answer, Err(StoreError::Deadline)), "{answer:?}");
 }
 
@@ -66,10 +98,7 @@ async fn silence_is_bounded_by_the_socket_timeout() {
     });
     for place in PLACES {
         proxy.set(Fault::StallAfter(place));
-        let started = Instant::now();
-        let answer = ask(&client).await;
-        assert!(started.elapsed() < Duration::from_secs(2));
-        match answer {
+        match ask(&client).await {
             Err(StoreError::Unavailable(error)) => {
                 assert!(error.to_string().contains("nothing for 100 ms"), "{error}");
             }
@@ -77,7 +106,14 @@ async fn silence_is_bounded_by_the_socket_timeout() {
         }
     }
     proxy.set(Fault::None);
-    assert_eq!(ask(&client).await.unwrap(), whole());
+    let started = Instant::now();
+    loop {
+        match ask(&client).await {
+            Ok(rows) => break assert_eq!(rows, whole()),
+            // A busy machine may be silent for as long.
+            Err(error) => assert!(started.elapsed() < PATIENCE, "{error:?}"),
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -91,9 +127,9 @@ async fn a_deadline_that_has_passed_asks_nobody() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn cancelling_a_request_closes_its_connection() {
-    let endpoint = Endpoint::start(|request| Answer::whole(request).after(SOON * 4)).await;
+    let endpoint = Endpoint::start(|request| Answer::whole(request).after(PATIENCE * 4)).await;
     let client = client(options(&endpoint.url()));
-    let context = until(SOON * 2);
+    let context = until(PATIENCE * 2);
     let (query, dataset) = (query(), Dataset::default());
     let text = query.to_string();
     let asked = EndpointQuery {
@@ -102,24 +138,25 @@ async fn cancelling_a_request_closes_its_connection() {
         dataset: &dataset,
     };
     let cancel = async {
-        while endpoint.requests().is_empty() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        comes_to(|| !endpoint.requests().is_empty()).await;
         context.cancellation.cancel();
     };
     let (answer, ()) = tokio::join!(client.select(asked, &context), cancel);
     assert!(matches!(answer, Err(StoreError::Cancelled)), "{answer:?}");
-    let started = Instant::now();
-    while endpoint.abandoned() == 0 {
-        assert!(started.elapsed() < SOON, "the connection stays open");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    comes_to(|| endpoint.abandoned() > 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_requests_share_two_connections() {
     let slow = Duration::from_millis(10);
-    let endpoint = Endpoint::start(move |request| Answer::whole(request).after(slow)).await;
+    let arrived = AtomicUsize::new(0);
+    let endpoint = Endpoint::start(move |request| {
+        arrived.fetch_add(1, Ordering::SeqCst);
+        // None is answered before there is another one beside the first.
+        blocks_until(|| arrived.load(Ordering::SeqCst) > 1);
+        Answer::whole(request).after(slow)
+    })
+    .await;
     let client = Arc::new(client(ConnectionOptions {
         max_concurrent_connections: 2,
         ..options(&endpoint.url())
@@ -137,21 +174,27 @@ async fn many_requests_share_two_connections() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_wait_for_a_connection_is_bounded() {
-    let slow = Duration::from_millis(600);
-    let endpoint = Endpoint::start(move |request| Answer::whole(request).after(slow)).await;
+    let may_answer = Arc::new(AtomicBool::new(false));
+    let answers = Arc::clone(&may_answer);
+    let endpoint = Endpoint::start(move |request| {
+        blocks_until(|| answers.load(Ordering::SeqCst));
+        Answer::whole(request)
+    })
+    .await;
     let bounded = client(ConnectionOptions {
         max_concurrent_connections: 1,
         connection_request_timeout: Duration::from_millis(100),
         ..options(&endpoint.url())
     });
-    let (one, other) = tokio::join!(ask(&bounded), ask(&bounded));
-    let (good, bad) = if one.is_ok() {
-        (one, other)
-    } else {
-        (other, one)
+    let other = async {
+        comes_to(|| !endpoint.requests().is_empty()).await;
+        let other = ask(&bounded).await;
+        may_answer.store(true, Ordering::SeqCst);
+        other
     };
-    assert_eq!(good.unwrap(), whole());
-    match bad {
+    let (one, other) = tokio::join!(ask(&bounded), other);
+    assert_eq!(one.unwrap(), whole());
+    match other {
         Err(StoreError::Unavailable(error)) => {
             assert!(error.to_string().contains("became free"), "{error}");
         }
@@ -172,13 +215,11 @@ async fn requests_that_were_given_up_give_their_connection_back() {
     let endpoint = Endpoint::healthy().await;
     let proxy = Proxy::start(endpoint.address).await;
     for place in PLACES {
-        let client = client(ConnectionOptions {
+        let options = ConnectionOptions {
             max_concurrent_connections: 1,
             ..options(&proxy.url("/sparql"))
-        });
-        proxy.set(Fault::StallAfter(place));
-        let answer = ask_within(&client, Duration::from_millis(100)).await;
-        assert!(matches!(answer, Err(StoreError::Deadline)), "{answer:?}");
+        };
+        let client = given_up(&endpoint, &proxy, place, &options).await;
         proxy.set(Fault::None);
         assert_eq!(ask(&client).await.unwrap(), whole());
     }
@@ -193,13 +234,16 @@ async fn a_check_has_a_timeout_of_its_own_and_sees_the_server_come_back() {
     })
     .await;
     let mut proxy = Proxy::start(endpoint.address).await;
-    let client = client(ConnectionOptions {
-        health_check_timeout: Duration::from_millis(200),
-        max_retries: 5,
-        retry_interval: SOON,
-        ..options(&proxy.url("/sparql"))
-    });
-    let info = client.probe(&until(SOON)).await.unwrap();
+    let within = |time| {
+        client(ConnectionOptions {
+            health_check_timeout: time,
+            max_retries: 5,
+            retry_interval: PATIENCE,
+            ..options(&proxy.url("/sparql"))
+        })
+    };
+    let (patient, quick) = (within(PATIENCE), within(Duration::from_millis(200)));
+    let info = patient.probe(&until(PATIENCE)).await.unwrap();
     assert_eq!(
         (info.provider.as_str(), info.statements),
         ("sparql11", Some(0))
@@ -210,16 +254,13 @@ async fn a_check_has_a_timeout_of_its_own_and_sees_the_server_come_back() {
         other => panic!("{other:?}"),
     };
     proxy.down().await;
-    unavailable(client.probe(&until(SOON)).await);
+    unavailable(patient.probe(&until(PATIENCE)).await);
     proxy.up().await;
-    client.probe(&until(SOON)).await.unwrap();
+    patient.probe(&until(PATIENCE)).await.unwrap();
     for place in [0, 20, 100] {
         proxy.down().await;
         proxy.set(Fault::StallAfter(place));
         proxy.up().await;
-        let started = Instant::now();
-        unavailable(client.probe(&until(SOON)).await);
-        let took = started.elapsed();
-        assert!(took < Duration::from_secs(1), "{place}: {took:?}");
+        unavailable(quick.probe(&until(PATIENCE)).await);
     }
 }

@@ -156,7 +156,7 @@ async fn a_process_that_is_killed_at_any_call_is_repaired_by_the_next_run() {
             let context = CallContext::new();
             tokio::select! {
                 ended = case.new.run(&context) => panic!("{what}: {ended:?}"),
-                () = case.engine.stalled.notified() => {}
+                () = case.engine.stalls() => {}
             }
             case.are_new(&what);
             case.repair(&what).await;
@@ -173,7 +173,7 @@ async fn a_run_that_is_cancelled_at_any_call_leaves_nothing_behind() {
             let what = format!("{fault:?} at call {number}");
             let context = CallContext::new();
             let cancel = async {
-                case.engine.stalled.notified().await;
+                case.engine.stalls().await;
                 context.cancellation.cancel();
             };
             let (ended, ()) = tokio::join!(case.new.run(&context), cancel);

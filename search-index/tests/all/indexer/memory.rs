@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use graph_store::CallContext;
@@ -46,7 +47,7 @@ pub(super) struct Memory {
     judge: Mutex<Option<Arc<Judge>>>,
     shards: Mutex<Option<Arc<Shards>>>,
     /// Notified when a call stalls.
-    pub(super) stalled: Notify,
+    stalled: Notify,
 }
 
 #[derive(Clone, Default)]
@@ -74,6 +75,12 @@ fn error(text: &str) -> Box<dyn std::error::Error + Send + Sync> {
 impl Memory {
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until a call stalls.
+    pub(super) async fn stalls(&self) {
+        let stalled = tokio::time::timeout(Duration::from_secs(60), self.stalled.notified());
+        stalled.await.expect("a call stalls");
     }
 
     pub(super) fn set_faults(&self, faults: Option<Arc<Faults>>) {

@@ -382,10 +382,14 @@ async fn a_slow_engine_slows_reading_down() {
     let context = CallContext::new();
     let progress = slow.progress();
     let held = async {
-        engine.stalled.notified().await;
-        // Long enough for all to be read, if it were.
-        tokio::time::sleep(Duration::from_millis(1_500)).await;
+        engine.stalls().await;
         let films = &progress.objects()[0];
+        // All would be read by the time that nothing more is, if nothing slowed it down.
+        let mut before = None;
+        while before != Some(films.read()) {
+            before = Some(films.read());
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
         let held = (films.read() - films.written()) * 10_000;
         context.cancellation.cancel();
         held

@@ -1,15 +1,16 @@
 //! A service as a process of its own, with its log.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::Receiver;
+
+use crate::processes::{self, PATIENCE, Running};
 
 /// A running `soml serve` over the demo.
 pub(super) struct Process {
-    child: Child,
-    log: Option<JoinHandle<String>>,
+    running: Running,
+    log: Receiver<Vec<u8>>,
     address: String,
     /// What it said on standard output.
     pub(super) said: String,
@@ -29,20 +30,13 @@ impl Process {
         for (name, value) in properties {
             command.arg("--set").arg(format!("{name}={value}"));
         }
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let said: Vec<String> = lines.by_ref().take(3).map(Result::unwrap).collect();
-        let mut stderr = child.stderr.take().unwrap();
-        let log = std::thread::spawn(move || {
-            let mut text = Vec::new();
-            stderr.read_to_end(&mut text).unwrap();
-            String::from_utf8_lossy(&text).into_owned()
-        });
+        let mut running = Running::start(command.stderr(Stdio::piped()));
+        let log = processes::all(running.child.stderr.take().unwrap());
+        let said: Vec<String> = (0..3).map(|_| running.line().unwrap()).collect();
         let url = said[0].trim_start_matches("GraphQL:  http://");
         Process {
-            child,
-            log: Some(log),
+            running,
+            log,
             address: url.split('/').next().unwrap().to_owned(),
             said: said.join("\n"),
         }
@@ -61,8 +55,7 @@ impl Process {
         body: &[u8],
     ) -> Reply {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        let timeout = Some(Duration::from_secs(60));
-        stream.set_read_timeout(timeout).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut request = format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\n").into_bytes();
         request.extend_from_slice(headers);
         if !body.is_empty() {
@@ -87,18 +80,8 @@ impl Process {
 
     /// Stops the process and returns its log.
     pub(super) fn log(mut self) -> String {
-        let id = self.child.id().to_string();
-        let stopped = Command::new("kill").args(["-TERM", &id]).status().unwrap();
-        assert!(stopped.success());
-        self.child.wait().unwrap();
-        self.log.take().unwrap().join().unwrap()
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // It has ended where the log was asked for.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.running.stop();
+        let log = self.log.recv_timeout(PATIENCE).unwrap();
+        String::from_utf8_lossy(&log).into_owned()
     }
 }

@@ -13,6 +13,7 @@ use servers::config::{KeysAddress, SecuritySettings};
 use super::keys::Signer;
 use super::{claims, claims_with};
 use crate::callers::settings;
+use crate::processes::PATIENCE;
 use crate::service::Service;
 
 /// A server of keys whose answer can be changed; it stops when this is dropped.
@@ -26,7 +27,8 @@ struct Shared {
     answer: Mutex<Option<String>>,
     asked: AtomicUsize,
     is_stopped: AtomicBool,
-    delay: Mutex<Duration>,
+    /// It takes requests and does not answer them.
+    is_silent: AtomicBool,
 }
 
 impl KeyServer {
@@ -37,7 +39,7 @@ impl KeyServer {
             answer: Mutex::default(),
             asked: AtomicUsize::new(0),
             is_stopped: AtomicBool::new(false),
-            delay: Mutex::default(),
+            is_silent: AtomicBool::new(false),
         });
         let server = KeyServer {
             url,
@@ -86,7 +88,9 @@ impl KeyServer {
 impl Shared {
     fn answer(&self, mut stream: TcpStream) {
         self.asked.fetch_add(1, Ordering::SeqCst);
-        std::thread::sleep(*self.delay.lock().unwrap());
+        while self.is_silent.load(Ordering::SeqCst) && !self.is_stopped.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let answer = self.answer.lock().unwrap().clone();
         if let Some(answer) = answer {
             let mut buffer = [0; 4_096];
@@ -108,13 +112,13 @@ impl Drop for KeyServer {
     }
 }
 
-/// Times that let everything happen within a test.
+/// Times of keys that are fetched once, and of an unknown key once more; failures are over soon.
 fn short() -> Times {
     Times {
         fresh: Duration::from_secs(3_600),
         unknown: Duration::from_secs(3_600),
         retry: Duration::from_millis(50),
-        fetch: Duration::from_secs(2),
+        fetch: PATIENCE,
     }
 }
 
@@ -134,7 +138,7 @@ fn query(service: &Service, token: &str) -> (u16, String) {
 fn keys_are_rotated_under_load_and_no_good_token_is_refused() {
     let (old, new) = (Signer::p256().named("old"), Signer::rsa().named("new"));
     let server = KeyServer::start(&[&old]);
-    let service = Service::demo_with(settings(&[&format!("security.jwks.url={}", server.url)]));
+    let service = Service::with_verifier(server.verifier(short()));
     let (old_token, new_token) = (old.token(&claims()), new.token(&claims()));
     let (is_rotated, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
     let counted = [AtomicUsize::new(0), AtomicUsize::new(0)];
@@ -155,17 +159,26 @@ fn keys_are_rotated_under_load_and_no_good_token_is_refused() {
                 }
             });
         }
-        std::thread::sleep(Duration::from_millis(500));
+        let count = |is_new| counted[usize::from(is_new)].load(Ordering::SeqCst);
+        let until = Instant::now() + PATIENCE;
+        // Waits for further good answers to tokens of the key.
+        let goes_on = |is_new| {
+            let wanted = count(is_new) + 20;
+            while count(is_new) < wanted && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            count(is_new) >= wanted
+        };
+        let mut good = vec![goes_on(false)];
         server.publish(&[&old, &new]);
         is_rotated.store(true, Ordering::SeqCst);
-        std::thread::sleep(Duration::from_millis(1_000));
+        good.extend([false, true].map(goes_on));
         // While the server is away, what it said last is true.
         server.go_down();
-        std::thread::sleep(Duration::from_millis(500));
+        good.extend([false, true].map(goes_on));
         is_over.store(true, Ordering::SeqCst);
+        assert_eq!(good, [true; 5]);
     });
-    let counted = counted.map(|count| count.load(Ordering::SeqCst));
-    assert!(counted.iter().all(|count| *count >= 20), "{counted:?}");
     // Once at the start, and once for the sake of the new key.
     assert_eq!(server.asked(), 2);
     // Whoever makes up names of keys does not make the service ask again.
@@ -214,7 +227,7 @@ async fn keys_that_are_no_longer_published_are_not_believed() {
 
 /// Does something again until the result is as wanted.
 async fn within<T, F: Future<Output = T>>(work: impl Fn() -> F, wanted: impl Fn(&T) -> bool) -> T {
-    let end = Instant::now() + Duration::from_secs(20);
+    let end = Instant::now() + PATIENCE;
     loop {
         let result = work().await;
         if wanted(&result) || Instant::now() > end {
@@ -253,8 +266,10 @@ async fn a_server_that_fails_leaves_the_keys_that_are_there() {
         assert!(is_good && asked >= before + 3, "{status} {asked}");
     }
     server.go_down();
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    assert!(verifier.verify(&token).await.is_ok());
+    let before = server.asked();
+    let verify = || async { (verifier.verify(&token).await.is_ok(), server.asked()) };
+    let (is_good, asked) = within(verify, |(_, asked)| *asked >= before + 3).await;
+    assert!(is_good && asked >= before + 3, "{asked}");
     // An empty set is an answer: somebody takes all keys back.
     server.publish(&[]);
     let result = within(|| verifier.verify(&token), |result| result.is_err()).await;
@@ -267,22 +282,24 @@ async fn known_keys_are_used_at_once_while_the_server_does_not_answer() {
     let server = KeyServer::start(&[&key]);
     let times = Times {
         fresh: Duration::from_millis(1),
+        fetch: 10 * PATIENCE,
         ..short()
     };
     let verifier = server.verifier(times);
     let token = key.token(&claims());
     assert!(verifier.verify(&token).await.is_ok());
-    *server.shared.delay.lock().unwrap() = Duration::from_secs(1);
-    tokio::time::sleep(Duration::from_millis(20)).await;
-    let started = Instant::now();
-    for _ in 0..100 {
-        assert!(verifier.verify(&token).await.is_ok());
-    }
-    assert!(
-        started.elapsed() < Duration::from_millis(700),
-        "{:?}",
-        started.elapsed()
-    );
+    server.shared.is_silent.store(true, Ordering::SeqCst);
+    let before = server.asked();
+    let used = async {
+        let verify = || async { (verifier.verify(&token).await.is_ok(), server.asked()) };
+        let (is_good, asked) = within(verify, |(_, asked)| *asked > before).await;
+        assert!(is_good && asked > before);
+        for _ in 0..100 {
+            assert!(verifier.verify(&token).await.is_ok());
+        }
+    };
+    tokio::time::timeout(2 * PATIENCE, used).await.unwrap();
+    assert_eq!(server.asked(), before + 1);
 }
 
 #[test]
@@ -304,7 +321,7 @@ fn before_the_first_keys_are_there_the_service_says_so_and_then_goes_on() {
     // What is no token is refused all the same.
     assert_eq!(query(&service, "a.b.c"), (401, "TOKEN_INVALID".to_owned()));
     server.publish(&[&key]);
-    let end = Instant::now() + Duration::from_secs(30);
+    let end = Instant::now() + PATIENCE;
     while query(&service, &token).0 != 200 {
         assert!(Instant::now() < end, "the keys are never fetched again");
         std::thread::sleep(Duration::from_millis(100));

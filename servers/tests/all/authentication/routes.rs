@@ -293,7 +293,7 @@ async fn any_service_behind_the_layer_is_told_who_asks() {
     let service = Arc::clone(&who) as Arc<dyn Graphql>;
     let bounds = RequestBounds {
         body_bytes: 1_000,
-        timeout: Duration::from_secs(10),
+        timeout: Duration::from_secs(60),
         limits: Limits::default(),
     };
     let endpoint = GraphqlEndpoint::new(

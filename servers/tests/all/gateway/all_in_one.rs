@@ -1,11 +1,14 @@
 //! The gateway of `soml serve`, over the services of its own process.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use servers::demo::STAR_WARS;
 
 use super::listener::Socket;
-use super::soml::{Soml, get, log_in, post};
+use super::soml::{Soml, agent, get, log_in, post, wait_until_indexed};
 use super::subgraph::{Said, Subgraph};
+use crate::processes::PATIENCE;
 
 #[test]
 fn the_demo_is_a_gateway_over_its_object_service_its_search_service_and_an_extension_service() {
@@ -13,6 +16,7 @@ fn the_demo_is_a_gateway_over_its_object_service_its_search_service_and_an_exten
     let gateway = demo.base("Gateway:");
     let own = [demo.base("GraphQL:"), demo.base("Search:")];
     assert!(!own.contains(&gateway));
+    wait_until_indexed(own[1]);
     let first = get(gateway, "/examples")["examples"][0]["query"].clone();
     assert_eq!(first, STAR_WARS.gateway_query);
     let (_, answer) = post(gateway, STAR_WARS.gateway_query, None);
@@ -68,6 +72,7 @@ fn subgraphs_of_the_process_have_spans_too() {
         ("OTEL_BSP_SCHEDULE_DELAY", "50"),
     ];
     let demo = Soml::demo(&[], &variables, "Composed:");
+    wait_until_indexed(demo.base("Search:"));
     let (_, answer) = post(demo.base("Gateway:"), STAR_WARS.gateway_query, None);
     assert!(answer.get("errors").is_none(), "{answer:#}");
     // A request ends after all its parts.
@@ -181,11 +186,7 @@ fn where_every_request_needs_a_token_websockets_may_bring_it_later() {
     assert!(answer["errors"][0]["message"].is_string(), "{answer}");
     // Nothing else is open to those who only say that they want a WebSocket.
     let refused = |path: &str, headers: &[(&str, &str)]| {
-        let agent: ureq::Agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .build()
-            .into();
-        let request = agent.get(format!("{gateway}{path}"));
+        let request = agent().get(format!("{gateway}{path}"));
         let request = headers.iter().fold(request, |request, (name, value)| {
             request.header(*name, *value)
         });
@@ -257,8 +258,10 @@ fn the_other_services_are_there_while_a_subgraph_is_waited_for() {
     let (_, answer) = post(objects, query, None);
     assert!(answer.get("errors").is_none(), "{answer}");
     squads.resume();
+    let begun = Instant::now();
     while post(gateway, query, None).0 == 503 {
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        assert!(begun.elapsed() < PATIENCE, "it still waits");
+        std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(post(gateway, query, None).1, answer);
 }

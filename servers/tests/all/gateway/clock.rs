@@ -18,8 +18,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
 use super::subgraph::served;
-
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::processes::PATIENCE;
 
 /// The schema: events have planets, of which another subgraph knows more.
 pub(crate) const CLOCK: &str = r#"

@@ -19,9 +19,7 @@ use prost::Message;
 use tokio::runtime::Runtime;
 
 use super::subgraph::served;
-
-/// How long spans may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::processes::PATIENCE;
 
 /// What a collector does with what it is sent.
 #[derive(Clone, Copy)]

@@ -2,7 +2,6 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -10,8 +9,7 @@ use tokio_tungstenite::tungstenite::http::{HeaderValue, StatusCode};
 use tokio_tungstenite::tungstenite::{self, HandshakeError, Message, WebSocket};
 
 use super::process::Gateway;
-
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::processes::PATIENCE;
 
 pub(super) const PROTOCOL: &str = "graphql-transport-ws";
 
@@ -63,7 +61,7 @@ impl Events {
     }
 
     /// Returns the next line that says something; `None` at the end. The sizes of chunks are left out.
-    fn line(&mut self) -> Option<String> {
+    pub(super) fn line(&mut self) -> Option<String> {
         loop {
             let mut line = String::new();
             if self.reader.read_line(&mut line).unwrap() == 0 {
@@ -193,7 +191,8 @@ impl Socket {
         }
     }
 
-    fn read(&mut self) -> Result<Value, (u16, String)> {
+    /// Returns the next message; the error says with which code and why the other side has closed the connection.
+    pub(super) fn read(&mut self) -> Result<Value, (u16, String)> {
         loop {
             match self.socket.read() {
                 Ok(Message::Text(text)) => return Ok(serde_json::from_str(&text).unwrap()),
@@ -205,6 +204,11 @@ impl Socket {
                 Err(error) => return Err((0, error.to_string())),
             }
         }
+    }
+
+    /// Waits for a ping; false if something else comes.
+    pub(super) fn is_pinged(&mut self) -> bool {
+        matches!(self.socket.read(), Ok(Message::Ping(_)))
     }
 
     /// Sends a message; false if the connection is closed.

@@ -1,21 +1,23 @@
 //! `federation-gateway` as a process of its own, with its log.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// How long a gateway may take for anything.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::processes::PATIENCE;
 
 /// A running gateway, which ends when this is dropped.
 pub(crate) struct Gateway {
     child: Child,
-    log: Option<JoinHandle<String>>,
+    /// What it has logged.
+    log: Arc<Mutex<String>>,
+    /// Reads its log, to the end.
+    reading: Option<JoinHandle<()>>,
     lines: Mutex<Receiver<String>>,
     /// What it has said on standard output.
     pub(crate) said: Vec<String>,
@@ -65,15 +67,23 @@ impl Gateway {
                 }
             }
         });
-        let mut stderr = child.stderr.take().unwrap();
-        let log = std::thread::spawn(move || {
-            let mut text = Vec::new();
-            stderr.read_to_end(&mut text).unwrap();
-            String::from_utf8_lossy(&text).into_owned()
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let log = Arc::<Mutex<String>>::default();
+        let logged = Arc::clone(&log);
+        let reading = std::thread::spawn(move || {
+            let mut line = Vec::new();
+            while stderr.read_until(b'\n', &mut line).unwrap() > 0 {
+                logged
+                    .lock()
+                    .unwrap()
+                    .push_str(&String::from_utf8_lossy(&line));
+                line.clear();
+            }
         });
         let mut gateway = Gateway {
             child,
-            log: Some(log),
+            log,
+            reading: Some(reading),
             lines: Mutex::new(lines),
             said: Vec::new(),
             base: String::new(),
@@ -181,9 +191,19 @@ impl Gateway {
     pub(crate) fn wait(&self, what: &str, holds: impl Fn(&Gateway) -> bool) {
         let begun = Instant::now();
         while !holds(self) {
-            assert!(begun.elapsed() < PATIENCE, "{what}");
+            assert!(begun.elapsed() < PATIENCE, "{what}: {}", self.log());
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// Returns what it has logged up to now.
+    fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
+    }
+
+    /// Waits until it has logged a text so many times.
+    pub(crate) fn wait_for_log(&self, text: &str, times: usize) {
+        self.wait(text, |gateway| gateway.log().matches(text).count() >= times);
     }
 
     /// Waits until it ends by itself, or ends it; returns its exit code and its log.
@@ -192,13 +212,12 @@ impl Gateway {
         let status = loop {
             match self.child.try_wait().unwrap() {
                 Some(status) => break status,
-                None if begun.elapsed() > Duration::from_secs(20) => {
-                    self.child.kill().unwrap();
-                }
+                None if begun.elapsed() > PATIENCE => self.child.kill().unwrap(),
                 None => std::thread::sleep(Duration::from_millis(20)),
             }
         };
-        (status.code(), self.log.take().unwrap().join().unwrap())
+        self.reading.take().unwrap().join().unwrap();
+        (status.code(), self.log())
     }
 
     /// Asks it to end; returns its exit code and its log.

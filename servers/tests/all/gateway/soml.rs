@@ -1,14 +1,16 @@
 //! `soml serve` as a process: object services, and all services at once.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::processes::{PATIENCE, Running};
+
 /// A running `soml serve`, which ends when this is dropped.
 pub(crate) struct Soml {
-    child: Child,
     pub(crate) said: Vec<String>,
+    _running: Running,
 }
 
 impl Soml {
@@ -60,16 +62,18 @@ impl Soml {
     }
 
     fn of(mut command: Command, last: &str) -> Soml {
-        command.stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
+        let running = Running::start(command.stderr(Stdio::null()));
         let mut said = Vec::new();
-        for line in BufReader::new(child.stdout.take().unwrap()).lines() {
-            said.push(line.unwrap());
-            if said.last().unwrap().starts_with(last) {
-                return Soml { child, said };
+        while let Some(line) = running.line() {
+            let is_last = line.starts_with(last);
+            said.push(line);
+            if is_last {
+                return Soml {
+                    said,
+                    _running: running,
+                };
             }
         }
-        let _ = child.wait();
         panic!("it has ended: {said:#?}");
     }
 
@@ -87,11 +91,12 @@ impl Soml {
     }
 }
 
-impl Drop for Soml {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Returns a client that takes every status for an answer.
+pub(super) fn agent() -> ureq::Agent {
+    let config = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(PATIENCE));
+    config.build().into()
 }
 
 /// Sends an operation; returns the status and the answer.
@@ -101,11 +106,7 @@ pub(crate) fn post(base: &str, query: &str, token: Option<&str>) -> (u16, Value)
 
 /// Sends JSON; returns the status and the answer.
 pub(crate) fn send(base: &str, path: &str, token: Option<&str>, body: &Value) -> (u16, Value) {
-    let agent: ureq::Agent = ureq::Agent::config_builder()
-        .http_status_as_error(false)
-        .build()
-        .into();
-    let request = agent.post(format!("{base}{path}"));
+    let request = agent().post(format!("{base}{path}"));
     let request = match token {
         Some(token) => request.header("authorization", format!("Bearer {token}")),
         None => request,
@@ -128,6 +129,22 @@ pub(crate) fn log_in(base: &str, user: &str, password: &str) -> String {
 }
 
 pub(crate) fn get(base: &str, path: &str) -> Value {
-    let mut answer = ureq::get(format!("{base}{path}")).call().unwrap();
+    let mut answer = agent().get(format!("{base}{path}")).call().unwrap();
+    assert_eq!(answer.status(), 200, "{path}");
     serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap()
+}
+
+/// Waits until all indexes of a search service are there.
+pub(crate) fn wait_until_indexed(search: &str) {
+    let begun = Instant::now();
+    loop {
+        let info = get(search, "/soml/info");
+        match info["state"].as_str() {
+            Some("READY") => return,
+            Some("BUILDING") if begun.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            _ => panic!("{info:#}"),
+        }
+    }
 }

@@ -36,6 +36,14 @@ impl Asked {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
+
+    fn is_for_schema(&self) -> bool {
+        self.query.contains("_service")
+    }
+
+    fn is_health_check(&self) -> bool {
+        self.query.trim() == "{ __typename }"
+    }
 }
 
 /// An answer of a subgraph.
@@ -167,19 +175,26 @@ impl Subgraph {
         *self.state.health.lock().unwrap() = record;
     }
 
-    /// Returns what it was asked since this was called last, without requests for its schema.
+    /// Returns what it was asked since this was called last, without what a gateway asks on its own: for the schema,
+    /// and whether it answers.
     pub(crate) fn asked(&self) -> Vec<Asked> {
-        let all = std::mem::take(&mut *self.state.asked.lock().unwrap());
-        let all = all.into_iter();
-        all.filter(|asked| !asked.query.contains("_service"))
-            .collect()
+        let mut all = self.state.asked.lock().unwrap();
+        let is_of_client = |asked: &mut Asked| !asked.is_for_schema() && !asked.is_health_check();
+        all.extract_if(.., is_of_client).collect()
     }
 
     /// Returns the requests for its schema.
     pub(crate) fn asked_for_schema(&self) -> Vec<Asked> {
         let all = self.state.asked.lock().unwrap();
-        let schema = all.iter().filter(|asked| asked.query.contains("_service"));
+        let schema = all.iter().filter(|asked| asked.is_for_schema());
         schema.cloned().collect()
+    }
+
+    /// Returns the requests that find out whether it answers.
+    pub(crate) fn health_checks(&self) -> Vec<Asked> {
+        let all = self.state.asked.lock().unwrap();
+        let checks = all.iter().filter(|asked| asked.is_health_check());
+        checks.cloned().collect()
     }
 }
 
@@ -245,11 +260,11 @@ impl State {
                 body: json!({"errors": [{"message": "a token is needed"}]}),
             };
         }
-        if asked.query.contains("_service") {
+        if asked.is_for_schema() {
             let sdl = self.sdl.lock().unwrap().clone();
             return json!({"data": {"_service": {"sdl": sdl}}}).into();
         }
-        if asked.query.trim() == "{ __typename }" {
+        if asked.is_health_check() {
             return json!({"data": {"__typename": "Query"}}).into();
         }
         (self.answer)(&asked)

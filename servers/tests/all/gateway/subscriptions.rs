@@ -1,7 +1,7 @@
 //! Subscriptions of clients, as server-sent events and over WebSockets, against the process: answers, faults of
 //! subgraphs, headers and limits.
 
-use std::time::{Duration, Instant};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,13 @@ pub(super) struct World {
 pub(super) fn world(variables: &[(&str, &str)]) -> World {
     let (clock, planets) = (Clock::start(), Subgraph::planets());
     let urls = [clock.url(), planets.url("/graphql")];
-    let gateway = Gateway::over(&[&urls[0], &urls[1]], variables);
+    // A test that says nothing of it may leave a client without a word for as long as it likes.
+    let patient = [
+        ("GATEWAY_SUBSCRIPTIONS_INITTIMEOUT", "600000"),
+        ("GATEWAY_SUBSCRIPTIONS_KEEPALIVE", "0"),
+    ];
+    let variables = [&patient, variables].concat();
+    let gateway = Gateway::over(&[&urls[0], &urls[1]], &variables);
     World {
         clock,
         _planets: planets,
@@ -48,7 +54,7 @@ fn code(response: &Value) -> &str {
 }
 
 /// Returns the code of the first error of a message `error`.
-fn code_of(errors: &Value) -> &str {
+pub(super) fn code_of(errors: &Value) -> &str {
     errors[0]["extensions"]["code"]
         .as_str()
         .unwrap_or_else(|| panic!("{errors}"))
@@ -286,26 +292,21 @@ fn the_end_of_the_service_ends_subscriptions_in_order() {
         clock,
         _planets,
         gateway,
-    } = world(&[]);
+    } = world(&[("HTTP_SHUTDOWNTIMEOUT", "600000")]);
     let mut events = Events::of(&gateway, TICKED);
     let mut socket = Socket::open(&gateway, &json!({}));
     let mut idle = Socket::open(&gateway, &json!({}));
     socket.subscribe("a", TICKED);
     clock.wait_for(2);
-    let begun = Instant::now();
     let stopping = std::thread::spawn(move || gateway.stop());
     assert_eq!(code_of(&socket.next("error", "a")), "SUBSCRIPTION_SHUTDOWN");
     assert_eq!(socket.closed().0, 1001);
     assert_eq!(idle.closed().0, 1001);
     assert_eq!(code(&events.next().unwrap()), "SUBSCRIPTION_SHUTDOWN");
     assert_eq!(events.next(), None);
+    // Nobody waits for the shutdown timeout: the gateway would have been killed.
     let (exit, log) = stopping.join().unwrap();
     assert_eq!(exit, Some(0), "{log}");
-    assert!(
-        begun.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        begun.elapsed()
-    );
     assert_eq!(log.matches("stream ended").count(), 2, "{log}");
     assert_eq!(log.matches("WebSocket closed").count(), 2, "{log}");
 }
@@ -385,26 +386,32 @@ fn headers_are_brought_by_connection_init_unless_the_handshake_has_them() {
     assert_eq!(wrong.closed().0, 4400);
 }
 
+/// Returns the time in seconds, as tokens have it.
+fn now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap().as_secs()
+}
+
 #[test]
 fn tokens_are_verified_when_they_are_brought_and_end_with_their_time() {
     let secret = "a secret of at least thirty-two bytes";
     let World { clock, gateway, .. } =
         &world(&[("SECURITY_SECRET", secret), ("SECURITY_LEEWAY", "0")]);
-    let now = std::time::SystemTime::now();
-    let now = now.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
     let token = |exp: u64| {
         let key = jsonwebtoken::EncodingKey::from_secret(secret.as_bytes());
         let claims = json!({"sub": "leia", "exp": exp});
         let token = jsonwebtoken::encode(&jsonwebtoken::Header::default(), &claims, &key);
         format!("Bearer {}", token.unwrap())
     };
+    let is_expired = |(code_of_close, reason): (u16, String)| {
+        assert_eq!(code_of_close, 4403);
+        assert!(reason.contains("expired"), "{reason}");
+    };
     let mut wrong = Socket::connect(gateway, &[]);
-    let payload = json!({"authorization": token(now - 10)});
+    let payload = json!({"authorization": token(now() - 10)});
     wrong.say(json!({"type": "connection_init", "payload": payload}));
-    let (code_of_close, reason) = wrong.closed();
-    assert_eq!(code_of_close, 4403);
-    assert!(reason.contains("expired"), "{reason}");
-    let good = token(now + 3);
+    is_expired(wrong.closed());
+    let good = token(now() + 3_600);
     let mut socket = Socket::open(gateway, &json!({"authorization": good}));
     socket.subscribe("a", TICKED);
     let bearer = [("authorization", &*good)];
@@ -419,10 +426,22 @@ fn tokens_are_verified_when_they_are_brought_and_end_with_their_time() {
             .iter()
             .all(|(headers, _)| headers["authorization"] == *good)
     );
-    // Nothing is sent to whoever is nobody any more.
-    let (code_of_close, reason) = socket.closed();
-    assert_eq!(code_of_close, 4403);
-    assert!(reason.contains("expired"), "{reason}");
+    drop((socket, events));
+    clock.wait_for(0);
+    // On a busy machine a token may expire before anything begins: then there is one for longer.
+    let short = |seconds: u32| {
+        let token = token(now() + 2_u64.pow(seconds));
+        let mut socket = Socket::connect(gateway, &[]);
+        let payload = json!({"authorization": token});
+        socket.say(json!({"type": "connection_init", "payload": payload}));
+        let is_taken = socket.read().is_ok();
+        let bearer = [("authorization", &*token)];
+        let events = Events::with(gateway, TICKED, "text/event-stream", &bearer);
+        (is_taken && events.head.starts_with("http/1.1 200 ")).then_some((socket, events))
+    };
+    let (mut socket, mut events) = (1..8).find_map(short).unwrap();
+    socket.subscribe("a", TICKED);
+    is_expired(socket.closed());
     assert_eq!(code(&events.next().unwrap()), "UNAUTHENTICATED");
     assert_eq!(events.next(), None);
     clock.wait_for(0);

@@ -13,9 +13,10 @@ use oxrdf::{GraphName, NamedOrBlankNode, Quad, Triple};
 use serde_json::Value;
 
 use super::batches::{Batch, Step};
+use crate::processes::PATIENCE;
 
 /// Time after which a reader of records must have seen all of them.
-const CAUGHT_UP: Duration = Duration::from_secs(30);
+const CAUGHT_UP: Duration = Duration::from_secs(60);
 
 /// A reader of a repository, and of the records that a service returns.
 pub(super) struct Checker {
@@ -180,6 +181,7 @@ impl Checker {
             }
         };
         let answer = ureq::get(statements.as_str()).header("accept", "application/n-quads");
+        let answer = answer.config().timeout_global(Some(PATIENCE)).build();
         let mut answer = answer.call().expect("the quads are listed");
         let text = answer
             .body_mut()
@@ -218,8 +220,9 @@ impl Stored {
 
 /// Lets the service make a backup, and reads it.
 fn in_backup(service: &str, folder: &Path, name: &str) -> Stored {
-    let made = ureq::put(format!("{service}/backups/{name}")).send_empty();
-    made.expect("a backup is made");
+    let made = ureq::put(format!("{service}/backups/{name}"));
+    let made = made.config().timeout_global(Some(PATIENCE)).build();
+    made.send_empty().expect("a backup is made");
     let backup = folder.join(name);
     let store = ImageStore::open(&backup, &FolderOptions::default()).expect("it is whole");
     let mut builder = ImageBuilder::new();
@@ -246,7 +249,8 @@ fn in_backup(service: &str, folder: &Path, name: &str) -> Stored {
 fn returned(address: &str) -> ureq::http::Response<ureq::Body> {
     let until = Instant::now() + CAUGHT_UP;
     loop {
-        match ureq::get(address).call() {
+        let request = ureq::get(address).config();
+        match request.timeout_global(Some(PATIENCE)).build().call() {
             Ok(answer) => return answer,
             Err(error) => assert!(Instant::now() < until, "{address}: {error}"),
         }

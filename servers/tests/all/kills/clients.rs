@@ -14,7 +14,7 @@ use crate::random::Random;
 const CLIENTS: usize = 4;
 
 /// Time that a client waits for an answer, more than any request may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Codes after which nothing may be written.
 const REFUSALS: &[&str] = &[
@@ -90,6 +90,7 @@ impl Stage {
             return None;
         }
         state.busy += 1;
+        self.changed.notify_all();
         state.base.clone()
     }
 
@@ -123,10 +124,17 @@ impl Clients {
         }
     }
 
-    /// Lets the clients write to the service at an address.
+    /// Lets the clients write to the service at an address, and waits until they have begun.
     pub(super) fn open(&self, base: &str) {
-        self.stage.state().base = Some(base.to_owned());
+        let mut state = self.stage.state();
+        state.base = Some(base.to_owned());
         self.stage.changed.notify_all();
+        let is_idle = |state: &mut State| state.busy == 0;
+        let wait = self
+            .stage
+            .changed
+            .wait_timeout_while(state, PATIENCE, is_idle);
+        assert!(!wait.unwrap().1.timed_out(), "the clients do not begin");
     }
 
     /// Lets the clients begin nothing new.
@@ -142,8 +150,10 @@ impl Clients {
     pub(super) fn pause(&self) {
         self.wait_for_address();
         let is_busy = |state: &mut State| state.busy > 0;
-        let state = self.stage.changed.wait_while(self.stage.state(), is_busy);
-        let state = state.unwrap();
+        let (state, changed) = (self.stage.state(), &self.stage.changed);
+        let waited = changed.wait_timeout_while(state, 2 * PATIENCE, is_busy);
+        let (state, timeout) = waited.unwrap();
+        assert!(!timeout.timed_out(), "a client does not end");
         assert!(state.wrong.is_empty(), "{}", state.wrong.join("\n"));
     }
 

@@ -1,15 +1,16 @@
 //! The processes that are killed: `soml serve`, and an RDF4J server of its own.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read};
+use std::iter;
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use crate::processes::Running;
 use crate::repository::repository;
 
 /// The schema that is served.
@@ -41,11 +42,9 @@ pub(super) fn empty_repository(server: &str, name: &str) {
 
 /// A running `soml serve` over a repository or a folder.
 pub(super) struct Service {
-    child: Child,
+    running: Running,
     /// Its address.
     pub(super) base: String,
-    /// Not read any more, and not closed, since the process goes on writing.
-    _output: BufReader<ChildStdout>,
     _files: TempDir,
 }
 
@@ -77,38 +76,24 @@ impl Service {
         for property in properties {
             command.args(["--set", property]);
         }
-        command.stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut child = command.stderr(File::create(&log).unwrap()).spawn().unwrap();
-        let mut output = BufReader::new(child.stdout.take().unwrap());
-        let said = output
-            .by_ref()
-            .lines()
-            .map_while(Result::ok)
-            .find_map(|line| {
-                let address = line.strip_prefix("GraphQL:")?.trim();
-                Some(address.trim_end_matches("/graphql").to_owned())
-            });
+        command.stdin(Stdio::null());
+        let running = Running::start(command.stderr(File::create(&log).unwrap()));
+        let said = iter::from_fn(|| running.line()).find_map(|line| {
+            let address = line.strip_prefix("GraphQL:")?.trim();
+            Some(address.trim_end_matches("/graphql").to_owned())
+        });
         let base = said.unwrap_or_else(|| panic!("{}", fs::read_to_string(&log).unwrap()));
         Service {
-            child,
+            running,
             base,
-            _output: output,
             _files: files,
         }
     }
 
     /// Kills the process, which cannot do anything about it.
     pub(super) fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        // It may be dead already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.running.child.kill().unwrap();
+        self.running.child.wait().unwrap();
     }
 }
 

@@ -1,8 +1,10 @@
 //! `soml search` over a running service.
 
+use std::net::TcpListener;
 use std::process::{Command, Output};
 
 use super::{World, planets};
+use crate::processes::output;
 use crate::service::Service;
 
 fn search(arguments: &[&str]) -> Output {
@@ -11,7 +13,7 @@ fn search(arguments: &[&str]) -> Output {
     command
         .env_remove("SOML_TOKEN")
         .env_remove("SOML_TOKEN_FILE");
-    command.output().unwrap()
+    output(&mut command, b"")
 }
 
 fn text(bytes: &[u8]) -> &str {
@@ -53,6 +55,7 @@ fn a_service_without_searches_and_flags_about_data_are_refused() {
     assert!(said.contains("has no searches"), "{said}");
     let both = search(&["x", "--url", "http://localhost:1", "--demo", "star-wars"]);
     assert_eq!(both.status.code(), Some(64), "{}", text(&both.stderr));
-    let away = search(&["x", "--url", "http://127.0.0.1:9"]);
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
+    let away = search(&["x", "--url", &format!("http://{}", nobody.unwrap())]);
     assert_eq!(away.status.code(), Some(3), "{}", text(&away.stderr));
 }

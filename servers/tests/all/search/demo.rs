@@ -1,7 +1,6 @@
 //! The demo as a process: the object service and the search service in one.
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use graph_store::CallContext;
 use search_index::engine::{Binding, PhysicalName, SearchEngine};
@@ -10,49 +9,28 @@ use search_index::opensearch::{OpenSearch, OpenSearchOptions};
 use serde_json::{Value, json};
 use servers::demo::STAR_WARS;
 
-/// A running process, which ends when this is dropped.
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+use crate::gateway::soml;
+use crate::processes::{Running, output};
 
 fn post(base: &str, query: &str) -> Value {
-    let body = json!({ "query": query }).to_string();
-    let mut answer = ureq::post(format!("{base}/graphql"))
-        .content_type("application/json")
-        .send(&body)
-        .unwrap();
-    serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap()
+    let (status, answer) = soml::post(base, query, None);
+    assert_eq!(status, 200, "{answer:#}");
+    answer
 }
 
 /// Starts a program; returns what it says on each line until one begins with `last`.
-fn start(program: &str, arguments: &[&str], last: &str) -> (Process, Vec<String>) {
+fn start(program: &str, arguments: &[&str], last: &str) -> (Running, Vec<String>) {
     let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    let mut child = command.spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let running = Running::start(command.args(arguments).stderr(Stdio::null()));
     let mut said = Vec::new();
-    for line in lines.by_ref().map_while(Result::ok) {
+    while let Some(line) = running.line() {
         let is_last = line.starts_with(last);
         said.push(line);
         if is_last {
             break;
         }
     }
-    // What it says from now on goes nowhere, and must not block it.
-    std::thread::spawn(move || {
-        let mut rest = String::new();
-        let _ = lines.next();
-        let _ = std::io::empty().read_to_string(&mut rest);
-    });
-    (Process(child), said)
+    (running, said)
 }
 
 fn base(said: &[String], word: &str) -> String {
@@ -62,20 +40,6 @@ fn base(said: &[String], word: &str) -> String {
     url.trim_end_matches("/graphql").to_owned()
 }
 
-/// Waits until all indexes are there.
-fn wait_until_ready(search: &str) {
-    loop {
-        let info = ureq::get(format!("{search}/soml/info")).call().unwrap();
-        let info = { info }.body_mut().read_to_string().unwrap();
-        let info: Value = serde_json::from_str(&info).unwrap();
-        match info["state"].as_str() {
-            Some("READY") => return,
-            Some("BUILDING") => std::thread::sleep(std::time::Duration::from_millis(50)),
-            _ => panic!("{info:#}"),
-        }
-    }
-}
-
 #[test]
 fn the_demo_finds_tatooine_with_a_typing_error() {
     let program = env!("CARGO_BIN_EXE_soml");
@@ -83,10 +47,8 @@ fn the_demo_finds_tatooine_with_a_typing_error() {
     let (_process, said) = start(program, &arguments, "Search:");
     let (objects, search) = (base(&said, "GraphQL:"), base(&said, "Search:"));
     assert_ne!(objects, search);
-    wait_until_ready(&search);
-    let examples = ureq::get(format!("{search}/examples")).call().unwrap();
-    let examples = { examples }.body_mut().read_to_string().unwrap();
-    let examples: Value = serde_json::from_str(&examples).unwrap();
+    soml::wait_until_indexed(&search);
+    let examples = soml::get(&search, "/examples");
     let queries: Vec<_> = examples["examples"].as_array().unwrap().iter().collect();
     assert!(queries.len() > 2, "{examples}");
     for example in &queries {
@@ -118,7 +80,7 @@ fn the_search_service_alone_serves_a_schema_over_data() {
     ];
     let (_process, said) = start(program, &arguments, "Search:");
     let search = base(&said, "Search:");
-    wait_until_ready(&search);
+    soml::wait_until_indexed(&search);
     let answer = post(&search, "{ film_search(size: 0) { total { value } } }");
     assert_eq!(
         answer["data"]["film_search"]["total"]["value"], 7,
@@ -128,11 +90,10 @@ fn the_search_service_alone_serves_a_schema_over_data() {
 
 #[test]
 fn indexing_without_data_is_refused_with_a_hint() {
-    let output = Command::new(env!("CARGO_BIN_EXE_search-service"))
-        .args(["--port", "0", "--set", "security.enabled=false"])
-        .args(["--set", "indexer.indexingEnabled=true"])
-        .output()
-        .unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_search-service"));
+    command.args(["--port", "0", "--set", "security.enabled=false"]);
+    command.args(["--set", "indexer.indexingEnabled=true"]);
+    let output = output(&mut command, b"");
     assert_eq!(output.status.code(), Some(64));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(

@@ -97,7 +97,8 @@ fn an_engine_that_does_not_answer_its_check_in_time_is_away() {
     let message = sky.check("2100")["message"].clone();
     assert_eq!(message, "the search engine did not respond in time");
     engine.set_health(Health::Answered);
-    assert_eq!(sky.check("2100")["status"], "OK");
+    // On a busy machine an answer may be late as well.
+    sky.wait("it is back", |sky| sky.check("2100")["status"] == "OK");
 }
 
 #[test]

@@ -29,6 +29,7 @@ use servers::resources::Resources;
 use servers::schema_store::{Expected, InMemorySchemaStore, SchemaStore};
 use servers::search::{Engines, SearchApp, SearchParts, Storage};
 
+use crate::processes::PATIENCE;
 use crate::service::{Answer, Service};
 
 const YAML: (&str, &str) = ("content-type", "text/yaml");
@@ -70,6 +71,8 @@ impl World {
             ..Settings::default()
         };
         settings.search.retry.delay.0 = Duration::from_millis(20);
+        // What a test waits for is tried until it is there.
+        settings.search.retry.max_retries = u32::MAX;
         World {
             object: format!("Planet{process}x{number}"),
             settings,
@@ -218,11 +221,7 @@ impl Sky {
     fn wait(&self, what: &str, holds: impl Fn(&Sky) -> bool) {
         let begun = Instant::now();
         while !holds(self) {
-            assert!(
-                begun.elapsed() < Duration::from_secs(120),
-                "{what}: {:#}",
-                self.info()
-            );
+            assert!(begun.elapsed() < PATIENCE, "{what}: {:#}", self.info());
             std::thread::sleep(Duration::from_millis(10));
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -33,12 +33,27 @@ pub(crate) fn books() -> ObjectService {
     service(Arc::new(OxigraphStore::new(store)))
 }
 
-/// A store that works until nobody waits any more, and then tells why it stopped.
-pub(crate) struct Waiting(Sender<StoreError>);
+/// A store that works until nobody waits any more.
+pub(crate) struct Waiting {
+    begun: Sender<()>,
+    ended: Sender<StoreError>,
+}
+
+/// When a [`Waiting`] store begins to work, and why it stops.
+pub(crate) struct Work {
+    pub(crate) begun: Receiver<()>,
+    pub(crate) ended: Receiver<StoreError>,
+}
 
 impl Waiting {
-    pub(crate) fn service(ended: Sender<StoreError>) -> ObjectService {
-        service(Arc::new(Waiting(ended)))
+    pub(crate) fn service() -> (ObjectService, Work) {
+        let (begins, begun) = channel();
+        let (ends, ended) = channel();
+        let store = Waiting {
+            begun: begins,
+            ended: ends,
+        };
+        (service(Arc::new(store)), Work { begun, ended })
     }
 }
 
@@ -49,12 +64,13 @@ impl GraphStore for Waiting {
         _selection: &Selection,
         context: &CallContext,
     ) -> Result<Objects, StoreError> {
+        // The test may have seen enough.
+        let _ = self.begun.send(());
         while context.check().is_ok() {
             std::thread::sleep(Duration::from_millis(1));
         }
         let ended = |context: &CallContext| context.check().expect_err("it has ended");
-        // The test may have seen enough.
-        let _ = self.0.send(ended(context));
+        let _ = self.ended.send(ended(context));
         Err(ended(context))
     }
 
