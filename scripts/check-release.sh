@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
-# Checks before a release, beside those of .ci/run. They need tools, a nightly compiler or a network.
+# Checks before a release, beside those of .ci/run. They need tools, a nightly compiler, a network or hours.
 #
-#   scripts/check-release.sh [--install] [oldest-rust] [semver] [external-types] [lowest-versions] [advisories]
+#   scripts/check-release.sh [--install] [CHECK...]
 #
-# All five when none is named:
+# All when none is named:
+#   features         the libraries have no lint with each of their features alone
 #   oldest-rust      the libraries compile with the Rust version that they declare, with each of their features
 #   semver           the libraries are compatible with the last tag, as their versions promise
 #   external-types   public items of the libraries name types of those crates alone that the table
 #                    `package.metadata.cargo_check_external_types` of their manifest allows
 #   lowest-versions  everything builds with the lowest version of each dependency that is declared
 #   advisories       no dependency has a known vulnerability or is abandoned
+#   tests            scripts/test-all.sh: all tests, those of `benches` as well, with all of their random input
+#   seeded-faults    scripts/seeded-faults.sh: tests find mistakes
+#   fuzzing          scripts/fuzz.sh: each parser for FUZZ_SECONDS (600)
 #
 # A check whose tool or network is missing is skipped, and says what it needs; `--install` has cargo
 # install missing tools first. Exits with 1 when a check finds something, and only then.
@@ -20,19 +24,20 @@ export CARGO_TERM_COLOR=never
 work=${CARGO_TARGET_DIR:-$PWD/target}/check-release
 mkdir -p "$work"
 
+all=(features oldest-rust semver external-types lowest-versions advisories tests seeded-faults fuzzing)
 install=false
 checks=()
 for argument in "$@"; do
-  case $argument in
-    --install) install=true ;;
-    oldest-rust | semver | external-types | lowest-versions | advisories) checks+=("$argument") ;;
-    *)
-      sed -n 's/^# \{0,1\}//; 4p' "$0" >&2
-      exit 2
-      ;;
-  esac
+  if [ "$argument" = --install ]; then
+    install=true
+  elif [[ " ${all[*]} " == *" $argument "* ]]; then
+    checks+=("$argument")
+  else
+    echo "usage: scripts/check-release.sh [--install] [$(IFS='|' && echo "${all[*]}")]..." >&2
+    exit 2
+  fi
 done
-[ "${#checks[@]}" -gt 0 ] || checks=(oldest-rust semver external-types lowest-versions advisories)
+[ "${#checks[@]}" -gt 0 ] || checks=("${all[@]}")
 
 # A check returns one of these.
 PASSED=0
@@ -44,7 +49,7 @@ skip() {
   return "$SKIPPED"
 }
 
-# Tells whether a subcommand of cargo is here; installs it when that is allowed.
+# Returns whether a subcommand of cargo is here; installs it when that is allowed.
 has_tool() {
   if cargo "$1" --version > /dev/null 2>&1; then
     return 0
@@ -69,6 +74,17 @@ libraries() {
       echo "$folder"
     fi
   done
+}
+
+# The default is one of the features under another name. RocksDB takes half an hour to build; see
+# scripts/check-rocksdb.sh.
+check_features() {
+  has_tool hack || {
+    skip "cargo-hack: cargo install --locked cargo-hack"
+    return
+  }
+  cargo hack clippy --workspace --ignore-private --each-feature --exclude-features rocksdb,default \
+    --locked -- -D warnings || return "$FOUND"
 }
 
 check_oldest_rust() {
@@ -189,12 +205,42 @@ check_advisories() {
     skip "cargo-deny: cargo install --locked cargo-deny"
     return
   }
-  cargo deny --locked fetch db > "$work/advisories.log" 2>&1 || {
+  if ! cargo deny --locked fetch db > "$work/advisories.log" 2>&1; then
     tail -n 5 "$work/advisories.log"
-    skip "the database of advisories, https://github.com/rustsec/advisory-db"
+    if ! ls -d "${CARGO_HOME:-$HOME/.cargo}"/advisory-dbs/*/ > /dev/null 2>&1; then
+      skip "the database of advisories, https://github.com/rustsec/advisory-db"
+      return
+    fi
+    echo "the database of advisories cannot be fetched; the one that was fetched before is used"
+  fi
+  cargo deny --locked check --disable-fetch advisories || return "$FOUND"
+}
+
+check_tests() {
+  local tool
+  for tool in chromedriver chromium node npm java mvn; do
+    command -v "$tool" > /dev/null || {
+      skip "$tool: see CONTRIBUTING.md"
+      return
+    }
+  done
+  scripts/test-all.sh --locked --features servers/otlp --no-fail-fast || return "$FOUND"
+}
+
+check_seeded_faults() {
+  scripts/seeded-faults.sh || return "$FOUND"
+}
+
+check_fuzzing() {
+  has_nightly || {
+    skip "a nightly compiler: rustup toolchain install nightly --profile minimal"
     return
   }
-  cargo deny --locked check --disable-fetch advisories || return "$FOUND"
+  has_tool fuzz || {
+    skip "cargo-fuzz: cargo install --locked cargo-fuzz"
+    return
+  }
+  scripts/fuzz.sh all "${FUZZ_SECONDS:-600}" || return "$FOUND"
 }
 
 results=()

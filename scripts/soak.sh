@@ -6,7 +6,7 @@
 # Ten minutes of all kinds of clients when nothing is given; for `connections`, the time is for each
 # number of them. Prints what the good clients noticed (requests a second, median and p99), the statuses
 # that the bad ones got, and the memory of the service: before, at most, and afterwards. Builds with
-# PROFILE (default: release).
+# PROFILE (default: dist).
 #
 # MEMORY bounds the memory of the service in MiB: by a control group where one can be made, else the
 # budget alone is set, and the address space is bounded to four times as much.
@@ -17,7 +17,7 @@ cd "$(dirname "$0")/.."
 
 seconds=${1:-600}
 trial=${2:-soak}
-profile=${PROFILE:-release}
+profile=${PROFILE:-dist}
 universities=${UNIVERSITIES:-8}
 [[ $seconds =~ ^[0-9]+$ ]] || {
   sed -n 's/^# \{0,1\}//; 4p' "$0" >&2

@@ -25,9 +25,6 @@ if [ "$missing" -ne 0 ]; then
   exit 1
 fi
 
-# Random tests take a third of the time where our own code is optimized a little.
-export CARGO_PROFILE_DEV_OPT_LEVEL=${CARGO_PROFILE_DEV_OPT_LEVEL:-1}
-
 # Built first, so that the servers do not wait for it.
 cargo test --workspace "$@" --no-run
 export EXAMPLES=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples
@@ -35,7 +32,11 @@ export EXAMPLES=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples
 # Servers that run already are used, and go on running.
 started=()
 mounted=
+waiting_tests=
 stop() {
+  if [ -n "$waiting_tests" ]; then
+    kill "$waiting_tests" 2> /dev/null || true
+  fi
   if [ -n "$mounted" ]; then
     umount "$mounted"
   fi
@@ -90,5 +91,19 @@ if [ -z "${SMALL_DISK:-}" ]; then
 fi
 
 # Random tests run all of their input here unless told otherwise, and a tenth of it in a plain `cargo test`.
-RANDOM_TESTS=${RANDOM_TESTS:-full} cargo test --workspace "$@" -- --include-ignored "${skipped[@]}"
+export RANDOM_TESTS=${RANDOM_TESTS:-full}
+
+# Modules whose tests mostly wait, for servers that are started, killed and started again: they run beside all others.
+waiting=(kills:: opensearch::)
+aside=$PWD/target/waiting-tests.log
+cargo test --workspace "$@" --test all -- --include-ignored "${skipped[@]}" "${waiting[@]}" > "$aside" 2>&1 &
+waiting_tests=$!
+
+failed=0
+cargo test --workspace "$@" -- --include-ignored "${skipped[@]}" "${waiting[@]/#/--skip=}" || failed=1
+printf '\nTests that mostly wait, which ran beside the others:\n'
+wait "$waiting_tests" || failed=1
+waiting_tests=
+cat "$aside"
 warn_of_skipped
+exit "$failed"

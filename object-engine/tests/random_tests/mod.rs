@@ -1,7 +1,7 @@
-//! How much tests with random input run: all of it with `RANDOM_TESTS=full`, a third with `third`, a tenth without.
+//! How much tests with random input run: all of it with `RANDOM_TESTS=full`, a tenth without or with `tenth`.
 //!
-//! The full numbers are for whoever changes what is tested, the third for the checks of every change, the tenth for the
-//! many runs until then. Inputs follow from seeds, so parts are always the same ones.
+//! All is for releases and for whoever changes what is tested, the tenth for every change.
+//! Inputs follow from seeds, so parts are always the same ones.
 
 /// Returns the number that a variable sets.
 pub(crate) fn setting(name: &str, default: u64) -> u64 {
@@ -17,9 +17,8 @@ pub(crate) fn setting(name: &str, default: u64) -> u64 {
 pub(crate) fn count(name: &str, full: u64) -> u64 {
     let default = match std::env::var("RANDOM_TESTS").as_deref() {
         Ok("full") => full,
-        Ok("third") => full.div_ceil(3),
-        Err(std::env::VarError::NotPresent) => full.div_ceil(10),
-        other => panic!("RANDOM_TESTS is `full`, `third` or not set: {other:?}"),
+        Ok("tenth") | Err(std::env::VarError::NotPresent) => full.div_ceil(10),
+        other => panic!("RANDOM_TESTS is `full`, `tenth` or not set: {other:?}"),
     };
     setting(name, default)
 }
