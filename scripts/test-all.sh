@@ -93,8 +93,15 @@ fi
 # Random tests run all of their input here unless told otherwise, and a tenth of it in a plain `cargo test`.
 export RANDOM_TESTS=${RANDOM_TESTS:-full}
 
-# Modules whose tests mostly wait, for servers that are started, killed and started again: they run beside all others.
-waiting=(kills:: opensearch::)
+# What only measures wants a quiet machine.
+for measures in writers_share_slow_syncs a_large_request_is_applied_read_and_committed \
+  reads_in_inverse_direction_stay_fast_after_writes reads_stay_fast_beside_writes_and_merges; do
+  skipped+=("--skip=$measures")
+done
+
+# Modules whose tests mostly wait, for servers that are started, killed and started again, or use one core: they run
+# beside all others.
+waiting=(federation_check:: kills:: opensearch::)
 aside=$PWD/target/waiting-tests.log
 cargo test --workspace "$@" --test all -- --include-ignored "${skipped[@]}" "${waiting[@]}" > "$aside" 2>&1 &
 waiting_tests=$!
