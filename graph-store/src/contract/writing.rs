@@ -19,7 +19,7 @@ use crate::write::{
 };
 
 /// How long a call may take that waits for nothing.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(600);
 /// How long a call waits for somebody who does not go on.
 const SHORT: Duration = Duration::from_millis(100);
 

@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use graph_store::query::{Dataset, HydrationRequest, NodeCondition, Page, Selection, Slot, Step};
 use graph_store::write::{QuadChange, QuadPattern};
-use graph_store::{CallContext, StoreError, Trace};
+use graph_store::{StoreError, Trace};
 use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, GraphName, Literal, NamedNode, Quad};
 use proptest::prelude::*;
@@ -432,9 +431,7 @@ async fn round_trips(kind: Kind) -> Vec<u64> {
     let mut counts = Vec::new();
     for number in 0..3 {
         let trace = Arc::new(Trace::default());
-        let context = CallContext::new()
-            .with_timeout(Duration::from_secs(60))
-            .with_trace(Arc::clone(&trace));
+        let context = context().with_trace(Arc::clone(&trace));
         let mut transaction = store.writer().unwrap().begin(&context).await.unwrap();
         let old = transaction.quads(&[about("a")], &context).await.unwrap();
         let new = quad("a", "name", text(&number.to_string()), None);
