@@ -206,7 +206,7 @@ fn findings_about_what_may_not_be_read_tell_no_number() {
 
 #[test]
 fn a_hidden_object_is_reported_as_a_missing_one() {
-    let of = |id: &str, text: &str| text.replace("ID", &format!("http://e/{id}"));
+    let of = |id: &str, text: &str| text.replace('@', &format!("http://e/{id}"));
     for (id, exists) in [("boo", true), ("nobody", false)] {
         let data = match exists {
             true => DATA.to_owned(),
@@ -214,14 +214,14 @@ fn a_hidden_object_is_reported_as_a_missing_one() {
         };
         let reference = of(
             id,
-            "update_Person(objects: [{id: \"http://e/luke\", friend: [{ids: [\"ID\"], replace: true}]}]) { affected_count { count } }",
+            "update_Person(objects: [{id: \"http://e/luke\", friend: [{ids: [\"@\"], replace: true}]}]) { affected_count { count } }",
         );
-        let message = of(id, "there is no `Being` with the id `ID`");
+        let message = of(id, "there is no `Being` with the id `@`");
         let answer = told_of(&data, "NoGhost", &reference);
         assert_errors(&answer, &[("REFERENCE_NOT_FOUND", &message)]);
         let patch = of(
             id,
-            "update_Person(objects: [{id: \"http://e/luke\", friend: [{patch: \"ID\"}]}]) { affected_count { count } }",
+            "update_Person(objects: [{id: \"http://e/luke\", friend: [{patch: \"@\"}]}]) { affected_count { count } }",
         );
         let answer = told_of(&data, "NoGhost", &patch);
         assert_errors(
@@ -232,13 +232,13 @@ fn a_hidden_object_is_reported_as_a_missing_one() {
     for id in ["one", "nobody"] {
         let update = of(
             id,
-            "update_Ship(objects: [{id: \"ID\"}]) { affected_count { count } }",
+            "update_Ship(objects: [{id: \"@\"}]) { affected_count { count } }",
         );
-        let message = of(id, "there is no `Ship` with the id `ID`");
+        let message = of(id, "there is no `Ship` with the id `@`");
         assert_errors(&told("NoRaider", &update), &[("NOT_FOUND", &message)]);
         let delete = of(
             id,
-            "delete_Ship(where: {ID: [\"ID\"]}) { affected_count { count } }",
+            "delete_Ship(where: {ID: [\"@\"]}) { affected_count { count } }",
         );
         assert_errors(&told("NoRaider", &delete), &[("NOT_FOUND", &message)]);
     }
