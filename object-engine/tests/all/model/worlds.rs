@@ -338,7 +338,7 @@ fn changed(model: &Model<'_>, quads: &[Quad], quad: &Quad, random: &mut Random) 
         .filter(|other| other.predicate == quad.predicate)
         .collect();
     match random.below(4) {
-        0 => changed.object = (*random.pick(&alike)).object.clone(),
+        0 => changed.object = random.pick(&alike).object.clone(),
         1 => changed.subject = random.pick(quads).subject.clone(),
         2 => changed.object = random.pick(quads).subject.clone().into(),
         _ => {
