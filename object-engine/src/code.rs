@@ -29,7 +29,7 @@ graphql_service::error_codes! {
     ID_NOT_AVAILABLE 200 public "The id of a new object is in use.";
     NOT_FOUND 200 public "There is no object of this type with this id.";
     REFERENCE_NOT_FOUND 200 public "A reference leads to no object of the property's range.";
-    REFERENCED 200 public "Objects that would be deleted are needed by others; `extensions.ids` lists them.";
+    REFERENCED 200 public "Objects that would be deleted are needed by others; `extensions.ids` lists those that the caller may read.";
     VALUE_INVALID 200 public "A value is not in the range of its property, or breaks one of its rules.";
     VALUE_NOT_FOUND 200 public "The value that `patch` replaces is not stored.";
     MIN_VIOLATED 200 public "A property would have fewer values than its `min`.";
@@ -52,7 +52,7 @@ graphql_service::error_codes! {
     TYPE_UNKNOWN 200 public "A stored object has no type of the schema; the field is null.";
     STORE_UNAVAILABLE 200 internal "The store cannot be reached.";
     STORE_FAILED 200 internal "The store failed to answer a query.";
-    ACCESS_DENIED 400 public "An argument uses what the roles of the caller may not read.";
+    ACCESS_DENIED 400 public "An argument uses what the roles of the caller may not read, or a mutation needs a right that they do not give.";
     ACCESS_FIELD_REMOVED 200 public "The roles of the caller may not read a field; it is left out.";
     EXPLAIN_DISABLED 400 public "The request asks for `extensions.explain`, but the service or the schema does not allow it.";
 }

@@ -11,7 +11,6 @@ use graphql_service::Answer;
 use graphql_service::error::{GraphqlError, PathSegment};
 use indexmap::{IndexMap, IndexSet};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term};
-use soml_core::access::{Access, Operation, Part};
 use soml_core::schema::{ObjectId, PropertyId};
 
 use super::checks::pattern_of;
@@ -19,7 +18,9 @@ use super::draft::{Draft, Setting};
 use super::payload;
 use crate::code;
 use crate::execute::{Execution, Fetched};
-use crate::plan::{Action, MutationField, MutationRoot, Plan, RootValue, Selected};
+use crate::plan::{
+    Action, MutationField, MutationRoot, Plan, RootValue, Selected, keep_missing_rights,
+};
 
 /// An attempt to carry out a mutation.
 pub(crate) struct Attempt<'a> {
@@ -90,8 +91,11 @@ impl<'a> Attempt<'a> {
         draft.touch_around_deleted();
         let wanted = draft.wanted_by_checks();
         self.load(&mut draft, transaction, wanted).await?;
+        let wanted = draft.wanted_of_values();
+        self.load(&mut draft, transaction, wanted).await?;
         draft.check();
         self.check_deletions(&mut draft);
+        keep_missing_rights(&mut draft.findings);
         if !draft.findings.is_empty() {
             return Ok(Done::Refused(draft.findings));
         }
@@ -159,6 +163,9 @@ impl<'a> Attempt<'a> {
             let Some(object) = ty.and_then(TypeRef::object) else {
                 continue;
             };
+            if group.kind != ChangeKind::Created && !self.setting.rights.sees(object) {
+                continue;
+            }
             let is_own = self.setting.schema().is_a(object, field.object);
             let is_meant = match (&field.action, group.kind) {
                 (Action::Create(_), ChangeKind::Created) => is_own || is_only,
@@ -254,16 +261,22 @@ impl<'a> Attempt<'a> {
         draft: &mut Draft<'a>,
         transaction: &mut dyn Transaction,
     ) -> Result<Vec<NamedNode>> {
-        if draft.overlay.has_change() {
+        // Whether anything is changed may depend on what the sender is not shown.
+        if draft.has_written() && transaction.view().is_none() {
+            return Err(StoreError::Unsupported(
+                "this store cannot select by what the same mutation has written before; send the \
+                 fields as requests of their own"
+                    .to_owned(),
+            ));
+        }
+        if draft.has_written() {
             // What was there before has to be known before it is changed.
             let wanted = draft.wanted_by_checks();
             self.load(draft, transaction, wanted).await?;
-            if transaction.view().is_none() {
-                return Err(StoreError::Unsupported(
-                    "this store cannot select by what the same mutation has written before; send the \
-                     fields as requests of their own"
-                        .to_owned(),
-                ));
+            draft.note_taken();
+            if !draft.taken.is_empty() {
+                // Nothing is selected by what a new object would be mixed with.
+                return Ok(Vec::new());
             }
             self.flush(draft, transaction).await?;
         }
@@ -276,7 +289,9 @@ impl<'a> Attempt<'a> {
             draft.findings.push(error.with("limit", limit as u64));
             return Ok(Vec::new());
         }
-        Ok(found.into_refs().into_iter().map(NamedNode::from).collect())
+        let mut ids: Vec<NamedNode> = found.into_refs().into_iter().map(NamedNode::from).collect();
+        ids.sort_unstable();
+        Ok(ids)
     }
 
     /// Changes objects by their ids.
@@ -312,6 +327,7 @@ impl<'a> Attempt<'a> {
         }
         for (entry, id) in targets {
             draft.types_wanted(id, &mut wanted);
+            draft.types_of_patched(*entry, &mut wanted);
             for change in &draft.entry(*entry).changes {
                 for step in self.steps(field.object, change.property) {
                     wanted.push(pattern_of(id, &step));
@@ -328,7 +344,9 @@ impl<'a> Attempt<'a> {
         self.load(draft, transaction, wanted).await?;
         self.check_listed(field, listed, draft);
         for (entry, id) in targets {
-            match draft.instance_of(id, field.object) {
+            let is_selected = draft.entry(*entry).id.is_none();
+            let found = draft.instance_of(id, field.object);
+            match found.filter(|object| is_selected || draft.finds(id, *object)) {
                 Some(object) => {
                     draft.update(*entry, id, object);
                     result.add(object, id.clone());
@@ -371,7 +389,7 @@ impl<'a> Attempt<'a> {
     fn check_listed(&self, field: &MutationField, listed: &[&NamedNode], draft: &mut Draft<'a>) {
         for id in listed {
             let found = draft.instance_of(id, field.object);
-            if !found.is_some_and(|object| draft.sees(object)) {
+            if !found.is_some_and(|object| draft.finds(id, object)) {
                 let message = self.missing(field.object, id);
                 let path = ["where", "ID"].map(|key| PathSegment::Key(key.to_owned()));
                 let finding = field.place().finding(code::NOT_FOUND, message, &path);
@@ -422,14 +440,10 @@ impl<'a> Attempt<'a> {
 
     /// Checks that objects of a subclass may be deleted.
     fn check_delete(&self, field: &MutationField, object: ObjectId, draft: &mut Draft<'a>) {
-        let may = |rights: &Access| rights.may(object, Part::Id, Operation::Delete);
-        if object != field.object && !self.setting.rights.is_none_or(may) {
-            let ty = self.setting.api.type_name(object);
-            let message = format!("`{ty}` objects cannot be deleted without permission");
+        let missing = self.setting.rights.lacks_delete(object);
+        if let Some(message) = missing.filter(|_| object != field.object) {
             let finding = field.place().finding(code::ACCESS_DENIED, message, &[]);
-            if !draft.findings.contains(&finding) {
-                draft.findings.push(finding);
-            }
+            draft.findings.push(finding);
         }
     }
 

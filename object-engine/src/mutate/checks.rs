@@ -6,14 +6,13 @@ use apollo_compiler::response::JsonValue;
 use graph_store::query::Step;
 use graph_store::write::QuadPattern;
 use graphql_service::ErrorCode;
-use graphql_service::error::GraphqlError;
 use oxrdf::{NamedNode, Term};
-use soml_core::access::{Access, Part};
+use soml_core::access::Part;
 use soml_core::schema::{Max, ObjectId, Property, PropertyId, Range};
 
-use super::draft::{Draft, ValueKey, key};
+use super::draft::{Draft, Reference, Touch, ValueKey, key};
 use crate::code;
-use crate::plan::{Place, is_text, validation};
+use crate::plan::{Manner, Place, is_text, validation};
 
 /// Most ids that a finding lists.
 const LISTED: usize = 100;
@@ -53,16 +52,32 @@ impl Draft<'_> {
         self.check_new_ids();
         self.check_references();
         self.check_created();
-        let touched: Vec<_> = self.touched.keys().cloned().collect();
-        for (place, (id, step)) in touched.into_iter().enumerate() {
-            let entry = self.touched[place];
-            self.check_touched(&id, &step, entry);
+        let mut touched: Vec<_> = self
+            .touched
+            .iter()
+            .map(|(of, how)| (of.clone(), *how))
+            .collect();
+        // In an order that nothing depends on which the sender is not shown.
+        touched.sort_unstable_by(|((a, of_a), how_a), ((b, of_b), how_b)| {
+            let order = (how_a.entry, a, &of_a.predicate, of_a.inverse);
+            order.cmp(&(how_b.entry, b, &of_b.predicate, of_b.inverse))
+        });
+        for ((id, step), touch) in touched {
+            self.check_touched(&id, &step, touch);
         }
     }
 
+    /// Notes which new objects have ids that something is said of already.
+    pub(super) fn note_taken(&mut self) {
+        let new = self.created.keys();
+        let taken = new.filter(|id| self.overlay.existed(id)).cloned();
+        self.taken = taken.collect();
+    }
+
     fn check_new_ids(&mut self) {
+        self.note_taken();
         for (id, (_, place)) in &self.created {
-            if self.overlay.existed(id) {
+            if self.taken.contains(id) {
                 let message = format!(
                     "`{}` is not available as the id of a new object",
                     id.as_str()
@@ -84,20 +99,62 @@ impl Draft<'_> {
             let Range::Object(range) = property.range else {
                 continue;
             };
-            let found = self.instance_of(&reference.object, range);
-            let other = reference.object.as_str();
-            if !found.is_some_and(|object| self.sees(object)) {
-                let ty = self.setting.api.type_name(range);
-                let message = format!("there is no `{ty}` with the id `{other}`");
-                let entry = self.entry(reference.entry);
-                let finding = entry.finding_at(
-                    &property.name.graphql,
-                    reference.below,
-                    code::REFERENCE_NOT_FOUND,
-                    message,
-                );
-                self.findings.push(finding);
+            if self.taken.contains(&reference.object) {
+                continue;
             }
+            let found = self.instance_of(&reference.object, range);
+            if let Some(object) = found.filter(|object| self.finds(&reference.object, *object)) {
+                self.check_other_side(&reference, object);
+                continue;
+            }
+            let other = reference.object.as_str();
+            let ty = self.setting.api.type_name(range);
+            let message = format!("there is no `{ty}` with the id `{other}`");
+            let entry = self.entry(reference.entry);
+            let finding = entry.finding_at(
+                &property.name.graphql,
+                reference.below,
+                code::REFERENCE_NOT_FOUND,
+                message,
+            );
+            self.findings.push(finding);
+            self.not_found.insert((reference.entry, reference.property));
+        }
+    }
+
+    /// Checks the right to the property of the object that a reference leads to, whose triple it is too. Whether
+    /// that is there already does not matter, since it may not be known.
+    fn check_other_side(&mut self, reference: &Reference<'_>, object: ObjectId) {
+        let id = &reference.object;
+        if self.is_named(id, reference.entry) {
+            return;
+        }
+        let schema = self.setting.schema();
+        let step = Step::from(&schema[reference.property].path);
+        let predicates = match step.inverse {
+            true => std::slice::from_ref(&step.predicate),
+            false => self.setting.facts.partners(&step.predicate),
+        };
+        let created = self.created.get(id).map(|(_, own)| *own);
+        for &property in &schema[object].props {
+            let back = Step::from(&schema[property].path);
+            let is_given = || created.is_some_and(|own| self.entry(own).gives(property));
+            if !back.inverse && predicates.contains(&back.predicate) && !is_given() {
+                let manner = match created {
+                    Some(_) => Manner::Create,
+                    None => Manner::Add,
+                };
+                let missing = self.setting.rights.lacks(object, property, manner);
+                self.deny_entry(reference.entry, missing);
+            }
+        }
+    }
+
+    /// Reports a missing right at an entry.
+    fn deny_entry(&mut self, place: usize, missing: Option<String>) {
+        if let Some(message) = missing {
+            let finding = self.entry(place).finding(code::ACCESS_DENIED, message);
+            self.findings.push(finding);
         }
     }
 
@@ -109,20 +166,20 @@ impl Draft<'_> {
             .map(|(id, of)| (id.clone(), *of))
             .collect();
         for (id, (object, place)) in created {
-            if self.deleted.contains_key(&id) {
+            if self.deleted.contains_key(&id) || self.taken.contains(&id) {
                 continue;
             }
             let schema = self.setting.schema();
             for &property in &schema[object].props {
-                self.check_values(&id, property, Some(place));
+                self.check_values(&id, (object, property), (place, false));
             }
         }
     }
 
     /// Checks the properties of an object whose values a step leads to. An `inverseAlias` bounds what is
     /// given for itself, and nothing that is given for the property that it is an alias of.
-    fn check_touched(&mut self, id: &NamedNode, step: &Step, place: Option<usize>) {
-        if self.deleted.contains_key(id) {
+    fn check_touched(&mut self, id: &NamedNode, step: &Step, touch: Touch) {
+        if self.deleted.contains_key(id) || self.taken.contains(id) {
             return;
         }
         let created = self.created.get(id).copied();
@@ -133,15 +190,12 @@ impl Draft<'_> {
         };
         let schema = self.setting.schema();
         // What deleting leaves is checked apart.
-        for &property in schema[object].props.iter().filter(|_| place.is_some()) {
-            if Step::from(&schema[property].path) == *step {
-                match created {
-                    None => self.check_values(id, property, place),
-                    // What new objects have is checked apart, and the right to what is given where it is.
-                    Some((_, own)) if self.entry(own).gives(property) => continue,
-                    Some(_) => {}
+        if let Some(place) = touch.entry {
+            for &property in &schema[object].props {
+                let is_given = || created.is_some_and(|(_, own)| self.entry(own).gives(property));
+                if Step::from(&schema[property].path) == *step && !is_given() {
+                    self.check_step(id, (object, property), place, touch.adds);
                 }
-                self.check_right(id, object, property, place);
             }
         }
         if known.is_none() && !step.inverse {
@@ -149,28 +203,71 @@ impl Draft<'_> {
         }
     }
 
-    /// Checks that the property of another object may be written, whose triple a value is.
-    fn check_right(
+    /// Checks a property of an object whose values an entry changes.
+    fn check_step(
         &mut self,
         id: &NamedNode,
-        object: ObjectId,
-        property: PropertyId,
-        place: Option<usize>,
+        (object, property): (ObjectId, PropertyId),
+        place: usize,
+        adds: bool,
     ) {
-        let step = Step::from(&self.setting.schema()[property].path);
-        let is_own = place.is_none_or(|place| self.is_named(id, place));
-        if is_own || step.inverse {
+        let rights = self.setting.rights;
+        let is_own = self.is_named(id, place);
+        let is_new = self.created.contains_key(id);
+        let is_known = match adds {
+            true => self.finds(id, object),
+            false => rights.sees(object) && rights.reads(object, Part::Property(property)),
+        };
+        if !is_own && !is_new && !is_known {
+            // What was added to it is not found, as a reference.
+            if !adds {
+                self.check_unknown(id, (object, property), place);
+            }
             return;
         }
-        if !self.may_write(object, Part::Property(property)) {
-            let name = &self.setting.schema()[property].name.graphql;
-            let ty = self.setting.api.type_name(object);
-            let message = format!("`{name}` of `{ty}` cannot be written without permission");
-            self.report(place, None, code::ACCESS_DENIED, message);
+        // What new objects have is checked apart.
+        if !is_new {
+            self.check_values(id, (object, property), (place, adds));
+        }
+        if !is_own && !Step::from(&self.setting.schema()[property].path).inverse {
+            let manner = match (is_new, adds) {
+                (true, _) => Manner::Create,
+                (false, true) => Manner::Add,
+                (false, false) => Manner::Set,
+            };
+            self.deny_entry(place, rights.lacks(object, property, manner));
         }
     }
 
-    /// Tells whether an entry is about an object.
+    /// Checks that an object can do without what an entry takes from it, whose values the sender is not shown:
+    /// nothing is said of it but that there is one.
+    fn check_unknown(
+        &mut self,
+        id: &NamedNode,
+        (object, property): (ObjectId, PropertyId),
+        place: usize,
+    ) {
+        let of = &self.setting.schema()[property];
+        let is_denied = self
+            .setting
+            .rights
+            .lacks_write(object, Part::Property(property))
+            .is_some();
+        let is_needed = || self.amount(id, object, property).all < of.min as usize;
+        let is_final = || {
+            let values = self.current(id, of);
+            of.immutable && self.was_changed(id, of, &values.iter().map(|v| key(of, v)).collect())
+        };
+        if is_denied || is_needed() || is_final() {
+            let message = "other objects need what would be changed";
+            let finding = self.entry(place).finding(code::REFERENCED, message);
+            if !self.findings.contains(&finding) {
+                self.findings.push(finding);
+            }
+        }
+    }
+
+    /// Returns whether an entry is about an object.
     fn is_named(&self, id: &NamedNode, place: usize) -> bool {
         match &self.ids[place] {
             Some(named) => named == id,
@@ -179,47 +276,82 @@ impl Draft<'_> {
     }
 
     /// Checks the values of a property as a whole.
-    fn check_values(&mut self, id: &NamedNode, property: PropertyId, place: Option<usize>) {
-        let of = &self.setting.schema()[property];
-        let entry = place.map(|place| self.entry(place));
+    fn check_values(
+        &mut self,
+        id: &NamedNode,
+        (object, property): (ObjectId, PropertyId),
+        (place, adds): (usize, bool),
+    ) {
         let schema = self.setting.schema();
-        let is_this = |refused: &PropertyId| schema[*refused].name.graphql == of.name.graphql;
-        if entry.is_some_and(|entry| entry.refused.iter().any(is_this)) {
+        let of = &schema[property];
+        let is_this = |other: &PropertyId| schema[*other].name.graphql == of.name.graphql;
+        let mut not_found = self.not_found.iter();
+        if self.entry(place).refused.iter().any(is_this)
+            || not_found.any(|(entry, property)| *entry == place && is_this(property))
+        {
             return;
         }
+        let is_own = self.is_named(id, place);
+        let is_given = self.entry(place).id.as_ref() == Some(id) || (adds && !is_own);
+        let whole = format!(
+            "`{}` of {}",
+            of.name.graphql,
+            self.called(id, object, is_given)
+        );
+        let mut found = self.check_amount(id, (object, property), &whole);
         let values = self.current(id, of);
-        let keys: HashSet<ValueKey<'_>> = values.iter().map(|term| key(of, term)).collect();
-        let count = count(of, &values, &keys);
-        let name = &of.name.graphql;
-        let id_text = id.as_str();
-        let mut found: Vec<(ErrorCode, String)> = Vec::new();
-        if count < of.min as usize {
-            let what = amount(count);
-            let message = format!(
-                "`{name}` of `{id_text}` needs at least {}, and has {what}",
-                of.min
-            );
-            found.push((code::MIN_VIOLATED, message));
-        }
-        if let Max::Count(max) = of.max
-            && count > max as usize
+        let is_new = self.created.contains_key(id);
+        let reads = self.setting.rights.reads(object, Part::Property(property));
+        // Without the right to read them, values are given as a whole, or one in its language.
+        let is_comparable = is_new || reads || of.max.is_multiple();
+        if let Some(tag) = self
+            .repeated_language(of, &values)
+            .filter(|_| is_comparable)
         {
-            let what = amount(count);
-            let message = format!("`{name}` of `{id_text}` takes at most {max}, and has {what}");
-            found.push((code::MAX_VIOLATED, message));
-        }
-        if let Some(tag) = self.repeated_language(of, &values) {
-            let message = format!("`{name}` of `{id_text}` has several values {tag}");
+            let message = format!("{whole} has several values {tag}");
             found.push((code::LANG_NOT_UNIQUE, message));
         }
-        if of.immutable && !self.created.contains_key(id) && self.was_changed(id, of, &keys) {
-            let message = format!("`{name}` of `{id_text}` can be set once, and is set");
+        let keys: HashSet<ValueKey<'_>> = values.iter().map(|term| key(of, term)).collect();
+        let is_final = of.immutable && reads && !self.setting.rights.hides_any(of.range);
+        if is_final && !is_new && self.was_changed(id, of, &keys) {
+            let message = format!("{whole} can be set once, and is set");
             found.push((code::IMMUTABLE, message));
         }
-        let is_own = place.is_none_or(|place| self.is_named(id, place));
         for (code, message) in found {
             self.report(place, Some(property).filter(|_| is_own), code, message);
         }
+    }
+
+    /// Checks how many values a property has. The number is given where the sender is shown all that count.
+    fn check_amount(
+        &self,
+        id: &NamedNode,
+        (object, property): (ObjectId, PropertyId),
+        whole: &str,
+    ) -> Vec<(ErrorCode, String)> {
+        let of = &self.setting.schema()[property];
+        let amount = self.amount(id, object, property);
+        let mut found = Vec::new();
+        if amount.least() < of.min as usize {
+            let has = match amount.shown {
+                None => String::new(),
+                Some(0) => ", and has none".to_owned(),
+                Some(count) => format!(", and has {count}"),
+            };
+            let message = format!("{whole} needs at least {}{has}", of.min);
+            found.push((code::MIN_VIOLATED, message));
+        }
+        if let Max::Count(max) = of.max
+            && amount.all > max as usize
+        {
+            let has = match amount.shown {
+                Some(count) if count > max as usize => format!(", and has {count}"),
+                _ => String::new(),
+            };
+            let message = format!("{whole} takes at most {max}{has}");
+            found.push((code::MAX_VIOLATED, message));
+        }
+        found
     }
 
     fn repeated_language(&self, property: &Property, values: &[Term]) -> Option<String> {
@@ -260,26 +392,21 @@ impl Draft<'_> {
     /// Reports a finding at a property of the object that the entry is about, or else at the entry.
     fn report(
         &mut self,
-        place: Option<usize>,
+        place: usize,
         property: Option<PropertyId>,
         code: ErrorCode,
         message: String,
     ) {
-        let finding = match place {
-            None => GraphqlError::new(code, message),
-            Some(place) => {
-                let entry = self.entry(place);
-                let schema = self.setting.schema();
-                let name = property.map(|id| schema[id].name.graphql.as_str());
-                let given = name.filter(|name| {
-                    let of = &schema[entry.object];
-                    of.props.iter().any(|id| schema[*id].name.graphql == *name)
-                });
-                match given {
-                    Some(name) => entry.finding_at(name, &[], code, message),
-                    None => entry.finding(code, message),
-                }
-            }
+        let entry = self.entry(place);
+        let schema = self.setting.schema();
+        let name = property.map(|id| schema[id].name.graphql.as_str());
+        let given = name.filter(|name| {
+            let of = &schema[entry.object];
+            of.props.iter().any(|id| schema[*id].name.graphql == *name)
+        });
+        let finding = match given {
+            Some(name) => entry.finding_at(name, &[], code, message),
+            None => entry.finding(code, message),
         };
         self.findings.push(finding);
     }
@@ -288,16 +415,15 @@ impl Draft<'_> {
     pub(super) fn check_deleted(&mut self, place: &Place) {
         let mut referrers: Vec<String> = Vec::new();
         let mut hidden = false;
-        let by_deleting = self.touched.iter().filter(|(_, entry)| entry.is_none());
+        let by_deleting = self.touched.iter().filter(|(_, how)| how.entry.is_none());
         for (id, step) in by_deleting.map(|(touched, _)| touched) {
             let is_gone = self.deleted.contains_key(id) || self.created.contains_key(id);
             let Some(object) = self.type_of(id).filter(|_| !is_gone) else {
                 continue;
             };
             for property in self.lacking(id, object, step) {
-                let part = Part::Property(property);
-                let reads = |rights: &Access| rights.reads(object, part);
-                match self.setting.rights.is_none_or(reads) {
+                let rights = self.setting.rights;
+                match rights.finds(object) && rights.reads(object, Part::Property(property)) {
                     true => referrers.push(id.as_str().to_owned()),
                     false => hidden = true,
                 }
@@ -316,7 +442,10 @@ impl Draft<'_> {
         };
         let ids: Vec<JsonValue> = referrers.into_iter().map(Into::into).collect();
         let finding = place.finding(code::REFERENCED, message, &[]);
-        self.findings.push(finding.with("ids", ids));
+        self.findings.push(match ids.is_empty() {
+            true => finding,
+            false => finding.with("ids", ids),
+        });
     }
 
     /// Returns the properties behind a step that have fewer values than they need.
@@ -325,12 +454,9 @@ impl Draft<'_> {
         let props = schema[object].props.iter().copied();
         let lacking = props.filter(|property| {
             let of = &schema[*property];
-            if of.min == 0 || Step::from(&of.path) != *step {
-                return false;
-            }
-            let values = self.current(id, of);
-            let keys = values.iter().map(|term| key(of, term)).collect();
-            count(of, &values, &keys) < of.min as usize
+            of.min > 0
+                && Step::from(&of.path) == *step
+                && self.amount(id, object, *property).least() < of.min as usize
         });
         lacking.collect()
     }
@@ -338,7 +464,7 @@ impl Draft<'_> {
 
 /// Returns the number of values of a property. Those that answers show alike count once, and a single-valued
 /// text may have a value in each language.
-fn count(property: &Property, values: &[Term], keys: &HashSet<ValueKey<'_>>) -> usize {
+pub(super) fn count(property: &Property, values: &[Term], keys: &HashSet<ValueKey<'_>>) -> usize {
     let mut by_tag: HashMap<String, usize> = HashMap::new();
     if property.max == Max::Count(1) {
         for term in values {
@@ -352,13 +478,6 @@ fn count(property: &Property, values: &[Term], keys: &HashSet<ValueKey<'_>>) -> 
         }
     }
     by_tag.into_values().max().unwrap_or(keys.len())
-}
-
-fn amount(count: usize) -> String {
-    match count {
-        0 => "none".to_owned(),
-        count => count.to_string(),
-    }
 }
 
 /// Returns the pattern of the quads that a step follows.

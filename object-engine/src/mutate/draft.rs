@@ -10,7 +10,7 @@ use graphql_gen::typesystem::{Api, TypeRef};
 use graphql_service::error::{GraphqlError, PathSegment};
 use indexmap::IndexMap;
 use oxrdf::{GraphName, NamedNode, Term, Triple};
-use soml_core::access::{Access, Operation, Part};
+use soml_core::access::Part;
 use soml_core::datatype::Scalar;
 use soml_core::schema::{ObjectId, Path, Property, PropertyId, Range, Schema};
 use uuid::Uuid;
@@ -20,7 +20,9 @@ use super::ids::new_id;
 use super::overlay::Overlay;
 use crate::code;
 use crate::limits::EngineLimits;
-use crate::plan::{Change, Entry, MutationPlan, NewValue, PropertyChange, SchemaRegexes};
+use crate::plan::{
+    Change, Entry, Manner, MutationPlan, NewValue, PropertyChange, SchemaRegexes, WriteAccess,
+};
 use crate::rdf::Types;
 
 /// What does not change while a mutation is worked out.
@@ -29,8 +31,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) api: &'a Api,
     pub(crate) facts: &'a WriteFacts,
     pub(crate) plan: &'a MutationPlan,
-    /// What the sender may do; `None` for everything.
-    pub(crate) rights: Option<&'a Access>,
+    /// What the sender may do.
+    pub(crate) rights: WriteAccess<'a>,
     pub(crate) limits: &'a EngineLimits,
     pub(crate) regexes: &'a SchemaRegexes,
     pub(crate) types: &'a Types,
@@ -58,10 +60,23 @@ pub(super) struct Draft<'a> {
     pub(super) deleted: IndexMap<NamedNode, ObjectId>,
     /// Objects whose triples may change because of others.
     pub(super) beside: IndexMap<NamedNode, ObjectId>,
-    /// The steps whose values changed, and the entry that asked for it.
-    pub(super) touched: IndexMap<(NamedNode, Step), Option<usize>>,
+    /// The steps whose values changed.
+    pub(super) touched: IndexMap<(NamedNode, Step), Touch>,
     /// References to objects that must exist.
     pub(super) references: Vec<Reference<'a>>,
+    /// The ids of new objects that were taken before: nothing more is said about these objects.
+    pub(super) taken: HashSet<NamedNode>,
+    /// What is given for a property by an entry names what is not there: nothing more is said about it.
+    pub(super) not_found: HashSet<(usize, PropertyId)>,
+}
+
+/// How the values along a step were changed.
+#[derive(Clone, Copy)]
+pub(super) struct Touch {
+    /// The entry that asked for it; `None` for what deleting leaves.
+    pub(super) entry: Option<usize>,
+    /// A value was added, whose ends the client knows.
+    pub(super) adds: bool,
 }
 
 /// A reference to an object.
@@ -86,6 +101,8 @@ impl<'a> Draft<'a> {
             beside: IndexMap::new(),
             touched: IndexMap::new(),
             references: Vec::new(),
+            taken: HashSet::new(),
+            not_found: HashSet::new(),
         };
         draft.ids = setting
             .plan
@@ -112,6 +129,11 @@ impl<'a> Draft<'a> {
             NamedNode::new_unchecked(format!("urn:uuid:{}", Uuid::new_v4()))
         });
         Some(id)
+    }
+
+    /// Returns whether a field before this point writes something.
+    pub(super) fn has_written(&self) -> bool {
+        !(self.created.is_empty() && self.updated.is_empty() && self.deleted.is_empty())
     }
 
     pub(super) fn entry(&self, place: usize) -> &'a Entry {
@@ -166,19 +188,26 @@ impl<'a> Draft<'a> {
     /// Checks that the id of an object of a subclass may be written; that of the class itself is checked
     /// where the input is read.
     fn check_id_right(&mut self, place: usize, object: ObjectId) {
-        if object == self.entry(place).object || self.may_write(object, Part::Id) {
-            return;
+        if object != self.entry(place).object {
+            self.deny(
+                place,
+                "id",
+                self.setting.rights.lacks_write(object, Part::Id),
+            );
         }
-        let ty = self.setting.api.type_name(object);
-        let message = format!("`id` of `{ty}` cannot be written without permission");
-        let entry = self.entry(place);
-        let finding = entry.finding_at("id", &[], code::ACCESS_DENIED, message);
-        if !self.findings.contains(&finding) {
+    }
+
+    /// Reports a missing right at a member of an entry.
+    fn deny(&mut self, place: usize, member: &str, missing: Option<String>) {
+        if let Some(message) = missing {
+            let finding = self
+                .entry(place)
+                .finding_at(member, &[], code::ACCESS_DENIED, message);
             self.findings.push(finding);
         }
     }
 
-    /// Returns the property of a concrete object that a change is for, if it may be written.
+    /// Returns the property of a concrete object that a change is for, if it may be changed so.
     fn property_of(
         &mut self,
         place: usize,
@@ -189,27 +218,16 @@ impl<'a> Draft<'a> {
         let name = &schema[change.property].name.graphql;
         let mut props = schema[object].props.iter().copied();
         let property = props.find(|id| schema[*id].name.graphql == *name)?;
-        let is_other = object != self.entry(place).object;
-        if is_other && !self.may_write(object, Part::Property(property)) {
-            let ty = self.setting.api.type_name(object);
-            let message = format!("`{name}` of `{ty}` cannot be written without permission");
-            let finding = self
-                .entry(place)
-                .finding_at(name, &[], code::ACCESS_DENIED, message);
-            self.findings.push(finding);
+        if object == self.entry(place).object {
+            return Some(property);
+        }
+        let manner = Manner::of(&change.change);
+        let missing = self.setting.rights.lacks(object, property, manner);
+        if missing.is_some() {
+            self.deny(place, name, missing);
             return None;
         }
         Some(property)
-    }
-
-    /// Tells whether the sender may see objects of a type; others are as if they were not there.
-    pub(super) fn sees(&self, object: ObjectId) -> bool {
-        self.setting.rights.is_none_or(|rights| rights.sees(object))
-    }
-
-    pub(super) fn may_write(&self, object: ObjectId, part: Part) -> bool {
-        let may = |rights: &Access| rights.may(object, part, Operation::Write);
-        self.setting.rights.is_none_or(may)
     }
 
     fn change(
@@ -228,9 +246,11 @@ impl<'a> Draft<'a> {
             }
             Change::Patch((old, below), values) => {
                 let is_old = |term: &&Term| key(of, term) == key(of, old) || same_value(term, old);
+                let is_old = |term: &&Term| is_old(term) && self.is_found(of, term);
                 let removed: Vec<Term> = current.iter().filter(is_old).cloned().collect();
                 if removed.is_empty() {
-                    let message = format!("`{}` has no such value", id.as_str());
+                    self.not_found.insert((place, property));
+                    let message = format!("`{}` has no such value", of.name.graphql);
                     let finding = self.entry(place).finding_at(
                         &of.name.graphql,
                         below,
@@ -321,7 +341,7 @@ impl<'a> Draft<'a> {
             (Path::Inverse { iri, .. }, Term::NamedNode(other)) => {
                 let predicate = NamedNode::new_unchecked(iri.as_str());
                 self.triple(place, (other, &predicate, &id.clone().into()), adds);
-                self.touch(id, Step::from(&property.path), Some(place));
+                self.touch(id, Step::from(&property.path), Some(place), adds);
             }
             (Path::Inverse { .. }, _) => {}
         }
@@ -352,17 +372,19 @@ impl<'a> Draft<'a> {
             true => self.overlay.add(triple, self.setting.graph),
             false => self.overlay.remove(&triple),
         }
-        self.touch(subject, Step::forward(predicate.clone()), Some(place));
+        self.touch(subject, Step::forward(predicate.clone()), Some(place), adds);
     }
 
     /// Notes that the values of an object along a step changed. What the entry of a new object gives is
     /// checked with the object as a whole.
-    fn touch(&mut self, id: &NamedNode, step: Step, place: Option<usize>) {
+    fn touch(&mut self, id: &NamedNode, step: Step, entry: Option<usize>, adds: bool) {
         let created = self.created.get(id);
-        if created.is_some_and(|(_, own)| Some(*own) == place) {
+        if created.is_some_and(|(_, own)| Some(*own) == entry) {
             return;
         }
-        self.touched.entry((id.clone(), step)).or_insert(place);
+        let touch = Touch { entry, adds };
+        let touched = self.touched.entry((id.clone(), step));
+        touched.or_insert(touch).adds |= adds;
     }
 
     /// Deletes an object of a concrete type, with all that leads to it.
@@ -379,24 +401,58 @@ impl<'a> Draft<'a> {
         };
         for triple in changed {
             if let oxrdf::NamedOrBlankNode::NamedNode(subject) = &triple.subject {
-                self.touch(subject, Step::forward(triple.predicate.clone()), None);
+                self.touch(
+                    subject,
+                    Step::forward(triple.predicate.clone()),
+                    None,
+                    false,
+                );
             }
         }
     }
 
-    /// Returns the concrete type of an object among those that a type of the schema has.
+    /// Returns the concrete type of an object among those that a type of the schema has. A new object has the
+    /// types that it is given, whatever is stored under its id.
     pub(super) fn instance_of(&self, id: &NamedNode, object: ObjectId) -> Option<ObjectId> {
         let api = self.setting.api;
         let target: TypeRef = api.range_type(object);
         let ty = self.setting.types.get(api, target);
-        let passes = ty.test.alternatives.iter().any(|(property, types)| {
-            let mut stored = self.overlay.values(id, property);
-            stored.any(|ty| matches!(ty, Term::NamedNode(ty) if types.contains(ty)))
-        });
+        let types = |property: &NamedNode| match self.created.get(id) {
+            Some((created, _)) => self.types_given(*created, property),
+            None => self.types_stored(id, property),
+        };
+        let mut alternatives = ty.test.alternatives.iter();
+        let passes = alternatives
+            .any(|(property, wanted)| types(property).iter().any(|ty| wanted.contains(ty)));
         if !passes {
             return None;
         }
-        ty.index.resolve(types_of(&self.overlay, id, &ty.index))
+        let properties = ty.index.properties().enumerate();
+        let found: Vec<(usize, NamedNode)> = properties
+            .flat_map(|(place, property)| types(property).into_iter().map(move |ty| (place, ty)))
+            .collect();
+        ty.index
+            .resolve(found.iter().map(|(place, ty)| (*place, ty)))
+    }
+
+    fn types_stored(&self, id: &NamedNode, property: &NamedNode) -> Vec<NamedNode> {
+        let types = self.overlay.values(id, property);
+        let types = types.filter_map(|ty| match ty {
+            Term::NamedNode(ty) => Some(ty.clone()),
+            _ => None,
+        });
+        types.collect()
+    }
+
+    /// Returns the types that a new object is given.
+    fn types_given(&self, object: ObjectId, property: &NamedNode) -> Vec<NamedNode> {
+        let schema = self.setting.schema();
+        let objects = schema.lineage(object).map(|object| &schema[object]);
+        objects
+            .filter(|object| object.type_prop == property.as_str())
+            .flat_map(|object| &object.types)
+            .map(NamedNode::new_unchecked)
+            .collect()
     }
 
     /// Returns the concrete type of an object.
@@ -440,7 +496,7 @@ fn replaced(property: &Property, current: &[Term], new: &[Term]) -> Vec<Term> {
         .collect()
 }
 
-fn types_of<'o>(
+pub(super) fn types_of<'o>(
     overlay: &'o Overlay,
     id: &NamedNode,
     index: &TypeIndex,

@@ -8,6 +8,7 @@ mod facts;
 mod ids;
 mod overlay;
 mod payload;
+mod shown;
 
 pub(crate) use attempt::{Attempt, Done};
 pub(crate) use draft::Setting;

@@ -222,6 +222,12 @@ impl Overlay {
         })
     }
 
+    /// Returns whether a triple was there before the mutation.
+    pub(super) fn was_there(&self, triple: &Triple) -> bool {
+        let graphs = self.triples.get(triple).into_iter().flatten();
+        graphs.into_iter().any(|known| known.original)
+    }
+
     /// Tells whether something was said of a node before the mutation.
     pub(super) fn existed(&self, node: &NamedNode) -> bool {
         self.about(node)

@@ -1,9 +1,12 @@
 //! Writes the answer of a mutation.
 
 use graph_store::StoreError;
+use graphql_service::error::PathSegment;
 use graphql_service::writer::{AnswerWriter, PathStep};
 use graphql_service::{Answer, GraphqlError};
 use indexmap::IndexSet;
+use soml_core::access::Part;
+use soml_core::schema::ObjectId;
 
 use super::attempt::FieldResult;
 use super::draft::Setting;
@@ -80,6 +83,17 @@ pub(super) fn write(
     }
 }
 
+impl Setting<'_> {
+    /// Returns whether the sender may not be told a part of what happened to objects of a type.
+    fn lacks_reading(&self, object: ObjectId, part: AffectedPart) -> bool {
+        match part {
+            AffectedPart::Kind(_) => !self.rights.reads(object, Part::TypeName),
+            AffectedPart::Ids(_) => !self.rights.reads(object, Part::Id),
+            AffectedPart::TypeName | AffectedPart::Count => false,
+        }
+    }
+}
+
 /// Writes payloads.
 struct PayloadWriter<'a> {
     setting: &'a Setting<'a>,
@@ -106,8 +120,12 @@ impl<'a> PayloadWriter<'a> {
                     let name = self.setting.api.type_name(field.object);
                     self.answer.string(&format!("{name}_Mutation"));
                 }
-                PayloadPart::Counts(parts) => self.affected(result, parts, "Affected_Count"),
-                PayloadPart::Ids(parts) => self.affected(result, parts, "Affected_Objects"),
+                PayloadPart::Counts(parts) => {
+                    self.affected(result, parts, [&field.key, key], "Affected_Count");
+                }
+                PayloadPart::Ids(parts) => {
+                    self.affected(result, parts, [&field.key, key], "Affected_Objects");
+                }
                 PayloadPart::Objects(root) => {
                     let fetched = result.fetched.as_ref();
                     let fetched = fetched.expect("what is read back was fetched");
@@ -135,28 +153,60 @@ impl<'a> PayloadWriter<'a> {
         written
     }
 
-    /// Writes the affected objects by type.
-    fn affected(&mut self, result: &FieldResult, parts: &[(String, AffectedPart)], name: &str) {
+    /// Writes the affected objects by type. What the sender may not read of a type is left out.
+    fn affected(
+        &mut self,
+        result: &FieldResult,
+        parts: &[(String, AffectedPart)],
+        path: [&str; 2],
+        name: &str,
+    ) {
+        let mut warned: Vec<&str> = Vec::new();
         self.answer.out.push(b'[');
         for (position, (object, ids)) in result.affected.iter().enumerate() {
             if position > 0 {
                 self.answer.out.push(b',');
             }
             self.answer.out.push(b'{');
-            for (position, (key, part)) in parts.iter().enumerate() {
+            let is_denied = |part: &AffectedPart| self.setting.lacks_reading(*object, *part);
+            let (denied, shown): (Vec<_>, Vec<_>) =
+                parts.iter().partition(|(_, part)| is_denied(part));
+            for (position, (key, part)) in shown.into_iter().enumerate() {
                 self.answer.key(position, key);
                 match part {
                     AffectedPart::TypeName => self.answer.string(name),
-                    AffectedPart::Kind => {
+                    AffectedPart::Kind(_) => {
                         self.answer.string(self.setting.api.type_name(*object));
                     }
                     AffectedPart::Count => self.answer.number(ids.len() as u64),
-                    AffectedPart::Ids => self.ids(ids),
+                    AffectedPart::Ids(_) => self.ids(ids),
                 }
             }
             self.answer.out.push(b'}');
+            for (key, part) in denied {
+                if !warned.contains(&key.as_str()) {
+                    warned.push(key);
+                    self.warn(*part, path, (key, name));
+                }
+            }
         }
         self.answer.out.push(b']');
+    }
+
+    /// Warns of a part of the affected objects that is left out.
+    fn warn(&mut self, part: AffectedPart, path: [&str; 2], (key, name): (&str, &str)) {
+        let (field, location) = match part {
+            AffectedPart::Kind(location) => ("kind", location),
+            AffectedPart::Ids(location) => ("ids", location),
+            AffectedPart::TypeName | AffectedPart::Count => return,
+        };
+        let path = path.into_iter().chain([key]);
+        let path = path.map(|key| PathSegment::Key(key.to_owned())).collect();
+        let warning = self
+            .setting
+            .rights
+            .left_out(self.setting.types, field, name);
+        self.answer.push_error(warning.at(location).on(path));
     }
 
     fn ids(&mut self, ids: &IndexSet<oxrdf::NamedNode>) {

@@ -4,13 +4,14 @@ use graphql_gen::typesystem::{Api, TypeRef};
 use graphql_service::ErrorCode;
 use graphql_service::error::{GraphqlError, PathSegment};
 use oxrdf::{NamedNode, Term};
-use soml_core::access::{Access, Operation, Part};
+use soml_core::access::Part;
 use soml_core::schema::{ObjectId, Property, PropertyId, Range};
 
 use super::given::{Refused, check, given};
 use super::input::Input;
 use super::mutation::Place;
 use super::regexes::SchemaRegexes;
+use super::write_access::{Manner, WriteAccess};
 use crate::code;
 use crate::limits::EngineLimits;
 
@@ -103,8 +104,7 @@ pub(super) struct EntryReader<'a> {
     pub(super) api: &'a Api,
     pub(super) limits: &'a EngineLimits,
     pub(super) regexes: &'a SchemaRegexes,
-    /// What the sender may do; `None` for everything.
-    pub(super) rights: Option<&'a Access>,
+    pub(super) rights: WriteAccess<'a>,
     pub(super) place: &'a Place,
     pub(super) entries: &'a mut Vec<Entry>,
     pub(super) findings: &'a mut Vec<GraphqlError>,
@@ -131,6 +131,9 @@ impl EntryReader<'_> {
         path: Vec<PathSegment>,
     ) -> Option<usize> {
         let at = self.entry(purpose, object, input, path)?;
+        if purpose == Purpose::Update {
+            self.deny(at, "id", self.rights.lacks_ids(object));
+        }
         let entry = &self.entries[at];
         let finding = match (purpose, &entry.id) {
             (Purpose::Update, None) if !members_have_id(input) => {
@@ -185,12 +188,13 @@ impl EntryReader<'_> {
             place: self.place.clone(),
             path,
         });
-        self.check_right(at, Part::Id, "id");
+        self.deny(at, "id", self.rights.lacks_write(object, Part::Id));
         for (name, value) in members {
             if name == "id" {
                 self.id(at, value);
             } else if let Some(property) = self.property(object, name) {
-                self.check_right(at, Part::Property(property), name);
+                let manner = self.manner(purpose, property, value);
+                self.deny(at, name, self.rights.lacks(object, property, manner));
                 self.member(purpose, at, property, value);
             }
         }
@@ -203,14 +207,28 @@ impl EntryReader<'_> {
         props.find(|id| soml[*id].name.graphql == name)
     }
 
-    fn check_right(&mut self, entry: usize, part: Part, name: &str) {
-        let entry = &self.entries[entry];
-        let may = |rights: &Access| rights.may(entry.object, part, Operation::Write);
-        if !self.rights.is_none_or(may) {
-            let ty = self.api.type_name(entry.object);
-            let message = format!("`{name}` of `{ty}` cannot be written without permission");
-            self.findings
-                .push(entry.finding_at(name, &[], code::ACCESS_DENIED, message));
+    /// Reports a missing right.
+    fn deny(&mut self, at: usize, member: &str, missing: Option<String>) {
+        if let Some(message) = missing {
+            let finding = self.entries[at].finding_at(member, &[], code::ACCESS_DENIED, message);
+            self.findings.push(finding);
+        }
+    }
+
+    /// Returns how what is given for a property changes its values.
+    fn manner(&self, purpose: Purpose, property: PropertyId, value: &Input) -> Manner {
+        if purpose == Purpose::Create {
+            return Manner::Create;
+        }
+        let items = value.as_list();
+        let gives = |name: &str| items.iter().any(|item| member_of(item, name).is_some());
+        let replaces = |item: &Input| member_of(item, "replace") == Some(&Input::Boolean(true));
+        let is_multiple = self.api.soml()[property].max.is_multiple();
+        match value {
+            Input::Null => Manner::Set,
+            _ if gives("patch") => Manner::Patch,
+            _ if is_multiple && !items.iter().any(replaces) => Manner::Add,
+            _ => Manner::Set,
         }
     }
 

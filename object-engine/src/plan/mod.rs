@@ -25,6 +25,7 @@ mod order;
 mod parameters;
 mod regexes;
 mod set_where;
+mod write_access;
 
 use std::sync::Arc;
 
@@ -46,13 +47,14 @@ use graphql_service::error::{GraphqlError, Location};
 pub(crate) use input::Variables;
 pub(crate) use mutation::{
     Action, AffectedPart, MutationField, MutationPlan, MutationRoot, PayloadPart, Place, Selected,
-    build_mutation,
+    build_mutation, keep_missing_rights,
 };
 pub(crate) use parameters::Plans;
 pub(crate) use regexes::SchemaRegexes;
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{EnumId, ObjectId};
+pub(crate) use write_access::{Manner, WriteAccess};
 
 /// Index of a [`Level`] in its [`Plan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

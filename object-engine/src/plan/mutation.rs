@@ -1,5 +1,6 @@
 //! Plans mutations: what is written, as far as no data is needed to know it, and what is read back.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use apollo_compiler::Node;
@@ -9,7 +10,7 @@ use graph_store::query::{Dataset, NodeCondition, Page, Selection};
 use graphql_gen::typesystem::{MutationField as Meaning, Verb};
 use graphql_service::error::{GraphqlError, Location, PathSegment};
 use oxrdf::NamedNode;
-use soml_core::access::{Access, Operation, Part};
+use soml_core::access::Access;
 use soml_core::schema::ObjectId;
 
 use super::Plan;
@@ -18,6 +19,7 @@ use super::collect::{Fields, Parent, collect};
 use super::entry::{Entry, EntryReader, Purpose};
 use super::filter::FilterBuilder;
 use super::input::Input;
+use super::write_access::WriteAccess;
 use crate::code;
 
 /// What a mutation does.
@@ -34,6 +36,11 @@ pub(crate) struct MutationPlan {
 }
 
 impl MutationPlan {
+    /// Returns whether a right is missing whatever the data are; then nothing else is said.
+    pub(crate) fn is_denied(&self) -> bool {
+        self.findings.iter().any(is_missing_right)
+    }
+
     /// Tells whether some field finds its objects by a condition.
     pub(crate) fn selects(&self) -> bool {
         self.fields.iter().any(|root| match root {
@@ -119,9 +126,11 @@ pub(crate) enum PayloadPart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AffectedPart {
     TypeName,
-    Kind,
+    /// The name of the type; and the position in the document.
+    Kind(Option<Location>),
     Count,
-    Ids,
+    /// The ids; and the position in the document.
+    Ids(Option<Location>),
 }
 
 /// Where in a mutation something is wrong.
@@ -186,7 +195,10 @@ pub(crate) fn build_mutation(
         };
         let builder = FieldBuilder {
             input,
-            rights,
+            rights: WriteAccess {
+                api: input.api,
+                access: rights,
+            },
             node: nodes[0],
             meaning,
         };
@@ -200,13 +212,28 @@ pub(crate) fn build_mutation(
             "`dryRun` must be the same for all fields of a mutation, which are written together";
         return Err(GraphqlError::new(code::DRY_RUN_MIXED, message));
     }
+    keep_missing_rights(&mut plan.findings);
     Ok(plan)
+}
+
+fn is_missing_right(finding: &GraphqlError) -> bool {
+    finding.code == code::ACCESS_DENIED
+}
+
+/// Drops all findings but missing rights, each of which is reported once, where there is one: whoever lacks a
+/// right is told nothing that depends on data.
+pub(crate) fn keep_missing_rights(findings: &mut Vec<GraphqlError>) {
+    if !findings.iter().any(is_missing_right) {
+        return;
+    }
+    let mut known = HashSet::new();
+    findings.retain(|finding| is_missing_right(finding) && known.insert(finding.message.clone()));
 }
 
 /// Builds one field.
 struct FieldBuilder<'p, 'a> {
     input: &'p PlanInput<'a>,
-    rights: Option<&'p Access>,
+    rights: WriteAccess<'p>,
     node: &'a Node<executable::Field>,
     meaning: Meaning,
 }
@@ -252,10 +279,7 @@ impl<'a> FieldBuilder<'_, 'a> {
     }
 
     fn check_delete(&self, place: &Place, plan: &mut MutationPlan) {
-        let may = |rights: &Access| rights.may(self.meaning.object, Part::Id, Operation::Delete);
-        if !self.rights.is_none_or(may) {
-            let name = self.input.api.type_name(self.meaning.object);
-            let message = format!("`{name}` objects cannot be deleted without permission");
+        if let Some(message) = self.rights.lacks_delete(self.meaning.object) {
             let finding = place.finding(code::ACCESS_DENIED, message, &[]);
             plan.findings.push(finding);
         }
@@ -394,10 +418,11 @@ fn affected<'a>(
 ) -> Vec<(String, AffectedPart)> {
     let fields = planner.sub_fields(nodes).into_iter();
     let parts = fields.map(|(key, nodes)| {
+        let location = Location::of(nodes[0].name.location(), &planner.input.document.sources);
         let part = match nodes[0].name.as_str() {
-            "kind" => AffectedPart::Kind,
+            "kind" => AffectedPart::Kind(location),
             "count" => AffectedPart::Count,
-            "ids" => AffectedPart::Ids,
+            "ids" => AffectedPart::Ids(location),
             _ => AffectedPart::TypeName,
         };
         (key, part)

@@ -546,7 +546,15 @@ impl Job {
         let (planning, executing) = (ready.planning, ready.execution.elapsed());
         Some(match &ready.plan {
             Planned::Query(plan) => Explanation::new(plan, trace, planning, executing),
-            Planned::Mutation(plan) => Explanation::of_mutation(plan, trace, planning, executing),
+            Planned::Mutation(plan) => {
+                let mut explanation = Explanation::of_mutation(plan, trace, planning, executing);
+                if access_of(&self.shared.rights, &self.context).is_some() {
+                    // Checks read what the sender may not be shown, and the steps count it.
+                    explanation.steps.clear();
+                    explanation.round_trips = 0;
+                }
+                explanation
+            }
         })
     }
 

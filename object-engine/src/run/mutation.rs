@@ -17,7 +17,7 @@ use crate::access::write_access_of;
 use crate::call::store_error;
 use crate::code;
 use crate::mutate::{Attempt, Done, Setting, WriteFacts, nothing};
-use crate::plan::{Entry, MutationPlan, Plan};
+use crate::plan::{Entry, MutationPlan, Plan, WriteAccess};
 
 /// Objects and values that are worked out and checked on an async worker.
 const SHORT_VALUES: usize = 128;
@@ -28,6 +28,11 @@ const SHORT_READING: u64 = SHORT_WORK / 4;
 impl Job {
     /// Carries out a mutation.
     pub(super) async fn mutate(self, ready: Ready) -> Executed {
+        if ready.mutation().is_denied() {
+            // Nothing stored counts, so nothing is read.
+            let errors = ready.mutation().findings.clone();
+            return self.refused(&ready, errors);
+        }
         let mut job = match self.traced() {
             Err(error) => return Reply::Refused(vec![error]).into(),
             Ok(job) => job,
@@ -152,7 +157,10 @@ impl Job {
                 api: &self.shared.api,
                 facts: self.shared.write_facts(),
                 plan: ready.mutation(),
-                rights: basis.rights.as_ref(),
+                rights: WriteAccess {
+                    api: &self.shared.api,
+                    access: basis.rights.as_ref(),
+                },
                 limits: &self.shared.options.engine_limits,
                 regexes: &self.shared.regexes,
                 types: &self.shared.types,

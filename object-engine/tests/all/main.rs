@@ -25,6 +25,7 @@ mod mutations;
 #[cfg(feature = "rocksdb")]
 mod on_disk;
 mod plans;
+mod rights_of_writing;
 mod star_wars;
 mod stores;
 mod transactions;

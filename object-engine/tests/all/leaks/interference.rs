@@ -139,17 +139,7 @@ fn sort_lists(value: &mut Value) {
 fn varied(case: &Case, quads: &[Quad], operation: &Operation, random: &mut Random) -> Vec<Quad> {
     let graph = Graph::new(quads);
     let model = &case.model();
-    let schema = model.schema;
-    let readable = schema.objects().flat_map(|(id, object)| {
-        let properties = object.props.iter().map(|property| &schema[*property]);
-        properties.filter(move |p| model.rights.reads(id, &p.name.written))
-    });
-    let unseen = Unseen {
-        model,
-        graph: &graph,
-        of_graphs: names_graphs(operation),
-        readable: readable.collect(),
-    };
+    let unseen = Unseen::new(model, &graph, names_graphs(operation));
     let mut other = Vec::new();
     for quad in quads {
         let is_unseen = unseen.is(quad);
@@ -191,7 +181,7 @@ fn changed(unseen: &Unseen<'_>, quads: &[Quad], quad: &Quad, random: &mut Random
 }
 
 /// Tells which triples a caller cannot know of.
-struct Unseen<'a> {
+pub(crate) struct Unseen<'a> {
     model: &'a Model<'a>,
     graph: &'a Graph<'a>,
     /// Some graphs are read alone, in which objects may have other types.
@@ -200,8 +190,22 @@ struct Unseen<'a> {
     readable: Vec<&'a Property>,
 }
 
-impl Unseen<'_> {
-    fn is(&self, quad: &Quad) -> bool {
+impl<'a> Unseen<'a> {
+    pub(crate) fn new(model: &'a Model<'a>, graph: &'a Graph<'a>, of_graphs: bool) -> Self {
+        let schema = model.schema;
+        let readable = schema.objects().flat_map(|(id, object)| {
+            let properties = object.props.iter().map(|property| &schema[*property]);
+            properties.filter(move |p| model.rights.reads(id, &p.name.written))
+        });
+        Unseen {
+            model,
+            graph,
+            of_graphs,
+            readable: readable.collect(),
+        }
+    }
+
+    pub(crate) fn is(&self, quad: &Quad) -> bool {
         let schema = self.model.schema;
         let finds_types = |iri: &str| schema.objects.iter().any(|object| object.type_prop == iri);
         let iri = quad.predicate.as_str();

@@ -9,7 +9,7 @@
 //! first of the seeds, `ACCESS_FAILURES` how many failures are shown.
 
 mod case;
-mod interference;
+pub(crate) mod interference;
 mod order;
 mod recorder;
 mod roles;
@@ -24,6 +24,7 @@ use crate::differential::compare::difference;
 use crate::differential::random_tests::{count, setting};
 use crate::differential::shrink::shrink;
 use crate::fixture;
+use crate::model::worlds;
 
 /// Operations on one schema with one set of data.
 const OPERATIONS_PER_SCHEMA: usize = 25;
@@ -83,6 +84,16 @@ fn so_they_do_over_rdf4j() {
 #[test]
 fn what_may_not_be_read_changes_no_answer() {
     each_schema(Kind::Memory, 20_000, interference::interferes);
+}
+
+#[test]
+fn what_may_not_be_read_changes_no_mutation() {
+    worlds::check(Kind::Memory, 2_500);
+}
+
+#[test]
+fn so_it_changes_none_over_an_image() {
+    worlds::check(Kind::Image, 500);
 }
 
 #[test]

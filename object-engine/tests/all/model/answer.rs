@@ -6,7 +6,7 @@ use oxrdf::Quad;
 use serde_json::{Map, Value, json};
 
 use super::request::{Request, root, selection};
-use super::rules::{Answer, Done, FieldDone, Finding, Findings};
+use super::rules::{Answer, Denied, Done, FieldDone, Finding, Findings};
 use crate::differential::compare::difference as of_reading;
 use crate::differential::reference::{Graph, Model, interpret};
 
@@ -23,6 +23,7 @@ pub(super) fn difference(
             let refused = given.iter().any(|code| codes.contains(&code.as_str()));
             (!refused || !is_nothing(actual)).then(|| format!("must be refused with {codes:?}"))
         }
+        Answer::Denied(rights) => denied(rights, actual),
         Answer::Wrong(findings) => wrong(findings, actual),
         Answer::Done(done) => carried_out(model, request, done, actual),
     }
@@ -41,6 +42,21 @@ pub(super) fn codes_of(actual: &Value) -> Vec<String> {
 fn is_nothing(actual: &Value) -> bool {
     let fields = actual["data"].as_object();
     fields.is_none_or(|fields| fields.values().all(Value::is_null))
+}
+
+/// Missing rights are all that is said, each once.
+fn denied(rights: &Denied, actual: &Value) -> Option<String> {
+    let place = |error: &Value| {
+        let key = error["path"][0].as_str().unwrap_or_default().to_owned();
+        (key, error["extensions"]["inputPath"].to_string())
+    };
+    let places: BTreeSet<(String, String)> = errors(actual).map(place).collect();
+    let mut codes = codes_of(actual).into_iter();
+    let is_right = codes.all(|code| code == "ACCESS_DENIED")
+        && errors(actual).count() == rights.len()
+        && rights.values().all(|needed| !needed.is_disjoint(&places))
+        && is_nothing(actual);
+    (!is_right).then(|| format!("the missing rights are others: {rights:?}"))
 }
 
 fn wrong(findings: &Findings, actual: &Value) -> Option<String> {
@@ -103,7 +119,7 @@ fn carried_out(
         if payload.is_null() {
             return Some(format!("{} must be carried out", field.key));
         }
-        affected(expected, payload).or_else(|| {
+        affected(model, expected, payload).or_else(|| {
             let root = root(model.schema, field.object);
             let query = format!(
                 "{{ {root}(ID: {}) {} }}",
@@ -126,11 +142,12 @@ fn ids(done: &FieldDone) -> Vec<&str> {
     }
 }
 
-fn affected(expected: &FieldDone, payload: &Value) -> Option<String> {
+/// Whoever is shown nothing of a type is told how many, and neither which ones nor of which type.
+fn affected(model: &Model<'_>, expected: &FieldDone, payload: &Value) -> Option<String> {
     let mut found = Vec::new();
     for group in payload["affected_objects"].as_array().into_iter().flatten() {
-        let kind = group["kind"].as_str().expect("a kind");
-        for id in group["ids"].as_array().expect("ids") {
+        for id in group["ids"].as_array().into_iter().flatten() {
+            let kind = group["kind"].as_str().expect("a kind");
             found.push((kind.to_owned(), id.as_str().expect("an id").to_owned()));
         }
     }
@@ -138,8 +155,13 @@ fn affected(expected: &FieldDone, payload: &Value) -> Option<String> {
     let counts = counts.map(|group| group["count"].as_u64().expect("a number"));
     let count = usize::try_from(counts.sum::<u64>()).expect("a small number");
     found.sort();
-    let wanted: Vec<(String, String)> = expected.affected.iter().cloned().collect();
-    (found != wanted || count != wanted.len()).then(|| {
+    let sees = |kind: &str| {
+        let mut objects = model.schema.objects();
+        objects.any(|(id, object)| object.name.graphql == kind && model.sees(id))
+    };
+    let wanted = expected.affected.iter().filter(|(kind, _)| sees(kind));
+    let wanted: Vec<(String, String)> = wanted.cloned().collect();
+    (found != wanted || count != expected.affected.len()).then(|| {
         format!("other objects are affected: expected {wanted:?}\nbut got {found:?}, {count}")
     })
 }
@@ -157,7 +179,11 @@ fn read_back(
         given.insert(root.to_owned(), objects.clone());
     }
     let payload = format!("'{}_Mutation'", root.to_uppercase());
-    let own = errors(actual).filter(|error| error["path"][0] == key);
+    let is_affected = |error: &Value| {
+        let part = error["path"][1].as_str();
+        part.is_some_and(|part| part.starts_with("affected_"))
+    };
+    let own = errors(actual).filter(|error| error["path"][0] == key && !is_affected(error));
     let own = own.map(|error| {
         let mut error = error.clone();
         let path = error["path"].as_array_mut().expect("a path");

@@ -216,7 +216,7 @@ impl Generator<'_> {
 
     /// Ids that nothing is said of.
     fn free(&self, object: ObjectId, state: &State) -> Vec<String> {
-        let ids = (0..10).map(|number| format!("http://e/{}/{number}", self.name(object)));
+        let ids = self.ids(object).into_iter();
         let is_free = |id: &String| {
             let node = NamedNode::new_unchecked(id.as_str());
             !state.iter().any(|quad| quad.subject == node.clone().into())
@@ -233,19 +233,32 @@ impl Generator<'_> {
                     continue;
                 }
                 let id = format!("http://e/{}/{number}", self.name(object));
-                for of in self.schema.lineage(object).collect::<Vec<_>>() {
-                    let of = &self.schema[of];
-                    for ty in &of.types {
-                        let ty = NamedNode::new_unchecked(ty).into();
-                        self.add(&mut state, &id, &of.type_prop, ty);
-                    }
-                }
-                for property in &self.schema[object].props {
-                    self.stored(&mut state, &id, &self.schema[*property]);
-                }
+                self.object(&mut state, &id, object);
             }
         }
         state
+    }
+
+    /// The ids that objects of a type may have.
+    pub(super) fn ids(&self, object: ObjectId) -> Vec<String> {
+        let numbers = 0..10;
+        numbers
+            .map(|number| format!("http://e/{}/{number}", self.name(object)))
+            .collect()
+    }
+
+    /// Adds an object of a type.
+    pub(super) fn object(&mut self, state: &mut State, id: &str, object: ObjectId) {
+        for of in self.schema.lineage(object).collect::<Vec<_>>() {
+            let of = &self.schema[of];
+            for ty in &of.types {
+                let ty = NamedNode::new_unchecked(ty).into();
+                self.add(state, id, &of.type_prop, ty);
+            }
+        }
+        for property in &self.schema[object].props {
+            self.stored(state, id, &self.schema[*property]);
+        }
     }
 
     fn stored(&mut self, state: &mut State, id: &str, property: &Property) {

@@ -53,6 +53,41 @@ pub(super) fn section(random: &mut Random) -> String {
     out
 }
 
+/// Returns an `rbac` section whose roles write more than they read.
+pub(super) fn section_of_worlds(random: &mut Random) -> String {
+    let mut out = String::from("rbac:\n  roles:\n");
+    for role in ["A", "B", "C"] {
+        let mut cuts: Vec<String> = Vec::new();
+        if random.chance(60) {
+            cuts.push(format!("{}/*/read", random.choose(&["T1", "T2", "T3"])));
+        }
+        for _ in 0..random.below(6) {
+            let object = random.choose(&["*", "*", "T1", "T2", "T3"]);
+            cuts.push(format!("{object}/p{}/read", random.below(14)));
+        }
+        for part in ["id", "__typename"] {
+            if random.chance(12) {
+                cuts.push(format!(
+                    "{}/{part}/read",
+                    random.choose(&["T1", "T2", "T3"])
+                ));
+            }
+        }
+        for _ in 0..random.below(3) {
+            let object = random.choose(&["*", "T1", "T2", "T3"]);
+            cuts.push(format!("{object}/p{}/write", random.below(14)));
+        }
+        if random.chance(15) {
+            cuts.push(format!("{}/id/*", random.choose(&["T1", "T2", "T3"])));
+        }
+        let _ = writeln!(out, "    {role}:\n      actions: ['*/*/*']");
+        if !cuts.is_empty() {
+            let _ = writeln!(out, "      notActions: ['{}']", cuts.join("', '"));
+        }
+    }
+    out
+}
+
 /// Returns the roles of a caller.
 pub(super) fn claimed(random: &mut Random) -> Vec<String> {
     let sets: &[&[&str]] = &[

@@ -16,6 +16,8 @@ pub(super) type State = HashSet<Quad>;
 pub(super) enum Answer {
     /// It is not carried out at all, with one of these codes.
     Refused(Vec<&'static str>),
+    /// Rights are missing, and nothing else is said.
+    Denied(Denied),
     Wrong(Findings),
     Done(Done),
 }
@@ -27,6 +29,9 @@ pub(super) struct Findings {
     /// About what the data are or would be. Nothing is said of values beside refused ones.
     pub(super) data: BTreeSet<Finding>,
 }
+
+/// Missing rights, each with the places that need it: response keys and `inputPath`s.
+pub(super) type Denied = BTreeMap<String, BTreeSet<(String, String)>>;
 
 /// A finding: its code, the response key, `inputPath` and the ids.
 pub(super) type Finding = (Code, String, String, Vec<String>);
@@ -80,13 +85,21 @@ pub(super) fn carry_out(model: &Model<'_>, before: &State, request: &Request) ->
         touched: Vec::new(),
         references: Vec::new(),
         found: Findings::default(),
+        denied: Denied::new(),
+        not_found: HashSet::new(),
     };
     let prepared: Vec<Vec<Prepared>> = request.fields.iter().map(|f| writer.read(f)).collect();
+    if !writer.denied.is_empty() {
+        return Answer::Denied(writer.denied);
+    }
     let mut fields = Vec::new();
     for (field, entries) in request.fields.iter().zip(&prepared) {
         fields.push(writer.field(field, entries));
     }
     writer.check(request);
+    if !writer.denied.is_empty() {
+        return Answer::Denied(writer.denied);
+    }
     if !writer.found.input.is_empty() || !writer.found.data.is_empty() {
         return Answer::Wrong(writer.found);
     }
@@ -185,6 +198,17 @@ struct Touched {
     place: usize,
     /// By what another property says.
     aside: bool,
+    /// A value was added, whose ends the client has named.
+    adds: bool,
+}
+
+/// How the values of a property change.
+#[derive(Clone, Copy, PartialEq)]
+enum Manner {
+    Create,
+    Set,
+    Add,
+    Patch,
 }
 
 struct Writer<'a> {
@@ -197,9 +221,12 @@ struct Writer<'a> {
     named: BTreeMap<String, ObjectId>,
     deleted: BTreeMap<String, ObjectId>,
     touched: Vec<Touched>,
-    /// The place, the property with its path, and what is referred to.
-    references: Vec<(usize, Vec<Value>, ObjectId, String)>,
+    /// The place, the path of the property, the property, and what is referred to.
+    references: Vec<(usize, Vec<Value>, &'a Property, String)>,
     found: Findings,
+    denied: Denied,
+    /// Places and properties of which nothing more is said, since something that they name is not there.
+    not_found: HashSet<(usize, String)>,
 }
 
 type FieldResult = (BTreeSet<(String, String)>, Option<State>);
@@ -211,9 +238,7 @@ impl<'a> Writer<'a> {
             Verb::Create(entries) => (entries, false),
             Verb::Update(entries, selected) => (entries, selected.is_some()),
             Verb::Delete(..) => {
-                if !self.may(field.object, "id", "delete") {
-                    self.input("ACCESS_DENIED", &field.key, &[]);
-                }
+                self.needs((field.object, "id", "delete"), &field.key, &[]);
                 return Vec::new();
             }
         };
@@ -223,6 +248,15 @@ impl<'a> Writer<'a> {
             let path = vec![json!("objects"), json!(at)];
             if !is_new && entry.id.is_none() && !selects {
                 self.input("ID_INVALID", &field.key, &path);
+            }
+            let mut possible = self
+                .model
+                .possible(self.model.range(field.object))
+                .into_iter();
+            if !is_new && !selects && !possible.any(|object| self.model.rights.reads(object, "id"))
+            {
+                let right = format!("read id of {}", self.name(field.object));
+                self.deny(right, &field.key, &with(&path, &[json!("id")]));
             }
             let valid = |id: &String| NamedNode::new(id.as_str()).is_ok();
             if selects && entry.id.as_ref().is_some_and(valid) {
@@ -256,9 +290,7 @@ impl<'a> Writer<'a> {
             id: None,
             gives: Vec::new(),
         });
-        if !self.may(object, "id", "write") {
-            self.input("ACCESS_DENIED", key, &id_path);
-        }
+        self.needs((object, "id", "write"), key, &id_path);
         let mut id = entry.id.clone();
         let valid = |id: &String| NamedNode::new(id.as_str()).is_ok();
         if id.as_ref().is_some_and(|id| !valid(id)) {
@@ -269,9 +301,8 @@ impl<'a> Writer<'a> {
         for (name, member) in &entry.members {
             let property = self.property(object, name);
             let at = with(&path, &[json!(name)]);
-            if !self.may(object, &property.name.written, "write") {
-                self.input("ACCESS_DENIED", key, &at);
-            }
+            let manner = manner(property, member, is_new);
+            self.needs_for((object, property, manner), key, &at);
             if !(is_new && matches!(member, Member::Null))
                 && let Some(change) = self.member(property, member, is_new, (key, at))
             {
@@ -440,6 +471,89 @@ impl<'a> Writer<'a> {
         self.model.rights.may(object, part, operation)
     }
 
+    fn deny(&mut self, right: String, key: &str, path: &[Value]) {
+        let places = self.denied.entry(right).or_default();
+        places.insert((key.to_owned(), json!(path).to_string()));
+    }
+
+    fn needs(
+        &mut self,
+        (object, part, operation): (ObjectId, &str, &str),
+        key: &str,
+        path: &[Value],
+    ) {
+        if !self.may(object, part, operation) {
+            let right = format!("{operation} {part} of {}", self.name(object));
+            self.deny(right, key, path);
+        }
+    }
+
+    /// What is compared with stored values needs the right to read them.
+    fn needs_for(
+        &mut self,
+        (object, property, manner): (ObjectId, &Property, Manner),
+        key: &str,
+        path: &[Value],
+    ) {
+        let name = &property.name.written;
+        self.needs((object, name, "write"), key, path);
+        if !self.may(object, name, "write") || manner == Manner::Create {
+            return;
+        }
+        let reads = self.may(object, name, "read");
+        let unique = || languages(self.schema, property).is_some_and(|rule| rule.unique);
+        let what = match manner {
+            Manner::Patch if !reads => "patch",
+            _ if property.immutable && !(reads && self.shows_all(property)) => "immutable",
+            Manner::Add if !reads && unique() => "unique",
+            _ => return,
+        };
+        let right = format!("read {name} of {} for {what}", self.name(object));
+        self.deny(right, key, path);
+    }
+
+    /// Tells whether all objects of a property's range are shown.
+    fn shows_all(&self, property: &Property) -> bool {
+        let Range::Object(range) = property.range else {
+            return true;
+        };
+        let mut possible = self.model.possible(self.model.range(range)).into_iter();
+        possible.all(|object| self.model.sees(object))
+    }
+
+    /// Tells whether the caller may name an object.
+    fn finds(&self, id: &str, object: ObjectId) -> bool {
+        let rights = &self.model.rights;
+        self.created.contains_key(id) || self.model.sees(object) && rights.reads(object, "id")
+    }
+
+    fn is_shown(&self, value: &Term, range: ObjectId) -> bool {
+        let quads: Vec<Quad> = self.state.iter().cloned().collect();
+        let graph = Graph::new(&quads);
+        !self
+            .model
+            .is_hidden(graph.union(), value, self.model.range(range))
+    }
+
+    /// Tells whether the caller may name a value.
+    fn is_found(&self, property: &Property, value: &Term) -> bool {
+        let (Range::Object(range), Term::NamedNode(node)) = (property.range, value) else {
+            return true;
+        };
+        let quads: Vec<Quad> = self.state.iter().cloned().collect();
+        let graph = Graph::new(&quads);
+        let concrete = self
+            .model
+            .concrete(graph.union(), node.as_str(), self.model.range(range));
+        let everything = self.model.rights.is_everything();
+        everything || concrete.is_some_and(|object| self.finds(node.as_str(), object))
+    }
+
+    fn is_taken(&self, id: &str) -> bool {
+        let is_about = |quad: &Quad| matches!(&quad.subject, NamedOrBlankNode::NamedNode(node) if node.as_str() == id);
+        self.created.contains_key(id) && self.before.iter().any(is_about)
+    }
+
     fn property(&self, object: ObjectId, name: &str) -> &'a Property {
         let mut props = self.schema[object].props.iter().map(|id| &self.schema[*id]);
         props
@@ -449,7 +563,7 @@ impl<'a> Writer<'a> {
 }
 
 /// What is written.
-impl Writer<'_> {
+impl<'a> Writer<'a> {
     fn field(&mut self, field: &Field, entries: &[Prepared]) -> FieldResult {
         let known: HashSet<String> = self.created.keys().cloned().collect();
         let mut affected = BTreeSet::new();
@@ -481,13 +595,14 @@ impl Writer<'_> {
                 Vec::new()
             }
         };
+        let is_selected = matches!(&field.verb, Verb::Update(_, Some(_)));
         for (id, entry) in selected {
             match self.instance(&id, field.object) {
-                Some(object) => {
+                Some(object) if entry.id.is_none() || is_selected || self.finds(&id, object) => {
                     self.update(entry, &id, object);
                     affected.insert((self.name(object), id));
                 }
-                None => self.data("NOT_FOUND", entry.place, &[json!("id")]),
+                _ => self.data("NOT_FOUND", entry.place, &[json!("id")]),
             }
         }
         for (id, (object, _)) in self.created.iter().filter(|(id, _)| !known.contains(*id)) {
@@ -500,11 +615,14 @@ impl Writer<'_> {
     fn selected(&mut self, field: &Field, selected: &Where) -> Vec<String> {
         for id in &selected.listed {
             let object = self.instance(id, field.object);
-            if !object.is_some_and(|object| self.model.sees(object)) {
+            if !object.is_some_and(|object| self.finds(id, object)) {
                 let path = json!(["where", "ID"]).to_string();
                 let finding = ("NOT_FOUND", field.key.clone(), path, Vec::new());
                 self.found.data.insert(finding);
             }
+        }
+        if self.created.keys().any(|id| self.is_taken(id)) {
+            return Vec::new();
         }
         select(self.model, &self.state, field.object, selected).unwrap_or_default()
     }
@@ -534,26 +652,33 @@ impl Writer<'_> {
 
     fn update(&mut self, entry: &Prepared, id: &str, object: ObjectId) {
         self.named.insert(id.to_owned(), object);
-        if !self.may(object, "id", "write") {
-            let place = &self.places[entry.place];
-            let (key, path) = (place.key.clone(), with(&place.path, &[json!("id")]));
-            self.input("ACCESS_DENIED", &key, &path);
-        }
+        let place = &self.places[entry.place];
+        let (key, path) = (place.key.clone(), place.path.clone());
+        self.needs((object, "id", "write"), &key, &with(&path, &[json!("id")]));
         for (name, change) in &entry.changes {
             let property = self.property(object, name);
             let is_other = self.places[entry.place].object != object;
-            if is_other && !self.may(object, &property.name.written, "write") {
-                let place = &self.places[entry.place];
-                let (key, path) = (place.key.clone(), with(&place.path, &[json!(name)]));
-                self.input("ACCESS_DENIED", &key, &path);
-                continue;
+            if is_other {
+                let manner = match change {
+                    Change { patch: Some(_), .. } => Manner::Patch,
+                    Change { sets: true, .. } => Manner::Set,
+                    _ => Manner::Add,
+                };
+                let before = self.denied.len();
+                let at = with(&path, &[json!(name)]);
+                self.needs_for((object, property, manner), &key, &at);
+                if self.denied.len() > before {
+                    continue;
+                }
             }
             let current = self.current(id, property);
             let removed: Vec<Term> = match (&change.patch, change.sets) {
                 (Some((old, below)), _) => {
                     let is_old = |term: &&Term| same(property, term, old);
+                    let is_old = |term: &&Term| is_old(term) && self.is_found(property, term);
                     let removed: Vec<Term> = current.iter().filter(is_old).cloned().collect();
                     if removed.is_empty() {
+                        self.not_found.insert((entry.place, name.clone()));
                         let below = with(&[json!(name)], below);
                         self.data("VALUE_NOT_FOUND", entry.place, &below);
                     }
@@ -573,7 +698,7 @@ impl Writer<'_> {
         }
     }
 
-    fn add_values(&mut self, place: usize, id: &str, property: &Property, values: &[New]) {
+    fn add_values(&mut self, place: usize, id: &str, property: &'a Property, values: &[New]) {
         // All that is given for a new object is written, in both directions.
         let is_new = self.created.get(id).is_some_and(|(_, new)| *new == place);
         let mut known = match is_new {
@@ -584,11 +709,8 @@ impl Writer<'_> {
             match value {
                 New::Term(_) => {}
                 New::Reference(other, below) => {
-                    let Range::Object(range) = property.range else {
-                        continue;
-                    };
                     let path = with(&[json!(property.name.graphql)], below);
-                    self.references.push((place, path, range, other.clone()));
+                    self.references.push((place, path, property, other.clone()));
                 }
                 New::Object(entry) => self.create(self.places[entry.place].object, entry),
             }
@@ -606,26 +728,14 @@ impl Writer<'_> {
         let node = Term::from(NamedNode::new_unchecked(id));
         let iri = property.path.iri();
         let backwards = matches!(property.path, Path::Inverse { .. });
-        self.touch(place, (id, iri, backwards), false);
+        self.touch(place, (id, iri, backwards), (false, adds));
         let (subject, object) = match backwards {
             true => (term.clone(), node),
             false => (node, term.clone()),
         };
         let mut triples = vec![(subject.clone(), iri, object.clone(), backwards)];
-        for other in &self.schema.properties {
-            let Path::Forward(own) = &other.path else {
-                continue;
-            };
-            let inverse = other.inverse_of.map(|id| self.schema[id].path.iri());
-            let symmetric = other.symmetric.then_some(own.as_str());
-            for partner in inverse.into_iter().chain(symmetric) {
-                if own == iri {
-                    triples.push((object.clone(), partner, subject.clone(), true));
-                }
-                if partner == iri {
-                    triples.push((object.clone(), own, subject.clone(), true));
-                }
-            }
+        for partner in self.partners(iri) {
+            triples.push((object.clone(), partner, subject.clone(), true));
         }
         for (subject, iri, object, aside) in triples {
             let Term::NamedNode(subject) = &subject else {
@@ -635,11 +745,16 @@ impl Writer<'_> {
                 true => self.put(subject.as_str(), iri, &object),
                 false => self.take(subject.as_str(), iri, &object),
             }
-            self.touch(place, (subject.as_str(), iri, false), aside);
+            self.touch(place, (subject.as_str(), iri, false), (aside, adds));
         }
     }
 
-    fn touch(&mut self, place: usize, (object, iri, backwards): (&str, &str, bool), aside: bool) {
+    fn touch(
+        &mut self,
+        place: usize,
+        (object, iri, backwards): (&str, &str, bool),
+        (aside, adds): (bool, bool),
+    ) {
         let step = Step {
             object: object.to_owned(),
             iri: iri.to_owned(),
@@ -653,9 +768,17 @@ impl Writer<'_> {
         let mut known = self.touched.iter().position(|touched| touched.step == step);
         // New objects are checked as a whole; what others write to them counts.
         known = known.filter(|known| own || !is_own(self.touched[*known].place));
-        if known.is_none() {
-            self.touched.retain(|touched| touched.step != step);
-            self.touched.push(Touched { step, place, aside });
+        match known {
+            Some(known) => self.touched[known].adds |= adds,
+            None => {
+                self.touched.retain(|touched| touched.step != step);
+                self.touched.push(Touched {
+                    step,
+                    place,
+                    aside,
+                    adds,
+                });
+            }
         }
     }
 
@@ -663,9 +786,7 @@ impl Writer<'_> {
         let Some(object) = self.instance(id, field.object) else {
             return;
         };
-        if !self.may(object, "id", "delete") {
-            self.input("ACCESS_DENIED", &field.key, &[]);
-        }
+        self.needs((object, "id", "delete"), &field.key, &[]);
         self.deleted.insert(id.to_owned(), object);
         self.state.retain(|quad| !speaks_of(quad, id));
         affected.insert((self.name(object), id.to_owned()));
@@ -703,9 +824,43 @@ impl Writer<'_> {
         values(&self.state, id, property)
     }
 
-    /// The concrete type of an instance of an object.
+    /// The predicates that hold in the opposite direction where one holds.
+    fn partners(&self, iri: &str) -> Vec<&'a str> {
+        let mut partners = Vec::new();
+        for other in &self.schema.properties {
+            let Path::Forward(own) = &other.path else {
+                continue;
+            };
+            let inverse = other.inverse_of.map(|id| self.schema[id].path.iri());
+            let symmetric = other.symmetric.then_some(own.as_str());
+            for partner in inverse.into_iter().chain(symmetric) {
+                if own == iri {
+                    partners.push(partner);
+                }
+                if partner == iri {
+                    partners.push(own.as_str());
+                }
+            }
+        }
+        partners
+    }
+
+    /// The concrete type of an instance of an object; a new one has the types that it is given.
     fn instance(&self, id: &str, object: ObjectId) -> Option<ObjectId> {
-        let quads: Vec<Quad> = self.state.iter().cloned().collect();
+        let quads: Vec<Quad> = match self.created.get(id) {
+            Some((created, _)) => {
+                let node = NamedNode::new_unchecked(id);
+                let lineage = self.schema.lineage(*created).map(|of| &self.schema[of]);
+                let types = lineage.flat_map(|of| of.types.iter().map(move |ty| (of, ty)));
+                let quads = types.map(|(of, ty)| {
+                    let property = NamedNode::new_unchecked(of.type_prop.as_str());
+                    let ty = NamedNode::new_unchecked(ty.as_str());
+                    Quad::new(node.clone(), property, ty, GraphName::DefaultGraph)
+                });
+                quads.collect()
+            }
+            None => self.state.iter().cloned().collect(),
+        };
         let graph = Graph::new(&quads);
         let ty = self.model.range(object);
         let is_instance = self.model.is_instance(graph.union(), id, ty);
@@ -722,22 +877,33 @@ impl Writer<'_> {
 /// What must hold at the end.
 impl Writer<'_> {
     fn check(&mut self, request: &Request) {
-        let is_about = |id: &String, quad: &Quad| matches!(&quad.subject, NamedOrBlankNode::NamedNode(node) if node.as_str() == id);
+        for (place, path, property, id) in std::mem::take(&mut self.references) {
+            let Range::Object(range) = property.range else {
+                continue;
+            };
+            if self.is_taken(&id) {
+                continue;
+            }
+            let found = self.instance(&id, range);
+            match found.filter(|object| self.finds(&id, *object)) {
+                Some(object) => self.check_other_side(place, property, &id, object),
+                None => {
+                    self.data("REFERENCE_NOT_FOUND", place, &path);
+                    self.not_found
+                        .insert((place, property.name.graphql.clone()));
+                }
+            }
+        }
         for (id, (object, place)) in self.created.clone() {
-            if self.before.iter().any(|quad| is_about(&id, quad)) {
+            if self.is_taken(&id) {
                 self.data("ID_NOT_AVAILABLE", place, &[json!("id")]);
+                continue;
             }
             if self.deleted.contains_key(&id) {
                 continue;
             }
             for property in self.schema[object].props.clone() {
-                self.check_values(&id, &self.schema[property], (place, true));
-            }
-        }
-        for (place, path, range, id) in std::mem::take(&mut self.references) {
-            let found = self.instance(&id, range);
-            if !found.is_some_and(|object| self.model.sees(object)) {
-                self.data("REFERENCE_NOT_FOUND", place, &path);
+                self.check_values(&id, (object, &self.schema[property]), (place, true));
             }
         }
         for touched in std::mem::take(&mut self.touched) {
@@ -745,6 +911,44 @@ impl Writer<'_> {
             self.touched.push(touched);
         }
         self.check_deleted(request);
+    }
+
+    /// The right to the property of the other object, whether or not the triple is there already.
+    fn check_other_side(&mut self, place: usize, property: &Property, id: &str, object: ObjectId) {
+        if self.is_own(place, id) {
+            return;
+        }
+        let predicates = match &property.path {
+            Path::Inverse { iri, .. } => vec![iri.as_str()],
+            Path::Forward(iri) => self.partners(iri),
+        };
+        let (key, path) = (
+            self.places[place].key.clone(),
+            self.places[place].path.clone(),
+        );
+        for property in self.schema[object].props.iter().map(|id| &self.schema[*id]) {
+            let Path::Forward(iri) = &property.path else {
+                continue;
+            };
+            let gives = |(_, own): &(ObjectId, usize)| {
+                self.places[*own].gives.contains(&property.name.graphql)
+            };
+            let created = self.created.get(id);
+            if predicates.contains(&iri.as_str()) && !created.is_some_and(gives) {
+                let manner = match created {
+                    Some(_) => Manner::Create,
+                    None => Manner::Add,
+                };
+                self.needs_for((object, property, manner), &key, &path);
+            }
+        }
+    }
+
+    fn is_own(&self, place: usize, id: &str) -> bool {
+        match &self.places[place].id {
+            Some(own) => own == id,
+            None => self.named.contains_key(id),
+        }
     }
 
     fn check_touched(&mut self, touched: &Touched) {
@@ -757,58 +961,112 @@ impl Writer<'_> {
         let Some(object) = created.or_else(|| self.type_of(id)) else {
             return;
         };
-        if self.deleted.contains_key(id) {
+        if self.deleted.contains_key(id) || self.is_taken(id) {
             return;
         }
-        let is_own = match &self.places[touched.place].id {
-            Some(own) => own == id,
-            None => self.named.contains_key(id),
-        };
+        let is_own = self.is_own(touched.place, id);
         for property in self.schema[object].props.clone() {
             let property = &self.schema[property];
             let inverse = matches!(property.path, Path::Inverse { .. });
             if property.path.iri() != iri || inverse != *backwards {
                 continue;
             }
-            match self.created.get(id) {
-                None => self.check_values(id, property, (touched.place, is_own)),
-                Some((_, own)) if self.places[*own].gives.contains(&property.name.graphql) => {
-                    continue;
-                }
-                Some(_) => {}
+            let gives = |own: usize| self.places[own].gives.contains(&property.name.graphql);
+            if self.created.get(id).is_some_and(|(_, own)| gives(*own)) {
+                continue;
             }
-            let needs_right = touched.aside && !is_own;
-            if needs_right && !self.may(object, &property.name.written, "write") {
-                self.data("ACCESS_DENIED", touched.place, &[]);
+            let name = &property.name.written;
+            let reads = || self.model.sees(object) && self.may(object, name, "read");
+            let is_known = match touched.adds {
+                true => self.finds(id, object),
+                false => reads(),
+            };
+            if !is_own && created.is_none() && !is_known {
+                if !touched.adds {
+                    self.check_unknown(id, (object, property), touched.place);
+                }
+                continue;
+            }
+            if created.is_none() {
+                self.check_values(id, (object, property), (touched.place, is_own));
+            }
+            if touched.aside && !is_own {
+                let manner = match (created, touched.adds) {
+                    (Some(_), _) => Manner::Create,
+                    (None, true) => Manner::Add,
+                    (None, false) => Manner::Set,
+                };
+                let place = &self.places[touched.place];
+                let (key, path) = (place.key.clone(), place.path.clone());
+                self.needs_for((object, property, manner), &key, &path);
             }
         }
     }
 
-    fn check_values(&mut self, id: &str, property: &Property, (place, is_own): (usize, bool)) {
+    /// What an object needs that the caller is not shown: nothing is said but that there is one.
+    fn check_unknown(&mut self, id: &str, (object, property): (ObjectId, &Property), place: usize) {
         let now = self.current(id, property);
-        let count = count(property, &now);
+        let is_final =
+            property.immutable && !alike(property, &values(self.before, id, property), &now);
+        let is_denied = !self.may(object, &property.name.written, "write");
+        if is_denied || is_final || count(property, &now) < property.min as usize {
+            self.data("REFERENCED", place, &[]);
+        }
+    }
+
+    /// How many values a property has, and how many of them count for what it must have.
+    fn amount(&self, id: &str, object: ObjectId, property: &Property) -> (usize, usize) {
+        let now = self.current(id, property);
+        let all = count(property, &now);
+        let is_given = self.created.contains_key(id) && matches!(property.path, Path::Forward(_));
+        let Range::Object(range) = property.range else {
+            return (all, all);
+        };
+        if is_given || !self.may(object, &property.name.written, "read") {
+            return (all, all);
+        }
+        let before = values(self.before, id, property);
+        let shown = now
+            .into_iter()
+            .filter(|value| !before.contains(value) || self.is_shown(value, range));
+        let shown: Vec<Term> = shown.collect();
+        (all, count(property, &shown))
+    }
+
+    fn check_values(
+        &mut self,
+        id: &str,
+        (object, property): (ObjectId, &Property),
+        (place, is_own): (usize, bool),
+    ) {
+        let name = &property.name.graphql;
+        if self.not_found.contains(&(place, name.clone())) {
+            return;
+        }
+        let now = self.current(id, property);
+        let (all, least) = self.amount(id, object, property);
         let mut codes = Vec::new();
-        if count < property.min as usize {
+        if least < property.min as usize {
             codes.push("MIN_VIOLATED");
         }
-        if matches!(property.max, Max::Count(max) if count > max as usize) {
+        if matches!(property.max, Max::Count(max) if all > max as usize) {
             codes.push("MAX_VIOLATED");
         }
+        let is_new = self.created.contains_key(id);
+        let reads = self.may(object, &property.name.written, "read");
         let mut tags = HashSet::new();
         if languages(self.schema, property).is_some_and(|rule| rule.unique)
+            && (is_new || reads || property.max.is_multiple())
             && !now.iter().filter_map(tag).all(|tag| tags.insert(tag))
         {
             codes.push("LANG_NOT_UNIQUE");
         }
         let was = values(self.before, id, property);
-        let within =
-            |a: &[Term], b: &[Term]| a.iter().all(|a| b.iter().any(|b| same(property, a, b)));
-        let is_same = within(&was, &now) && within(&now, &was);
-        if property.immutable && !self.created.contains_key(id) && !was.is_empty() && !is_same {
+        let is_final = property.immutable && reads && self.shows_all(property);
+        if is_final && !is_new && !was.is_empty() && !alike(property, &was, &now) {
             codes.push("IMMUTABLE");
         }
         let mut props = self.schema[self.places[place].object].props.iter();
-        let name = &property.name.graphql;
         let has_it = props.any(|id| self.schema[*id].name.graphql == *name);
         let below = (is_own && has_it).then(|| json!(name));
         let below: Vec<Value> = below.into_iter().collect();
@@ -839,10 +1097,10 @@ impl Writer<'_> {
             };
             for property in self.schema[object].props.iter().map(|id| &self.schema[*id]) {
                 let is_it = matches!(&property.path, Path::Forward(own) if *own == iri);
-                let values = self.current(&id, property);
-                if is_it && count(property, &values) < property.min as usize {
+                let (_, least) = self.amount(&id, object, property);
+                if is_it && least < property.min as usize {
                     is_needed = true;
-                    if self.may(object, &property.name.written, "read") {
+                    if self.finds(&id, object) && self.may(object, &property.name.written, "read") {
                         ids.insert(id.clone());
                     }
                 }
@@ -911,6 +1169,31 @@ impl Writer<'_> {
             let quads: Vec<Quad> = self.state.iter().cloned().collect();
             self.model.concrete(Graph::new(&quads).union(), id, Ty::Any)
         })
+    }
+}
+
+/// Tells whether two lists hold the same values.
+fn alike(property: &Property, a: &[Term], b: &[Term]) -> bool {
+    let within = |a: &[Term], b: &[Term]| a.iter().all(|a| b.iter().any(|b| same(property, a, b)));
+    within(a, b) && within(b, a)
+}
+
+/// Tells how what is given for a property changes its values.
+fn manner(property: &Property, member: &Member, is_new: bool) -> Manner {
+    let (patches, replaces) = match member {
+        Member::Change { patch, replace, .. } => (patch.is_some(), *replace),
+        Member::References(items) => (
+            items.iter().any(|item| item.patch.is_some()),
+            items.iter().any(|item| item.replace),
+        ),
+        _ => (false, false),
+    };
+    match member {
+        _ if is_new => Manner::Create,
+        Member::Null => Manner::Set,
+        _ if patches => Manner::Patch,
+        _ if property.max.is_multiple() && !replaces => Manner::Add,
+        _ => Manner::Set,
     }
 }
 

@@ -35,10 +35,20 @@ pub(super) struct Subject {
 impl Subject {
     /// Makes a schema and data; with roles in the schema, which are enforced.
     pub(super) fn new(seed: u64, kind: Kind, roles: bool) -> Self {
+        let section = roles.then_some(super::roles::section as fn(&mut Random) -> String);
+        Self::with_section(seed, kind, section)
+    }
+
+    /// Makes a schema and data; with the roles of a random `rbac` section, which are enforced.
+    pub(super) fn with_section(
+        seed: u64,
+        kind: Kind,
+        section: Option<fn(&mut Random) -> String>,
+    ) -> Self {
         let mut random = Random::new(seed);
         let mut soml = generate::schema(&mut random);
-        if roles {
-            soml.push_str(&super::roles::section(&mut random));
+        if let Some(section) = section {
+            soml.push_str(&section(&mut random));
         }
         let loaded = soml_core::load(&soml);
         let Some(schema) = loaded.schema else {
@@ -70,7 +80,7 @@ impl Subject {
         let start = start.into_iter().map(as_stored).collect();
         let options = ServiceOptions::new()
             .with_api(ApiOptions::default().with_mutations(true))
-            .with_roles_enforced(roles);
+            .with_roles_enforced(section.is_some());
         let service = fixture::service(&soml, back_end.graph_store(), options);
         Subject {
             soml,
@@ -93,6 +103,13 @@ impl Subject {
             schema: &self.schema,
         };
         generator.request(state)
+    }
+
+    /// Puts data in place of what the store holds.
+    pub(super) fn load(&self, state: &State) {
+        let mut quads: Vec<Quad> = state.iter().cloned().collect();
+        quads.sort_by_key(ToString::to_string);
+        self.back_end.load(&quads);
     }
 
     pub(super) fn sent(&self, request: &Request) -> Sent {
