@@ -262,14 +262,14 @@ impl<'a> Attempt<'a> {
         transaction: &mut dyn Transaction,
     ) -> Result<Vec<NamedNode>> {
         // Whether anything is changed may depend on what the sender is not shown.
-        if draft.has_written() && transaction.view().is_none() {
-            return Err(StoreError::Unsupported(
-                "this store cannot select by what the same mutation has written before; send the \
-                 fields as requests of their own"
-                    .to_owned(),
-            ));
-        }
         if draft.has_written() {
+            if transaction.view().is_none() {
+                return Err(StoreError::Unsupported(
+                    "this store cannot select by what the same mutation has written before; send the \
+                     fields as requests of their own"
+                        .to_owned(),
+                ));
+            }
             // What was there before has to be known before it is changed.
             let wanted = draft.wanted_by_checks();
             self.load(draft, transaction, wanted).await?;

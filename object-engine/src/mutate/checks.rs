@@ -131,9 +131,10 @@ impl Draft<'_> {
         }
         let schema = self.setting.schema();
         let step = Step::from(&schema[reference.property].path);
-        let predicates = match step.inverse {
-            true => std::slice::from_ref(&step.predicate),
-            false => self.setting.facts.partners(&step.predicate),
+        let predicates = if step.inverse {
+            std::slice::from_ref(&step.predicate)
+        } else {
+            self.setting.facts.partners(&step.predicate)
         };
         let created = self.created.get(id).map(|(_, own)| *own);
         for &property in &schema[object].props {
@@ -442,9 +443,10 @@ impl Draft<'_> {
         };
         let ids: Vec<JsonValue> = referrers.into_iter().map(Into::into).collect();
         let finding = place.finding(code::REFERENCED, message, &[]);
-        self.findings.push(match ids.is_empty() {
-            true => finding,
-            false => finding.with("ids", ids),
+        self.findings.push(if ids.is_empty() {
+            finding
+        } else {
+            finding.with("ids", ids)
         });
     }
 

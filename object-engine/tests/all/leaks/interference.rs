@@ -124,7 +124,8 @@ fn forget_places(answer: &mut Value) {
     }
 }
 
-fn sort_lists(value: &mut Value) {
+/// Sorts lists, which come in an order of the store, or hold made-up ids.
+pub(crate) fn sort_lists(value: &mut Value) {
     match value {
         Value::Array(items) => {
             items.iter_mut().for_each(sort_lists);

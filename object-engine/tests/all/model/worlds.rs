@@ -18,7 +18,7 @@ use crate::differential::random::Random;
 use crate::differential::random_tests::{count, setting};
 use crate::differential::reference::{Graph, Model, Ty};
 use crate::fixture;
-use crate::leaks::interference::Unseen;
+use crate::leaks::interference::{Unseen, sort_lists};
 
 /// Mutations on one schema with one set of data.
 const REQUESTS_PER_SCHEMA: u64 = 20;
@@ -185,21 +185,9 @@ fn seen(subject: &Subject, claimed: &[String]) -> String {
     let query = format!("{{ {} }}", roots.collect::<Vec<_>>().join("\n"));
     let mut answer = answered(subject, Sent::new(query), claimed);
     if let Some(data) = answer.get_mut("data") {
-        sort(data);
+        sort_lists(data);
     }
     answer["data"].to_string()
-}
-
-/// Sorts lists, which hold made-up ids.
-fn sort(value: &mut Value) {
-    match value {
-        Value::Array(items) => {
-            items.iter_mut().for_each(sort);
-            items.sort_by_key(Value::to_string);
-        }
-        Value::Object(members) => members.values_mut().for_each(sort),
-        _ => {}
-    }
 }
 
 fn errors(answer: &Value) -> &[Value] {
