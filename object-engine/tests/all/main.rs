@@ -16,6 +16,7 @@ mod documentation;
 mod explain;
 mod federation;
 mod fixture;
+mod guard;
 mod hostile;
 mod injection;
 mod languages;
