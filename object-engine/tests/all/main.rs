@@ -17,6 +17,7 @@ mod explain;
 mod federation;
 mod fixture;
 mod guard;
+mod hints;
 mod hostile;
 mod injection;
 mod languages;
