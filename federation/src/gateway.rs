@@ -26,7 +26,6 @@ use crate::code;
 use crate::exec::{Execution, execute};
 use crate::graph::ActiveLabels;
 use crate::limits::GatewayLimits;
-use crate::operation::inputs;
 use crate::plan::{Plan, Planned};
 use crate::subscription::{self, Ending, OpenSubscriptions, Shared};
 use crate::supergraph::{Requirement, RequirementId, Supergraph, SupergraphError};
@@ -84,8 +83,6 @@ struct Inner {
     plans: Cache<PlanKey, Arc<Known>>,
     /// The policies that the supergraph knows.
     policies: Vec<String>,
-    /// Whether there are input objects of which exactly one field is given.
-    has_one_of: bool,
 }
 
 /// A plan that is kept.
@@ -129,7 +126,6 @@ impl Gateway {
         };
         let inner = Inner {
             policies: policies(&supergraph),
-            has_one_of: inputs::has_one_of(supergraph.api()),
             documents: Documents::new(supergraph.api(), options.limits.clone(), bytes),
             plans: Cache::builder()
                 .weigher(weight)
@@ -178,7 +174,7 @@ impl Gateway {
         context: &RequestContext,
         grants: &Grants,
     ) -> Result<Arc<Plan>, Refusal> {
-        let prepared = self.inner.prepared(request, context)?;
+        let prepared = self.inner.documents.read(request, context)?;
         let known = self.inner.planned(request, &prepared, grants)?;
         Ok(Arc::clone(&known.plan))
     }
@@ -218,20 +214,20 @@ impl Gateway {
         let has_slots = Handle::try_current().is_ok();
         let is_short = || {
             let is_known = inner.documents.known(&request.query).is_some();
-            (is_known || request.query.len() <= SHORT_TEXT) && request.footprint() <= SHORT
+            (is_known || request.query.len() <= SHORT_TEXT) && request.reading_cost() <= SHORT
         };
         if has_slots && !is_short() {
             let (inner, context) = (Arc::clone(inner), context.clone());
             let deadline = context.deadline;
             return self
                 .in_slot(deadline, move || {
-                    let prepared = inner.prepared(&request, &context)?;
+                    let prepared = inner.documents.read(&request, &context)?;
                     let known = inner.planned(&request, &prepared, &grants)?;
                     Ok(Settled { prepared, known })
                 })
                 .await;
         }
-        let prepared = inner.prepared(&request, context)?;
+        let prepared = inner.documents.read(&request, context)?;
         let (key, denied) = inner.key(&request, &prepared, &grants);
         if let Some(known) = inner.plans.get(&key) {
             return Ok(Settled { prepared, known });
@@ -325,8 +321,7 @@ impl Gateway {
         };
         let inner = Arc::clone(&self.inner);
         let introspect = move |key: &str, writer: &mut AnswerWriter<'_>| {
-            let api = inner.supergraph.api();
-            inner.documents.introspect(api, &prepared, key, writer)
+            inner.documents.introspect(&prepared, key, writer)
         };
         (execution, introspect)
     }
@@ -395,38 +390,6 @@ impl Inner {
         }
     }
 
-    fn prepared(&self, request: &Request, context: &RequestContext) -> Result<Prepared, Refusal> {
-        let api = self.supergraph.api();
-        let prepared = self.documents.read(api, request, context);
-        let prepared = prepared.map_err(|errors| self.explained(request, errors))?;
-        if self.has_one_of {
-            let document = prepared.document.valid();
-            let (operation, variables) = (&prepared.operation, &prepared.variables);
-            let wrong = inputs::wrong_variables(api, document, operation, variables);
-            if !wrong.is_empty() {
-                return Err(wrong);
-            }
-        }
-        Ok(prepared)
-    }
-
-    /// Says where in the variables the fault is, if that is why a request was refused.
-    fn explained(&self, request: &Request, errors: Refusal) -> Refusal {
-        let is_of_variables = |error: &GraphqlError| error.code == shared::VARIABLE_INVALID;
-        let document = self.documents.known(&request.query);
-        let Some(document) = document.filter(|_| errors.iter().all(is_of_variables)) else {
-            return errors;
-        };
-        let document = document.valid();
-        let Ok(operation) = document.operations.get(request.operation_name.as_deref()) else {
-            return errors;
-        };
-        let given = request.variables.clone().unwrap_or_default();
-        let api = self.supergraph.api();
-        let wrong = inputs::wrong_variables(api, document, operation, &given);
-        if wrong.is_empty() { errors } else { wrong }
-    }
-
     /// Returns the key of a plan, and what is denied to the request.
     fn key(&self, request: &Request, prepared: &Prepared, grants: &Grants) -> (PlanKey, Denied) {
         let document = prepared.document.valid();
@@ -477,9 +440,7 @@ impl Inner {
     /// Plans what a plan of another gateway was for. Of its variables no more is known than a plan depends on.
     fn planned_again(&self, key: &PlanKey) -> Result<Arc<Known>, Refusal> {
         let admit = |_fields| Ok::<_, Refusal>(());
-        let document = self
-            .documents
-            .get(self.supergraph.api(), &key.text, admit)?;
+        let document = self.documents.get(&key.text, admit)?;
         let document = document.valid();
         let operation = document.operations.get(key.operation.as_deref());
         // Another schema does not change which operations a text has.
@@ -503,12 +464,6 @@ impl Inner {
         operation: &Node<Operation>,
         variables: &JsonMap,
     ) -> Result<Arc<Known>, Refusal> {
-        if self.has_one_of {
-            let wrong = inputs::wrong_literals(self.supergraph.api(), document, operation);
-            if !wrong.is_empty() {
-                return Err(wrong);
-            }
-        }
         let planned = Planned {
             supergraph: &self.supergraph,
             labels: &self.options.labels,

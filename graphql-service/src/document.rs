@@ -15,10 +15,12 @@ use foldhash::quality::RandomState;
 use moka::sync::Cache;
 
 use crate::error::{GraphqlError, Location};
-use crate::introspection::{Asked, IntrospectionCost, write_root};
+use crate::inputs::{has_one_of, wrong_literals, wrong_variables};
+use crate::introspection::{Asked, IntrospectionCost, with_one_of, write_root};
 use crate::limits::{Limits, exceeded};
 use crate::request::{Introspection, Request, RequestContext};
 use crate::shorthand::Shorthands;
+use crate::suggestions::MeantFields;
 use crate::writer::{AnswerWriter, WriteResult};
 use crate::{code, complexity, findings};
 
@@ -86,8 +88,12 @@ impl Document {
 /// satisfy.
 #[derive(Debug)]
 pub struct Documents {
+    /// The schema, with all that introspection can ask for.
+    schema: Valid<Schema>,
+    has_one_of: bool,
     limits: Limits,
     shorthands: Shorthands,
+    meant: MeantFields,
     known: Cache<String, Arc<Document>, RandomState>,
     /// Interfaces and their implementers, for introspection.
     implementers: apollo_compiler::collections::HashMap<Name, Implementers>,
@@ -127,12 +133,16 @@ impl Documents {
             .weigher(move |_: &Introspected, answer: &Bytes| weight(answer.len()))
             .max_capacity(cache_bytes)
             .build();
+        let schema = with_one_of(schema);
         Documents {
+            has_one_of: has_one_of(&schema),
             limits,
             shorthands: Shorthands::default(),
+            meant: MeantFields::default(),
             known,
             implementers: schema.implementers_map(),
-            introspection_cost: IntrospectionCost::new(schema),
+            introspection_cost: IntrospectionCost::new(&schema),
+            schema,
             introspected,
         }
     }
@@ -142,6 +152,20 @@ impl Documents {
     pub fn with_shorthands(mut self, shorthands: Shorthands) -> Self {
         self.shorthands = shorthands;
         self
+    }
+
+    /// Says in hints which fields of input objects are meant.
+    #[must_use]
+    pub fn with_meant_fields(mut self, meant: MeantFields) -> Self {
+        self.meant = meant;
+        self
+    }
+
+    /// Returns the schema that documents are validated against: the one that they were created for, with all
+    /// that introspection can ask for.
+    #[must_use]
+    pub fn schema(&self) -> &Valid<Schema> {
+        &self.schema
     }
 
     /// Returns the limits that documents must respect.
@@ -158,7 +182,7 @@ impl Documents {
 
     /// Parses and validates a document, once per distinct text.
     ///
-    /// `schema` is the one that the cache was created for. `admit` is called with the number of
+    /// `admit` is called with the number of
     /// fields before the document is validated or a known one is returned, and may refuse it: what
     /// validation and planning cost is in proportion to that number.
     ///
@@ -166,7 +190,6 @@ impl Documents {
     /// When the text is not GraphQL, does not fit the schema, exceeds a limit, or is not admitted.
     pub fn get<E: From<Refusal>>(
         &self,
-        schema: &Valid<Schema>,
         text: &str,
         admit: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<Arc<Document>, E> {
@@ -174,18 +197,17 @@ impl Documents {
             admit(known.fields)?;
             return Ok(known);
         }
-        let document = Arc::new(self.validated(schema, text, admit)?);
+        let document = Arc::new(self.validated(text, admit)?);
         self.known.insert(text.to_owned(), Arc::clone(&document));
         Ok(document)
     }
 
     fn validated<E: From<Refusal>>(
         &self,
-        schema: &Valid<Schema>,
         text: &str,
         admit: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<Document, E> {
-        let limits = &self.limits;
+        let (schema, limits) = (&self.schema, &self.limits);
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let mut parser = Parser::new()
             .token_limit(limits.tokens)
@@ -200,7 +222,7 @@ impl Documents {
             return Err(vec![exceeded(code::LIMIT_DEPTH, message, limits.depth)].into());
         }
         let parsed = parsed.map_err(|e| findings::of_syntax(&e.errors))?;
-        let invalid = |list: &_| findings::of_validation(list, &parsed, schema);
+        let invalid = |list: &_| findings::of_validation(list, &parsed, schema, &self.meant);
         let check = |document| complexity::check(document, limits).map_err(|error| vec![error]);
         let mut document = match parsed.to_executable(schema) {
             Ok(document) => document,
@@ -214,6 +236,10 @@ impl Documents {
         admit(fields)?;
         self.shorthands.write_out(schema, &mut document);
         let valid = document.validate(schema).map_err(|e| invalid(&e.errors))?;
+        let wrong = wrong_literals(schema, &valid);
+        if !wrong.is_empty() {
+            return Err(wrong.into());
+        }
         let is_too_deep = |operation: &Node<Operation>| {
             introspection::check_max_depth(&valid, operation).is_err()
         };
@@ -234,12 +260,11 @@ impl Documents {
     /// When there is no such operation, a variable does not fit, or introspection is not allowed.
     pub fn prepare(
         &self,
-        schema: &Valid<Schema>,
         document: Arc<Document>,
         request: &Request,
         context: &RequestContext,
     ) -> Result<Prepared, Refusal> {
-        let valid = &document.valid;
+        let (schema, valid) = (&self.schema, &document.valid);
         let operation = operation(valid, request).map_err(|error| vec![error])?;
         check_introspection(valid, operation, context.introspection)
             .map_err(|error| vec![error])?;
@@ -248,10 +273,21 @@ impl Documents {
         let given = request.variables.as_ref().unwrap_or(&none);
         let written_out = self.shorthands.written_out(schema, operation, given);
         let given = written_out.as_ref().unwrap_or(given);
+        let wrong = |values| wrong_variables(schema, &self.meant, valid, operation, values);
         let variables = coerce_variable_values(schema, operation, given).map_err(|e| {
+            let wrong = wrong(given);
+            if !wrong.is_empty() {
+                return wrong;
+            }
             let error = GraphqlError::new(code::VARIABLE_INVALID, e.message().to_string());
             vec![error.at(at(e.location()))]
         })?;
+        if self.has_one_of {
+            let wrong = wrong(&variables);
+            if !wrong.is_empty() {
+                return Err(wrong);
+            }
+        }
         if document.introspects_deeply {
             introspection::check_max_depth(valid, operation).map_err(|e| {
                 let error = GraphqlError::new(code::LIMIT_DEPTH, e.message().to_string());
@@ -271,16 +307,11 @@ impl Documents {
     ///
     /// # Errors
     /// Those of [`Documents::get`], [`Documents::prepare`] and [`Documents::check_introspection`].
-    pub fn read(
-        &self,
-        schema: &Valid<Schema>,
-        request: &Request,
-        context: &RequestContext,
-    ) -> Result<Prepared, Refusal> {
+    pub fn read(&self, request: &Request, context: &RequestContext) -> Result<Prepared, Refusal> {
         let admit = |_fields| Ok::<_, Refusal>(());
-        let document = self.get(schema, &request.query, admit)?;
-        let prepared = self.prepare(schema, document, request, context)?;
-        self.check_introspection(schema, &prepared)?;
+        let document = self.get(&request.query, admit)?;
+        let prepared = self.prepare(document, request, context)?;
+        self.check_introspection(&prepared)?;
         Ok(prepared)
     }
 
@@ -288,15 +319,11 @@ impl Documents {
     ///
     /// # Errors
     /// When it asks for more.
-    pub fn check_introspection(
-        &self,
-        schema: &Valid<Schema>,
-        prepared: &Prepared,
-    ) -> Result<(), Refusal> {
+    pub fn check_introspection(&self, prepared: &Prepared) -> Result<(), Refusal> {
         let root = &prepared.operation.selection_set;
         let document = prepared.document.valid();
         self.introspection_cost
-            .check(schema, document, root, self.limits.introspection)
+            .check(&self.schema, document, root, self.limits.introspection)
             .map_err(|error| vec![error])
     }
 
@@ -314,11 +341,11 @@ impl Documents {
     /// When the answer was given up, or exceeds its bounds.
     pub fn introspect(
         &self,
-        schema: &Valid<Schema>,
         prepared: &Prepared,
         key: &str,
         answer: &mut AnswerWriter<'_>,
     ) -> WriteResult {
+        let schema = &self.schema;
         let Some(wanted) = introspected(prepared, key) else {
             return write_root(schema, &self.implementers, prepared.asked(), key, answer);
         };

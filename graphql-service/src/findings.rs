@@ -6,14 +6,26 @@ use apollo_compiler::{Schema, ast};
 
 use crate::code;
 use crate::error::{ErrorCode, GraphqlError, Location};
-use crate::suggestions::{Suggestions, Unknown};
+use crate::suggestions::{MeantFields, Suggestions, Unknown};
 
 /// Maximum number of findings that one answer lists.
 const MAX_FINDINGS: usize = 100;
 
+/// How messages end that speak of the end of the document.
+const AT_THE_END: &str = "got EOF";
+
 /// Converts syntax errors of the parser.
 pub(crate) fn of_syntax(list: &DiagnosticList) -> Vec<GraphqlError> {
-    errors(list, code::GRAPHQL_PARSE_FAILED, |_| None)
+    let mut errors = errors(list, code::GRAPHQL_PARSE_FAILED, |_| None);
+    // Whatever is open at the end of a document, the document is cut off once.
+    let end = errors
+        .iter()
+        .find(|error| error.message.ends_with(AT_THE_END));
+    if let Some(end) = end.map(|error| error.locations.clone()) {
+        let mut is_said = false;
+        errors.retain(|error| error.locations != end || !std::mem::replace(&mut is_said, true));
+    }
+    errors
 }
 
 /// Converts validation errors; unknown names come with a hint at the nearest known one.
@@ -21,10 +33,11 @@ pub(crate) fn of_validation(
     list: &DiagnosticList,
     document: &ast::Document,
     schema: &Schema,
+    meant: &MeantFields,
 ) -> Vec<GraphqlError> {
     let unknown = list.iter().take(MAX_FINDINGS);
     let unknown = unknown.filter_map(|finding| Unknown::of(finding.error));
-    let suggestions = Suggestions::new(schema, document, unknown);
+    let suggestions = Suggestions::new(schema, document, meant, unknown);
     let hint = |error: &_| suggestions.get(Unknown::of(error)?);
     errors(list, code::GRAPHQL_VALIDATION_FAILED, hint)
 }
@@ -56,8 +69,8 @@ fn error(
         .error
         .unstable_compat_message()
         .unwrap_or_else(|| finding.error.to_string());
-    if let Some(name) = hint {
-        message.push_str(&format!(" Did you mean \"{name}\"?"));
+    if let Some(meant) = hint {
+        message.push_str(&format!(" Did you mean {meant}?"));
     }
     let range = finding.line_column_range();
     let place = range.map(|r| Location {

@@ -9,6 +9,7 @@ pub mod error;
 #[cfg(feature = "async-graphql")]
 pub mod executor;
 mod findings;
+mod inputs;
 mod introspection;
 pub mod limits;
 pub mod memory;
@@ -38,3 +39,4 @@ pub use service::Service;
 pub use shorthand::Shorthands;
 pub use slots::{Slot, SlotError, Slots, Weight};
 pub use stream::{Event, Replies};
+pub use suggestions::MeantFields;

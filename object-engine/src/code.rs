@@ -2,7 +2,7 @@
 
 graphql_service::error_codes! {
     SCALAR_INVALID 400 public "A value is not valid for its scalar type.";
-    NULL_OPERAND 400 public "An operand in `where` is null; omit the key instead.";
+    NULL_OPERAND 400 public "An operand in `where` is null, or in a mutation a variable without a value; omit the key instead.";
     ARGUMENT_INVALID 400 public "An argument has an invalid value.";
     CURSOR_INVALID 400 public "A cursor is malformed, or belongs to another field or another `orderBy`.";
     LANG_SPEC_INVALID 400 public "A language specification is malformed.";

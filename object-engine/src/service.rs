@@ -3,11 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use apollo_compiler::Schema;
+use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::validation::Valid;
 use async_trait::async_trait;
 use graph_store::GraphStore;
 use graphql_gen::typesystem::{Api, ApiError};
-use graphql_service::{Documents, Reply, Request, RequestContext, Response, Service, Shorthands};
+use graphql_service::{
+    Documents, MeantFields, Reply, Request, RequestContext, Response, Service, Shorthands,
+};
 use oxrdf::NamedNode;
 use soml_core::access::Rights;
 use soml_core::schema::Path;
@@ -45,7 +48,8 @@ impl ObjectService {
         // A text without a language or a datatype.
         let shorthands = Shorthands::new(api.schema(), "Literal_Input", "value");
         let documents = Documents::new(api.schema(), options.limits.clone(), cache_bytes)
-            .with_shorthands(shorthands);
+            .with_shorthands(shorthands)
+            .with_meant_fields(meant_fields(&api));
         if let Some(local) = store.local() {
             local.expect_inverse(&inverse_properties(api.soml()));
         }
@@ -171,4 +175,25 @@ fn report_unenforced(schema: &soml_core::schema::Schema, options: &ServiceOption
             "the schema uses keys that are checked but not served"
         );
     }
+}
+
+/// Returns which property is meant where an entry gives `name`, which is only read.
+fn meant_fields(api: &Api) -> MeantFields {
+    let mut meant = MeantFields::default();
+    for (input, ty) in &api.schema().types {
+        let ExtendedType::InputObject(fields) = ty else {
+            continue;
+        };
+        let mut named = ["_Create_Input", "_Update_Input"].into_iter();
+        let named = named.find_map(|suffix| input.strip_suffix(suffix));
+        let object = named.and_then(|name| api.type_ref(name)?.object());
+        let Some(property) = object.and_then(|object| api.soml()[object].name_property) else {
+            continue;
+        };
+        let property = &api.soml()[property].name.graphql;
+        if fields.fields.contains_key(property.as_str()) {
+            meant.add(input.as_str(), "name", property.as_str());
+        }
+    }
+    meant
 }

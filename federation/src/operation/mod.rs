@@ -6,7 +6,6 @@
 //! that is skipped.
 
 mod collect;
-pub(crate) mod inputs;
 mod selections;
 mod slots;
 mod tree;

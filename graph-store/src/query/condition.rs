@@ -290,51 +290,6 @@ impl NodeCondition {
             Err(parts) => NodeCondition::All(parts),
         }
     }
-
-    /// Returns whether the condition is trivially true.
-    #[must_use]
-    pub fn is_true(&self) -> bool {
-        matches!(self, NodeCondition::All(parts) if parts.is_empty())
-    }
-
-    /// Tells whether no object satisfies the condition, as far as its form shows.
-    #[must_use]
-    pub fn is_false(&self) -> bool {
-        match self {
-            NodeCondition::All(parts) => parts.iter().any(NodeCondition::is_false),
-            NodeCondition::Any(parts) => parts.iter().all(NodeCondition::is_false),
-            NodeCondition::Not(inner) => inner.is_true(),
-            NodeCondition::OneOf(ids) => ids.is_empty(),
-            NodeCondition::Iri(test) => test.is_false(),
-            NodeCondition::Instance(test) => {
-                test.alternatives.iter().all(|(_, types)| types.is_empty())
-            }
-            NodeCondition::Values {
-                quantifier,
-                condition,
-                ..
-            } => *quantifier == Quantifier::Some && condition.is_false(),
-        }
-    }
-}
-
-impl ValueCondition {
-    /// Tells whether no value satisfies the condition, as far as its form shows.
-    #[must_use]
-    pub fn is_false(&self) -> bool {
-        match self {
-            ValueCondition::Node(condition) => condition.is_false(),
-            ValueCondition::Term(condition) => condition.is_false(),
-        }
-    }
-}
-
-impl ValueTest {
-    /// Tells whether no value passes the test, as far as its form shows.
-    #[must_use]
-    pub fn is_false(&self) -> bool {
-        matches!(&self.operator, Operator::In(constants) if constants.is_empty())
-    }
 }
 
 impl TermCondition {
@@ -354,24 +309,6 @@ impl TermCondition {
         match <[_; 1]>::try_from(parts) {
             Ok([single]) => single,
             Err(parts) => TermCondition::All(parts),
-        }
-    }
-
-    /// Returns whether the condition is trivially true.
-    #[must_use]
-    pub fn is_true(&self) -> bool {
-        matches!(self, TermCondition::All(parts) if parts.is_empty())
-    }
-
-    /// Tells whether no value satisfies the condition, as far as its form shows.
-    #[must_use]
-    pub fn is_false(&self) -> bool {
-        match self {
-            TermCondition::All(parts) => parts.iter().any(TermCondition::is_false),
-            TermCondition::Any(parts) => parts.iter().all(TermCondition::is_false),
-            TermCondition::Not(inner) => inner.is_true(),
-            TermCondition::Value(test) | TermCondition::Datatype(test) => test.is_false(),
-            TermCondition::Lang { .. } => false,
         }
     }
 }

@@ -10,7 +10,9 @@ mod regex;
 mod selection;
 mod terms;
 mod tree;
+mod truth;
 mod type_index;
+mod universal;
 mod window;
 
 pub use condition::{

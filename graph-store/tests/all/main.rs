@@ -11,5 +11,6 @@ mod logs;
 #[path = "../../../object-engine/tests/random_tests/mod.rs"]
 mod random_tests;
 mod stores;
+mod truth;
 mod writes;
 mod written;

@@ -233,6 +233,7 @@ impl<'w> Writer<'w, '_> {
                 let fields = fields.filter(|f| shown(f.directives.get("deprecated")));
                 return self.list(fields.map(|f| Object::Input(f)), selected);
             }
+            ("isOneOf", ExtendedType::InputObject(ty)) => self.boolean(ty.directives.has("oneOf")),
             _ => self.answer.null(),
         }
         Ok(())
@@ -420,13 +421,12 @@ mod tests {
     fn answer(schema: &Valid<Schema>, query: &str, variables: Json) -> (Json, Json) {
         let documents = Documents::new(schema, Limits::default().introspection(100), 1 << 20);
         let text = format!("{query} {FRAGMENTS}");
-        let document = documents.get::<Vec<_>>(schema, &text, |_| Ok(())).unwrap();
+        let document = documents.get::<Vec<_>>(&text, |_| Ok(())).unwrap();
         let variables = variables.as_object().unwrap().clone();
         let request = Request::new(text).with_variables(variables);
         let context = RequestContext::new();
-        let prepared = documents
-            .prepare(schema, document, &request, &context)
-            .unwrap();
+        let prepared = documents.prepare(document, &request, &context).unwrap();
+        let schema = documents.schema();
         let expected = partial_execute(
             schema,
             &schema.implementers_map(),
@@ -438,9 +438,7 @@ mod tests {
         let mut written = serde_json::Map::new();
         for key in expected.as_object().unwrap().keys() {
             let mut answer = AnswerWriter::new();
-            documents
-                .introspect(schema, &prepared, key, &mut answer)
-                .unwrap();
+            documents.introspect(&prepared, key, &mut answer).unwrap();
             let bytes = answer.finish(Ok(())).data.to_bytes();
             written.insert(key.clone(), serde_json::from_slice(&bytes).unwrap());
         }
@@ -470,5 +468,55 @@ mod tests {
             let (written, expected) = answer(&schema, query, variables);
             assert_eq!(written.to_string(), expected.to_string(), "{query}");
         }
+    }
+
+    #[test]
+    fn introspection_says_which_input_objects_take_one_field() {
+        let sdl = "directive @oneOf on INPUT_OBJECT
+            input Key @oneOf { id: ID name: String } input Other { a: Int }
+            type Query { find(by: Key, other: Other): Int }";
+        for (sdl, is_one_of) in [(sdl, "true"), (&sdl.replace("Key @oneOf", "Key"), "false")] {
+            let schema = Schema::parse_and_validate(sdl, "schema.graphql").unwrap();
+            let written = introspected(
+                &schema,
+                r#"{ key: __type(name: "Key") { isOneOf } other: __type(name: "Other") { isOneOf }
+                    query: __type(name: "Query") { isOneOf fields { args { type { isOneOf } } } }
+                    type: __type(name: "__Type") { fields { name } }
+                    __schema { directives { name locations } } }"#,
+            );
+            assert_eq!(written["key"]["isOneOf"].to_string(), is_one_of);
+            assert_eq!(written["other"], json!({ "isOneOf": false }));
+            assert_eq!(written["query"]["isOneOf"], json!(null));
+            let fields = written["type"]["fields"].as_array().unwrap();
+            assert!(fields.contains(&json!({ "name": "isOneOf" })));
+            let directives = written["__schema"]["directives"].as_array().unwrap();
+            let one_of = json!({ "name": "oneOf", "locations": ["INPUT_OBJECT"] });
+            assert_eq!(directives.iter().filter(|it| **it == one_of).count(), 1);
+        }
+    }
+
+    #[test]
+    fn one_of_is_listed_where_no_schema_speaks_of_it() {
+        let schema = Schema::parse_and_validate("type Query { a: Int }", "schema.graphql").unwrap();
+        let written = introspected(&schema, "{ __schema { directives { name } } }");
+        let directives = written["__schema"]["directives"].as_array().unwrap();
+        assert!(directives.contains(&json!({ "name": "oneOf" })));
+        assert!(!schema.serialize().to_string().contains("oneOf"));
+    }
+
+    /// Returns what introspection answers.
+    fn introspected(schema: &Valid<Schema>, text: &str) -> Json {
+        let documents = Documents::new(schema, Limits::default(), 1 << 20);
+        let request = Request::new(text);
+        let prepared = documents.read(&request, &RequestContext::new()).unwrap();
+        let mut written = serde_json::Map::new();
+        for field in prepared.operation.root_fields(prepared.document.valid()) {
+            let key = field.response_key().as_str();
+            let mut answer = AnswerWriter::new();
+            documents.introspect(&prepared, key, &mut answer).unwrap();
+            let bytes = answer.finish(Ok(())).data.to_bytes();
+            written.insert(key.to_owned(), serde_json::from_slice(&bytes).unwrap());
+        }
+        written.into()
     }
 }

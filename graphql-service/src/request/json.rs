@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 use super::{Request, RequestError};
 
-/// Bytes of a JSON value beside its strings, about.
+/// Bytes of text that are read in the time that a JSON value takes, its strings not counted.
 const VALUE: usize = 96;
 
 /// Reads a request.
@@ -40,15 +40,15 @@ impl<'de> serde::Deserialize<'de> for Request {
     }
 }
 
-/// Returns about how many bytes a value takes.
-pub(super) fn footprint(value: &JsonValue) -> usize {
+/// Returns what reading a value costs, as bytes of text.
+pub(super) fn cost(value: &JsonValue) -> usize {
     VALUE
         + match value {
             JsonValue::String(text) => text.as_str().len(),
-            JsonValue::Array(items) => items.iter().map(footprint).sum(),
+            JsonValue::Array(items) => items.iter().map(cost).sum(),
             JsonValue::Object(members) => members
                 .iter()
-                .map(|(key, member)| key.as_str().len() + footprint(member))
+                .map(|(key, member)| key.as_str().len() + cost(member))
                 .sum(),
             _ => 0,
         }
@@ -147,6 +147,11 @@ fn object<'de, A: MapAccess<'de>>(
 ) -> Result<JsonMap, A::Error> {
     let mut map = JsonMap::new();
     while let Some(key) = members.next_key::<String>()? {
+        // Which of two values is meant is not for a service to guess.
+        if map.contains_key(key.as_str()) {
+            let message = format!("the member `{key}` is given twice in one object");
+            return Err(A::Error::custom(message));
+        }
         map.insert(key, members.next_value_seed(value)?);
     }
     Ok(map)
@@ -309,6 +314,20 @@ mod tests {
         assert!(request.query.is_empty() && request.names_query());
         let other = r#"{"extensions": {"persistedQuery": true}}"#;
         assert!(matches!(of(other, 10), Err(RequestError::NotRequest(_))));
+    }
+
+    #[test]
+    fn a_member_stands_once_in_an_object_of_variables() {
+        let text = r#"{"query": "", "variables": {"where": {"a": {}, "b": 1, "a": {"EQ": "x"}}}}"#;
+        let Err(RequestError::NotRequest(error)) = of(text, 10) else {
+            panic!("a request");
+        };
+        assert!(
+            error
+                .to_string()
+                .starts_with("the member `a` is given twice"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Requests and their context, independent of any transport.
 
+mod footprint;
 mod forwarded;
 mod freshness;
 mod json;
@@ -71,13 +72,31 @@ impl Request {
         json::values(text, limits.variable_values)
     }
 
-    /// Returns about how many bytes the values of variables and extensions take.
+    /// Returns about how many bytes the request takes while it is answered: its text, the values of variables as
+    /// they were read and once more as their types coerce them, and extensions.
     #[must_use]
     pub fn footprint(&self) -> usize {
+        use footprint::{Counted, of_members};
+        let maps = self.variables.iter().chain(&self.extensions);
+        let read = maps.map(|map| of_members(map, Counted::Read));
+        let coerced = self.variables.iter();
+        let coerced = coerced.map(|map| of_members(map, Counted::Copy));
+        self.query.len() + read.chain(coerced).sum::<usize>()
+    }
+
+    /// Returns what it costs to read the request, as bytes of text, for those who decide where that is done.
+    #[must_use]
+    pub fn reading_cost(&self) -> usize {
+        self.query.len() + self.values_cost()
+    }
+
+    /// Returns what it costs to read the values of variables and extensions, as bytes of text.
+    #[must_use]
+    pub fn values_cost(&self) -> usize {
         let maps = self.variables.iter().chain(&self.extensions);
         let values = maps.flat_map(|map| map.iter());
-        let values = values.map(|(key, value)| key.as_str().len() + json::footprint(value));
-        self.query.len() + values.sum::<usize>()
+        let values = values.map(|(key, value)| key.as_str().len() + json::cost(value));
+        values.sum()
     }
 
     /// Sets the operation to run.

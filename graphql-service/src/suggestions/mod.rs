@@ -4,12 +4,17 @@
 //! types of the schema at hand, visits the nodes at those positions and knows the candidate names
 //! for each.
 
+mod bare_value;
+mod meant;
 mod nearest;
 mod search;
+mod synonyms;
 #[cfg(test)]
 mod tests;
 mod unknown;
 
+pub(crate) use bare_value::{operator_path, written_out};
+pub use meant::MeantFields;
 pub use nearest::nearest;
 pub(crate) use search::Suggestions;
 pub(crate) use unknown::Unknown;

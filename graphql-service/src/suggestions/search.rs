@@ -1,4 +1,4 @@
-//! The pass over a document that finds its unknown names.
+//! The pass over a document that finds what is meant by its unknown names, and by bare values.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,13 +7,19 @@ use apollo_compiler::ast::{
     Value, VariableDefinition,
 };
 use apollo_compiler::parser::SourceSpan;
-use apollo_compiler::schema::ExtendedType;
+use apollo_compiler::schema::{ExtendedType, InputObjectType};
 use apollo_compiler::{Name, Node, Schema};
 
+use super::bare_value::{operator_path, written_out};
+use super::meant::MeantFields;
 use super::nearest::nearest;
+use super::synonyms::synonym;
 use super::unknown::{Kind, Unknown};
 
-/// The nearest known names, each as written in a document.
+/// Longest value that a hint repeats, in bytes.
+const MAX_VALUE: usize = 60;
+
+/// What was probably meant, each as a hint shows it: names in quotation marks, values as a document has them.
 #[derive(Debug, Default)]
 pub(crate) struct Suggestions(HashMap<Unknown, String>);
 
@@ -22,11 +28,13 @@ impl Suggestions {
     pub(crate) fn new(
         schema: &Schema,
         document: &ast::Document,
+        meant: &MeantFields,
         unknown: impl IntoIterator<Item = Unknown>,
     ) -> Self {
         let mut search = Search {
             schema,
             document,
+            meant,
             variables: &[],
             wanted: unknown.into_iter().collect(),
             found: Suggestions::default(),
@@ -35,7 +43,7 @@ impl Suggestions {
         search.found
     }
 
-    /// Returns the nearest name to an unknown one.
+    /// Returns what was probably meant.
     pub(crate) fn get(&self, unknown: Unknown) -> Option<&str> {
         self.0.get(&unknown).map(String::as_str)
     }
@@ -47,6 +55,7 @@ impl Suggestions {
 struct Search<'d> {
     schema: &'d Schema,
     document: &'d ast::Document,
+    meant: &'d MeantFields,
     /// Variables in scope.
     variables: &'d [Node<VariableDefinition>],
     wanted: HashSet<Unknown>,
@@ -169,9 +178,15 @@ impl<'d> Search<'d> {
         definitions: &'d [Node<InputValueDefinition>],
     ) {
         for argument in arguments {
-            let known = definitions.iter().map(|definition| &definition.name);
+            let known = || {
+                definitions
+                    .iter()
+                    .map(|definition| definition.name.as_str())
+            };
             let (span, name) = (argument.location(), &argument.name);
-            self.meet(Kind::Argument, span, name, known);
+            self.meet_with(Kind::Argument, span, || {
+                synonym(name, known()).or_else(|| nearest(name, known()))
+            });
             let definition = definitions.iter().find(|d| d.name == *name);
             let ty = definition.and_then(|d| self.schema.types.get(d.ty.inner_named_type()));
             self.value(&argument.value, ty);
@@ -188,11 +203,24 @@ impl<'d> Search<'d> {
             (Value::Enum(name), Some(ExtendedType::Enum(ty))) => {
                 self.meet(Kind::EnumValue, name.location(), name, ty.values.keys());
             }
+            (
+                Value::String(_)
+                | Value::Int(_)
+                | Value::Float(_)
+                | Value::Boolean(_)
+                | Value::Enum(_),
+                Some(ExtendedType::InputObject(ty)),
+            ) => self.bare(value, ty),
             (Value::List(items), ty) => items.iter().for_each(|item| self.value(item, ty)),
             (Value::Object(members), Some(ExtendedType::InputObject(ty))) => {
+                let meant = self.meant;
                 for (name, value) in members {
                     // The finding points at the value.
-                    self.meet(Kind::InputField, value.location(), name, ty.fields.keys());
+                    self.meet_with(Kind::InputField, value.location(), || {
+                        let known = ty.fields.keys().map(Name::as_str);
+                        let meant = meant.get(&ty.name, name);
+                        meant.or_else(|| nearest(name, known))
+                    });
                     let field = ty.fields.get(name);
                     let ty = field.and_then(|f| self.schema.types.get(f.ty.inner_named_type()));
                     self.value(value, ty);
@@ -210,11 +238,35 @@ impl<'d> Search<'d> {
         name: &str,
         known: impl Iterator<Item = &'d Name>,
     ) {
+        self.meet_with(kind, span, || nearest(name, known.map(Name::as_str)));
+    }
+
+    /// Records the name that is found, if the one at `span` is wanted.
+    fn meet_with<'n>(
+        &mut self,
+        kind: Kind,
+        span: Option<SourceSpan>,
+        find: impl FnOnce() -> Option<&'n str>,
+    ) {
         let Some(place) = Unknown::at(kind, span).filter(|place| self.wanted.remove(place)) else {
             return;
         };
-        if let Some(name) = nearest(name, known.map(Name::as_str)) {
-            let written = format!("{}{name}", kind.sigil());
+        if let Some(name) = find() {
+            let written = format!("\"{}{name}\"", kind.sigil());
+            self.found.0.insert(place, written);
+        }
+    }
+
+    /// Records how a bare value is written for an input object, if it is wanted.
+    fn bare(&mut self, value: &Node<Value>, ty: &'d InputObjectType) {
+        let place = Unknown::at(Kind::Value, value.location());
+        let Some(place) = place.filter(|place| self.wanted.remove(place)) else {
+            return;
+        };
+        let operand = value.serialize().no_indent().to_string();
+        let path = operator_path(self.schema, ty).filter(|_| operand.len() <= MAX_VALUE);
+        if let Some(path) = path {
+            let written = written_out(&path, &operand, Name::to_string);
             self.found.0.insert(place, written);
         }
     }

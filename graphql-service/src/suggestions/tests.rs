@@ -31,9 +31,7 @@ fn schema() -> Valid<Schema> {
 fn refused(text: &str) -> Vec<(usize, usize, String)> {
     let schema = schema();
     let documents = Documents::new(&schema, Limits::default(), 1 << 16);
-    let errors = documents
-        .get(&schema, text, |_| Ok::<_, Vec<_>>(()))
-        .unwrap_err();
+    let errors = documents.get(text, |_| Ok::<_, Vec<_>>(())).unwrap_err();
     let place = |error: &crate::GraphqlError| error.locations.first().map(|l| (l.line, l.column));
     errors
         .into_iter()

@@ -1,4 +1,4 @@
-//! Unknown names, as findings of the GraphQL library report them.
+//! Unknown names and values of a wrong kind, as findings of the GraphQL library report them.
 
 use apollo_compiler::diagnostic::ToCliReport;
 use apollo_compiler::parser::SourceSpan;
@@ -22,6 +22,8 @@ pub(super) enum Kind {
     Directive,
     Fragment,
     Variable,
+    /// A value of another kind than is expected.
+    Value,
 }
 
 impl Unknown {
@@ -50,6 +52,7 @@ impl Kind {
             "UndefinedDirective" => Kind::Directive,
             "UndefinedFragment" => Kind::Fragment,
             "UndefinedVariable" => Kind::Variable,
+            "UnsupportedValueType" => Kind::Value,
             _ => return None,
         })
     }

@@ -15,8 +15,6 @@ mod write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use apollo_compiler::Schema as TypeSystem;
-use apollo_compiler::validation::Valid;
 pub(crate) use fetch::Fetched;
 use graph_store::value::Numbers;
 use graph_store::{CallContext, GraphStore, StoreError};
@@ -42,7 +40,6 @@ pub(crate) struct Execution<'a> {
     pub(crate) service: Option<&'a ServiceSdl>,
     /// What answers introspection: the documents of a schema, and the one of the request.
     pub(crate) documents: &'a Documents,
-    pub(crate) type_system: &'a Valid<TypeSystem>,
     pub(crate) prepared: &'a Prepared,
     /// Counts the answer.
     pub(crate) memory: &'a Arc<MemoryAccount>,

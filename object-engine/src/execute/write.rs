@@ -179,10 +179,8 @@ impl<'a> Writer<'a> {
 
     fn introspection(&mut self, key: &str) -> WriteResult {
         let execution = self.execution;
-        let (type_system, prepared) = (execution.type_system, execution.prepared);
-        execution
-            .documents
-            .introspect(type_system, prepared, key, &mut self.answer)
+        let documents = execution.documents;
+        documents.introspect(execution.prepared, key, &mut self.answer)
     }
 
     /// Writes the object of each representation, or null.

@@ -29,6 +29,11 @@ impl<'a> Variables<'a> {
         self.values.get(name)
     }
 
+    /// Returns whether a variable has a value, be it null.
+    pub(crate) fn have(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
     /// Returns whether a variable was read, other than [`apart`](Self::apart).
     pub(crate) fn are_read(&self) -> bool {
         self.are_read.get()

@@ -17,6 +17,7 @@ mod entities;
 mod entry;
 mod filter;
 mod given;
+mod guard;
 mod input;
 mod left_out;
 mod levels;

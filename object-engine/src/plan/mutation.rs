@@ -18,6 +18,7 @@ use super::build::{PlanInput, Planner, Result};
 use super::collect::{Fields, Parent, collect};
 use super::entry::{Entry, EntryReader, Purpose};
 use super::filter::FilterBuilder;
+use super::guard;
 use super::input::Input;
 use super::write_access::WriteAccess;
 use crate::code;
@@ -244,6 +245,12 @@ impl<'a> FieldBuilder<'_, 'a> {
         super::input::Arguments::new(&self.node.arguments, variables, &document.sources).get(name)
     }
 
+    /// Returns `where` as it is written, even if it is null or a variable without a value.
+    fn written_where(&self) -> Option<&'a Node<executable::Argument>> {
+        let mut arguments = self.node.arguments.iter();
+        arguments.find(|argument| argument.name == "where")
+    }
+
     fn flag(&self, name: &str) -> bool {
         matches!(self.argument(name), Some((Input::Boolean(true), _)))
     }
@@ -286,7 +293,7 @@ impl<'a> FieldBuilder<'_, 'a> {
     }
 
     fn update(&self, place: &Place, plan: &mut MutationPlan) -> Result<Action> {
-        if self.argument("where").is_none() {
+        if self.written_where().is_none() {
             return Ok(Action::Update(self.objects(
                 place,
                 plan,
@@ -341,14 +348,26 @@ impl<'a> FieldBuilder<'_, 'a> {
     fn selected(&self) -> Result<Selected> {
         let api = self.input.api;
         let target = api.range_type(self.meaning.object);
-        let (filter, location) = self
-            .argument("where")
-            .unwrap_or((Input::Object(Vec::new()), None));
+        let sources = &self.input.document.sources;
+        if let Some(written) = self.written_where() {
+            guard::check_variables(written, self.input.variables, sources)?;
+        }
+        // Null is as good as no condition.
+        let filter = self.argument("where").map(|(filter, _)| filter);
+        let filter = filter.unwrap_or(Input::Object(Vec::new()));
+        let place = self.written_where().and_then(|written| written.location());
+        let location = Location::of(place, sources);
         let view = self.input.view();
         let shown = view.shown(target);
         let condition =
             FilterBuilder::new(view, self.input.limits, location).objects(target, &filter)?;
-        if condition.is_true() && !self.flag("allowAll") {
+        let instances = NodeCondition::Instance(view.test(target));
+        let facts =
+            match NodeCondition::all([Some(instances), shown.condition()].into_iter().flatten()) {
+                NodeCondition::All(facts) => facts,
+                fact => vec![fact],
+            };
+        if condition.is_true_given(&facts) && !self.flag("allowAll") {
             let message = match self.meaning.verb {
                 Verb::Delete => "`where` stands for all objects; say so with `allowAll: true`",
                 _ => "`where` stands for all objects; select some of them",
@@ -360,11 +379,9 @@ impl<'a> FieldBuilder<'_, 'a> {
             let name = api.type_name(self.meaning.object);
             return Err(view.denied("where", name).at(location));
         }
-        let instances = NodeCondition::Instance(view.test(target));
-        let conditions = [Some(instances), shown.condition(), Some(condition)];
         Ok(Selected {
             selection: Selection {
-                condition: NodeCondition::all(conditions.into_iter().flatten()),
+                condition: NodeCondition::all(facts.into_iter().chain([condition])),
                 order: Vec::new(),
                 page: Page {
                     offset: None,

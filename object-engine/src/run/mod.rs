@@ -416,7 +416,7 @@ impl Job {
         let started = Instant::now();
         self.call.check()?;
         let (shared, request) = (&self.shared, &self.request);
-        let (schema, documents) = (shared.api.schema(), &shared.documents);
+        let documents = &shared.documents;
         let per_field = shared.short_work() / SHORT_FIELDS;
         let admit = |fields: usize| self.spend((fields as u64).saturating_mul(per_field));
         let document = match &self.known {
@@ -424,9 +424,9 @@ impl Job {
                 admit(known.fields())?;
                 Arc::clone(known)
             }
-            None => documents.get(schema, &request.query, |n| admit(n).map_err(Stop::from))?,
+            None => documents.get(&request.query, |n| admit(n).map_err(Stop::from))?,
         };
-        let prepared = documents.prepare(schema, document, request, &self.context)?;
+        let prepared = documents.prepare(document, request, &self.context)?;
         self.call.check()?;
         let plan = self.plan(&prepared).map_err(|error| vec![error])?;
         if let Planned::Query(plan) = &plan {
@@ -479,7 +479,7 @@ impl Job {
         if asked.peek().is_none() {
             return Ok(());
         }
-        documents.check_introspection(self.shared.api.schema(), prepared)?;
+        documents.check_introspection(prepared)?;
         if !asked.all(|root| documents.has_introspected(prepared, &root.key)) {
             // It reads nothing, and is long for all but small schemas.
             self.spend(self.shared.short_work() + 1)?;
@@ -507,7 +507,6 @@ impl Job {
             numbers: shared.options.numbers,
             service: shared.printed(plan),
             documents: &shared.documents,
-            type_system: shared.api.schema(),
             prepared,
             memory: &self.context.memory,
             patience: if self.may_block {

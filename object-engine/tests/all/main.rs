@@ -16,6 +16,8 @@ mod documentation;
 mod explain;
 mod federation;
 mod fixture;
+mod guard;
+mod hints;
 mod hostile;
 mod injection;
 mod languages;

@@ -144,8 +144,8 @@ impl SearchService {
     ) -> Result<(Ready, RequestContext), Refusal> {
         let shared = Arc::clone(&self.shared);
         let is_short = match shared.documents.known(&request.query) {
-            Some(_) => request.footprint() - request.query.len() <= SHORT_TEXT,
-            None => request.footprint() <= SHORT_TEXT,
+            Some(_) => request.values_cost() <= SHORT_TEXT,
+            None => request.reading_cost() <= SHORT_TEXT,
         };
         if is_short {
             let ready = shared.read(&request, &context)?;
@@ -228,8 +228,7 @@ impl SearchService {
 
 impl Shared {
     fn read(&self, request: &Request, context: &RequestContext) -> Result<Ready, Refusal> {
-        let schema = self.api.schema();
-        let prepared = self.documents.read(schema, request, context)?;
+        let prepared = self.documents.read(request, context)?;
         let roots = self.api.roots(
             prepared.document.valid(),
             &prepared.operation,
@@ -289,9 +288,7 @@ impl Shared {
                 }
                 (RootField::Entities(entities), _) => write_entities(entities, writer)?,
                 (RootField::Search(_) | RootField::Introspection { .. }, _) => {
-                    let schema = self.api.schema();
-                    self.documents
-                        .introspect(schema, &ready.prepared, key, writer)?;
+                    self.documents.introspect(&ready.prepared, key, writer)?;
                 }
             }
             writer.leave();

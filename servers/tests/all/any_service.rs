@@ -45,13 +45,11 @@ impl Echo {
 
     fn answer(&self, request: &Request, context: &RequestContext) -> Result<Reply, Reply> {
         self.asked.lock().unwrap().push(context.request_id.clone());
-        let document = self
-            .documents
-            .get::<Vec<_>>(&self.schema, &request.query, |_| Ok(()));
+        let document = self.documents.get::<Vec<_>>(&request.query, |_| Ok(()));
         let document = document.map_err(Reply::Refused)?;
         let prepared = self
             .documents
-            .prepare(&self.schema, document, request, context)
+            .prepare(document, request, context)
             .map_err(Reply::Refused)?;
         let mut writer = AnswerWriter::new();
         writer.out.push(b'{');

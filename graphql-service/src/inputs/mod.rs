@@ -1,0 +1,13 @@
+//! Values of input types: rules of the specification that the GraphQL library does not check, and where in a
+//! variable a value is wrong.
+
+mod literals;
+mod one_of;
+mod variables;
+
+pub(crate) use literals::wrong_literals;
+pub(crate) use one_of::has_one_of;
+pub(crate) use variables::wrong_variables;
+
+/// Most faults that are reported of one request.
+const MAX_FAULTS: usize = 100;

@@ -1,0 +1,185 @@
+//! What is wrong with the values of variables, each with its place: `$entry.names[2]`.
+//!
+//! The GraphQL library coerces variables. It stops at the first value that does not fit, and does not know `@oneOf`.
+
+use std::fmt::Write;
+
+use apollo_compiler::ast;
+use apollo_compiler::executable::Operation;
+use apollo_compiler::response::{JsonMap, JsonValue};
+use apollo_compiler::schema::{ExtendedType, InputObjectType};
+use apollo_compiler::{ExecutableDocument, Name, Schema};
+
+use super::MAX_FAULTS;
+use super::one_of::{is_one_of, not_one};
+use crate::code;
+use crate::error::{GraphqlError, Location};
+use crate::suggestions::{MeantFields, nearest, operator_path, written_out};
+
+/// Longest text of a value in a message.
+const MAX_TEXT: usize = 60;
+
+/// Returns what is wrong with the values of an operation's variables.
+pub(crate) fn wrong_variables(
+    schema: &Schema,
+    meant: &MeantFields,
+    document: &ExecutableDocument,
+    operation: &Operation,
+    given: &JsonMap,
+) -> Vec<GraphqlError> {
+    let mut wrong = Vec::new();
+    for variable in &operation.variables {
+        let place = Location::of(variable.location(), &document.sources);
+        let mut check = Check {
+            schema,
+            meant,
+            place,
+            wrong: &mut wrong,
+        };
+        let mut path = format!("${}", variable.name);
+        match given.get(variable.name.as_str()) {
+            Some(value) => check.value(&variable.ty, value, &mut path),
+            None if variable.ty.is_non_null() && variable.default_value.is_none() => {
+                check.report(&path, format!("of the type `{}` has no value", variable.ty));
+            }
+            None => {}
+        }
+    }
+    wrong
+}
+
+/// Checks the values of one variable.
+struct Check<'c> {
+    schema: &'c Schema,
+    meant: &'c MeantFields,
+    place: Option<Location>,
+    wrong: &'c mut Vec<GraphqlError>,
+}
+
+impl Check<'_> {
+    fn report(&mut self, path: &str, reason: String) {
+        if self.wrong.len() < MAX_FAULTS {
+            let message = format!("`{path}` {reason}");
+            let error = GraphqlError::new(code::VARIABLE_INVALID, message).at(self.place);
+            self.wrong.push(error.with("variable", path));
+        }
+    }
+
+    fn value(&mut self, ty: &ast::Type, value: &JsonValue, path: &mut String) {
+        if value.is_null() {
+            if ty.is_non_null() {
+                self.report(path, format!("is null, and its type is `{ty}`"));
+            }
+            return;
+        }
+        let length = path.len();
+        match (ty.is_list(), value) {
+            (true, JsonValue::Array(items)) => {
+                for (index, item) in items.iter().enumerate() {
+                    let _ = write!(path, "[{index}]");
+                    self.value(ty.item_type(), item, path);
+                    path.truncate(length);
+                }
+            }
+            // One value stands for a list of it.
+            (true, item) => self.value(ty.item_type(), item, path),
+            (false, value) => self.named(ty.inner_named_type(), value, path),
+        }
+    }
+
+    fn named(&mut self, name: &Name, value: &JsonValue, path: &mut String) {
+        let hint = match self.schema.types.get(name) {
+            Some(ExtendedType::InputObject(input)) => match value.as_object() {
+                Some(members) => return self.object(input, members, path),
+                None => self.bare(input, value),
+            },
+            Some(ExtendedType::Enum(values)) => {
+                let known = || values.values.keys().map(Name::as_str);
+                let given = value.as_str().unwrap_or_default();
+                if known().any(|known| known == given) {
+                    return;
+                }
+                nearest(given, known()).map(|name| format!("\"{name}\""))
+            }
+            _ if fits_scalar(name, value) => return,
+            _ => None,
+        };
+        let hint = hint.map(|hint| format!("; did you mean {hint}?"));
+        let (text, hint) = (shown(value), hint.unwrap_or_default());
+        self.report(
+            path,
+            format!("is {text}, which is no value of `{name}`{hint}"),
+        );
+    }
+
+    /// Returns how a bare value is written for an input object that has an operator for it.
+    fn bare(&self, input: &InputObjectType, value: &JsonValue) -> Option<String> {
+        let is_short = match value {
+            JsonValue::String(text) => text.as_str().len() <= MAX_TEXT,
+            other => !other.is_array(),
+        };
+        let path = operator_path(self.schema, input).filter(|_| is_short)?;
+        let operand = value.to_string();
+        Some(written_out(&path, &operand, |name| format!("\"{name}\"")))
+    }
+
+    fn unknown(&mut self, input: &InputObjectType, name: &str, path: &str) {
+        let known = input.fields.keys().map(Name::as_str);
+        let meant = self.meant.get(&input.name, name);
+        let hint = meant.or_else(|| nearest(name, known));
+        let hint = hint.map(|name| format!("; did you mean \"{name}\"?"));
+        let hint = hint.unwrap_or_default();
+        self.report(path, format!("is no field of `{}`{hint}", input.name));
+    }
+
+    fn object(&mut self, input: &InputObjectType, members: &JsonMap, path: &mut String) {
+        let length = path.len();
+        for (name, value) in members {
+            let _ = write!(path, ".{}", name.as_str());
+            match input.fields.get(name.as_str()) {
+                Some(field) => self.value(&field.ty, value, path),
+                None => self.unknown(input, name.as_str(), path),
+            }
+            path.truncate(length);
+        }
+        for field in input.fields.values() {
+            let is_required = field.ty.is_non_null() && field.default_value.is_none();
+            if is_required && !members.contains_key(field.name.as_str()) {
+                let _ = write!(path, ".{}", field.name);
+                self.report(path, format!("of the type `{}` has no value", field.ty));
+                path.truncate(length);
+            }
+        }
+        if is_one_of(input) {
+            let nulls = members.values().filter(|value| value.is_null()).count();
+            if let Some(reason) = not_one(input, members.len(), nulls) {
+                self.report(path, reason);
+            }
+        }
+    }
+}
+
+/// Returns a value as a message shows it, shortened.
+fn shown(value: &JsonValue) -> String {
+    match value {
+        JsonValue::Array(_) => "a list".to_owned(),
+        JsonValue::Object(_) => "an object".to_owned(),
+        JsonValue::String(text) => {
+            let start: String = text.as_str().chars().take(MAX_TEXT).collect();
+            JsonValue::from(start).to_string()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Returns whether a value is one of a scalar; what custom scalars allow is for services to say.
+fn fits_scalar(name: &str, value: &JsonValue) -> bool {
+    match name {
+        "Int" => value.as_i64().is_some_and(|it| i32::try_from(it).is_ok()),
+        "Float" => value.is_number(),
+        "String" => value.is_string(),
+        "Boolean" => value.is_boolean(),
+        "ID" => value.is_string() || value.is_i64(),
+        _ => true,
+    }
+}

@@ -1,0 +1,72 @@
+//! The memory that requests are counted with is the memory that they take of the system.
+
+use apollo_compiler::Schema;
+use graphql_service::{Documents, Limits, Prepared, Request, RequestContext};
+
+const SCHEMA: &str = "
+    scalar Any
+    input Where { EQ: String, n: Int, OR: [Where!], all: [[Int]] }
+    type Query { find(where: [Where!], any: Any): Int }";
+
+const QUERY: &str = "query ($where: [Where!], $any: Any) { find(where: $where, any: $any) }";
+
+/// Bytes of text of the variables of a request.
+const TEXT: usize = 200_000;
+
+/// Returns the bytes of memory that the process holds.
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").expect("Linux says it");
+    let pages = text.split(' ').nth(1).expect("the second number");
+    4_096 * pages.parse::<usize>().expect("a number")
+}
+
+/// Returns the JSON text of a request with values of one kind.
+fn body(variable: &str, item: &str) -> String {
+    let count = TEXT / (item.len() + 1);
+    let items = vec![item; count].join(",");
+    let query = serde_json::to_string(QUERY).expect("JSON");
+    format!("{{\"query\": {query}, \"variables\": {{\"{variable}\": [{items}]}}}}")
+}
+
+#[test]
+fn variables_are_counted_at_the_size_that_they_have() {
+    let schema = Schema::parse_and_validate(SCHEMA, "schema.graphql").expect("a schema");
+    let documents = Documents::new(&schema, Limits::default(), 1 << 20);
+    // Everything stays, so that no memory is used again.
+    let mut kept: Vec<(Request, Prepared)> = Vec::new();
+    for (variable, item) in [
+        ("where", r#"{"EQ":"a"}"#),
+        ("where", "{}"),
+        ("where", r#"{"OR":[{"OR":[{"n":1}]}]}"#),
+        (
+            "where",
+            r#"{"EQ":"abcdefghijklmnopqrstuvwxyz","n":12345678}"#,
+        ),
+        ("where", r#"{"all":[[1,2,3],[4,5,6]]}"#),
+        ("any", r#""abc""#),
+        ("any", "[[]]"),
+        ("any", "12345"),
+        ("any", r#"{"a":1,"b":2,"c":3,"d":4}"#),
+    ] {
+        let body = body(variable, item);
+        let before = resident();
+        let mut counted = 0;
+        while counted < 60 << 20 {
+            let request = Request::from_json(body.as_bytes(), &Limits::default());
+            let request = request.expect("a request");
+            let prepared = documents.read(&request, &RequestContext::new());
+            counted += request.footprint();
+            kept.push((request, prepared.expect("a valid request")));
+        }
+        let grown = resident() - before;
+        assert!(
+            counted * 10 >= grown * 9,
+            "{item}: {counted} bytes counted, {grown} taken"
+        );
+        assert!(
+            counted <= grown * 2,
+            "{item}: {counted} bytes counted, {grown} taken"
+        );
+    }
+    assert!(!kept.is_empty());
+}
