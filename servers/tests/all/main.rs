@@ -28,6 +28,7 @@ mod late_commits;
 mod loading;
 mod log_in;
 mod malformed_data;
+mod malformed_documents;
 mod misbehaving_stores;
 mod on_disk;
 mod operations;
