@@ -12,7 +12,7 @@ use super::stand_ins::StandIns;
 use super::statements::TOKEN_BYTES;
 use super::xml_attributes::{Entities, Entity};
 use super::xml_literals::XmlLiterals;
-use super::xml_tags::{ATTRIBUTES, XmlTags, too_many_attributes};
+use super::xml_tags::{ATTRIBUTES, LiteralTag, XmlTags, too_many_attributes};
 
 /// How deep the elements of an XML document may be nested.
 const XML_DEPTH: usize = 100_000;
@@ -47,6 +47,8 @@ pub(super) struct XmlGuard {
     /// The tag that is read, and how many attributes it has so far.
     tag: Vec<u8>,
     attributes: usize,
+    /// The tag of an XML literal of which it is not known whether it is empty.
+    held: Option<LiteralTag>,
     state: XmlState,
     /// What was read of a reference, a tag or a declaration.
     text: Vec<u8>,
@@ -80,6 +82,7 @@ impl XmlGuard {
             tags: XmlTags::new(base, stand_ins),
             tag: Vec::new(),
             attributes: 0,
+            held: None,
             state: XmlState::Text,
             text: Vec::new(),
             has_begun: false,
@@ -95,6 +98,7 @@ impl XmlGuard {
                 return Err(io::ErrorKind::OutOfMemory.into());
             }
             self.begin(*byte)?;
+            self.release(*byte, out);
             self.literals.byte(*byte)?;
             let was_tag = self.in_tag();
             if was_tag || *byte == b'<' && self.state == XmlState::Text {
@@ -113,8 +117,26 @@ impl XmlGuard {
 
     /// Appends what is left at the end of the document.
     pub(super) fn end(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
+        if let Some(mut held) = self.held.take() {
+            out.append(&mut held.with_content);
+        }
         out.append(&mut self.tag);
         Ok(())
+    }
+
+    /// Hands on the tag of a literal once the next bytes show whether it is empty.
+    fn release(&mut self, byte: u8, out: &mut Vec<u8>) {
+        let is_end = match self.tag.as_slice() {
+            [] if byte == b'<' => return,
+            [b'<'] => byte == b'/',
+            _ => false,
+        };
+        if let Some(mut held) = self.held.take() {
+            out.append(match is_end {
+                true => &mut held.if_empty,
+                false => &mut held.with_content,
+            });
+        }
     }
 
     fn in_tag(&self) -> bool {
@@ -215,7 +237,11 @@ impl XmlGuard {
                 self.literals.open(self.depth + 1, is_empty)?;
                 self.depth += usize::from(!is_empty);
                 let tag = std::mem::take(&mut self.tag);
-                self.tags.open(&tag, is_empty, &self.entities, out)?;
+                let literal = self.tags.open(&tag, is_empty, &self.entities, out)?;
+                match literal {
+                    Some(mut literal) if is_empty => out.append(&mut literal.if_empty),
+                    literal => self.held = literal,
+                }
             }
         }
         if self.depth > XML_DEPTH {

@@ -1,7 +1,7 @@
 //! Tags of RDF/XML as the parser is given them.
 //!
-//! The parser reads an unknown `rdf:parseType` as nothing at all, knows no RDF 1.2, ends the document at
-//! a malformed IRI or language tag, and takes bases as they are written. So the values of such
+//! The parser reads an unknown `rdf:parseType` as nothing at all, refuses XML literals without content, knows
+//! no RDF 1.2, ends the document at a malformed IRI or language tag, and takes bases as they are written. So the values of such
 //! attributes are written in another form here; everything else stays as it is, byte for byte.
 //! Inside of XML literals nothing changes.
 
@@ -84,23 +84,25 @@ impl XmlTags {
         open.is_some_and(|element| element.content == Content::Literal)
     }
 
-    /// Reads a tag that opens an element, from `<` to `>`, and appends what the parser is given.
+    /// Reads a tag that opens an element, from `<` to `>`, and appends what the parser is given. Where it
+    /// begins an XML literal, returns instead what the parser is given if the literal turns out to be
+    /// empty, and if not.
     pub(super) fn open(
         &mut self,
         tag: &[u8],
         is_empty: bool,
         entities: &Entities,
         out: &mut Vec<u8>,
-    ) -> io::Result<()> {
+    ) -> io::Result<Option<LiteralTag>> {
         let element = Element {
             content: Content::Literal,
             prefixes: self.prefixes.len(),
             bases: self.bases.len(),
         };
-        let content = match self.in_literal() {
+        let (content, literal) = match self.in_literal() {
             true => {
                 out.extend_from_slice(tag);
-                Content::Literal
+                (Content::Literal, None)
             }
             false => self.rewrite(tag, entities, out)?,
         };
@@ -108,7 +110,7 @@ impl XmlTags {
         if is_empty {
             self.close();
         }
-        Ok(())
+        Ok(literal)
     }
 
     /// Ends the element that is open.
@@ -124,7 +126,7 @@ impl XmlTags {
         tag: &[u8],
         entities: &Entities,
         out: &mut Vec<u8>,
-    ) -> io::Result<Content> {
+    ) -> io::Result<(Content, Option<LiteralTag>)> {
         let (name, attributes) = attributes(tag);
         let text = |range: &Range<usize>| tag.get(range.clone()).unwrap_or_default();
         for (key, value) in &attributes {
@@ -132,7 +134,11 @@ impl XmlTags {
         }
         let production = self.production(text(&name));
         let mut tag_edits = Edits::new();
+        let mut parse_type = None;
         let mut content = production.content;
+        if production.is_property {
+            self.check_parse_type(&mut attributes.iter().map(|(key, _)| text(key)))?;
+        }
         // The base of an element is in force for its own attributes, wherever it stands.
         let (bases, others): (Vec<_>, Vec<_>) = attributes
             .into_iter()
@@ -155,14 +161,51 @@ impl XmlTags {
                 Edit::Remove => tag_edits.push((key.start..value.end + 1, String::new())),
                 Edit::Content(inner, other) => {
                     content = inner;
+                    let (prefix, _) = split(text(&key));
+                    let prefix = String::from_utf8_lossy(prefix);
+                    let datatype = format!("{prefix}:datatype=\"{RDF}XMLLiteral\"");
+                    parse_type = Some((key.start..value.end + 1, datatype));
                     let other = other.map(|other| (value, other.to_owned()));
                     tag_edits.extend(other);
                 }
             }
         }
-        tag_edits.sort_by_key(|(range, _)| range.start);
-        write_edited(tag, &tag_edits, out);
-        Ok(content)
+        let Some((whole, datatype)) = parse_type.filter(|_| content == Content::Literal) else {
+            write_edited(tag, &mut tag_edits, out);
+            return Ok((content, None));
+        };
+        let mut literal = LiteralTag::default();
+        write_edited(tag, &mut tag_edits, &mut literal.with_content);
+        tag_edits.retain(|(range, _)| !whole.contains(&range.start));
+        tag_edits.push((whole, datatype));
+        write_edited(tag, &mut tag_edits, &mut literal.if_empty);
+        Ok((content, Some(literal)))
+    }
+
+    /// Refuses attributes that the parser ignores where there is an `rdf:parseType`, as the
+    /// [grammar](https://www.w3.org/TR/rdf-syntax-grammar/#parseTypeLiteralPropertyElt) has only an
+    /// `rdf:ID` there.
+    fn check_parse_type<'k>(&self, keys: &mut dyn Iterator<Item = &'k [u8]>) -> io::Result<()> {
+        let (mut has_parse_type, mut other) = (false, None);
+        for key in keys {
+            let (prefix, local) = split(key);
+            match (self.namespace(prefix), local) {
+                _ if key.starts_with(b"xml") => {}
+                (Namespace::Rdf, b"parseType") => has_parse_type = true,
+                (Namespace::Rdf, b"ID" | b"version" | b"annotation" | b"annotationNodeID") => {}
+                (Namespace::Its, b"version" | b"dir") => {}
+                _ => other = other.or(Some(key)),
+            }
+        }
+        match other.filter(|_| has_parse_type) {
+            None => Ok(()),
+            Some(key) => {
+                let name = String::from_utf8_lossy(key);
+                let message =
+                    format!("{name} is not allowed where an element has an rdf:parseType");
+                Err(Refused(message).into())
+            }
+        }
     }
 
     /// Takes in the declaration of a namespace.
@@ -298,6 +341,14 @@ impl XmlTags {
     }
 }
 
+/// A tag that begins an XML literal.
+#[derive(Debug, Default)]
+pub(super) struct LiteralTag {
+    pub(super) with_content: Vec<u8>,
+    /// The same with a datatype in place of `rdf:parseType`, since the parser refuses it without content.
+    pub(super) if_empty: Vec<u8>,
+}
+
 /// What an element is.
 struct Production {
     is_property: bool,
@@ -372,7 +423,8 @@ fn split(name: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-fn write_edited(tag: &[u8], edits: &Edits, out: &mut Vec<u8>) {
+fn write_edited(tag: &[u8], edits: &mut Edits, out: &mut Vec<u8>) {
+    edits.sort_by_key(|(range, _)| range.start);
     let mut from = 0;
     for (range, other) in edits {
         out.extend_from_slice(tag.get(from..range.start).unwrap_or_default());
@@ -397,14 +449,17 @@ mod tests {
             out.clear();
             match tag.starts_with("</") {
                 true => reader.close(),
-                false => reader
-                    .open(
-                        tag.as_bytes(),
-                        tag.ends_with("/>"),
-                        &Entities::default(),
-                        &mut out,
-                    )
-                    .map_err(|error| error.to_string())?,
+                false => {
+                    let is_empty = tag.ends_with("/>");
+                    let entities = Entities::default();
+                    let literal = reader.open(tag.as_bytes(), is_empty, &entities, &mut out);
+                    if let Some(literal) = literal.map_err(|error| error.to_string())? {
+                        out = match is_empty {
+                            true => literal.if_empty,
+                            false => literal.with_content,
+                        };
+                    }
+                }
             }
         }
         Ok(String::from_utf8(out).unwrap())
@@ -418,14 +473,18 @@ mod tests {
     fn an_unknown_parse_type_is_a_literal() {
         for other in ["literal", "daml:collection", "", "Statements"] {
             assert_eq!(
-                property(&format!("<p r:parseType = \"{other}\" x='y'>")).unwrap(),
-                "<p r:parseType = \"Literal\" x='y'>"
+                property(&format!("<p r:parseType = \"{other}\" r:ID='y'>")).unwrap(),
+                "<p r:parseType = \"Literal\" r:ID='y'>"
             );
         }
         for known in ["Literal", "Resource", "Collection"] {
             let tag = format!("<p r:parseType='{known}'>");
             assert_eq!(property(&tag).unwrap(), tag);
         }
+        assert_eq!(
+            property("<p r:parseType='x' r:ID='a'/>").unwrap(),
+            format!("<p r:datatype=\"{RDF}XMLLiteral\" r:ID='a'/>")
+        );
         let other = "<p q:parseType='x'>";
         assert_eq!(property(other).unwrap(), other);
         assert!(
@@ -466,6 +525,17 @@ mod tests {
             let tag = format!("<r:Description r:{attribute}>");
             let refused = last(None, &[&format!("<r:RDF {NAMES}>"), &tag]).unwrap_err();
             assert!(refused.contains("node element"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn attributes_that_the_parser_would_ignore_beside_a_parse_type_are_refused() {
+        for attribute in ["r:resource='a:b'", "q:x='y'", "r:datatype='a:b'"] {
+            for parse_type in ["Literal", "Resource", "Collection"] {
+                let tag = format!("<p xml:lang='en' {attribute} r:parseType='{parse_type}'>");
+                let refused = property(&tag).unwrap_err();
+                assert!(refused.contains("rdf:parseType"), "{refused}");
+            }
         }
     }
 

@@ -105,6 +105,20 @@ fn an_unknown_parse_type_is_a_literal() {
 }
 
 #[test]
+fn an_xml_literal_may_be_empty() {
+    for inner in [
+        "<e:p rdf:parseType='Literal'/>",
+        "<e:p rdf:parseType='Literal'></e:p>",
+        "<e:p rdf:parseType='other'\n></e:p\n>",
+    ] {
+        let text = format!("{RDF}\n<rdf:Description>{inner}</rdf:Description></rdf:RDF>");
+        let objects = loaded("a.rdf", &text);
+        let empty = "\"\"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#XMLLiteral>";
+        assert_eq!(self::objects(&objects), [empty], "{inner}");
+    }
+}
+
+#[test]
 fn what_is_of_rdf_xml_1_2_is_refused_by_name() {
     let node = |attributes: &str, inner: &str| {
         format!("{RDF}\n<rdf:Description {attributes}>\n{inner}</rdf:Description></rdf:RDF>")
