@@ -53,4 +53,5 @@ mod search;
 mod service;
 mod sparql_server;
 mod under_pressure;
+mod white_space;
 mod writing;
