@@ -8,6 +8,7 @@ mod base;
 mod check;
 pub mod code;
 mod contexts;
+mod directives;
 mod documents;
 mod files;
 mod format;

@@ -18,6 +18,7 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
 
+use super::directives::{Declares, Directive, VERSIONS};
 use super::source::{PIECE_BYTES, ReadPosition};
 use super::terms::{Terms, Written};
 use super::tokens::{NO_PUNCTUATION, Part, Scanner, is_word};
@@ -161,45 +162,6 @@ pub(super) struct Statements<R> {
     is_done: bool,
 }
 
-/// What a statement that is a directive declares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Declares {
-    Prefix,
-    Base,
-    Version,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Directive {
-    declares: Declares,
-    /// Ends with its IRI or string, as SPARQL has it, and not with a dot.
-    is_sparql: bool,
-}
-
-impl Directive {
-    /// Recognizes the first token of a statement.
-    fn new(token: &[u8]) -> Option<Self> {
-        let (name, is_sparql) = match token {
-            [b'@', name @ ..] => (name, false),
-            name => (name, true),
-        };
-        let is = |keyword: &[u8]| match is_sparql {
-            true => name.eq_ignore_ascii_case(keyword),
-            false => name == keyword,
-        };
-        let declares = match name {
-            _ if is(b"prefix") => Declares::Prefix,
-            _ if is(b"base") => Declares::Base,
-            _ if is(b"version") => Declares::Version,
-            _ => return None,
-        };
-        Some(Directive {
-            declares,
-            is_sparql,
-        })
-    }
-}
-
 /// The token that ends where the next part begins.
 #[derive(Clone, Copy, Debug)]
 struct Adjacent {
@@ -213,9 +175,6 @@ const CUT_LITERAL: &str =
 const CUT_TAG: &str = "malformed language tag: it has letters, digits and hyphens";
 const CUT_NAME: &str = "a language tag follows a name; a literal is written in quotes";
 const NO_VERSION: &str = "VERSION is followed by \"1.1\", \"1.2\" or \"1.2-basic\"";
-
-/// The versions of RDF that documents may announce; constructs of 1.2 are refused where they stand.
-const VERSIONS: [&[u8]; 3] = [b"1.1", b"1.2", b"1.2-basic"];
 
 /// The statement that is being read.
 #[derive(Debug, Default)]
