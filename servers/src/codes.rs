@@ -13,6 +13,7 @@ use crate::config::code as config;
 use crate::data_folder::code as data_folder;
 use crate::gateway::code as gateway;
 use crate::http::code as http;
+use crate::load::code as load;
 
 /// Edits that a mistyped code may be away from the one that is meant.
 const NEAR: usize = 4;
@@ -38,6 +39,8 @@ pub enum Area {
     Gateway,
     /// Errors of the HTTP layer.
     Http,
+    /// Errors of loading data.
+    Load,
     /// Errors of the folder that keeps data and schemas.
     Folder,
     /// Errors that stop the start.
@@ -56,6 +59,7 @@ impl Area {
         Area::Search,
         Area::Gateway,
         Area::Http,
+        Area::Load,
         Area::Folder,
         Area::Configuration,
     ];
@@ -73,6 +77,7 @@ impl Area {
             Area::Search => "Errors of searches",
             Area::Gateway => "Errors of the federation gateway",
             Area::Http => "Errors of the HTTP layer",
+            Area::Load => "Errors of loading data",
             Area::Folder => "Errors of data folders",
             Area::Configuration => "Errors of the configuration",
         }
@@ -130,10 +135,13 @@ pub fn all() -> impl Iterator<Item = CodeEntry> {
         level: code.status().to_string(),
         ..error(code.as_str(), Area::Http, code.meaning())
     });
+    let load = load::ALL
+        .iter()
+        .map(|code| error(code.as_str(), Area::Load, code.meaning()));
     let folder = data_folder::ALL
         .iter()
         .map(|code| error(code.as_str(), Area::Folder, code.meaning()));
-    let http = http.chain(folder);
+    let http = http.chain(load).chain(folder);
     let before = document.chain(api).chain(indexes).chain(change);
     let config = config::ALL
         .iter()
@@ -240,6 +248,10 @@ pub fn errors_markdown() -> String {
     }
     text.push_str("\n## Errors of the federation gateway\n\n| code | meaning |\n|---|---|\n");
     for code in federation::code::ALL {
+        text.push_str(&format!("| `{code}` | {} |\n", code.meaning()));
+    }
+    text.push_str("\n## Errors of loading data\n\n| code | meaning |\n|---|---|\n");
+    for code in load::ALL {
         text.push_str(&format!("| `{code}` | {} |\n", code.meaning()));
     }
     text.push_str("\n## Errors of data folders\n\n| code | meaning |\n|---|---|\n");

@@ -19,7 +19,7 @@ use soml_core::datatype::Scalar;
 use crate::query::{
     Comparison, Constant, Domain, Operator, Regex, TagRange, TermCondition, ValueTest,
 };
-use crate::value::{Number, cast_ref, is_text};
+use crate::value::{Number, cast_ref, collapsed, is_text};
 
 /// Maximum memory of a compiled regular expression, in bytes.
 const REGEX_SIZE: usize = 10 << 20;
@@ -343,8 +343,11 @@ fn of_literal(domain: Domain, literal: LiteralRef<'_>) -> Option<Value<'_>> {
 }
 
 fn typed(scalar: Scalar, text: &str) -> Option<Value<'_>> {
+    if scalar == Scalar::String {
+        return Some(Value::Text(Cow::Borrowed(text)));
+    }
+    let text = collapsed(text);
     match scalar {
-        Scalar::String => Some(Value::Text(Cow::Borrowed(text))),
         Scalar::Boolean => match text {
             "true" | "1" => Some(Value::Boolean(true)),
             "false" | "0" => Some(Value::Boolean(false)),

@@ -89,6 +89,8 @@ impl<'l> Sortable<'l> {
     }
 }
 
+/// Returns what a literal is sorted by. The order is a part of the format of images: dates and Booleans with
+/// white space around them keep their place among the others, though they have a value.
 fn value(literal: LiteralRef<'_>) -> Value {
     let datatype = literal.datatype();
     if literal.language().is_some() || datatype == xsd::STRING {

@@ -14,6 +14,7 @@ use soml_core::datatype::Scalar;
 
 use super::decimal::DecimalNumber;
 use super::json::{Numbers, date_time, is_text, write_decimal, write_float, write_string};
+use super::lexical::collapsed;
 use super::number::{Number, is_integer_of};
 use super::sort::instant;
 
@@ -148,6 +149,7 @@ pub fn canonical_value<'t>(
     if literal.datatype().as_str() != scalar.datatype_iri() {
         return None;
     }
+    let text = collapsed(text);
     match (scalar, text) {
         (Scalar::Boolean, "true" | "1") => Some(CanonicalValue::Boolean(true)),
         (Scalar::Boolean, "false" | "0") => Some(CanonicalValue::Boolean(false)),

@@ -7,7 +7,7 @@ use oxrdf::{LiteralRef, NamedNodeRef, Term, TermRef};
 use soml_core::datatype::Scalar;
 
 use super::json::{is_plain, is_text};
-use super::lexical::is_lexical;
+use super::lexical::{collapsed, is_lexical};
 use super::number::Number;
 
 /// Returns a term as a value of `scalar`, cast from its lexical form if its datatype differs.
@@ -51,7 +51,7 @@ fn converted(scalar: Scalar, term: TermRef<'_>) -> Option<TermRef<'_>> {
     let TermRef::Literal(literal) = term else {
         return None;
     };
-    let text = literal.value().trim_matches([' ', '\t', '\r', '\n']);
+    let text = collapsed(literal.value());
     let typed = |datatype: NamedNodeRef<'static>| LiteralRef::new_typed_literal(text, datatype);
     let own = NamedNodeRef::new_unchecked(scalar.datatype_iri());
     let value: TermRef<'_> = match scalar {

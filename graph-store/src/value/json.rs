@@ -10,7 +10,7 @@ use soml_core::datatype::Scalar;
 use soml_core::schema::{EnumType, LiteralMember, LiteralRange, Schema};
 
 use super::decimal::DecimalNumber;
-use super::lexical::is_lexical;
+use super::lexical::{collapsed, is_lexical};
 use super::number::{Number, integer_in_bounds, is_integer_of, short_integer};
 
 /// How numbers are written that JSON parsers may not represent exactly.
@@ -133,7 +133,7 @@ fn write_literal(
     let text = if scalar.is_numeric() {
         number_text(scalar, literal, numbers)
     } else if literal.datatype().as_str() == scalar.datatype_iri() {
-        other_text(scalar, literal.value())
+        other_text(scalar, collapsed(literal.value()))
     } else {
         None
     };
@@ -327,7 +327,7 @@ impl LiteralTypes {
         scalars.iter().any(|scalar| {
             let timely = matches!(scalar, Scalar::Date | Scalar::Year | Scalar::YearMonth);
             literal.datatype().as_str() == scalar.datatype_iri()
-                && (!timely || is_lexical(*scalar, literal.value()))
+                && (!timely || is_lexical(*scalar, collapsed(literal.value())))
         })
     }
 }

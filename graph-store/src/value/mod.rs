@@ -16,7 +16,7 @@ pub use decimal::DecimalNumber;
 pub use exact::Exact;
 pub use json::{LiteralTypes, Numbers, is_plain, is_text, write_enum, write_joined, write_scalar};
 pub use language::{AsTerm, Choice, Languages};
-pub use lexical::is_lexical;
+pub use lexical::{collapsed, is_lexical};
 pub use number::{Number, integer_in_bounds, number_identity};
 #[cfg(feature = "image")]
 pub(crate) use sort::instant;

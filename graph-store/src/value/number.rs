@@ -8,6 +8,7 @@ use oxrdf::{LiteralRef, NamedNodeRef};
 use soml_core::datatype::Scalar;
 
 use super::decimal::{DecimalNumber, TextBuffer};
+use super::lexical::collapsed;
 
 /// A stored number of any numeric datatype.
 ///
@@ -31,7 +32,7 @@ impl Number {
     #[must_use]
     pub fn from_literal<'l>(literal: impl Into<LiteralRef<'l>>) -> Option<Number> {
         let literal = literal.into();
-        let text = literal.value().trim_matches([' ', '\t', '\r', '\n']);
+        let text = collapsed(literal.value());
         let datatype = literal.datatype();
         let value = if is_integer_datatype(datatype) {
             Value::Decimal(DecimalNumber::parse_integer(text)?)

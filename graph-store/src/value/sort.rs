@@ -7,6 +7,7 @@ use oxrdf::{LiteralRef, TermRef};
 use oxsdatatypes::{Date, DateTime, Decimal, GYear, GYearMonth, Time};
 use soml_core::datatype::Scalar;
 
+use super::lexical::collapsed;
 use super::number::Number;
 
 /// A value that can be sorted. Missing values come first.
@@ -89,6 +90,7 @@ fn of_literal(scalar: Scalar, literal: LiteralRef<'_>) -> Option<SortValue> {
     if literal.datatype().as_str() != scalar.datatype_iri() {
         return None;
     }
+    let text = collapsed(text);
     match scalar {
         Scalar::Boolean => match text {
             "true" | "1" => Some(SortValue::Boolean(true)),

@@ -1,6 +1,6 @@
 //! Dates and times as milliseconds, and the one form in which filters write them.
 
-use graph_store::value::{SortValue, is_lexical, sort_value};
+use graph_store::value::{SortValue, collapsed, is_lexical, sort_value};
 use oxrdf::{Literal, NamedNode, Term};
 use oxsdatatypes::{Decimal, Integer};
 use soml_core::datatype::Scalar;
@@ -37,7 +37,7 @@ pub fn millis_of_term(scalar: Scalar, term: &Term) -> Option<i64> {
 
 /// Returns the first day of a year or a month, which stands for it.
 fn first_day(scalar: Scalar, literal: &Literal, day: &str) -> Option<Term> {
-    let text = literal.value();
+    let text = collapsed(literal.value());
     let is_value = literal.datatype().as_str() == scalar.datatype_iri() && is_lexical(scalar, text);
     if !is_value {
         return None;

@@ -26,7 +26,7 @@ pub(super) struct Infer {
     #[arg(
         long,
         value_name = "URL",
-        conflicts_with_all = ["data", "base", "data_format", "strict"]
+        conflicts_with_all = ["data", "base", "data_format", "context", "strict"]
     )]
     store: Option<String>,
     /// Identifier of the schema.

@@ -12,8 +12,8 @@ use super::{CliError, Console};
 use crate::config::Settings;
 use crate::demo::Demo;
 use crate::load::{
-    DataFiles, DataFormat, LoadError, LoadObserver, LoadOptions, LoadSummary, LoadTarget,
-    data_files, load_embedded, load_files, read_text,
+    ContextFile, DataFiles, DataFormat, LoadError, LoadObserver, LoadOptions, LoadSummary,
+    LoadTarget, data_files, load_embedded, load_files, read_text,
 };
 use crate::render::{self, Style};
 use crate::schema::{UsableSchema, check_with, served_api};
@@ -45,6 +45,9 @@ pub(super) struct Reading {
     /// Syntax of the data [default: by the extension of each file].
     #[arg(long, value_name = "FORMAT")]
     data_format: Option<DataFormat>,
+    /// File for a remote `@context` of JSON-LD, which is never fetched; can be repeated.
+    #[arg(long, value_name = "URL=FILE")]
+    context: Vec<ContextFile>,
     /// Fails at the first malformed statement or language tag in the data.
     #[arg(long)]
     strict: bool,
@@ -253,6 +256,7 @@ impl Reading {
         LoadOptions {
             base: self.base.clone(),
             format: self.data_format,
+            contexts: self.context.clone(),
             strict: self.strict,
             ..LoadOptions::default()
         }

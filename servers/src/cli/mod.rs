@@ -307,6 +307,7 @@ impl CliError {
                 Some(error.code())
             }
             CliError::Load(LoadError::Image(error)) => Some(image_code(error)),
+            CliError::Load(error) => error.code(),
             CliError::TokenKeysMissing => Some(code::TOKEN_KEYS_MISSING),
             CliError::Verifier(VerifierError::Key(_)) => Some(code::TOKEN_KEY_INVALID),
             _ => None,

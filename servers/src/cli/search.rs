@@ -17,12 +17,13 @@ use super::{CliError, Console, Exit};
 use crate::search::{Engines, Storage, indexer_options, service_options};
 
 /// Flags about a schema and data, which a running service has of its own.
-const NO_DATA: [&str; 8] = [
+const NO_DATA: [&str; 9] = [
     "demo",
     "schema",
     "data",
     "base",
     "data_format",
+    "context",
     "strict",
     "config",
     "set",

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use oxigraph::io::{JsonLdProfileSet, RdfFormat};
 
-use super::documents::{Guard, JSON_TOKEN_BYTES, JsonGuard};
+use super::documents::JSON_TOKEN_BYTES;
 use super::statements::TOKEN_BYTES;
 
 /// A syntax of RDF data.
@@ -20,7 +20,7 @@ pub enum DataFormat {
     NTriples,
     /// N-Quads.
     NQuads,
-    /// JSON-LD; a remote `@context` is never fetched.
+    /// JSON-LD; a remote `@context` is read from a file, and never fetched.
     JsonLd,
     /// RDF/XML.
     RdfXml,
@@ -55,11 +55,6 @@ impl DataFormat {
             .join(", ")
     }
 
-    /// Tells whether reading can go on after a malformed statement.
-    pub(super) fn recovers(self) -> bool {
-        !matches!(self, DataFormat::JsonLd | DataFormat::RdfXml)
-    }
-
     /// Tells whether a dot ends a statement, on whatever line.
     pub(super) fn is_terse(self) -> bool {
         matches!(self, DataFormat::Turtle | DataFormat::TriG)
@@ -75,15 +70,6 @@ impl DataFormat {
         match self {
             DataFormat::JsonLd => JSON_TOKEN_BYTES,
             _ => TOKEN_BYTES,
-        }
-    }
-
-    /// Returns the bounds on a document.
-    pub(super) fn guard(self) -> Guard {
-        match self {
-            DataFormat::JsonLd => Guard::Json(JsonGuard::default()),
-            DataFormat::RdfXml => Guard::Xml(Box::default()),
-            _ => Guard::None,
         }
     }
 

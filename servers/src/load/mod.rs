@@ -4,7 +4,11 @@
 //! all or nothing.
 //! The treatment of malformed data is described in `docs/loading.md`.
 
+mod base;
 mod check;
+pub mod code;
+mod contexts;
+mod directives;
 mod documents;
 mod files;
 mod format;
@@ -13,10 +17,14 @@ mod report;
 mod sink;
 mod source;
 mod spelling;
+mod stand_ins;
 mod statements;
+mod terms;
 mod tokens;
 mod xml;
+mod xml_attributes;
 mod xml_literals;
+mod xml_tags;
 
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
@@ -26,6 +34,8 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Instant;
 
+use contexts::Contexts;
+pub use contexts::{ContextFile, NoContextFile};
 pub use files::{DataFiles, data_files};
 pub use format::{DataFormat, UnknownFormat};
 use parse::{Input, Parsed};
@@ -46,6 +56,8 @@ pub struct LoadOptions {
     pub base: Option<String>,
     /// Syntax of all files; by default given by the extension of each file.
     pub format: Option<DataFormat>,
+    /// Files for the remote contexts of JSON-LD, which are never fetched.
+    pub contexts: Vec<ContextFile>,
     /// Makes malformed statements and language tags fatal.
     pub strict: bool,
     /// Ends the load early with [`LoadError::Stopped`] once it is true.
@@ -69,13 +81,15 @@ pub trait LoadObserver {
 /// # Errors
 ///
 /// Fails on the first file that cannot be read or that is cut off, on a malformed JSON-LD or RDF/XML
-/// document, and with [`LoadOptions::strict`] on the first finding; the store is unchanged then.
+/// document, where all statements of all files are malformed, and with [`LoadOptions::strict`] on the first
+/// finding; the store is unchanged then.
 pub fn load_files(
     store: &dyn LoadTarget,
     files: &[PathBuf],
     options: &LoadOptions,
     observer: &mut dyn LoadObserver,
 ) -> Result<LoadSummary, LoadError> {
+    let contexts = Contexts::new(&options.contexts);
     let mut load = Load::begin(store, options, observer)?;
     for path in files {
         let format = options
@@ -94,6 +108,7 @@ pub fn load_files(
                 path,
                 format,
                 base: base.as_deref(),
+                contexts: &contexts,
             },
             move |path| source::open(path, meter),
         )?;
@@ -146,6 +161,7 @@ pub fn load_embedded(
             path,
             format,
             base: Some(&base),
+            contexts: &Contexts::new(&options.contexts),
         },
         move |_| source::from_reader(data),
     )?;
@@ -186,7 +202,8 @@ impl<'a> Load<'a> {
         open: impl FnOnce(&Path) -> io::Result<Box<dyn BufRead>> + Send,
     ) -> Result<(), LoadError> {
         let (sender, receiver) = sync_channel(QUEUE);
-        let before = self.summary.statements + self.summary.statements_skipped;
+        let before = self.summary.statements;
+        let skipped_before = self.summary.statements_skipped;
         let looks_for_lost = !self.sink.keeps_lexical_forms();
         thread::scope(|scope| {
             let reading = scope.spawn(move || {
@@ -206,12 +223,16 @@ impl<'a> Load<'a> {
             false => error,
         })?;
         self.summary.files += 1;
-        if self.summary.statements + self.summary.statements_skipped == before {
+        if self.summary.statements == before {
+            let message = match self.summary.statements_skipped - skipped_before {
+                0 => "the file has no statements",
+                _ => "nothing of the file could be read",
+            };
             self.observer.finding(&Finding {
                 file: input.path.to_owned(),
                 line: None,
                 kind: FindingKind::NoStatements,
-                message: "the file has no statements".to_owned(),
+                message: message.to_owned(),
             });
         }
         self.observer.file_read(self.summary.files);
@@ -256,6 +277,11 @@ impl<'a> Load<'a> {
         } = self;
         if meter.stop.load(Ordering::Relaxed) {
             return Err(LoadError::Stopped);
+        }
+        if summary.statements == 0 && summary.statements_skipped > 0 {
+            return Err(LoadError::NothingRead {
+                statements: summary.statements_skipped,
+            });
         }
         summary.added = sink.commit()?;
         summary.elapsed = started.elapsed();

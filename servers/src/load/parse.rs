@@ -9,12 +9,18 @@ use std::sync::mpsc::SyncSender;
 use oxigraph::io::{RdfParseError, RdfParser, RdfSyntaxError};
 use oxigraph::model::Quad;
 
-use super::check::{BlankNodes, Fault, check};
+use super::base::{Base, plain_base};
+use super::check::{BlankNodes, Check, Fault};
+use super::contexts::Contexts;
+use super::documents::{Guard, JsonGuard};
 use super::format::DataFormat;
 use super::report::{Finding, FindingKind, LoadError};
 use super::source::{LineByLine, ReadPosition, Refused};
 use super::spelling::is_lost;
-use super::statements::{Meaning, Recovery, Statements};
+use super::stand_ins::StandIns;
+use super::statements::{Form, Meaning, Recovery, Statements};
+use super::terms::Terms;
+use super::xml::XmlGuard;
 
 /// Statements handed on at once: enough that the hand-over costs nothing.
 const BATCH: usize = 4096;
@@ -35,6 +41,8 @@ pub(super) struct Input<'a> {
     pub(super) format: DataFormat,
     /// Base of relative IRIs; without one they are malformed.
     pub(super) base: Option<&'a str>,
+    /// Documents for remote contexts of JSON-LD.
+    pub(super) contexts: &'a Contexts,
 }
 
 /// Why reading ends before the end of the file.
@@ -53,18 +61,44 @@ pub(super) fn parse(
     looks_for_lost: bool,
     out: &SyncSender<Parsed>,
 ) -> Result<(), LoadError> {
-    let parser = parser(input)?;
-    let result = if input.format.recovers() {
-        let text = Statements::new(source, input.format.is_terse(), input.format.has_blocks());
-        let mut sender = Sender::new(input, out, text.place());
-        sender.looks_for_lost = looks_for_lost;
-        sender.recovery = Some(text.recovery());
-        sender.read(parser.for_reader(text))
-    } else {
-        let text = LineByLine::new(source, input.format.guard());
-        let mut sender = Sender::new(input, out, text.place());
-        sender.looks_for_lost = looks_for_lost;
-        sender.read(parser.for_reader(text))
+    let stand_ins = Rc::new(StandIns::new());
+    let base = input.base.map(|base| {
+        Base::new(base).map_err(|_| LoadError::BaseInvalid {
+            iri: base.to_owned(),
+        })
+    });
+    let base = base.transpose()?;
+    let result = match input.format {
+        DataFormat::JsonLd => {
+            let text = LineByLine::new(source, Guard::Json(JsonGuard::default()));
+            let mut sender = Sender::new(input, out, text.place());
+            sender.looks_for_lost = looks_for_lost;
+            let loader = input.contexts.loader();
+            sender.read(parser(input)?.for_reader(text).with_document_loader(loader))
+        }
+        DataFormat::RdfXml => {
+            let guard = XmlGuard::new(base, Rc::clone(&stand_ins));
+            let text = LineByLine::new(source, Guard::Xml(Box::new(guard)));
+            let mut sender = Sender::new(input, out, text.place());
+            sender.looks_for_lost = looks_for_lost;
+            sender.check.stand_ins = Some(stand_ins);
+            sender.read(parser(input)?.for_reader(text))
+        }
+        _ => {
+            let form = Form {
+                terse: input.format.is_terse(),
+                graphs: input.format.has_blocks(),
+            };
+            // Lines have no relative IRIs.
+            let base = base.filter(|_| form.terse);
+            let terms = Terms::new(Rc::clone(&stand_ins), base);
+            let text = Statements::new(source, form, terms);
+            let mut sender = Sender::new(input, out, text.place());
+            sender.looks_for_lost = looks_for_lost;
+            sender.check.stand_ins = Some(stand_ins);
+            sender.recovery = Some(text.recovery());
+            sender.read(parser(input)?.for_reader(text))
+        }
     };
     match result {
         Err(Ended::Failed(error)) => Err(error),
@@ -73,16 +107,24 @@ pub(super) fn parse(
     }
 }
 
+/// Returns the parser of a file: a strict one, except for JSON-LD, whose strict parser refuses valid
+/// documents for the order of their keys, and drops malformed IRIs and their triples without an error.
 fn parser(input: &Input<'_>) -> Result<RdfParser, LoadError> {
-    let parser = RdfParser::from_format(input.format.rdf_format()).lenient();
-    match input.base {
-        None => Ok(parser),
-        Some(base) => parser
-            .with_base_iri(base)
-            .map_err(|_| LoadError::BaseInvalid {
-                iri: base.to_owned(),
-            }),
-    }
+    let parser = RdfParser::from_format(input.format.rdf_format());
+    let is_json = input.format == DataFormat::JsonLd;
+    let parser = if is_json { parser.lenient() } else { parser };
+    let Some(base) = input.base else {
+        return Ok(parser);
+    };
+    let given = match is_json {
+        true => plain_base(base),
+        false => base.into(),
+    };
+    parser
+        .with_base_iri(given)
+        .map_err(|_| LoadError::BaseInvalid {
+            iri: base.to_owned(),
+        })
 }
 
 struct Sender<'a> {
@@ -91,6 +133,7 @@ struct Sender<'a> {
     place: Rc<ReadPosition>,
     /// For syntaxes in which reading goes on after a malformed statement.
     recovery: Option<Rc<RefCell<Recovery>>>,
+    check: Check,
     blank_nodes: BlankNodes,
     batch: Vec<Quad>,
     looks_for_lost: bool,
@@ -104,6 +147,7 @@ impl<'a> Sender<'a> {
             out,
             place,
             recovery: None,
+            check: Check { stand_ins: None },
             blank_nodes: BlankNodes::new(),
             batch: Vec::with_capacity(BATCH),
             looks_for_lost: false,
@@ -135,7 +179,7 @@ impl<'a> Sender<'a> {
 
     fn statement(&mut self, mut quad: Quad) -> Result<(), Ended> {
         let line = self.place.take_line();
-        match check(&quad) {
+        match self.check.check(&mut quad) {
             Ok(()) => {}
             Err(Fault::LanguageTag(message)) => {
                 self.finding(Some(line), FindingKind::LanguageTagKept, message)?;

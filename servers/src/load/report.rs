@@ -5,7 +5,10 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use graph_store::image::ImageError;
+use graphql_service::ErrorCode;
 use oxigraph::store::StorageError;
+
+use super::code;
 
 /// Something wrong in a data file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +30,7 @@ pub enum FindingKind {
     LanguageTagKept,
     /// A malformed statement; it is skipped.
     StatementSkipped,
-    /// A file without any statement.
+    /// A file without any statement that could be read.
     NoStatements,
 }
 
@@ -189,6 +192,16 @@ pub enum LoadError {
     /// The document is malformed, and parsing cannot continue in this syntax.
     #[error("{0}")]
     Document(String),
+    /// All statements of all files are malformed.
+    #[error(
+        "nothing of the data could be read: all statements are malformed ({} found); --data-format names \
+         the syntax of files whose extension does not tell it",
+        thousands(*statements)
+    )]
+    NothingRead {
+        /// How many malformed statements were found.
+        statements: u64,
+    },
     /// A finding, with `--strict`.
     #[error("{0}")]
     Strict(Finding),
@@ -204,6 +217,28 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
     },
+}
+
+impl LoadError {
+    /// Returns the stable code of an error of the data or of what names them; `None` for those of the store
+    /// and of the program.
+    #[must_use]
+    pub fn code(&self) -> Option<ErrorCode> {
+        Some(match self {
+            LoadError::Document(_) | LoadError::Strict(_) => code::LOAD_MALFORMED,
+            LoadError::CutOff { .. } => code::LOAD_CUT_OFF,
+            LoadError::TokenTooLong { .. } => code::LOAD_LIMIT,
+            LoadError::NothingRead { .. } => code::LOAD_NOTHING_READ,
+            LoadError::FormatUnknown { .. }
+            | LoadError::BaseInvalid { .. }
+            | LoadError::FolderEmpty { .. } => code::LOAD_FILES,
+            LoadError::Read { .. } => code::LOAD_UNREADABLE,
+            LoadError::Stopped
+            | LoadError::Store(_)
+            | LoadError::Image(_)
+            | LoadError::Parser { .. } => return None,
+        })
+    }
 }
 
 #[cfg(test)]

@@ -44,13 +44,17 @@ const FOREIGN: &[(&[u8], &str)] = &[
         "the file is compressed by bzip2; unpack it, or use gzip",
     ),
     (b"PK\x03\x04", "the file is a ZIP archive; unpack it"),
+    (
+        b"version https://git-lfs.github.com/spec/",
+        "the file is a pointer of Git LFS, and not the data; fetch them by `git lfs pull`",
+    ),
 ];
 
 const UTF_16: &str = "the file is in UTF-16; convert it to UTF-8";
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// As many bytes as tell what a file is.
-const HEAD_BYTES: u64 = 8;
+const HEAD_BYTES: u64 = 64;
 
 /// Why a text is refused, in an error of its reader.
 #[derive(Debug, thiserror::Error)]
@@ -205,9 +209,13 @@ pub(super) struct LineByLine<R> {
     line: u64,
     piece_bytes: u64,
     place: Rc<ReadPosition>,
+    /// The line as it is in the file.
+    text: Vec<u8>,
+    /// What is handed on of it.
     piece: Vec<u8>,
     given: usize,
     at_line_start: bool,
+    has_ended: bool,
 }
 
 impl<R: BufRead> LineByLine<R> {
@@ -218,9 +226,11 @@ impl<R: BufRead> LineByLine<R> {
             line: 0,
             piece_bytes: PIECE_BYTES,
             place: Rc::default(),
+            text: Vec::new(),
             piece: Vec::new(),
             given: 0,
             at_line_start: true,
+            has_ended: false,
         }
     }
 
@@ -229,28 +239,37 @@ impl<R: BufRead> LineByLine<R> {
     }
 }
 
+impl<R: BufRead> LineByLine<R> {
+    fn advance(&mut self) -> io::Result<()> {
+        self.piece.clear();
+        self.text.clear();
+        self.given = 0;
+        let mut text = self.inner.by_ref().take(self.piece_bytes);
+        if text.read_until(b'\n', &mut self.text)? == 0 {
+            self.has_ended = true;
+            return self.guard.end(&mut self.piece);
+        }
+        self.line += u64::from(self.at_line_start);
+        let begins = self.at_line_start.then_some(self.text.as_slice());
+        let first = self.text.iter().find(|byte| !byte.is_ascii_whitespace());
+        let has_content = !matches!(first, None | Some(b'#'));
+        self.place.enter(self.line, begins, has_content);
+        self.guard.pass(&self.text, &mut self.piece)?;
+        self.at_line_start = self.text.ends_with(b"\n");
+        // Parsers read a token anew whenever more of it arrives.
+        self.piece_bytes = match self.at_line_start {
+            true => PIECE_BYTES,
+            false => (self.piece_bytes * 2).min(MAX_PIECE_BYTES),
+        };
+        Ok(())
+    }
+}
+
 impl<R: BufRead> Read for LineByLine<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.given == self.piece.len() {
-            self.piece.clear();
-            self.given = 0;
-            let mut text = self.inner.by_ref().take(self.piece_bytes);
-            text.read_until(b'\n', &mut self.piece)?;
-            if self.piece.is_empty() {
-                return Ok(0);
-            }
-            self.line += u64::from(self.at_line_start);
-            let begins = self.at_line_start.then_some(self.piece.as_slice());
-            let first = self.piece.iter().find(|byte| !byte.is_ascii_whitespace());
-            let has_content = !matches!(first, None | Some(b'#'));
-            self.place.enter(self.line, begins, has_content);
-            self.guard.look(&self.piece)?;
-            self.at_line_start = self.piece.ends_with(b"\n");
-            // Parsers read a token anew whenever more of it arrives.
-            self.piece_bytes = match self.at_line_start {
-                true => PIECE_BYTES,
-                false => (self.piece_bytes * 2).min(MAX_PIECE_BYTES),
-            };
+        // A tag is handed on when it is whole, so that a line may leave nothing to hand on.
+        while self.given == self.piece.len() && !self.has_ended {
+            self.advance()?;
         }
         let n = (&self.piece[self.given..]).read(buffer)?;
         self.given += n;

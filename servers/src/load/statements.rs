@@ -5,7 +5,11 @@
 //! file, and the graph that a statement stands in is forgotten. So they are given
 //!
 //! - nothing but whole tokens, so that none is read twice;
-//! - one byte that begins no token in place of a token that is malformed;
+//! - one byte that begins no token in place of a token that is malformed, together with the name that
+//!   it is written to without a space, so that no name is kept that was cut;
+//! - a well-formed term in place of an IRI or a language tag that is malformed on its own
+//!   ([`StandIns`](super::stand_ins::StandIns));
+//! - no `VERSION`, since what it announces shows where it is used;
 //! - after a malformed statement, what brings them back to where statements begin, inside the same
 //!   graph.
 
@@ -14,8 +18,10 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
 
+use super::directives::{Declares, Directive, VERSIONS};
 use super::source::{PIECE_BYTES, ReadPosition};
-use super::tokens::{Part, Scanner};
+use super::terms::{Terms, Written};
+use super::tokens::{NO_PUNCTUATION, Part, Scanner, is_word};
 
 /// Maximum size of a token; the buffers of the parsers hold 16 MiB.
 pub(super) const TOKEN_BYTES: usize = 15 << 20;
@@ -116,6 +122,15 @@ enum Graph {
     Anonymous,
 }
 
+/// Which of the syntaxes the text is in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Form {
+    /// Whether a dot ends a statement: Turtle and TriG.
+    pub(super) terse: bool,
+    /// Whether statements stand in blocks of graphs: TriG.
+    pub(super) graphs: bool,
+}
+
 /// Gives the text statement by statement, and a statement line by line.
 pub(super) struct Statements<R> {
     inner: R,
@@ -137,6 +152,8 @@ pub(super) struct Statements<R> {
     place: Rc<ReadPosition>,
     recovery: Rc<RefCell<Recovery>>,
     statement: Statement,
+    terms: Terms,
+    adjacent: Option<Adjacent>,
     graph: Graph,
     /// Leaves out everything up to the end of the graph block.
     skipping: bool,
@@ -144,6 +161,20 @@ pub(super) struct Statements<R> {
     at_line_start: bool,
     is_done: bool,
 }
+
+/// The token that ends where the next part begins.
+#[derive(Clone, Copy, Debug)]
+struct Adjacent {
+    /// Where it begins in the piece.
+    start: usize,
+    kind: Written,
+}
+
+const CUT_LITERAL: &str =
+    "text follows a literal without a space; a quote inside a literal is written `\\\"`";
+const CUT_TAG: &str = "malformed language tag: it has letters, digits and hyphens";
+const CUT_NAME: &str = "a language tag follows a name; a literal is written in quotes";
+const NO_VERSION: &str = "VERSION is followed by \"1.1\", \"1.2\" or \"1.2-basic\"";
 
 /// The statement that is being read.
 #[derive(Debug, Default)]
@@ -157,8 +188,9 @@ struct Statement {
     depth: u64,
     /// Bytes of the file that the parser is not given.
     left_out: u64,
-    /// Ends with its IRI.
-    is_directive: bool,
+    /// Open parentheses.
+    lists: u64,
+    directive: Option<Directive>,
     /// Ends with the line, since its last token is not closed.
     ends_with_line: bool,
     /// The next byte belongs to another statement.
@@ -166,11 +198,14 @@ struct Statement {
 }
 
 impl<R: BufRead> Statements<R> {
-    pub(super) fn new(inner: R, terse: bool, graphs: bool) -> Self {
+    pub(super) fn new(inner: R, form: Form, terms: Terms) -> Self {
+        let Form { terse, graphs } = form;
         Statements {
             inner,
             terse,
             graphs,
+            terms,
+            adjacent: None,
             scanner: Scanner::new(terse),
             raw: Vec::new(),
             start: 0,
@@ -204,6 +239,7 @@ impl<R: BufRead> Statements<R> {
         self.handed += self.piece.len() as u64;
         self.piece.clear();
         self.given = 0;
+        self.adjacent = None;
         if self.statement.is_over {
             self.end_statement();
         }
@@ -217,7 +253,7 @@ impl<R: BufRead> Statements<R> {
                     self.end();
                     break;
                 }
-                if self.piece.len() >= PIECE_BYTES as usize {
+                if self.piece.len() >= PIECE_BYTES as usize && self.adjacent.is_none() {
                     break;
                 }
                 self.read_more()?;
@@ -263,10 +299,14 @@ impl<R: BufRead> Statements<R> {
         self.start += length;
         self.statement.bytes += length as u64;
         if part == Part::LineEnd {
+            if !self.terse && self.declares(Declares::Version) && self.statement.tokens == 1 {
+                self.no_version(self.start);
+            }
             self.end_line();
             return Ok(true);
         }
         self.at_line_start = false;
+        let adjacent = self.adjacent.take();
         match part {
             Part::LineEnd | Part::Comment => {}
             Part::CutOff => {
@@ -278,16 +318,18 @@ impl<R: BufRead> Statements<R> {
             }
             Part::Blank => self.hand_on(from),
             _ if self.skipping && part != Part::Punctuation(b'}') => self.leave_out(from),
+            Part::Punctuation(b'^') if matches!(adjacent, Some(of) if of.kind != Written::Literal) =>
+            {
+                self.malformed(from, NO_PUNCTUATION, adjacent);
+            }
             Part::Punctuation(byte) => return Ok(self.punctuation(byte, from)),
             Part::Text => {
-                self.break_line(length);
-                self.directive(from);
-                self.token(from);
+                self.text(from, adjacent);
                 return Ok(self.statement.is_over);
             }
-            Part::Malformed(message) => self.malformed(from, message),
+            Part::Malformed(message) => self.malformed(from, message, adjacent),
             Part::Unclosed(message) => {
-                self.malformed(from, message);
+                self.malformed(from, message, adjacent);
                 self.statement.ends_with_line |= self.statement.depth == 0;
             }
         }
@@ -309,16 +351,25 @@ impl<R: BufRead> Statements<R> {
             0 => Vec::new(),
             _ => std::mem::take(&mut self.last_token),
         });
+        let is_left_out = self.declares(Declares::Version) && byte == b'.';
         match self.skipping {
             true => self.leave_out(from),
-            false => self.token(from),
+            false if is_left_out => {}
+            false => {
+                self.token(from);
+            }
         }
         self.skipping &= byte != b'}';
+        let Statement { depth, lists, .. } = &mut self.statement;
         match byte {
-            b'.' => {}
-            b'(' | b'[' => self.statement.depth += 1,
-            b')' | b']' => self.statement.depth = self.statement.depth.saturating_sub(1),
+            b'(' | b'[' => *depth += 1,
+            b')' | b']' => *depth = depth.saturating_sub(1),
             b'}' => self.graph = Graph::None,
+            _ => {}
+        }
+        match byte {
+            b'(' => *lists += 1,
+            b')' => *lists = lists.saturating_sub(1),
             _ => {}
         }
         if let Some(name) = name {
@@ -343,29 +394,114 @@ impl<R: BufRead> Statements<R> {
         true
     }
 
-    /// Hands a token on.
-    fn token(&mut self, from: usize) {
-        self.begin_token();
-        let token = self.raw.get(from..self.start).unwrap_or_default();
-        if self.graphs && self.graph == Graph::None {
-            self.last_token.clear();
-            self.last_token.extend_from_slice(token);
+    /// Takes a token that is well-formed on its own.
+    fn text(&mut self, from: usize, adjacent: Option<Adjacent>) {
+        if self.statement.tokens == 0 {
+            let token = self.raw.get(from..self.start).unwrap_or_default();
+            self.statement.directive = Directive::new(token);
         }
-        if matches!(token.first(), Some(b'"' | b'\'')) {
-            self.line += line_feeds(token) as u64;
+        if self.declares(Declares::Version) {
+            return self.version(from);
         }
-        self.hand_on(from);
+        if let Some(fault) = self.cut(from, adjacent) {
+            return self.malformed(from, fault, adjacent);
+        }
+        if adjacent.is_none() {
+            self.break_line(self.start - from);
+        }
+        let start = self.piece.len();
+        let kind = self.token(from);
+        self.adjacent = match kind {
+            Written::Malformed(message) => return self.malformed(from, message, adjacent),
+            Written::Iri => None,
+            kind => Some(Adjacent { start, kind }),
+        };
+        let directive = self.statement.directive;
+        let ends_directive = self.terse && directive.is_some_and(|directive| directive.is_sparql);
+        self.statement.is_over |= ends_directive && kind == Written::Iri;
     }
 
-    /// Notices directives that end without a dot, as SPARQL has them.
-    fn directive(&mut self, from: usize) {
+    fn declares(&self, what: Declares) -> bool {
+        let directive = self.statement.directive;
+        directive.is_some_and(|directive| directive.declares == what)
+    }
+
+    /// Returns what is wrong where the token and the one before it have no space between them: the
+    /// parser would keep the first, which is a part of something else.
+    fn cut(&self, from: usize, adjacent: Option<Adjacent>) -> Option<&'static str> {
         let token = self.raw.get(from..self.start).unwrap_or_default();
-        let is_name = |name: &&[u8]| token.eq_ignore_ascii_case(name);
-        if self.statement.tokens == 0 {
-            self.statement.is_directive = [&b"prefix"[..], b"base"].iter().any(is_name);
+        let begins_word = token.first().is_some_and(|byte| is_word(*byte));
+        match adjacent?.kind {
+            // In a list, a space may be missing there.
+            Written::Literal if self.statement.lists > 0 || token.starts_with(b"_:") => None,
+            Written::Literal if begins_word => Some(CUT_LITERAL),
+            Written::Tag if begins_word => Some(CUT_TAG),
+            Written::Name if token.first() == Some(&b'@') => Some(CUT_NAME),
+            _ => None,
         }
-        let is_iri = token.first() == Some(&b'<');
-        self.statement.is_over |= self.terse && self.statement.is_directive && is_iri;
+    }
+
+    /// Takes a token of a directive that announces a version, which the parser does not know.
+    fn version(&mut self, from: usize) {
+        let token = self.raw.get(from..self.start).unwrap_or_default();
+        let version = match token {
+            [b'"', version @ .., b'"'] | [b'\'', version @ .., b'\''] => Some(version),
+            _ => None,
+        };
+        let is_sparql = self
+            .statement
+            .directive
+            .is_some_and(|directive| directive.is_sparql);
+        match (self.statement.tokens, version) {
+            (0, _) => self.begin_token(),
+            (1, Some(version)) if VERSIONS.contains(&version) => {
+                self.begin_token();
+                self.statement.is_over |= self.terse && is_sparql;
+            }
+            (1, _) if is_sparql && self.statement.line < self.line => self.no_version(from),
+            (tokens, _) => {
+                self.malformed(from, NO_VERSION, None);
+                self.statement.ends_with_line |= is_sparql && tokens == 1;
+            }
+        }
+    }
+
+    /// Ends a directive that lacks its version; what begins at `from` is read next.
+    fn no_version(&mut self, from: usize) {
+        self.statement.bytes -= (self.start - from) as u64;
+        self.start = from;
+        self.statement.left_out += b"VERSION".len() as u64;
+        self.malformed(from, NO_VERSION, None);
+        self.statement.is_over = true;
+    }
+
+    /// Hands a token on, or what the parser reads in its place.
+    fn token(&mut self, from: usize) -> Written {
+        let token = self.raw.get(from..self.start).unwrap_or_default();
+        let is_first = self.statement.tokens == 0;
+        let (kind, other) = match is_first && token.first() == Some(&b'@') {
+            true => (Written::Name, None),
+            false => self.terms.read(token),
+        };
+        if matches!(kind, Written::Malformed(_)) {
+            return kind;
+        }
+        if kind == Written::Iri && self.declares(Declares::Base) {
+            self.terms.set_base(token);
+        }
+        let handed = other.as_deref().unwrap_or(token);
+        if self.graphs && self.graph == Graph::None {
+            self.last_token.clear();
+            self.last_token.extend_from_slice(handed);
+        }
+        self.line_bytes += handed.len();
+        self.piece.extend_from_slice(handed);
+        let breaks = line_feeds(token) as u64;
+        self.begin_token();
+        if kind == Written::Literal {
+            self.line += breaks;
+        }
+        kind
     }
 
     /// Ends a line that becomes too long with the next token.
@@ -385,11 +521,20 @@ impl<R: BufRead> Statements<R> {
         self.statement.tokens += 1;
     }
 
-    /// Hands on a byte at which the parser fails, in place of a token.
-    fn malformed(&mut self, from: usize, message: &'static str) {
+    /// Hands on a byte at which the parser fails, in place of a token and of the one that it is written
+    /// to.
+    fn malformed(&mut self, from: usize, message: &'static str, adjacent: Option<Adjacent>) {
         self.begin_token();
+        if let Some(Adjacent { start, .. }) = adjacent {
+            self.statement.left_out += (self.piece.len() - start) as u64;
+            self.piece.truncate(start);
+        }
         let offset = self.offset();
-        let line = self.line;
+        let line = match message {
+            // It may be noticed on another line.
+            NO_VERSION => self.statement.line,
+            _ => self.line,
+        };
         let malformed = Malformed { line, message };
         let mut recovery = self.recovery.borrow_mut();
         recovery.replaced.push_back((offset, Some(malformed)));

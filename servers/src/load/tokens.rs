@@ -6,6 +6,17 @@
 
 use std::str;
 
+/// What stands between tokens in Turtle and TriG.
+const PUNCTUATION: &[u8] = b".,;[](){}^";
+
+pub(super) const NO_PUNCTUATION: &str = "unexpected character; in a name it is written with `\\` before it, or the IRI \
+                              is written out in `<…>`";
+
+const RDF_12: &str =
+    "triple terms, reified triples and annotations are of RDF 1.2, which is not read";
+
+const NO_NUMBER: &str = "malformed number; a date or another value is written in quotes";
+
 /// A stretch of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
@@ -19,7 +30,7 @@ pub(super) enum Part {
     Punctuation(u8),
     /// A name, number, keyword, IRI, literal or language tag.
     Text,
-    /// A literal or an IRI that is closed and malformed.
+    /// A token that is malformed and whose end is known.
     Malformed(&'static str),
     /// A literal or an IRI that its line does not close.
     Unclosed(&'static str),
@@ -82,6 +93,9 @@ impl Scanner {
         self.seen = 0;
         let part = match self.fault.take() {
             Some(fault) if part == Part::Text => Part::Malformed(fault),
+            _ if part == Part::Text && self.terse && is_no_number(text.get(..length)?) => {
+                Part::Malformed(NO_NUMBER)
+            }
             _ if part == Part::Text && !is_utf8(text.get(..length)?) => {
                 Part::Malformed("invalid UTF-8")
             }
@@ -111,13 +125,18 @@ impl Scanner {
             b'"' => self.literal(text, ended, first)?,
             b'\'' if self.terse => self.literal(text, ended, first)?,
             b'<' => match at(1)? {
-                b'<' => return Some(Some((2, Part::Punctuation(0)))),
+                b'<' => return Some(Some((2, Part::Malformed(RDF_12)))),
                 _ => Mode::Iri,
             },
-            b'{' if at(1)? == b'|' => return Some(Some((2, Part::Punctuation(0)))),
-            b'|' if at(1)? == b'}' => return Some(Some((2, Part::Punctuation(0)))),
+            b'{' if at(1)? == b'|' => return Some(Some((2, Part::Malformed(RDF_12)))),
+            b'|' if at(1)? == b'}' => return Some(Some((2, Part::Malformed(RDF_12)))),
+            b'^' if at(1)? == b'^' => return Some(Some((2, Part::Punctuation(first)))),
+            b'^' => return Some(Some((1, Part::Malformed(NO_PUNCTUATION)))),
             b'.' if self.terse && at(1)?.is_ascii_digit() => Mode::Word,
             _ if is_word(first) => Mode::Word,
+            _ if self.terse && !PUNCTUATION.contains(&first) => {
+                return Some(Some((1, Part::Malformed(NO_PUNCTUATION))));
+            }
             _ => return Some(Some((1, Part::Punctuation(first)))),
         };
         self.mode = mode;
@@ -257,11 +276,44 @@ fn comment(text: &[u8]) -> Option<(usize, Part)> {
     }
 }
 
+/// Returns whether `token` begins as a number and is none: what the parser would read as a number and
+/// something else.
+fn is_no_number(token: &[u8]) -> bool {
+    matches!(token, [b'0'..=b'9' | b'+' | b'-' | b'.', ..]) && !is_number(token)
+}
+
+/// Returns whether `token` is an INTEGER, DECIMAL or DOUBLE of
+/// [Turtle](https://www.w3.org/TR/turtle/#grammar-production-INTEGER).
+fn is_number(token: &[u8]) -> bool {
+    let digits = |text: &[u8]| text.iter().take_while(|b| b.is_ascii_digit()).count();
+    let unsigned = |text: &[u8]| usize::from(matches!(text.first(), Some(b'+' | b'-')));
+    let mut rest = token.get(unsigned(token)..).unwrap_or_default();
+    let whole = digits(rest);
+    rest = rest.get(whole..).unwrap_or_default();
+    let mut fraction = 0;
+    let has_point = rest.first() == Some(&b'.');
+    if has_point {
+        rest = rest.get(1..).unwrap_or_default();
+        fraction = digits(rest);
+        rest = rest.get(fraction..).unwrap_or_default();
+    }
+    match rest {
+        [] => fraction > 0 || whole > 0 && !has_point,
+        [b'e' | b'E', exponent @ ..] => {
+            let exponent = exponent.get(unsigned(exponent)..).unwrap_or_default();
+            let is_whole = !exponent.is_empty() && digits(exponent) == exponent.len();
+            whole + fraction > 0 && is_whole
+        }
+        _ => false,
+    }
+}
+
 fn is_utf8(token: &[u8]) -> bool {
     token.is_ascii() || str::from_utf8(token).is_ok()
 }
 
-fn is_word(byte: u8) -> bool {
+/// Returns whether names, numbers and keywords may have this byte.
+pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80 || b"_:-+%\\".contains(&byte)
 }
 
@@ -275,18 +327,9 @@ enum Escape {
 fn escape(text: &[u8], is_literal: bool) -> Escape {
     match text.get(1) {
         None => Escape::Incomplete,
+        // Half of a surrogate pair is no character, as in Turtle, 6.4, and neither are two of them.
         Some(b'u') => match code(text, 4) {
-            // Two halves of a pair, as other programs write characters beyond the first 65,536.
-            Ok(0xD800..=0xDBFF) => match text.get(6..) {
-                None | Some([] | [b'\\']) => Escape::Incomplete,
-                Some(low @ [b'\\', b'u', ..]) => match code(low, 4) {
-                    Ok(0xDC00..=0xDFFF) => Escape::Valid(12),
-                    Ok(_) => Escape::Malformed,
-                    Err(error) => error,
-                },
-                Some(_) => Escape::Malformed,
-            },
-            Ok(0xDC00..=0xDFFF) => Escape::Malformed,
+            Ok(0xD800..=0xDFFF) => Escape::Malformed,
             Ok(_) => Escape::Valid(6),
             Err(error) => error,
         },
@@ -397,7 +440,7 @@ mod tests {
         assert_eq!(tokens(r#""a\x\"b" ."#), [r#"malformed "a\x\"b""#, "."]);
         assert_eq!(
             tokens(r#""\ud83d\ude00" "\ud83d" ."#),
-            [r#""\ud83d\ude00""#, r#"malformed "\ud83d""#, "."]
+            [r#"malformed "\ud83d\ude00""#, r#"malformed "\ud83d""#, "."]
         );
         assert_eq!(
             tokens(r#"<\u00e9> <\n> ."#),
@@ -406,6 +449,19 @@ mod tests {
         let found = parts(b"\"a\xffb\" e:\xff .", true, 3);
         let malformed = Part::Malformed("invalid UTF-8");
         assert_eq!((found[0].1, found[2].1), (malformed, malformed));
+    }
+
+    #[test]
+    fn a_number_that_goes_on_as_something_else_is_malformed() {
+        for number in ["1", "+1", "-1.5", ".5", "1e5", "1.e5", "1.5E-7", ".5e+1"] {
+            assert_eq!(tokens(number), [number]);
+        }
+        for other in ["2024-01-01", "12abc", "1.5.6", "1e", "-", "+x", "1.5e5e"] {
+            assert_eq!(tokens(other), [format!("malformed {other}")]);
+        }
+        let name = ["e:AT", "malformed &", "T"];
+        assert_eq!(tokens("e:AT&T"), name);
+        assert_eq!(tokens("<<"), ["malformed <<"]);
     }
 
     #[test]

@@ -2,12 +2,17 @@
 //!
 //! Markup is recognized exactly where the parser recognizes it, so that nothing hides from the bounds.
 
-use std::collections::HashMap;
 use std::io;
+use std::rc::Rc;
 
+use super::base::Base;
+use super::documents::not_in_syntax;
 use super::source::Refused;
+use super::stand_ins::StandIns;
 use super::statements::TOKEN_BYTES;
+use super::xml_attributes::{Entities, Entity};
 use super::xml_literals::XmlLiterals;
+use super::xml_tags::{ATTRIBUTES, LiteralTag, XmlTags, too_many_attributes};
 
 /// How deep the elements of an XML document may be nested.
 const XML_DEPTH: usize = 100_000;
@@ -27,19 +32,27 @@ const DECLARATION_BYTES: usize = 64 << 10;
 /// What a declaration of an entity begins with.
 const ENTITY: &[u8] = b"!ENTITY";
 
-/// Bounds the depth, the tokens, the literals and the entities of an XML document.
-#[derive(Debug, Default)]
+/// Bounds the depth, the tokens, the attributes, the literals and the entities of an XML document, and hands
+/// on its tags as [`XmlTags`] writes them.
+#[derive(Debug)]
 pub(super) struct XmlGuard {
     depth: usize,
     /// Bytes since the last markup began or ended.
     token_bytes: usize,
     bytes: u64,
     expanded: u64,
-    entities: HashMap<String, u64>,
+    entities: Entities,
     literals: XmlLiterals,
+    tags: XmlTags,
+    /// The tag that is read, and how many attributes it has so far.
+    tag: Vec<u8>,
+    attributes: usize,
+    /// The tag of an XML literal of which it is not known whether it is empty.
+    held: Option<LiteralTag>,
     state: XmlState,
     /// What was read of a reference, a tag or a declaration.
     text: Vec<u8>,
+    has_begun: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,23 +71,94 @@ enum XmlState {
 }
 
 impl XmlGuard {
-    pub(super) fn look(&mut self, text: &[u8]) -> io::Result<()> {
+    pub(super) fn new(base: Option<Base>, stand_ins: Rc<StandIns>) -> Self {
+        XmlGuard {
+            depth: 0,
+            token_bytes: 0,
+            bytes: 0,
+            expanded: 0,
+            entities: Entities::new(),
+            literals: XmlLiterals::default(),
+            tags: XmlTags::new(base, stand_ins),
+            tag: Vec::new(),
+            attributes: 0,
+            held: None,
+            state: XmlState::Text,
+            text: Vec::new(),
+            has_begun: false,
+        }
+    }
+
+    /// Looks at a piece of the document, and appends to `out` what the parser is given of it.
+    pub(super) fn pass(&mut self, text: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         for byte in text {
             self.bytes += 1;
             self.token_bytes += 1;
             if self.token_bytes > TOKEN_BYTES {
                 return Err(io::ErrorKind::OutOfMemory.into());
             }
+            self.begin(*byte)?;
+            self.release(*byte, out);
             self.literals.byte(*byte)?;
-            self.step(*byte)?;
+            let was_tag = self.in_tag();
+            if was_tag || *byte == b'<' && self.state == XmlState::Text {
+                self.tag.push(*byte);
+            } else {
+                out.push(*byte);
+            }
+            self.step(*byte, out)?;
+            if !self.in_tag() {
+                // What is no tag that opens an element, such as a comment.
+                out.append(&mut self.tag);
+            }
         }
         Ok(())
     }
 
-    fn step(&mut self, byte: u8) -> io::Result<()> {
+    /// Appends what is left at the end of the document.
+    pub(super) fn end(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
+        if let Some(mut held) = self.held.take() {
+            out.append(&mut held.with_content);
+        }
+        out.append(&mut self.tag);
+        Ok(())
+    }
+
+    /// Hands on the tag of a literal once the next bytes show whether it is empty.
+    fn release(&mut self, byte: u8, out: &mut Vec<u8>) {
+        let is_end = match self.tag.as_slice() {
+            [] if byte == b'<' => return,
+            [b'<'] => byte == b'/',
+            _ => false,
+        };
+        if let Some(mut held) = self.held.take() {
+            out.append(match is_end {
+                true => &mut held.if_empty,
+                false => &mut held.with_content,
+            });
+        }
+    }
+
+    fn in_tag(&self) -> bool {
+        matches!(self.state, XmlState::Markup | XmlState::Value(_))
+    }
+
+    /// Refuses what does not begin as XML.
+    fn begin(&mut self, byte: u8) -> io::Result<()> {
+        if !self.has_begun && !byte.is_ascii_whitespace() {
+            if byte != b'<' {
+                return Err(not_in_syntax("XML, which begins with `<`"));
+            }
+            self.has_begun = true;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, byte: u8, out: &mut Vec<u8>) -> io::Result<()> {
         match self.state {
             XmlState::Text if byte == b'<' => {
                 self.literals.begin_tag();
+                self.attributes = 0;
                 self.enter(XmlState::Markup);
             }
             XmlState::Text => {
@@ -95,7 +179,7 @@ impl XmlGuard {
                 self.literals.in_value(byte);
                 self.reference(byte)?;
             }
-            XmlState::Markup => self.markup(byte)?,
+            XmlState::Markup => self.markup(byte, out)?,
             XmlState::DocumentType(pairs) => self.document_type(byte, pairs)?,
         }
         Ok(())
@@ -107,15 +191,19 @@ impl XmlGuard {
         self.text.clear();
     }
 
-    fn markup(&mut self, byte: u8) -> io::Result<()> {
+    fn markup(&mut self, byte: u8, out: &mut Vec<u8>) -> io::Result<()> {
         match byte {
             b'"' | b'\'' => {
                 self.state = XmlState::Value(byte);
+                self.attributes += 1;
+                if self.attributes > ATTRIBUTES {
+                    return Err(too_many_attributes());
+                }
                 // Only what a tag begins and ends with matters.
                 self.text.truncate(1);
             }
             b'>' => {
-                self.end_tag()?;
+                self.end_tag(out)?;
                 self.enter(XmlState::Text);
             }
             _ => {
@@ -136,17 +224,24 @@ impl XmlGuard {
         Ok(())
     }
 
-    fn end_tag(&mut self) -> io::Result<()> {
+    fn end_tag(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
         let is_empty = self.text.last() == Some(&b'/');
         match self.text.first() {
             None | Some(b'!') => {}
             Some(b'/') => {
                 self.literals.close(self.depth);
+                self.tags.close();
                 self.depth = self.depth.saturating_sub(1);
             }
             Some(_) => {
                 self.literals.open(self.depth + 1, is_empty)?;
                 self.depth += usize::from(!is_empty);
+                let tag = std::mem::take(&mut self.tag);
+                let literal = self.tags.open(&tag, is_empty, &self.entities, out)?;
+                match literal {
+                    Some(mut literal) if is_empty => out.append(&mut literal.if_empty),
+                    literal => self.held = literal,
+                }
             }
         }
         if self.depth > XML_DEPTH {
@@ -178,8 +273,8 @@ impl XmlGuard {
                     .text
                     .get(1..)
                     .and_then(|name| str::from_utf8(name).ok());
-                let length = name.and_then(|name| self.entities.get(name));
-                let length = length.copied().unwrap_or_default();
+                let entity = name.and_then(|name| self.entities.get(name));
+                let length = entity.map_or(0, |entity| entity.bytes);
                 self.text
                     .truncate(usize::from(matches!(self.state, XmlState::Value(_))));
                 self.expand(length)?;
@@ -237,7 +332,7 @@ impl XmlGuard {
     fn declare(&mut self) -> io::Result<()> {
         let text = self.text.strip_prefix(ENTITY);
         let text = text.and_then(|text| str::from_utf8(text).ok());
-        let Some((name, length)) = text.and_then(|text| declared(text, &self.entities)) else {
+        let Some((name, entity)) = text.and_then(|text| declared(text, &self.entities)) else {
             return Ok(());
         };
         if name.len() > NAME_BYTES {
@@ -245,24 +340,19 @@ impl XmlGuard {
             return Err(Refused(message).into());
         }
         let name = name.to_owned();
-        self.expand(length)?;
-        self.entities.insert(name, length);
+        self.expand(entity.bytes)?;
+        self.entities.insert(name, entity);
         Ok(())
     }
 }
 
-/// Returns the name that a declaration declares, and how many bytes it stands for.
-fn declared<'t>(text: &'t str, known: &HashMap<String, u64>) -> Option<(&'t str, u64)> {
+/// Returns the name that a declaration declares, and what it stands for.
+fn declared<'t>(text: &'t str, known: &Entities) -> Option<(&'t str, Entity)> {
     let text = text.trim_start();
     let text = text.strip_prefix('%').unwrap_or(text).trim_start();
     let (name, text) = text.split_once(|c: char| c.is_ascii_whitespace())?;
     let value = text.split('"').nth(1)?;
-    let mut length = value.len() as u64;
-    for reference in value.split('&').skip(1) {
-        let name = reference.split(';').next()?;
-        length = length.saturating_add(known.get(name).copied().unwrap_or_default());
-    }
-    Some((name, length))
+    Some((name, Entity::new(value, known)))
 }
 
 #[cfg(test)]
@@ -271,11 +361,16 @@ mod tests {
 
     fn xml(text: &str) -> Result<(), String> {
         // In pieces, as it is read.
-        let mut guard = XmlGuard::default();
+        let mut guard = XmlGuard::new(None, Rc::new(StandIns::new()));
+        let mut out = Vec::new();
         text.as_bytes()
             .chunks(7)
-            .try_for_each(|piece| guard.look(piece))
-            .map_err(|error| error.to_string())
+            .try_for_each(|piece| guard.pass(piece, &mut out))
+            .map_err(|error| error.to_string())?;
+        guard.end(&mut out).unwrap();
+        // Nothing here needs another form.
+        assert!(out == text.as_bytes());
+        Ok(())
     }
 
     fn entities(levels: usize) -> String {

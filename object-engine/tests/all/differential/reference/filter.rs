@@ -313,7 +313,10 @@ impl Comparable {
                 Number::from_literal(literal).map(Comparable::Number)
             }
             About::Scalar(scalar) if literal.datatype().as_str() == scalar.datatype_iri() => {
-                match (scalar, literal.value()) {
+                match (
+                    scalar,
+                    literal.value().trim_matches([' ', '\t', '\r', '\n']),
+                ) {
                     (Scalar::Boolean, "true" | "1") => Some(Comparable::Boolean(true)),
                     (Scalar::Boolean, "false" | "0") => Some(Comparable::Boolean(false)),
                     (_, text) => Moment::parse(scalar, text).map(Comparable::Moment),

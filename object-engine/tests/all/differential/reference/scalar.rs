@@ -78,6 +78,7 @@ pub(crate) fn shown(scalar: Scalar, term: &Term) -> Option<Shown> {
     if literal.datatype().as_str() != scalar.datatype_iri() {
         return None;
     }
+    let value = value.trim_matches([' ', '\t', '\r', '\n']);
     if scalar == Scalar::Boolean {
         let value = match value {
             "true" | "1" => true,
