@@ -6,12 +6,12 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::mpsc::SyncSender;
 
-use oxigraph::io::{RdfParseError, RdfParser, RdfSyntaxError};
+use oxigraph::io::{RdfParseError, RdfParser, RdfSyntaxError, ReaderQuadParser};
 use oxigraph::model::Quad;
 
 use super::check::{BlankNodes, Fault, check};
 use super::format::DataFormat;
-use super::report::{Finding, FindingKind, LoadError};
+use super::report::{Finding, FindingKind, LoadError, MAX_PREFIXES};
 use super::source::{LineByLine, ReadPosition, Refused};
 use super::spelling::is_lost;
 use super::statements::{Meaning, Recovery, Statements};
@@ -27,6 +27,8 @@ pub(super) enum Parsed {
     Finding(Finding),
     /// Bytes that belong to malformed statements, once a file is read.
     Unread(u64),
+    /// Prefixes that the file declares, with their namespaces, once it is read.
+    Prefixes(Vec<(String, String)>),
 }
 
 /// A file to read.
@@ -111,11 +113,8 @@ impl<'a> Sender<'a> {
         }
     }
 
-    fn read(
-        &mut self,
-        quads: impl Iterator<Item = Result<Quad, RdfParseError>>,
-    ) -> Result<(), Ended> {
-        for quad in quads {
+    fn read<R: io::Read>(&mut self, mut quads: ReaderQuadParser<R>) -> Result<(), Ended> {
+        for quad in &mut quads {
             match quad {
                 Ok(quad) => self.statement(quad)?,
                 Err(RdfParseError::Syntax(error)) => self.malformed(&error)?,
@@ -123,6 +122,9 @@ impl<'a> Sender<'a> {
             }
         }
         self.flush()?;
+        let prefixes = quads.prefixes().take(MAX_PREFIXES);
+        let owned = prefixes.map(|(prefix, namespace)| (prefix.to_owned(), namespace.to_owned()));
+        self.send(Parsed::Prefixes(owned.collect()))?;
         let Some(recovery) = &self.recovery else {
             return Ok(());
         };
