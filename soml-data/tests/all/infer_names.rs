@@ -299,7 +299,7 @@ fn labels_and_definitions_of_classes_and_properties_are_taken_over() {
     );
     let book = object(&yaml, "Book");
     assert!(book.contains("\n    label: \"A book\"\n"), "{yaml}");
-    let definition = "\n    descr: \"Something \\\"printed\\\", to read.\"\n";
+    let definition = "\n    descr: \"Something \\\"printed\\\", to read.\"";
     assert!(book.contains(definition), "{yaml}");
     assert!(!object(&yaml, "Novel").contains("label"), "{yaml}");
     let schema = soml_core::load(&yaml).schema.expect("no errors");

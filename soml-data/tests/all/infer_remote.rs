@@ -113,7 +113,7 @@ async fn an_endpoint_gives_descriptions_and_leaves_ontologies_out() {
     let ontology = "
         @prefix : <http://v/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
         @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-        :A a owl:Class ; rdfs:label 'eine Klasse'@de, 'a class'@en ; rdfs:comment 'long\n text' .
+        :A a owl:Class ; rdfs:label 'eine Klasse'@de, 'a class'@en ; rdfs:comment 'long\\n text' .
         :p a owl:DatatypeProperty ; rdfs:label 'a property' .
         <http://r/1> a :A, owl:Thing ; :p 1 .";
     for ontology_classes in [false, true] {
