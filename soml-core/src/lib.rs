@@ -28,4 +28,6 @@ pub use json_schema::json_schema;
 pub use key_docs::keys_markdown;
 pub use load::{Loaded, Valid, load, load_with};
 pub use options::LoadOptions;
+pub use resolve::iri::is_absolute as is_absolute_iri;
+pub use resolve::namespaces::{is_reserved as is_reserved_property, sanitize as graphql_name};
 pub use schema::Schema;

@@ -70,52 +70,67 @@ pub(crate) fn superclasses(classes: &[NamedNode]) -> GraphPattern {
 /// The number of instances of each class, and their first and last IRI.
 pub(crate) fn instances(members: &Pairs) -> GraphPattern {
     let typed = join(pairs(["t", "c"], members), bgp(vec![of_type("s", "t")]));
-    let iri = Expression::FunctionCall(Function::Str, vec![variable("s")]);
-    let aggregate = |name| AggregateExpression::FunctionCall {
-        name,
-        expr: iri.clone(),
-        distinct: false,
-    };
+    let iri = || call(Function::Str, "s");
     let counted = group(
         filter(typed, is_iri("s")),
         &["c"],
         vec![
             ("n", count_distinct("s")),
-            ("first", aggregate(AggregateFunction::Min)),
-            ("last", aggregate(AggregateFunction::Max)),
+            ("first", aggregate(AggregateFunction::Min, iri())),
+            ("last", aggregate(AggregateFunction::Max, iri())),
         ],
     );
     bounded(project(counted, &["c", "n", "first", "last"]))
 }
 
-/// Of each class and property the number of instances with values, of values, and of those of the
-/// instance with the most.
+/// Of each class and property the number of instances with values, and of values; then the number of
+/// instances with literals, and of literals of the instance with the most, and the same of IRIs.
 pub(crate) fn properties(members: &Pairs) -> GraphPattern {
     let per_subject = group(
         statements(members),
         &["c", "p", "s"],
-        vec![("n", count("o"))],
+        vec![
+            ("n", count("o")),
+            ("l", sum(one_if(call(Function::IsLiteral, "o")))),
+            ("i", sum(one_if(is_iri("o")))),
+        ],
     );
-    let aggregate = |name| AggregateExpression::FunctionCall {
-        name,
-        expr: variable("n"),
-        distinct: false,
+    let any = |of| {
+        sum(one_if(Expression::Greater(
+            Box::new(variable(of)),
+            Box::new(number(0)),
+        )))
     };
     let counted = group(
         per_subject,
         &["c", "p"],
         vec![
             ("subjects", count("s")),
-            ("values", aggregate(AggregateFunction::Sum)),
-            ("most", aggregate(AggregateFunction::Max)),
+            ("values", sum(variable("n"))),
+            ("literals", any("l")),
+            (
+                "mostLiterals",
+                aggregate(AggregateFunction::Max, variable("l")),
+            ),
+            ("iris", any("i")),
+            ("mostIris", aggregate(AggregateFunction::Max, variable("i"))),
         ],
     );
-    bounded(project(counted, &["c", "p", "subjects", "values", "most"]))
+    let columns = [
+        "c",
+        "p",
+        "subjects",
+        "values",
+        "literals",
+        "mostLiterals",
+        "iris",
+        "mostIris",
+    ];
+    bounded(project(counted, &columns))
 }
 
 /// Of each class and property the number of values of each kind: one of [`kind`] or a datatype.
 pub(crate) fn kinds(members: &Pairs) -> GraphPattern {
-    let call = |function, of: &str| Expression::FunctionCall(function, vec![variable(of)]);
     let text = |text: &str| Expression::Literal(Literal::new_simple_literal(text));
     let choose = |condition: Expression, yes: Expression, no: Expression| {
         Expression::If(Box::new(condition), Box::new(yes), Box::new(no))
@@ -134,13 +149,38 @@ pub(crate) fn kinds(members: &Pairs) -> GraphPattern {
     bounded(project(counted, &["c", "p", "k", "n"]))
 }
 
-/// Of each class and property the number of values that are instances of each class.
+/// Of each class and property the number of IRIs among the values that are instances of each class,
+/// the number of instances that have such values, and of those of the instance with the most.
 pub(crate) fn targets(members: &Pairs, targets: &Pairs) -> GraphPattern {
     let typed = join(pairs(["d", "k"], targets), bgp(vec![of_type("o", "d")]));
-    let inner = join(statements(members), typed);
+    let inner = filter(join(statements(members), typed), is_iri("o"));
     let once = distinct(project(inner, &["c", "s", "p", "o", "k"]));
-    let counted = group(once, &["c", "p", "k"], vec![("n", count("o"))]);
-    bounded(project(counted, &["c", "p", "k", "n"]))
+    let per_subject = group(once, &["c", "p", "k", "s"], vec![("n", count("o"))]);
+    let counted = group(
+        per_subject,
+        &["c", "p", "k"],
+        vec![
+            ("values", sum(variable("n"))),
+            ("subjects", count("s")),
+            ("most", aggregate(AggregateFunction::Max, variable("n"))),
+        ],
+    );
+    bounded(project(
+        counted,
+        &["c", "p", "k", "values", "subjects", "most"],
+    ))
+}
+
+/// The literals that some properties say of some resources.
+pub(crate) fn descriptions(of: &[NamedNode], properties: Vec<NamedNode>) -> GraphPattern {
+    let said = bgp(vec![triple("c", var("p"), var("o"))]);
+    let of = values("c", of.iter().cloned().map(Into::into));
+    let properties = values("p", properties.into_iter().map(Into::into));
+    let literals = filter(
+        join(join(of, properties), said),
+        call(Function::IsLiteral, "o"),
+    );
+    bounded(distinct(project(literals, &["c", "p", "o"])))
 }
 
 /// The properties of the instances of a class that are of none of its subclasses.
@@ -238,7 +278,7 @@ fn and(left: Expression, right: Expression) -> Expression {
 }
 
 fn is_iri(of: &str) -> Expression {
-    Expression::FunctionCall(Function::IsIri, vec![variable(of)])
+    call(Function::IsIri, of)
 }
 
 fn group(
@@ -253,6 +293,35 @@ fn group(
         aggregates: aggregates
             .map(|(of, expression)| (name(of), expression))
             .collect(),
+    }
+}
+
+fn call(function: Function, of: &str) -> Expression {
+    Expression::FunctionCall(function, vec![variable(of)])
+}
+
+fn number(value: u8) -> Expression {
+    Expression::Literal(Literal::from(i64::from(value)))
+}
+
+/// One where a condition holds, and zero where it does not.
+fn one_if(condition: Expression) -> Expression {
+    Expression::If(
+        Box::new(condition),
+        Box::new(number(1)),
+        Box::new(number(0)),
+    )
+}
+
+fn sum(of: Expression) -> AggregateExpression {
+    aggregate(AggregateFunction::Sum, of)
+}
+
+fn aggregate(name: AggregateFunction, expr: Expression) -> AggregateExpression {
+    AggregateExpression::FunctionCall {
+        name,
+        expr,
+        distinct: false,
     }
 }
 

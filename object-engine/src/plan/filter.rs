@@ -13,6 +13,7 @@ use soml_core::lang::{LangHead, LangItem, LangRange, LangSpec};
 use soml_core::schema::{EnumId, Property, PropertyId, Range, Schema};
 
 use super::constant::{OperandError, constant};
+use super::given::expanded;
 use super::input::{Input, lang_spec};
 use super::set_where::{Combine, SetWhere};
 use crate::access::{
@@ -37,13 +38,15 @@ enum Operands {
     AnyText,
     /// The classes of an object.
     Class,
+    /// The datatype of a literal, by its IRI or with a prefix of the schema, as in input.
+    Datatype,
 }
 
 impl Operands {
     fn domain(self) -> Domain {
         match self {
             Operands::Scalar(scalar) => Domain::of(scalar),
-            Operands::Class => Domain::Iri,
+            Operands::Class | Operands::Datatype => Domain::Iri,
             Operands::Enum(_) => Domain::Typed(Scalar::String),
             Operands::AnyText | Operands::CastEnum(_) | Operands::Cast(Scalar::String) => {
                 Domain::Lexical
@@ -55,7 +58,7 @@ impl Operands {
     fn scalar(self) -> Scalar {
         match self {
             Operands::Scalar(scalar) | Operands::Cast(scalar) => scalar,
-            Operands::Class => Scalar::Iri,
+            Operands::Class | Operands::Datatype => Scalar::Iri,
             Operands::Enum(_) | Operands::CastEnum(_) | Operands::AnyText => Scalar::String,
         }
     }
@@ -359,7 +362,11 @@ impl<'a> FilterBuilder<'a> {
             Operands::Cast(_) | Operands::CastEnum(_) => {
                 set.on_instances(TermCondition::Value(presence(operands.domain())))
             }
-            Operands::Scalar(_) | Operands::Enum(_) | Operands::AnyText | Operands::Class => set,
+            Operands::Scalar(_)
+            | Operands::Enum(_)
+            | Operands::AnyText
+            | Operands::Class
+            | Operands::Datatype => set,
         })
     }
 
@@ -446,6 +453,11 @@ impl<'a> FilterBuilder<'a> {
                 format!("{text} is not a value of the enum {name}"),
             ));
         }
+        let expanded = match (operands, value.as_text()) {
+            (Operands::Datatype, Some(text)) => Some(Input::String(expanded(self.schema(), text))),
+            _ => None,
+        };
+        let value = expanded.as_ref().unwrap_or(value);
         constant(operands.scalar(), value).map_err(|error| match error {
             OperandError::Invalid(message) => self.error(code::SCALAR_INVALID, message),
             OperandError::Unsupported(message) => self.error(code::STORE_UNSUPPORTED, message),
@@ -482,7 +494,7 @@ impl<'a> FilterBuilder<'a> {
                 "value" => set.and_each(this.terms(Operands::AnyText, value)?.of_one()),
                 "lang" => set.and_each(this.lang(value)?),
                 "type" => {
-                    let types = this.terms(Operands::Scalar(Scalar::Iri), value)?;
+                    let types = this.terms(Operands::Datatype, value)?;
                     // A literal with a language tag displays no datatype.
                     let present = TermCondition::Value(presence(Domain::Iri));
                     set.and_each(on_datatype(present));

@@ -246,7 +246,7 @@ fn untyped(
 }
 
 /// Returns the IRI that a name with a prefix of the schema stands for, or the text as it is.
-fn expanded(schema: &Schema, text: &str) -> String {
+pub(super) fn expanded(schema: &Schema, text: &str) -> String {
     let Some((prefix, local)) = text.split_once(':') else {
         return text.to_owned();
     };

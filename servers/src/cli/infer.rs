@@ -38,6 +38,9 @@ pub(super) struct Infer {
     /// Keeps at most N classes, those with the most instances.
     #[arg(long, value_name = "N", default_value_t = InferOptions::default().max_classes)]
     max_classes: usize,
+    /// Takes in classes of `rdf:`, `rdfs:`, `owl:` and `sh:` even if the data have other classes.
+    #[arg(long)]
+    ontology_classes: bool,
     /// Writes to a new file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -65,10 +68,12 @@ impl Infer {
     }
 
     fn infer(&self, settings: &Settings, console: &mut Console<'_>) -> Result<Inferred, CliError> {
-        let options = InferOptions {
+        let mut options = InferOptions {
             id: self.id.clone(),
             min_instances: self.min_instances,
             max_classes: self.max_classes,
+            ontology_classes: self.ontology_classes,
+            prefixes: Vec::new(),
         };
         let store = StoreArgs::at(self.store.clone()).data_store(settings, console)?;
         let context = CallContext::new();
@@ -91,6 +96,7 @@ impl Infer {
             (DataStore::Embedded(store), files) => {
                 let loaded = self.reading.load(files, store, console)?;
                 writeln!(console.err, "{loaded}")?;
+                options.prefixes = loaded.prefixes;
                 infer(store.statements().as_ref(), &options, &context)
             }
             (DataStore::Remote(store), []) => {
@@ -138,9 +144,16 @@ fn exists(path: &Path) -> CliError {
 /// What a schema made from data is called in messages.
 pub(super) const INFERRED: &str = "the inferred schema";
 
-/// Makes a schema from data that is loaded, for commands that were given none.
-pub(super) fn from_data(store: &EmbeddedStore) -> Result<Inferred, CliError> {
-    let options = InferOptions::default();
+/// Makes a schema from data that is loaded, for commands that were given none; prefixes are those that the
+/// data declare.
+pub(super) fn from_data(
+    store: &EmbeddedStore,
+    prefixes: Vec<(String, String)>,
+) -> Result<Inferred, CliError> {
+    let options = InferOptions {
+        prefixes,
+        ..InferOptions::default()
+    };
     infer(store.statements().as_ref(), &options, &CallContext::new()).map_err(CliError::Infer)
 }
 
@@ -154,8 +167,15 @@ pub(super) fn summary(inferred: &Inferred) -> String {
         0 => "; only IRIs with an `rdf:type` become objects",
         _ => "",
     };
+    let left_out = match inferred.ontology_classes {
+        0 => String::new(),
+        n => format!(
+            "; {} of rdf:, rdfs:, owl: and sh: left out, which `soml infer --ontology-classes` takes in",
+            count(n, "class", "classes")
+        ),
+    };
     format!(
-        "made a schema with {} and {}{hint}",
+        "made a schema with {} and {}{hint}{left_out}",
         count(inferred.objects, "object", "objects"),
         count(inferred.properties, "property", "properties"),
     )

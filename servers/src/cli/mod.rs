@@ -55,6 +55,7 @@ use graph_store::StoreError;
 use graphql_service::ErrorCode;
 use search_index::engine::EngineError;
 use search_index::indexer::IndexerError;
+use soml_data::infer::InferError;
 
 use crate::allocator;
 use crate::auth::VerifierError;
@@ -254,7 +255,7 @@ enum CliError {
     #[error("failed to check the data")]
     Check(#[source] StoreError),
     #[error("failed to infer a schema from the data")]
-    Infer(#[source] StoreError),
+    Infer(#[source] InferError),
     #[cfg(feature = "rocksdb")]
     #[error("failed to open the store in {folder}")]
     OpenStore {
@@ -329,7 +330,7 @@ impl CliError {
             | CliError::Write(_)
             | CliError::WriteFile { .. }
             | CliError::Check(_)
-            | CliError::Infer(_)
+            | CliError::Infer(InferError::Store(_))
             | CliError::Serve(_)
             | CliError::Service(_)
             | CliError::Provider(
@@ -363,6 +364,7 @@ impl CliError {
             CliError::Identity(IdpError::HashedPasswords { .. } | IdpError::OtherUser { .. })
             | CliError::Provider(_)
             | CliError::Load(_)
+            | CliError::Infer(_)
             | CliError::Input(_) => Exit::BadInput,
             CliError::Identity(_) => Exit::System,
         }

@@ -311,6 +311,7 @@ impl Serve {
     ) -> Result<(), CliError> {
         let is_named = data.is_some();
         let has_data = !store.is_empty()?;
+        let mut prefixes = Vec::new();
         match data {
             Some(_) if has_data => {
                 tracing::warn!("the store has data already; --data is not loaded");
@@ -319,11 +320,12 @@ impl Serve {
                 let (store, target) = (store.clone(), lines.terminal());
                 let summary = loading::load(&app.loading, store, data, console, target).await?;
                 tracing::info!("{summary}");
+                prefixes = summary.prefixes;
             }
             None => {}
         }
         if !app.has_schema() && (has_data || is_named) {
-            self.bind_inferred(app, store, console).await?;
+            self.bind_inferred(app, store, prefixes, console).await?;
         }
         keeping::log(&app.settings, store.provider(), self.store_path.as_deref());
         Ok(())
@@ -351,10 +353,11 @@ impl Serve {
         &self,
         app: &App,
         store: &EmbeddedStore,
+        prefixes: Vec<(String, String)>,
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
         let store = store.clone();
-        let inferred = tokio::task::spawn_blocking(move || from_data(&store));
+        let inferred = tokio::task::spawn_blocking(move || from_data(&store, prefixes));
         let inferred = inferred.await.expect("inferring a schema does not panic")?;
         tracing::info!(
             "{}, since --schema names none; `soml infer` writes it to a file for you to refine",

@@ -80,25 +80,30 @@ pub(super) struct Opened {
     pub(super) data: DataStore,
 }
 
-/// Opens the store that is named, or loads the data files into one in memory; the flag tells whether
-/// there was either.
+/// Prefixes with their namespaces.
+type Prefixes = Vec<(String, String)>;
+
+/// Opens the store that is named, or loads the data files into one in memory. Where there was either, the
+/// prefixes that the files declare come with it.
 fn open(
     input: &Input,
     args: &StoreArgs,
     settings: &Settings,
     console: &mut Console<'_>,
-) -> Result<(Opened, bool), CliError> {
+) -> Result<(Opened, Option<Prefixes>), CliError> {
     if !args.is_given() {
         input.check_against_stores(settings)?;
     }
     let data = args.data_store(settings, console)?;
-    let has_data = match data.embedded() {
-        Some(_) if settings.store.data_dir.is_some() => true,
-        Some(embedded) => input.load(embedded, console)?.is_some(),
-        None => true,
+    let prefixes = match data.embedded() {
+        Some(embedded) if settings.store.data_dir.is_none() => {
+            let loaded = input.load(embedded, console)?;
+            loaded.map(|loaded| loaded.prefixes)
+        }
+        Some(_) | None => Some(Vec::new()),
     };
     let store = data.graph_store();
-    Ok((Opened { store, data }, has_data))
+    Ok((Opened { store, data }, prefixes))
 }
 
 /// Reads the schema and opens the store; where no schema is given one is made from the data.
@@ -136,10 +141,10 @@ fn over(
         let (opened, _) = open(input, args, settings, console)?;
         return Ok((schema, opened));
     }
-    let (opened, has_data) = open(input, args, settings, console)?;
-    let embedded = match (opened.data.embedded(), has_data) {
-        (Some(embedded), true) => embedded,
-        (Some(_), false) => {
+    let (opened, prefixes) = open(input, args, settings, console)?;
+    let (embedded, prefixes) = match (opened.data.embedded(), prefixes) {
+        (Some(embedded), Some(prefixes)) => (embedded, prefixes),
+        (Some(_), None) => {
             let message = "a schema or data is needed: use --schema FILE, --data FILE, \
                            or --demo star-wars";
             return Err(CliError::Usage(message.to_owned()));
@@ -150,7 +155,7 @@ fn over(
             return Err(CliError::Usage(message.to_owned()));
         }
     };
-    let inferred = from_data(embedded)?;
+    let inferred = from_data(embedded, prefixes)?;
     let made = summary(&inferred);
     writeln!(console.err, "{made}, since --schema names none")?;
     let schema = usable(INFERRED, &inferred.yaml, console)?;

@@ -262,6 +262,7 @@ impl<'a> Load<'a> {
                     self.observer.finding(&finding);
                 }
                 Parsed::Unread(bytes) => self.summary.bytes_not_read += bytes,
+                Parsed::Prefixes(prefixes) => self.summary.add_prefixes(prefixes),
             }
         }
         Ok(())

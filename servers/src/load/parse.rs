@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::mpsc::SyncSender;
 
-use oxigraph::io::{RdfParseError, RdfParser, RdfSyntaxError};
+use oxigraph::io::{RdfParseError, RdfParser, RdfSyntaxError, ReaderQuadParser};
 use oxigraph::model::Quad;
 
 use super::base::{Base, plain_base};
@@ -14,7 +14,7 @@ use super::check::{BlankNodes, Check, Fault};
 use super::contexts::Contexts;
 use super::documents::{Guard, JsonGuard};
 use super::format::DataFormat;
-use super::report::{Finding, FindingKind, LoadError};
+use super::report::{Finding, FindingKind, LoadError, MAX_PREFIXES};
 use super::source::{LineByLine, ReadPosition, Refused};
 use super::spelling::is_lost;
 use super::stand_ins::StandIns;
@@ -33,6 +33,8 @@ pub(super) enum Parsed {
     Finding(Finding),
     /// Bytes that belong to malformed statements, once a file is read.
     Unread(u64),
+    /// Prefixes that the file declares, with their namespaces, once it is read.
+    Prefixes(Vec<(String, String)>),
 }
 
 /// A file to read.
@@ -155,11 +157,8 @@ impl<'a> Sender<'a> {
         }
     }
 
-    fn read(
-        &mut self,
-        quads: impl Iterator<Item = Result<Quad, RdfParseError>>,
-    ) -> Result<(), Ended> {
-        for quad in quads {
+    fn read<R: io::Read>(&mut self, mut quads: ReaderQuadParser<R>) -> Result<(), Ended> {
+        for quad in &mut quads {
             match quad {
                 Ok(quad) => self.statement(quad)?,
                 Err(RdfParseError::Syntax(error)) => self.malformed(&error)?,
@@ -167,6 +166,9 @@ impl<'a> Sender<'a> {
             }
         }
         self.flush()?;
+        let prefixes = quads.prefixes().take(MAX_PREFIXES);
+        let owned = prefixes.map(|(prefix, namespace)| (prefix.to_owned(), namespace.to_owned()));
+        self.send(Parsed::Prefixes(owned.collect()))?;
         let Some(recovery) = &self.recovery else {
             return Ok(());
         };

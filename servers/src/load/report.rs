@@ -10,6 +10,9 @@ use oxigraph::store::StorageError;
 
 use super::code;
 
+/// Maximum number of prefixes that are remembered, of a file and of a load.
+pub(super) const MAX_PREFIXES: usize = 1_000;
+
 /// Something wrong in a data file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -67,11 +70,23 @@ pub struct LoadSummary {
     /// Literals that the store keeps by value, so that they are returned in another lexical form or
     /// with another datatype; an image has none.
     pub spellings_lost: u64,
+    /// Prefixes that the files declare, with their namespaces: of several for one namespace the first.
+    pub prefixes: Vec<(String, String)>,
     /// Time from the first byte to the commit.
     pub elapsed: Duration,
 }
 
 impl LoadSummary {
+    /// Takes over the prefixes of a file, up to a bound.
+    pub(super) fn add_prefixes(&mut self, prefixes: Vec<(String, String)>) {
+        for (prefix, namespace) in prefixes {
+            let is_known = self.prefixes.iter().any(|(_, known)| *known == namespace);
+            if !is_known && self.prefixes.len() < MAX_PREFIXES {
+                self.prefixes.push((prefix, namespace));
+            }
+        }
+    }
+
     /// Returns the statements read per second.
     #[must_use]
     pub fn rate(&self) -> f64 {

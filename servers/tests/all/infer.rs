@@ -105,3 +105,109 @@ fn schemas_of_real_data_are_valid_and_serve_names_and_superclasses() {
     let answer = answered(MULTILINGUAL, "{ object: __schema { queryType { name } } }");
     assert_eq!(answer["data"]["object"]["queryType"]["name"], "Query");
 }
+
+/// Small data whose names and namespaces are hard to make a document of.
+const HARD: &str = "../soml-data/tests/data/infer";
+
+#[test]
+fn classes_that_are_named_like_graphql_types_are_served() {
+    for (file, query, expected) in [
+        (
+            "dbpedia-like.nt",
+            "{ year_ { id } }",
+            json!({"year_": [{"id": "http://dbpedia.org/resource/1999"}]}),
+        ),
+        (
+            "bibframe-like.nt",
+            "{ object_ { title } }",
+            json!({"object_": [{"title": "A globe"}]}),
+        ),
+        (
+            "class-names.nt",
+            "{ boolean_ { id p } person_Where_ { id } }",
+            json!({
+                "boolean_": [{"id": "http://ex.org/i/Boolean", "p": "x"}],
+                "person_Where_": [{"id": "http://ex.org/i/Person_Where"}],
+            }),
+        ),
+    ] {
+        let path = format!("{HARD}/{file}");
+        let expected = json!({"data": expected});
+        assert_eq!(answered(&path, query), expected, "{file}");
+        let output = soml(&["query", "--data", &path, query]);
+        assert_eq!(code(&output), Some(0), "{}", err(&output));
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer, expected, "{file}");
+    }
+}
+
+#[test]
+fn every_hard_file_gives_a_document_without_diagnostics() {
+    for entry in fs::read_dir(HARD).unwrap() {
+        let path = entry.unwrap().path();
+        let answer = answered(path.to_str().unwrap(), "{ object(limit: 1) { id } }");
+        let found = answer["data"]["object"].as_array().unwrap();
+        assert_eq!(found.len(), 1, "{}", path.display());
+    }
+}
+
+#[test]
+fn data_pass_a_check_against_what_is_inferred_from_them() {
+    let dir = TempDir::new().unwrap();
+    let schema = dir.path().join("schema.yaml");
+    let schema = schema.to_str().unwrap();
+    let data = format!("{HARD}/min-blank.nt");
+    let inferred = soml(&["infer", &data, "--output", schema]);
+    assert_eq!(code(&inferred), Some(0), "{}", err(&inferred));
+    let checked = soml(&["check", "--schema", schema, "--data", &data]);
+    assert_eq!(code(&checked), Some(0), "{}", out(&checked));
+}
+
+#[test]
+fn prefixes_that_files_declare_are_those_of_the_document() {
+    let dir = TempDir::new().unwrap();
+    let turtle = "@prefix ex: <http://v/> . @prefix w: <http://w/> .
+        <http://r/1> a ex:A ; ex:p 1 ; ex:q 2 ; w:r 3 .";
+    let xml = "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:ex='http://v/' xmlns:w='http://w/'>
+        <ex:A rdf:about='http://r/1'><ex:p>1</ex:p><ex:q>2</ex:q><w:r>3</w:r></ex:A></rdf:RDF>";
+    let json = r#"{"@context": {"ex": "http://v/", "w": "http://w/"}, "@id": "http://r/1",
+        "@type": "ex:A", "ex:p": 1, "ex:q": 2, "w:r": 3}"#;
+    for (name, text) in [("a.ttl", turtle), ("a.rdf", xml), ("a.jsonld", json)] {
+        let path = dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        let document = out(&soml(&["infer", path.to_str().unwrap()]));
+        assert!(
+            document.contains("  vocab_prefix: ex\n"),
+            "{name}: {document}"
+        );
+        assert!(
+            document.contains("  w: \"http://w/\"\n"),
+            "{name}: {document}"
+        );
+    }
+}
+
+#[test]
+fn classes_of_ontologies_are_taken_in_when_asked_for() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("ontology.ttl");
+    let data = "@prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix : <http://v/> .
+        :A a owl:Class . :a a :A .";
+    fs::write(&path, data).unwrap();
+    let path = path.to_str().unwrap();
+    let without = soml(&["infer", path]);
+    assert!(
+        err(&without).ends_with(
+            "made a schema with 1 object and 0 properties; 1 class of rdf:, rdfs:, owl: and sh: left \
+             out, which `soml infer --ontology-classes` takes in\n"
+        ),
+        "{}",
+        err(&without)
+    );
+    let with = soml(&["infer", path, "--ontology-classes"]);
+    assert!(
+        out(&with).contains("\n  \"owl:Class\":  # 1 instance\n"),
+        "{}",
+        out(&with)
+    );
+}

@@ -4,7 +4,7 @@ use super::{Cx, quoted};
 use crate::codes::Code;
 use crate::diagnostic::shorten;
 use crate::raw::{RawProperty, Text, did_you_mean};
-use crate::resolve::{Unresolved, is_absolute, is_local};
+use crate::resolve::{Unresolved, bracketed, is_absolute, is_local};
 
 pub(super) fn check(cx: &mut Cx<'_, '_>) {
     let raw = cx.raw;
@@ -89,6 +89,10 @@ fn absolute(cx: &mut Cx<'_, '_>, iri: Option<Text<'_>>) {
 }
 
 fn name(cx: &mut Cx<'_, '_>, text: Text<'_>) {
+    if let Some(iri) = bracketed(text.value) {
+        full(cx, text, iri);
+        return;
+    }
     let scope = cx.scope();
     if let Err(unresolved) = scope.names.expand(text.value) {
         undeclared(cx, text, unresolved);
@@ -108,11 +112,24 @@ fn name(cx: &mut Cx<'_, '_>, text: Text<'_>) {
 }
 
 fn relative(cx: &mut Cx<'_, '_>, text: Text<'_>) {
+    if let Some(iri) = bracketed(text.value) {
+        full(cx, text, iri);
+        return;
+    }
     let scope = cx.scope();
     match scope.names.expand_relative(text.value) {
         Err(unresolved) => undeclared(cx, text, unresolved),
         Ok(_) if !is_local(text.value) => forbidden(cx, text),
         Ok(_) => {}
+    }
+}
+
+/// Checks an IRI in angle brackets.
+fn full(cx: &mut Cx<'_, '_>, text: Text<'_>, iri: &str) {
+    if !is_absolute(iri) {
+        let message = format!("{} is not an absolute IRI", quoted(text));
+        cx.add(Code::BadIri, text.span, message)
+            .help("angle brackets enclose a full IRI, such as `<https://example.org/films#Film>`");
     }
 }
 

@@ -1,12 +1,18 @@
 //! Just enough of the IRI grammar to refuse what is none.
 
-/// Tells whether `text` is an absolute IRI: a scheme, a colon, something behind it, and no
-/// character that may not stand in an IRI.
-pub(crate) fn is_absolute(text: &str) -> bool {
+/// Returns whether a document can have `text` as an absolute IRI: a scheme, a colon, something behind it,
+/// and no character that may not stand in an IRI.
+#[must_use]
+pub fn is_absolute(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;
     };
     is_scheme(scheme) && !rest.is_empty() && rest.chars().all(allowed)
+}
+
+/// Returns the IRI in angle brackets, which no prefix changes, as in Turtle and SPARQL.
+pub(crate) fn bracketed(text: &str) -> Option<&str> {
+    text.strip_prefix('<')?.strip_suffix('>')
 }
 
 /// Tells whether `text` can stand behind a namespace.

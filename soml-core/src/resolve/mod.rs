@@ -5,7 +5,7 @@
 
 mod budget;
 mod hierarchy;
-mod iri;
+pub(crate) mod iri;
 pub(crate) mod namespaces;
 mod objects;
 mod properties;
@@ -15,7 +15,7 @@ pub(crate) mod types;
 
 use std::collections::HashMap;
 
-pub(crate) use iri::{is_absolute, is_local};
+pub(crate) use iri::{bracketed, is_absolute, is_local};
 pub(crate) use namespaces::{Namespaces, Unresolved};
 pub(crate) use slots::{Slot, Slots};
 

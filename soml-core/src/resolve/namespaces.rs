@@ -26,8 +26,10 @@ const PREDEFINED: [(&str, &str); 11] = [
 /// Property names that are fields already; with the vocabulary prefix they keep it.
 const RESERVED: [&str; 5] = ["id", "type", "name", "value", "lang"];
 
-/// Tells whether a property name without prefix is taken.
-pub(crate) fn is_reserved(local: &str) -> bool {
+/// Returns whether a property cannot have this GraphQL name without a prefix, since every object or
+/// literal has a field of this name.
+#[must_use]
+pub fn is_reserved(local: &str) -> bool {
     RESERVED.contains(&local) || local.starts_with("__")
 }
 
@@ -132,6 +134,9 @@ impl Namespaces {
     }
 
     fn expand_in<'n>(&self, written: &'n str, namespace: &str) -> Result<String, Unresolved<'n>> {
+        if let Some(full) = iri::bracketed(written) {
+            return Ok(full.to_owned());
+        }
         let Some((prefix, local)) = written.split_once(':').filter(|(p, _)| !p.contains('/'))
         else {
             return Ok(format!("{namespace}{written}"));
@@ -176,7 +181,8 @@ impl Namespaces {
 }
 
 /// Makes a GraphQL name: everything but letters, digits and `_` becomes `_`.
-pub(crate) fn sanitize(name: &str) -> String {
+#[must_use]
+pub fn sanitize(name: &str) -> String {
     let word = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let mut graphql: String = name.chars().map(word).collect();
     if graphql.starts_with(|c: char| c.is_ascii_digit()) || graphql.is_empty() {
@@ -205,6 +211,7 @@ mod tests {
         );
         assert_eq!(iri("https://example.org/x"), "https://example.org/x");
         assert_eq!(iri("urn:x:y"), "urn:x:y");
+        assert_eq!(iri("<exx:x>"), "exx:x");
         assert_eq!(names.expand("exx:x"), Err(Unresolved { prefix: "exx" }));
         assert_eq!(
             names.expand_relative("droid/"),

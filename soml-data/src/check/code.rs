@@ -134,5 +134,5 @@ codes! {
         "An object also has a type that is not in the schema.";
     NoInstances "NO_INSTANCES" Note
         "object type has no instances" "object types have no instances"
-        "A concrete object type has no instances.";
+        "A concrete object type has no instances, and neither has a subclass of it.";
 }

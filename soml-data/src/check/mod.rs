@@ -88,25 +88,24 @@ pub async fn check(
         types,
         tally: Tally::new(input.options.examples),
         dataset: Dataset::default(),
+        counts: HashMap::new(),
     };
     let mut not_checked = Vec::new();
-    let mut objects = Vec::new();
+    let mut checked = Vec::new();
     for (id, object) in input.schema.objects() {
         if object.kind == ObjectKind::Abstract {
             continue;
         }
-        let name = object.name.written.clone();
         if let Some(service) = &object.sparql_federated_service {
+            let name = &object.name.written;
             not_checked.push(format!("instances of {name} are in the service {service}"));
             continue;
         }
         let check = ObjectCheck::new(input.schema, id, &run.types, &mut not_checked);
-        let count = run.object(&check).await?;
-        if count == 0 {
-            run.no_instances(id);
-        }
-        objects.push(Members { name, count });
+        run.object(&check).await?;
+        checked.push(id);
     }
+    let objects: Vec<Members> = checked.into_iter().map(|id| run.members(id)).collect();
     if !objects.is_empty() && objects.iter().all(|object| object.count == 0) {
         run.no_objects().await?;
     }
@@ -139,11 +138,13 @@ struct Run<'a> {
     known: KnownProperties,
     tally: Tally,
     dataset: Dataset,
+    /// Number of instances of each concrete object, those of subclasses included.
+    counts: HashMap<ObjectId, u64>,
 }
 
 impl Run<'_> {
-    /// Checks all instances of one type, and returns how many there are.
-    async fn object(&mut self, check: &ObjectCheck<'_>) -> Result<u64, StoreError> {
+    /// Checks and counts all instances of one type.
+    async fn object(&mut self, check: &ObjectCheck<'_>) -> Result<(), StoreError> {
         let limit = self.input.options.page.max(1);
         let mut selection = Selection {
             condition: NodeCondition::Instance(self.types.test(check.id)),
@@ -151,7 +152,6 @@ impl Run<'_> {
             page: Page::default(),
             dataset: self.dataset.clone(),
         };
-        let mut count = 0;
         for page in 0.. {
             selection.page = Page {
                 offset: Some(page * limit),
@@ -160,23 +160,46 @@ impl Run<'_> {
             let nodes = self.input.store.select(&selection, self.context).await?;
             let nodes = nodes.into_refs();
             for batch in nodes.chunks(self.input.options.batch.max(1)) {
-                count += self.batch(check, batch).await?;
+                self.batch(check, batch).await?;
             }
             if (nodes.len() as u64) < limit {
                 break;
             }
         }
-        Ok(count)
+        Ok(())
     }
 
-    fn no_instances(&mut self, object: ObjectId) {
-        let element = Element {
-            object: Some(object),
-            property: None,
-        };
-        let name = &self.input.schema[object].name.iri;
-        self.tally
-            .add(CheckCode::NoInstances, element, "", name.as_str(), None);
+    /// Counts an instance for each of its types and their superclasses, once.
+    fn count(&mut self, types: &NodeTypes) {
+        let schema = self.input.schema;
+        let lineages = types.leaves.iter().flat_map(|leaf| schema.lineage(*leaf));
+        let mut all: Vec<ObjectId> = lineages
+            .filter(|id| schema[*id].kind == ObjectKind::Concrete)
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        for id in all {
+            *self.counts.entry(id).or_default() += 1;
+        }
+    }
+
+    /// Returns the number of instances of an object; none is a finding.
+    fn members(&mut self, id: ObjectId) -> Members {
+        let object = &self.input.schema[id];
+        let count = self.counts.get(&id).copied().unwrap_or(0);
+        if count == 0 {
+            let element = Element {
+                object: Some(id),
+                property: None,
+            };
+            let name = &object.name.iri;
+            self.tally
+                .add(CheckCode::NoInstances, element, "", name.as_str(), None);
+        }
+        Members {
+            name: object.name.written.clone(),
+            count,
+        }
     }
 
     /// Names the classes that the data have in place of those of the schema.
@@ -207,12 +230,12 @@ impl Run<'_> {
         Ok(hydrated.into_owned())
     }
 
-    /// Checks some instances, and returns how many are not of a subtype.
+    /// Checks and counts some instances, without those that are of a subtype.
     async fn batch(
         &mut self,
         check: &ObjectCheck<'_>,
         nodes: &[ObjectRef],
-    ) -> Result<u64, StoreError> {
+    ) -> Result<(), StoreError> {
         let hydrated = self.hydrate(nodes, &check.slots).await?;
         let own: Vec<(usize, NodeTypes)> = (0..nodes.len())
             .map(|node| (node, self.types.of(&hydrated, node)))
@@ -234,16 +257,27 @@ impl Run<'_> {
                 };
                 values.check(&mut self.tally);
             }
-            // Of an object of several types, the first one lists what none of them names.
-            if let (Some(statements), Some(first)) = (self.input.statements, types.leaves.first())
-                && *first == check.id
-            {
+            // Of an object of several types, the first one counts it and lists what none of them names.
+            if self.first_checked(types) != Some(check.id) {
+                continue;
+            }
+            self.count(types);
+            if let Some(statements) = self.input.statements {
                 let tally = &mut self.tally;
                 self.known
                     .check(check.id, subject, types, statements, tally)?;
             }
         }
-        Ok(own.len() as u64)
+        Ok(())
+    }
+
+    /// Returns the first type of an object whose instances are in the store.
+    fn first_checked(&self, types: &NodeTypes) -> Option<ObjectId> {
+        let is_here = |id: &&ObjectId| {
+            let object = &self.input.schema[**id];
+            object.sparql_federated_service.is_none()
+        };
+        types.leaves.iter().find(is_here).copied()
     }
 
     fn id(&mut self, check: &ObjectCheck<'_>, subject: &NamedNode) {

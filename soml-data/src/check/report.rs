@@ -28,7 +28,7 @@ pub struct CheckReport {
 pub struct Members {
     /// Name of the type in the schema.
     pub name: String,
-    /// Objects of this type and not of one of its subtypes.
+    /// Number of objects of this type, those of its subtypes included: what its root field returns.
     pub count: u64,
 }
 

@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::InferOptions;
+use super::ontology::{is_ontology_class, leave_out};
+
 /// A class is taken for a subclass of another if at least this share of its instances, in percent,
 /// are instances of the other too.
 const OVERLAP_PERCENT: u64 = 95;
@@ -25,11 +28,28 @@ pub(super) struct Classes {
     pub(super) shared: BTreeMap<(String, String), u64>,
     /// The classes that `rdfs:subClassOf` names for a class, of whatever class.
     pub(super) stated: BTreeMap<String, BTreeSet<String>>,
+    /// Number of classes of ontology vocabularies that were left out.
+    pub(super) ontology_classes: usize,
 }
 
 impl Classes {
-    /// Adds a statement of `rdfs:subClassOf`.
+    /// Chooses the classes that become objects among those of the data, and counts their instances.
+    pub(super) fn keep(&mut self, mut found: Vec<(String, u64)>, options: &InferOptions) {
+        found.retain(|(_, count)| *count >= options.min_instances);
+        if !options.ontology_classes {
+            self.ontology_classes = leave_out(&mut found);
+        }
+        found.sort_by(|(a, n), (b, m)| m.cmp(n).then_with(|| a.cmp(b)));
+        found.truncate(options.max_classes);
+        self.counts.extend(found);
+    }
+
+    /// Adds a statement of `rdfs:subClassOf`. What ontologies are written in says nothing of the data,
+    /// unless its classes are among those that become objects.
     pub(super) fn state(&mut self, class: String, above: String) {
+        if is_ontology_class(&above) && !self.counts.contains_key(&above) {
+            return;
+        }
         self.stated.entry(class).or_default().insert(above);
     }
 }

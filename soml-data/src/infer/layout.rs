@@ -47,6 +47,7 @@ impl<'a> Layout<'a> {
             let below = children.get(iri.as_str()).map_or(&[][..], Vec::as_slice);
             let declared = class.properties.iter().filter(|(property, counted)| {
                 !layout.has(iri, property)
+                    && range(counted, statistics).is_some()
                     && (counted.is_own || layout.is_shared(property, counted, below))
             });
             let declared = declared.map(|(property, _)| property.as_str()).collect();
@@ -58,6 +59,17 @@ impl<'a> Layout<'a> {
     /// Returns the properties that a class declares.
     pub(super) fn declared(&self, class: &str) -> impl Iterator<Item = &'a str> {
         self.declared.get(class).into_iter().flatten().copied()
+    }
+
+    /// Returns the properties of instances of a class, and of none of its subclasses, of which the API
+    /// shows nothing, with their numbers.
+    pub(super) fn hidden(&self, class: &str) -> impl Iterator<Item = (&'a str, &'a Property)> {
+        let statistics = self.statistics;
+        let properties = statistics.classes.get(class).map(|class| &class.properties);
+        let properties = properties.into_iter().flatten();
+        properties
+            .filter(|(_, counted)| counted.is_own && range(counted, statistics).is_none())
+            .map(|(property, counted)| (property.as_str(), counted))
     }
 
     /// Tells whether a class declares or inherits a property.
@@ -78,9 +90,12 @@ impl<'a> Layout<'a> {
                 .iter()
                 .filter_map(|class| class.properties.get(property))
         };
-        let whole = range(counted, self.statistics);
+        let Some(whole) = range(counted, self.statistics) else {
+            return false;
+        };
         let says_something = || !whole.is_anything();
-        let is_same = || having().all(|other| range(other, self.statistics) == whole);
+        let is_same =
+            || having().all(|other| range(other, self.statistics).as_ref() == Some(&whole));
         having().count() > 1 && (says_something() || is_same())
     }
 
@@ -117,5 +132,5 @@ fn is_name(property: &Property, instances: u64) -> bool {
         _ => false,
     });
     let texts: u64 = texts.map(|(_, count)| count).sum();
-    texts == property.values && property.subjects * 10 >= instances * 9
+    texts == property.values && property.literals.subjects * 10 >= instances * 9
 }

@@ -7,6 +7,7 @@ use oxrdf::vocab::{rdf, rdfs};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term};
 
 use super::InferOptions;
+use super::descriptions::Descriptions;
 use super::hierarchy::{Classes, Hierarchy};
 use super::statistics::{Class, Kind, Statistics};
 
@@ -43,7 +44,31 @@ impl Statistics {
                 counted.add(&values, is_own);
             }
         }
+        statistics.describe(store, context)?;
         Ok(statistics)
+    }
+
+    /// Reads how classes and properties are described.
+    fn describe(
+        &mut self,
+        store: &dyn Statements,
+        context: &CallContext,
+    ) -> Result<(), StoreError> {
+        let mut descriptions = Descriptions::default();
+        let properties = self.properties();
+        let classes = self.classes.keys().map(String::as_str);
+        for (position, iri) in classes.chain(properties).enumerate() {
+            if position % CHECK_EVERY == 0 {
+                context.check()?;
+            }
+            store.about(&NamedNode::new_unchecked(iri), &mut |property, value| {
+                if let Term::Literal(value) = value {
+                    descriptions.add(iri, property.as_str(), &value);
+                }
+            })?;
+        }
+        self.descriptions = descriptions;
+        Ok(())
     }
 }
 
@@ -92,17 +117,10 @@ impl Typed {
                 counts[*class as usize] += 1;
             }
         }
-        let mut kept: Vec<(u64, &NamedNode)> = counts.into_iter().zip(&self.classes).collect();
-        kept.retain(|(count, _)| *count >= options.min_instances);
-        kept.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-        kept.truncate(options.max_classes);
-        let mut classes = Classes {
-            counts: kept
-                .into_iter()
-                .map(|(count, class)| (class.as_str().to_owned(), count))
-                .collect(),
-            ..Classes::default()
-        };
+        let classes = self.classes.iter().map(|class| class.as_str().to_owned());
+        let found: Vec<(String, u64)> = classes.zip(counts).collect();
+        let mut classes = Classes::default();
+        classes.keep(found, options);
         self.count_shared(&mut classes, context)?;
         let statements = store.of_property(&rdfs::SUB_CLASS_OF.into_owned());
         for (position, statement) in statements.enumerate() {
@@ -212,7 +230,12 @@ impl Class {
             property.is_own |= is_own;
             property.subjects += 1;
             property.values += values.len() as u64;
-            property.most = property.most.max(values.len() as u64);
+            let number = |test: fn(&Kind) -> bool| {
+                values.iter().filter(|value| test(&value.kind)).count() as u64
+            };
+            property.literals.add(number(Kind::is_literal));
+            property.iris.add(number(Kind::is_iri));
+            property.objects.add(number(|kind| *kind == Kind::Object));
             for value in values {
                 *property.kinds.entry(value.kind.clone()).or_default() += 1;
                 for class in &value.classes {

@@ -6,19 +6,28 @@
 //! instances are instances of the other too. The document is meant to be read and improved, and is a
 //! working API as it is.
 //!
+//! A document is loaded, and its API generated, before it is returned. Names that turn out to be taken, by
+//! GraphQL or by what is generated for other classes, are changed; IRIs and labels stay.
+//!
 //! The same data give the same document, in an embedded store and behind a SPARQL endpoint.
 
+mod descriptions;
+mod error;
 mod hierarchy;
 mod layout;
 mod listed;
 mod name;
+mod ontology;
 mod range;
 mod remote;
 mod statistics;
+mod valid;
 mod yaml;
 
+pub use error::InferError;
+
 use graph_store::remote::Solutions;
-use graph_store::{CallContext, Statements, StoreError};
+use graph_store::{CallContext, Statements};
 use statistics::Statistics;
 
 /// What an inferred schema is called, and how much it takes in.
@@ -30,6 +39,10 @@ pub struct InferOptions {
     pub min_instances: u64,
     /// Greatest number of classes; those with the most instances stay.
     pub max_classes: usize,
+    /// Takes in classes of `rdf:`, `rdfs:`, `owl:` and `sh:` even if the data have others.
+    pub ontology_classes: bool,
+    /// Prefixes that the data declare, with their namespaces; the first for each is used.
+    pub prefixes: Vec<(String, String)>,
 }
 
 impl Default for InferOptions {
@@ -38,6 +51,8 @@ impl Default for InferOptions {
             id: "/soml/inferred".to_owned(),
             min_instances: 1,
             max_classes: 1_000,
+            ontology_classes: false,
+            prefixes: Vec::new(),
         }
     }
 }
@@ -51,6 +66,8 @@ pub struct Inferred {
     pub objects: usize,
     /// Number of properties of all objects.
     pub properties: usize,
+    /// Number of classes of `rdf:`, `rdfs:`, `owl:` and `sh:` that were left out, since there are others.
+    pub ontology_classes: usize,
 }
 
 /// Reads a store that lists its statements, and writes a schema for what is in it.
@@ -58,14 +75,15 @@ pub struct Inferred {
 /// Costs one walk over the triples of every instance of every class.
 ///
 /// # Errors
-/// When the store fails, or the context says that nobody waits any more.
+/// When the store fails, or the context says that nobody waits any more; when no valid document can be
+/// written, as with an identifier that is none.
 pub fn infer(
     store: &dyn Statements,
     options: &InferOptions,
     context: &CallContext,
-) -> Result<Inferred, StoreError> {
+) -> Result<Inferred, InferError> {
     let statistics = Statistics::of_statements(store, options, context)?;
-    Ok(yaml::document(&statistics, options))
+    valid::document(statistics, options)
 }
 
 /// Asks a SPARQL endpoint what it has, and writes a schema for it.
@@ -74,12 +92,13 @@ pub fn infer(
 /// schema may have properties.
 ///
 /// # Errors
-/// When the store fails or answers with more rows, or the context says that nobody waits any more.
+/// When the store fails or answers with more rows, or the context says that nobody waits any more; when no
+/// valid document can be written, as with an identifier that is none.
 pub async fn infer_remote(
     store: &dyn Solutions,
     options: &InferOptions,
     context: &CallContext,
-) -> Result<Inferred, StoreError> {
+) -> Result<Inferred, InferError> {
     let statistics = Statistics::of_solutions(store, options, context).await?;
-    Ok(yaml::document(&statistics, options))
+    valid::document(statistics, options)
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use soml_core::{graphql_name, is_absolute_iri, is_reserved_property};
+
 use super::statistics::Statistics;
 
 /// Prefixes that people expect for some namespaces.
@@ -22,67 +24,81 @@ const KNOWN: &[(&str, &str)] = &[
     ("void", "http://rdfs.org/ns/void#"),
 ];
 
-/// Words that a property cannot be called without a prefix.
-const RESERVED: &[&str] = &["id", "type", "name", "value", "lang"];
+/// Schemes whose IRIs are written in full as they are, and which are no prefixes for that reason.
+const PLAIN_SCHEMES: &[&str] = &["http", "https", "urn"];
+
+/// Maximum length of a prefix that is taken over from the data, of a namespace that has a prefix, and of
+/// the local part of a name.
+const MAX_PREFIX: usize = 40;
+const MAX_NAMESPACE: usize = 1_000;
+const MAX_LOCAL: usize = 100;
+
+/// How often each class and property had to be renamed, since its name was found to be taken.
+#[derive(Debug, Default)]
+pub(super) struct Renames {
+    pub(super) classes: HashMap<String, usize>,
+    pub(super) properties: HashMap<String, usize>,
+}
 
 /// Names and prefixes of everything in the statistics.
-pub(super) struct Names {
+pub(super) struct Names<'a> {
     /// Namespace of names without a prefix.
     pub(super) vocab_iri: String,
     /// Its prefix.
     pub(super) vocab_prefix: String,
     /// Other prefixes, by namespace.
     pub(super) prefixes: BTreeMap<String, String>,
-    classes: HashMap<String, String>,
+    /// All prefixes, with their namespaces.
+    namespaces: HashMap<String, String>,
+    /// Prefixes that the data declare, with their namespaces.
+    declared: &'a [(String, String)],
+    classes: HashMap<String, Written>,
     properties: HashMap<String, Written>,
 }
 
-/// How a property is written.
+/// How a class or a property is written.
 #[derive(Clone)]
 pub(super) struct Written {
-    /// The key.
-    pub(super) key: String,
-    /// The IRI in full, when the key does not stand for it.
-    pub(super) rdf_prop: Option<String>,
+    /// The name.
+    pub(super) name: String,
+    /// The IRI in full, when the name does not stand for it.
+    pub(super) iri: Option<String>,
+    /// The name as the data have it, when more than its first letter had to be changed.
+    pub(super) label: Option<String>,
 }
 
-impl Names {
-    pub(super) fn new(statistics: &Statistics) -> Self {
+impl<'a> Names<'a> {
+    pub(super) fn new(
+        statistics: &Statistics,
+        declared: &'a [(String, String)],
+        renames: &Renames,
+    ) -> Self {
         let vocab_iri = vocabulary(statistics);
-        let known = KNOWN.iter().find(|(_, namespace)| *namespace == vocab_iri);
-        let vocab_prefix = known.map_or("voc", |(prefix, _)| prefix).to_owned();
+        let usual = declared
+            .iter()
+            .find(|(prefix, namespace)| *namespace == vocab_iri && is_prefix(prefix))
+            .map(|(prefix, _)| prefix.as_str());
+        let known = || KNOWN.iter().find(|(_, namespace)| *namespace == vocab_iri);
+        let usual = usual.or_else(|| known().map(|(prefix, _)| *prefix));
+        let vocab_prefix = usual.unwrap_or("voc").to_owned();
         let mut names = Names {
-            vocab_iri,
+            namespaces: HashMap::from([(vocab_prefix.clone(), vocab_iri.clone())]),
             vocab_prefix,
+            vocab_iri,
             prefixes: BTreeMap::new(),
+            declared,
             classes: HashMap::new(),
             properties: HashMap::new(),
         };
-        let mut taken = HashSet::new();
-        for iri in statistics.classes.keys() {
-            let name = names.written(iri, Case::Upper, &mut taken);
-            names.classes.insert(iri.clone(), name);
-        }
-        let properties: HashSet<&String> = statistics
-            .classes
-            .values()
-            .flat_map(|class| class.properties.keys())
-            .collect();
-        let mut properties: Vec<&String> = properties.into_iter().collect();
-        properties.sort();
-        let mut taken = HashSet::new();
-        for iri in properties {
-            let key = names.written(iri, Case::Lower, &mut taken);
-            let rdf_prop = (names.expand(&key).as_ref() != Some(iri)).then(|| iri.clone());
-            names
-                .properties
-                .insert(iri.clone(), Written { key, rdf_prop });
-        }
+        let classes = statistics.classes.keys().map(String::as_str);
+        names.classes = names.write_all(classes, Case::Upper, &renames.classes);
+        let properties = statistics.properties().into_iter();
+        names.properties = names.write_all(properties, Case::Lower, &renames.properties);
         names
     }
 
-    /// Returns the name of a class.
-    pub(super) fn class(&self, iri: &str) -> &str {
+    /// Returns how a class is written.
+    pub(super) fn class(&self, iri: &str) -> &Written {
         &self.classes[iri]
     }
 
@@ -92,58 +108,144 @@ impl Names {
     }
 
     /// Returns the IRI that a name stands for.
-    pub(super) fn expand(&self, name: &str) -> Option<String> {
+    fn expand(&self, name: &str) -> Option<String> {
         match name.split_once(':') {
             None => Some(format!("{}{name}", self.vocab_iri)),
-            Some((prefix, local)) if prefix == self.vocab_prefix => {
-                Some(format!("{}{local}", self.vocab_iri))
+            Some((prefix, local)) => {
+                let namespace = self.namespaces.get(prefix)?;
+                Some(format!("{namespace}{local}"))
             }
-            Some((prefix, local)) => self
-                .prefixes
-                .iter()
-                .find(|(_, p)| *p == prefix)
-                .map(|(namespace, _)| format!("{namespace}{local}")),
         }
     }
 
-    fn written(&mut self, iri: &str, case: Case, taken: &mut HashSet<String>) -> String {
-        let (namespace, local) = split(iri);
-        let local = case.apply(local);
-        let reserved = case == Case::Lower && RESERVED.contains(&local.as_str());
-        let name = if namespace == self.vocab_iri && !reserved {
-            local
-        } else {
-            format!("{}:{local}", self.prefix(namespace))
-        };
+    /// Names classes or properties: first those that keep their names.
+    fn write_all<'i>(
+        &mut self,
+        iris: impl Iterator<Item = &'i str>,
+        case: Case,
+        renames: &HashMap<String, usize>,
+    ) -> HashMap<String, Written> {
+        let renamed = |iri: &str| renames.get(iri).copied().unwrap_or(0);
+        let mut iris: Vec<(usize, &str)> = iris.map(|iri| (renamed(iri), iri)).collect();
+        iris.sort_unstable();
+        let mut taken = Taken::default();
+        let iris = iris.into_iter();
+        iris.map(|(renamed, iri)| (iri.to_owned(), self.write(iri, case, renamed, &mut taken)))
+            .collect()
+    }
+
+    fn write(&mut self, iri: &str, case: Case, renamed: usize, taken: &mut Taken) -> Written {
+        let (namespace, original) = split(iri);
+        let base = case.apply(original) + &"_".repeat(renamed);
         // Names that GraphQL could not tell apart get a number.
-        let folded = |name: &str| name.replace([':', '-', '.'], "_");
-        let mut unique = name.clone();
-        let mut number = 2;
-        while !taken.insert(folded(&unique)) {
-            unique = format!("{name}{number}");
-            number += 1;
+        let first = self.qualified(namespace, &base, case);
+        let folded = self.folded(&first, case);
+        let mut local = base.clone();
+        let mut name = first;
+        if !taken.names.insert(folded.clone()) {
+            let numbers = taken.numbers.entry(folded).or_insert(1);
+            loop {
+                *numbers += 1;
+                local = format!("{base}{numbers}");
+                name = self.qualified(namespace, &local, case);
+                if taken.names.insert(self.folded(&name, case)) {
+                    break;
+                }
+            }
         }
-        unique
+        let is_same = local.eq_ignore_ascii_case(original) && local.get(1..) == original.get(1..);
+        Written {
+            iri: (self.expand(&name).as_deref() != Some(iri)).then(|| full(iri)),
+            label: (!is_same && !original.is_empty()).then(|| original.to_owned()),
+            name,
+        }
+    }
+
+    /// Returns the name for a local part in a namespace.
+    fn qualified(&mut self, namespace: &str, local: &str, case: Case) -> String {
+        if namespace != self.vocab_iri && is_namespace(namespace) {
+            return format!("{}:{local}", self.prefix(namespace));
+        }
+        match case {
+            Case::Lower if is_reserved_property(&graphql_name(local)) => {
+                format!("{}:{local}", self.vocab_prefix)
+            }
+            _ => local.to_owned(),
+        }
+    }
+
+    /// Returns what GraphQL makes of a name: of a property the field, of a class the root field.
+    fn folded(&self, name: &str, case: Case) -> String {
+        let bare = name
+            .strip_prefix(self.vocab_prefix.as_str())
+            .and_then(|rest| rest.strip_prefix(':'))
+            .unwrap_or(name);
+        match case {
+            Case::Lower if is_reserved_property(&graphql_name(bare)) => graphql_name(name),
+            Case::Lower => graphql_name(bare),
+            Case::Upper => {
+                let mut field = graphql_name(bare);
+                if let Some(first) = field.get_mut(..1) {
+                    first.make_ascii_lowercase();
+                }
+                field
+            }
+        }
     }
 
     fn prefix(&mut self, namespace: &str) -> String {
-        if namespace == self.vocab_iri {
-            return self.vocab_prefix.clone();
-        }
         if let Some(prefix) = self.prefixes.get(namespace) {
             return prefix.clone();
         }
-        let known = KNOWN.iter().find(|(_, known)| *known == namespace);
-        let mut prefix = known.map(|(prefix, _)| (*prefix).to_owned());
-        // Two namespaces may be known by the same prefix.
-        prefix.take_if(|prefix| self.is_taken(prefix));
-        let prefix = prefix.unwrap_or_else(|| format!("ns{}", self.prefixes.len() + 1));
+        let declared = self.declared.iter();
+        let declared = declared.map(|(prefix, of)| (prefix.as_str(), of.as_str()));
+        let prefix = declared
+            .filter(|(prefix, _)| is_prefix(prefix))
+            .chain(KNOWN.iter().copied())
+            .find(|(prefix, of)| *of == namespace && !self.namespaces.contains_key(*prefix))
+            .map(|(prefix, _)| prefix.to_owned());
+        let numbered = || {
+            (self.prefixes.len() + 1..)
+                .map(|number| format!("ns{number}"))
+                .find(|prefix| !self.namespaces.contains_key(prefix))
+                .expect("there are more numbers than prefixes")
+        };
+        let prefix = prefix.unwrap_or_else(numbered);
+        self.namespaces.insert(prefix.clone(), namespace.to_owned());
         self.prefixes.insert(namespace.to_owned(), prefix.clone());
         prefix
     }
+}
 
-    fn is_taken(&self, prefix: &str) -> bool {
-        self.vocab_prefix == prefix || self.prefixes.values().any(|taken| taken == prefix)
+/// Names that are in use, as GraphQL knows them.
+#[derive(Default)]
+struct Taken {
+    names: HashSet<String>,
+    /// The last number that was given to a name.
+    numbers: HashMap<String, usize>,
+}
+
+/// Returns whether a text can be a prefix of a document.
+fn is_prefix(text: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.len() <= MAX_PREFIX
+        && text.chars().all(is_word)
+        && !PLAIN_SCHEMES.contains(&text)
+}
+
+/// Returns whether a prefix can stand for a namespace: one that is more than a scheme.
+fn is_namespace(text: &str) -> bool {
+    let rest = text.split_once(':').map_or("", |(_, rest)| rest);
+    !rest.trim_matches('/').is_empty() && text.len() <= MAX_NAMESPACE && is_absolute_iri(text)
+}
+
+/// Writes an IRI in full, so that its scheme is not taken for a prefix.
+fn full(iri: &str) -> String {
+    let scheme = iri.split_once(':').map_or("", |(scheme, _)| scheme);
+    match PLAIN_SCHEMES.contains(&scheme) {
+        true => iri.to_owned(),
+        false => format!("<{iri}>"),
     }
 }
 
@@ -156,8 +258,9 @@ pub(super) fn local_name(iri: &str) -> &str {
 fn vocabulary(statistics: &Statistics) -> String {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for (iri, class) in &statistics.classes {
-        for iri in class.properties.keys().chain([iri]) {
-            *counts.entry(split(iri).0).or_default() += 1;
+        let namespaces = class.properties.keys().chain([iri]).map(|iri| split(iri).0);
+        for namespace in namespaces.filter(|namespace| is_namespace(namespace)) {
+            *counts.entry(namespace).or_default() += 1;
         }
     }
     let most = counts.into_iter().max_by_key(|(_, count)| *count);
@@ -184,10 +287,11 @@ enum Case {
 }
 
 impl Case {
-    /// Makes a name out of a local part: letters, digits, `_`, `-` and `.` stay.
+    /// Makes a name out of a local part: letters, digits, `_`, `-` and `.` stay, unless it is too long.
     fn apply(self, local: &str) -> String {
         let mut name: String = local
             .chars()
+            .take(MAX_LOCAL)
             .map(|c| {
                 if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') {
                     c

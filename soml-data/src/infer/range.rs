@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use soml_core::datatype::Scalar;
 
-use super::statistics::{Kind, Property, Statistics};
+use super::statistics::{Kind, Property, Reach, Statistics};
 
 /// What the values of a property are declared to be.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,17 +23,31 @@ impl InferredRange {
     }
 }
 
-/// Returns the range that accepts most of the values, and the narrowest such.
-pub(super) fn range(property: &Property, statistics: &Statistics) -> InferredRange {
-    let resources: u64 = [Kind::Object, Kind::Iri, Kind::Blank]
-        .iter()
-        .map(|kind| property.kinds.get(kind).copied().unwrap_or(0))
-        .sum();
-    if resources * 2 > property.values {
-        return class(property, statistics)
-            .map_or(InferredRange::Datatype("iri"), InferredRange::Class);
+/// Returns the range that accepts most of the values that the API can show, and the narrowest such;
+/// `None` for a property that has only blank nodes.
+pub(super) fn range(property: &Property, statistics: &Statistics) -> Option<InferredRange> {
+    let of = |kind: &Kind| property.kinds.get(kind).copied().unwrap_or(0);
+    let resources = of(&Kind::Object) + of(&Kind::Iri);
+    let shown = property.values.saturating_sub(of(&Kind::Blank));
+    if shown == 0 {
+        return None;
     }
-    InferredRange::Datatype(datatype(&property.kinds))
+    Some(if resources * 2 > shown {
+        class(property, statistics).map_or(InferredRange::Datatype("iri"), InferredRange::Class)
+    } else {
+        InferredRange::Datatype(datatype(&property.kinds))
+    })
+}
+
+impl Property {
+    /// Returns what instances have of the values that the API shows under a range.
+    pub(super) fn reach(&self, range: &InferredRange) -> Reach {
+        match range {
+            InferredRange::Class(_) => self.objects,
+            InferredRange::Datatype("iri") => self.iris,
+            InferredRange::Datatype(_) => self.literals,
+        }
+    }
 }
 
 /// Returns the class with the fewest instances that all objects belong to.

@@ -9,18 +9,22 @@ use oxrdf::{Literal, NamedNode, Term};
 use spargebra::algebra::GraphPattern;
 use spargebra::term::GroundTerm;
 
-use super::InferOptions;
+use super::descriptions::Descriptions;
 use super::hierarchy::{Classes, Hierarchy};
-use super::statistics::{Class, Kind, Property, Statistics};
+use super::statistics::{Class, Kind, Property, Reach, Statistics};
+use super::{InferOptions, ontology};
 use crate::classes::counted;
 use crate::queries::{self, ANY_CLASS, Pairs, kind};
-use crate::rows::{self, Answer};
+use crate::rows::{self, Answer, Row};
 
 /// Maximum number of classes that one query counts.
 const MAX_BATCH: usize = 50;
 
 /// Number of instances from which a query counts no further class.
 const FULL_BATCH: u64 = 20_000;
+
+/// Maximum number of classes and properties whose descriptions are asked for at once.
+const MAX_DESCRIBED: usize = 500;
 
 /// Maximum number of queries for superclasses of superclasses.
 const MAX_LEVELS: usize = 50;
@@ -29,7 +33,8 @@ impl Statistics {
     /// Counts what is in a store.
     ///
     /// Takes one query for the classes, two for each batch of classes and level of superclasses, four
-    /// for each batch of objects, and one for each class with subclasses.
+    /// for each batch of objects, one for each class with subclasses, and one for each batch of
+    /// descriptions.
     pub(super) async fn of_solutions(
         store: &dyn Solutions,
         options: &InferOptions,
@@ -47,6 +52,7 @@ impl Statistics {
         for (class, of) in &members.0 {
             reader.mark_own(class, of, &mut statistics).await?;
         }
+        reader.describe(&mut statistics).await?;
         Ok(statistics)
     }
 }
@@ -114,14 +120,17 @@ impl Reader<'_> {
     /// Counts the classes that become objects, and what they have in common.
     async fn classes(&self, options: &InferOptions) -> Result<Classes, StoreError> {
         let ty = [rdf::TYPE.into_owned()];
-        let pattern = queries::classes(&ty, true, options.max_classes);
-        let mut found = counted(&self.rows(pattern).await?)?;
-        found.retain(|(_, count)| *count >= options.min_instances);
+        let limit = options.max_classes.saturating_add(ontology::MAX_CLASSES);
+        let found = counted(&self.rows(queries::classes(&ty, true, limit)).await?)?;
+        let found = found.into_iter();
         let mut classes = Classes::default();
-        for (class, count) in &found {
-            classes.counts.insert(class.as_str().to_owned(), *count);
-        }
-        let found: Vec<NamedNode> = found.into_iter().map(|(class, _)| class).collect();
+        classes.keep(
+            found
+                .map(|(class, count)| (class.into_string(), count))
+                .collect(),
+            options,
+        );
+        let found: Vec<NamedNode> = classes.counts.keys().map(|class| node(class)).collect();
         for batch in found.chunks(MAX_BATCH) {
             for row in self.rows(queries::shared(batch)).await?.rows() {
                 let (class, other) = (row.node(0)?.as_str(), row.node(1)?.as_str());
@@ -182,7 +191,8 @@ impl Reader<'_> {
                 property.is_own = true;
                 property.subjects = row.number(2)?;
                 property.values = row.number(3)?;
-                property.most = row.number(4)?;
+                property.literals = reach(&row, 4)?;
+                property.iris = reach(&row, 6)?;
             }
         }
         for row in self.rows(queries::kinds(batch)).await?.rows() {
@@ -199,7 +209,27 @@ impl Reader<'_> {
                 Term::NamedNode(class) => {
                     property.targets.insert(class.as_str().to_owned(), count);
                 }
-                _ => property.make_objects(count),
+                _ => {
+                    property.make_objects(count);
+                    property.objects = reach(&row, 4)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads how classes and properties are described.
+    async fn describe(&self, statistics: &mut Statistics) -> Result<(), StoreError> {
+        let classes = statistics.classes.keys().map(String::as_str);
+        let all: Vec<NamedNode> = classes.chain(statistics.properties()).map(node).collect();
+        for batch in all.chunks(MAX_DESCRIBED) {
+            let properties = Descriptions::properties().map(node).collect();
+            let pattern = queries::descriptions(batch, properties);
+            for row in self.rows(pattern).await?.rows() {
+                if let Term::Literal(value) = row.term(2)? {
+                    let (of, property) = (row.node(0)?.as_str(), row.node(1)?.as_str());
+                    statistics.descriptions.add(of, property, value);
+                }
             }
         }
         Ok(())
@@ -249,6 +279,14 @@ impl Property {
         }
         self.kinds.insert(Kind::Object, count);
     }
+}
+
+/// Reads two numbers of a row.
+fn reach(row: &Row<'_>, column: usize) -> Result<Reach, StoreError> {
+    Ok(Reach {
+        subjects: row.number(column)?,
+        most: row.number(column + 1)?,
+    })
 }
 
 fn property<'s>(

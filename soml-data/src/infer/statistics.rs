@@ -1,7 +1,8 @@
 //! What is in the data: classes, their superclasses, their properties, and the values of these.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::descriptions::Descriptions;
 use super::hierarchy::{Classes, Hierarchy, Superclass};
 
 /// Everything that was counted.
@@ -9,6 +10,10 @@ use super::hierarchy::{Classes, Hierarchy, Superclass};
 pub(super) struct Statistics {
     /// Classes by IRI.
     pub(super) classes: BTreeMap<String, Class>,
+    /// How the data describe these classes and their properties.
+    pub(super) descriptions: Descriptions,
+    /// Number of classes of ontology vocabularies that were left out.
+    pub(super) ontology_classes: usize,
 }
 
 /// A class that becomes an object.
@@ -35,12 +40,33 @@ pub(super) struct Property {
     pub(super) subjects: u64,
     /// Number of values.
     pub(super) values: u64,
-    /// Greatest number of values of one instance.
-    pub(super) most: u64,
+    /// Literals among the values.
+    pub(super) literals: Reach,
+    /// IRIs among the values, objects or not.
+    pub(super) iris: Reach,
+    /// IRIs among the values that are instances of some class.
+    pub(super) objects: Reach,
     /// Number of values of each kind.
     pub(super) kinds: BTreeMap<Kind, u64>,
     /// Number of values that are instances of each class or of a subclass.
     pub(super) targets: BTreeMap<String, u64>,
+}
+
+/// How many values of some sort instances have: of what the API shows of a property.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reach {
+    /// Number of instances that have such a value.
+    pub(super) subjects: u64,
+    /// Maximum number of such values of one instance.
+    pub(super) most: u64,
+}
+
+impl Reach {
+    /// Counts the values of one instance.
+    pub(super) fn add(&mut self, values: u64) {
+        self.subjects += u64::from(values > 0);
+        self.most = self.most.max(values);
+    }
 }
 
 /// What a value is.
@@ -58,6 +84,18 @@ pub(super) enum Kind {
     Literal(String),
 }
 
+impl Kind {
+    /// Returns whether such values are literals.
+    pub(super) fn is_literal(&self) -> bool {
+        matches!(self, Kind::LangString | Kind::Literal(_))
+    }
+
+    /// Returns whether such values are IRIs.
+    pub(super) fn is_iri(&self) -> bool {
+        matches!(self, Kind::Object | Kind::Iri)
+    }
+}
+
 impl Statistics {
     /// Makes an entry for each class, in which nothing is counted yet.
     pub(super) fn of_hierarchy(classes: &Classes, hierarchy: &Hierarchy) -> Self {
@@ -69,7 +107,59 @@ impl Statistics {
         };
         Statistics {
             classes: names.map(|iri| (iri.clone(), class(iri))).collect(),
+            ontology_classes: classes.ontology_classes,
+            ..Statistics::default()
         }
+    }
+
+    /// Returns all properties of all classes, each once.
+    pub(super) fn properties(&self) -> BTreeSet<&str> {
+        let classes = self.classes.values();
+        classes
+            .flat_map(|class| class.properties.keys().map(String::as_str))
+            .collect()
+    }
+
+    /// Removes a class: its subclasses inherit from its superclass, and its instances are IRIs of no
+    /// class where a property has no other class for its values.
+    pub(super) fn remove_class(&mut self, iri: &str) {
+        let Some(removed) = self.classes.remove(iri) else {
+            return;
+        };
+        for class in self.classes.values_mut() {
+            if class
+                .parent
+                .as_ref()
+                .is_some_and(|parent| parent.class == iri)
+            {
+                class.parent.clone_from(&removed.parent);
+            }
+            for property in class.properties.values_mut() {
+                property.targets.remove(iri);
+            }
+        }
+    }
+
+    /// Removes a property from all classes.
+    pub(super) fn remove_property(&mut self, iri: &str) {
+        for class in self.classes.values_mut() {
+            class.properties.remove(iri);
+        }
+    }
+
+    /// Keeps the classes with the most instances, and returns how many are removed.
+    pub(super) fn keep_largest(&mut self, limit: usize) -> usize {
+        let mut ranked: Vec<(u64, String)> = self
+            .classes
+            .iter()
+            .map(|(iri, class)| (class.instances, iri.clone()))
+            .collect();
+        ranked.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        let removed = ranked.split_off(limit.min(ranked.len()));
+        for (_, iri) in &removed {
+            self.remove_class(iri);
+        }
+        removed.len()
     }
 
     /// Returns a class and its superclasses, the nearest first.

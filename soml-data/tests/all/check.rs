@@ -303,3 +303,50 @@ fn a_check_that_nobody_waits_for_stops() {
     let result = futures::executor::block_on(check(&input, &context));
     assert!(result.is_err());
 }
+
+#[test]
+fn an_object_whose_instances_are_all_of_a_subclass_has_instances() {
+    let loaded = soml_core::load(include_str!("../data/check/ni.yaml"));
+    let schema = loaded.schema.expect("a schema");
+    let store = store(include_str!("../data/check/ni.ttl"));
+    let input = CheckInput {
+        schema: &schema,
+        store: &store,
+        statements: Some(&store as &dyn Statements),
+        solutions: None,
+        options: CheckOptions::default(),
+    };
+    let report = futures::executor::block_on(check(&input, &CallContext::new()));
+    let report = report.expect("the store answers");
+    let counts = report.objects.iter().map(|o| (o.name.as_str(), o.count));
+    assert_eq!(Vec::from_iter(counts), [("Sup", 1), ("Sub", 1)]);
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+}
+
+#[test]
+fn an_object_of_several_types_counts_once_for_what_they_inherit_from() {
+    let schema = "
+        id: /soml/several
+        specialPrefixes: {vocab_iri: 'http://v/', vocab_prefix: v}
+        objects: {Top: {}, A: {inherits: Top}, B: {inherits: Top}, Empty: {inherits: Top}}";
+    let schema = soml_core::load(schema).schema.expect("a schema");
+    let store = store("<1> a :A, :B . <2> a :B . <3> a :Top .");
+    let input = CheckInput {
+        schema: &schema,
+        store: &store,
+        statements: None,
+        solutions: None,
+        options: CheckOptions {
+            page: 1,
+            batch: 1,
+            ..CheckOptions::default()
+        },
+    };
+    let report = futures::executor::block_on(check(&input, &CallContext::new()));
+    let report = report.expect("the store answers");
+    let counts = report.objects.iter().map(|o| (o.name.as_str(), o.count));
+    let expected = [("Top", 3), ("A", 1), ("B", 2), ("Empty", 0)];
+    assert_eq!(Vec::from_iter(counts), expected);
+    let empty = report.findings.iter().map(|finding| finding.element());
+    assert_eq!(Vec::from_iter(empty), [Some("Empty".to_owned())]);
+}

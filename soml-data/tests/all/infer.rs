@@ -10,7 +10,8 @@ use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
 use soml_data::infer::{InferOptions, infer};
 
-fn store(data: &str) -> Store {
+/// Returns a store with some Turtle.
+pub(crate) fn store(data: &str) -> Store {
     let store = Store::new().expect("a store in memory");
     store
         .load_from_slice(RdfFormat::Turtle, data)
@@ -23,7 +24,8 @@ pub(crate) fn listed(store: &Store) -> OxigraphStore {
     OxigraphStore::new(store.clone())
 }
 
-async fn answer(store: Store, query: &str) -> serde_json::Value {
+/// Answers a query over data by the schema that is inferred from them.
+pub(crate) async fn answer(store: Store, query: &str) -> serde_json::Value {
     let options = InferOptions::default();
     let inferred =
         infer(&listed(&store), &options, &CallContext::new()).expect("the store answers");

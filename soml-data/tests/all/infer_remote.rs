@@ -11,7 +11,7 @@ use graph_store::remote::{
 use graph_store::{CallContext, StoreError, StoreInfo};
 use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
-use soml_data::infer::{InferOptions, infer, infer_remote};
+use soml_data::infer::{InferError, InferOptions, infer, infer_remote};
 
 use crate::in_process::InProcess;
 use crate::infer::listed;
@@ -96,6 +96,36 @@ async fn an_endpoint_gives_the_schema_of_its_data() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn typed_blank_nodes_count_alike_in_an_endpoint_and_a_store() {
+    for data in [
+        include_str!("../data/infer/typed-blank-nodes.ttl"),
+        include_str!("../data/infer/min-blank.nt"),
+        "@prefix : <http://v/> .
+         <http://r/1> a :A ; :p [ a :A ], <http://r/2>, 'x' ; :q [ a :B ], [ a :B ] ; :r 'a', 'b', [] .
+         <http://r/2> a :A, :B ; :p [ a :B ], <http://r/3> ; :r 'a', <http://r/1>, <http://r/4> .",
+    ] {
+        compare(data, &InferOptions::default()).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_endpoint_gives_descriptions_and_leaves_ontologies_out() {
+    let ontology = "
+        @prefix : <http://v/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+        @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+        :A a owl:Class ; rdfs:label 'eine Klasse'@de, 'a class'@en ; rdfs:comment 'long\\n text' .
+        :p a owl:DatatypeProperty ; rdfs:label 'a property' .
+        <http://r/1> a :A, owl:Thing ; :p 1 .";
+    for ontology_classes in [false, true] {
+        let options = InferOptions {
+            ontology_classes,
+            ..InferOptions::default()
+        };
+        compare(ontology, &options).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_endpoint_takes_the_same_classes_in() {
     for (min_instances, max_classes) in [(2, 1_000), (1, 2), (1, 0), (30, 6)] {
         let options = InferOptions {
@@ -121,7 +151,7 @@ async fn the_number_of_queries_does_not_depend_on_the_number_of_objects() {
         assert_eq!(inferred.expect("the endpoint answers").objects, 1);
         counts.push(queries.load(Ordering::Relaxed));
     }
-    assert_eq!(counts, [7, 7]);
+    assert_eq!(counts, [8, 8]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -130,6 +160,9 @@ async fn an_endpoint_that_nobody_waits_for_is_left_alone() {
     context.cancellation.cancel();
     let (remote, queries) = remote(&store(MIXED), DefaultGraph::Union);
     let inferred = infer_remote(&remote, &InferOptions::default(), &context).await;
-    assert!(matches!(inferred, Err(StoreError::Cancelled)));
+    assert!(matches!(
+        inferred,
+        Err(InferError::Store(StoreError::Cancelled))
+    ));
     assert_eq!(queries.load(Ordering::Relaxed), 0);
 }

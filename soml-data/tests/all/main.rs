@@ -5,4 +5,6 @@ mod classes;
 #[path = "../../../graph-store/tests/all/back_end/in_process.rs"]
 mod in_process;
 mod infer;
+mod infer_names;
 mod infer_remote;
+mod infer_values;
