@@ -58,6 +58,11 @@ impl Stores {
 
 /// Says what becomes of what is written; nothing where it is for a server to say.
 pub(super) fn writing(app: &App) -> Option<String> {
+    let folder = app.settings.store.data_dir.as_ref();
+    if let Some(folder) = folder.filter(|_| app.store.writer().is_none()) {
+        let folder = folder.display();
+        return Some(format!("refused, since {folder} cannot be written to"));
+    }
     if !app.writes() {
         return None;
     }

@@ -13,43 +13,52 @@ use crate::processes::PATIENCE;
 
 const DATA: &str = "demo/star-wars/data.ttl";
 const SCHEMA: &str = "demo/star-wars/schema.yaml";
-const BOOKS: &str =
+pub(crate) const BOOKS: &str =
     "<http://e/1> a <http://e/Book> ; <http://e/title> 'One' ; <http://e/pages> 012 .";
 
-struct Folder {
+/// A folder for a test, with the data folder `data` in it.
+pub(crate) struct Folder {
     folder: TempDir,
 }
 
 impl Folder {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Folder {
             folder: TempDir::new().unwrap(),
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn text(&self, name: &str) -> String {
+    pub(crate) fn text(&self, name: &str) -> String {
         self.path(name).display().to_string()
     }
 
-    fn file(&self, name: &str, text: &str) -> String {
+    pub(crate) fn file(&self, name: &str, text: &str) -> String {
         fs::write(self.path(name), text).unwrap();
         self.text(name)
     }
 
     /// Starts a service over the folder `data`.
-    fn serve(&self, arguments: &[&str]) -> Soml {
+    pub(crate) fn serve(&self, arguments: &[&str]) -> Soml {
         let data = self.text("data");
         let mut all = vec!["--data-dir", &data];
         all.extend(arguments);
         Soml::start(&all, &[], "Writing:")
     }
 
+    /// Starts a service over the folder `data` that has no schema to serve.
+    pub(crate) fn serve_without_schema(&self, arguments: &[&str]) -> Soml {
+        let data = self.text("data");
+        let mut all = vec!["--data-dir", &data];
+        all.extend(arguments);
+        Soml::start(&all, &[], "Security:")
+    }
+
     /// Makes sure that a service does not start over the folder `data`; returns what it says.
-    fn refused(&self, wanted: &str) -> String {
+    pub(crate) fn refused(&self, wanted: &str) -> String {
         let output = soml(&["serve", "--port", "0", "--data-dir", &self.text("data")]);
         let said = err(&output);
         assert_eq!(code(&output), Some(3), "{said}");
@@ -57,18 +66,18 @@ impl Folder {
         said
     }
 
-    fn load(&self, file: &str) -> Output {
+    pub(crate) fn load(&self, file: &str) -> Output {
         soml(&["load", file, "--data-dir", &self.text("data")])
     }
 }
 
-fn answer(service: &Soml, query: &str) -> Value {
+pub(crate) fn answer(service: &Soml, query: &str) -> Value {
     let (status, answer) = post(service.base("GraphQL:"), query, None);
     assert_eq!((status, &answer["errors"]), (200, &Value::Null), "{answer}");
     answer["data"].clone()
 }
 
-fn agent() -> ureq::Agent {
+pub(crate) fn agent() -> ureq::Agent {
     let config = ureq::Agent::config_builder().http_status_as_error(false);
     config.timeout_global(Some(PATIENCE)).build().into()
 }
@@ -79,7 +88,7 @@ fn put(base: &str, path: &str, text: &str) -> u16 {
     sent.unwrap().status().as_u16()
 }
 
-fn stop(service: Soml) {
+pub(crate) fn stop(service: Soml) {
     drop(service);
 }
 
@@ -139,15 +148,61 @@ fn schemas_their_binding_and_rights_are_kept_and_changed_over_http() {
         "{listed}"
     );
     assert!(get(base, "/soml-rbac").is_object());
-    // What was unbound stays so, and data without a schema are served by one that is made from them.
+    // What was unbound stays so, whatever the command line says of data.
     let unbound = agent()
         .delete(format!("{base}/soml/library/objects"))
         .call();
     assert!(unbound.unwrap().status().is_success());
     stop(second);
-    let third = folder.serve(&[]);
-    let pages = answer(&third, "{ book { pages } }");
-    assert_eq!(pages["book"][0]["pages"], "12");
+    let more: [&[&str]; 3] = [&[], &["--data", DATA], &["--infer-schema"]];
+    for arguments in more {
+        let third = folder.serve_without_schema(arguments);
+        let base = third.base("GraphQL:");
+        let (status, answer) = post(base, "{ book { pages } }", None);
+        assert_eq!(status, 503, "{arguments:?}: {answer}");
+        let line = format!("No schema is bound: PUT {base}/soml/ID/objects");
+        assert!(
+            third.said.iter().any(|said| said.starts_with(&line)),
+            "{:#?}",
+            third.said
+        );
+    }
+}
+
+#[test]
+fn a_schema_is_inferred_only_where_the_command_line_asks_for_it() {
+    let folder = Folder::new();
+    let books = folder.file("books.ttl", BOOKS);
+    assert_eq!(code(&folder.load(&books)), Some(0));
+    let first = folder.serve_without_schema(&[]);
+    let base = first.base("GraphQL:");
+    assert_eq!(post(base, "{ book { pages } }", None).0, 503);
+    assert_eq!(
+        get(base, "/soml").to_string().matches("inferred").count(),
+        0
+    );
+    stop(first);
+    for arguments in [&["--infer-schema"][..], &["--infer-schema"], &[]] {
+        let service = folder.serve(arguments);
+        let pages = answer(&service, "{ book { pages } }");
+        assert_eq!(pages["book"][0]["pages"], "12", "{arguments:?}");
+    }
+    // Commands take what is bound, and make nothing of their own.
+    let place = format!("store.dataDir={}", folder.text("data"));
+    let query = ["query", "--set", &place, "{ book { pages } }"];
+    let queried = soml(&query);
+    assert!(out(&queried).contains("12"), "{}", err(&queried));
+    assert!(
+        err(&queried).contains("the schema `inferred` is bound"),
+        "{}",
+        err(&queried)
+    );
+    fs::remove_file(folder.path("data/schemas/bound.yaml")).unwrap();
+    let refused = soml(&query);
+    assert_eq!(code(&refused), Some(64), "{}", err(&refused));
+    assert!(err(&refused).contains("--schema"), "{}", err(&refused));
+    let both = soml(&["serve", "--infer-schema", "--schema", SCHEMA]);
+    assert_eq!(code(&both), Some(64), "{}", err(&both));
 }
 
 #[test]
@@ -203,7 +258,7 @@ fn files_are_loaded_all_or_none_into_a_folder_that_nobody_uses() {
     );
     assert!(out(&loaded).contains("1 new"), "{}", out(&loaded));
 
-    let service = folder.serve(&[]);
+    let service = folder.serve(&["--infer-schema"]);
     assert_eq!(
         answer(&service, "{ book { title } }")["book"][0]["title"],
         "One"
@@ -498,7 +553,7 @@ fn put_new(base: &str, schema: &str) -> (u16, String) {
 }
 
 /// All files below a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -9,6 +9,7 @@ mod callers;
 mod command_line;
 mod composing;
 mod configuration;
+mod damaged_folders;
 mod data_folder;
 mod data_tools;
 mod demo_with_roles;
