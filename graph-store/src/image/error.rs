@@ -11,8 +11,8 @@ use crate::error::StoreError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {
-    /// The file cannot be read or written.
-    #[error("failed to access the image {}", path.display())]
+    /// A file or the folder cannot be read or written.
+    #[error("failed to access {}", path.display())]
     Io {
         /// The file.
         path: PathBuf,

@@ -221,7 +221,7 @@ fn what_killed_backups_have_left_goes_at_the_start() {
 
 #[cfg(unix)]
 #[test]
-fn data_schemas_backups_and_keys_are_readable_by_their_owner_only() {
+fn data_schemas_and_backups_are_readable_by_their_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let check = |folder: &Path| {

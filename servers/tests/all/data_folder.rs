@@ -206,6 +206,53 @@ fn a_schema_is_inferred_only_where_the_command_line_asks_for_it() {
 }
 
 #[test]
+fn what_was_unbound_from_searches_stays_unbound() {
+    let folder = Folder::new();
+    let books = folder.file("books.ttl", BOOKS);
+    let schema = folder.file(
+        "library.yaml",
+        "id: /soml/library\nspecialPrefixes: {vocab_iri: 'http://e/', vocab_prefix: e, base_iri: 'http://e/'}\n\
+         objects: {Book: {search: {index: yes}, props: {title: {}}}}\n",
+    );
+    let data = folder.text("data");
+    let start = |arguments: &[&str]| {
+        let mut all = vec!["--data-dir", &data];
+        all.extend(arguments);
+        Soml::start(&all, &[], "Search:")
+    };
+    let is_bound = |service: &Soml| {
+        let line = service.said.last().unwrap();
+        !line.contains("no schema is bound")
+    };
+    let first = start(&["--schema", &schema, "--data", &books]);
+    assert!(is_bound(&first), "{:#?}", first.said);
+    let search = first.base("Search:").to_owned();
+    let unbound = agent()
+        .delete(format!("{search}/soml/library/search"))
+        .call();
+    assert_eq!(unbound.unwrap().status(), 204);
+    stop(first);
+    let second = start(&[]);
+    assert!(!is_bound(&second), "{:#?}", second.said);
+    let search = second.base("Search:").to_owned();
+    let bound = agent()
+        .put(format!("{search}/soml/library/search"))
+        .send_empty();
+    assert!(bound.unwrap().status().is_success());
+    stop(second);
+    assert!(is_bound(&start(&[])));
+    let unbound = start(&[]);
+    let search = unbound.base("Search:").to_owned();
+    let sent = agent()
+        .delete(format!("{search}/soml/library/search"))
+        .call();
+    assert_eq!(sent.unwrap().status(), 204);
+    stop(unbound);
+    // The command line names it.
+    assert!(is_bound(&start(&["--schema", &schema])));
+}
+
+#[test]
 fn the_schema_of_the_command_line_takes_the_place_of_the_stored_one() {
     let folder = Folder::new();
     let data = folder.file("books.ttl", BOOKS);
