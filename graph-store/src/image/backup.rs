@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::build::synced_folder;
 use super::error::ImageError;
-use super::files::{UNFINISHED, check_name, image_path};
+use super::files::{UNFINISHED, check_folder_name, image_path};
 use super::folder::{FIRST, Folder, put_log};
 use super::lock::FolderLock;
 use super::log::{Disk, Log, State};
@@ -26,7 +26,7 @@ impl Moment<'_> {
     /// Writes a folder that is there as a whole or not at all.
     pub(super) fn put(&self, target: &Path, disk: &Disk) -> Result<(), ImageError> {
         let failed = |error| ImageError::io(target)(error);
-        check_name(target)?;
+        check_folder_name(target)?;
         if Folder::exists(target)? {
             let folder = target.to_owned();
             return Err(ImageError::HoldsData { folder });

@@ -138,7 +138,7 @@ pub(super) fn finish_image(folder: &Path, number: u64) -> Result<PathBuf, ImageE
 ///
 /// # Errors
 /// [`ImageError::ReservedName`].
-pub fn check_name(folder: &Path) -> Result<(), ImageError> {
+pub fn check_folder_name(folder: &Path) -> Result<(), ImageError> {
     let name = folder.file_name().unwrap_or_default();
     match name.to_string_lossy().ends_with(UNFINISHED) {
         true => Err(ImageError::ReservedName {

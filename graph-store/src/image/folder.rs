@@ -19,7 +19,7 @@ use super::Image;
 use super::build::{ImageBuilder, synced_folder};
 use super::error::ImageError;
 use super::files::{
-    Files, LOG, PARTIAL, ROOM, check_name, finish_image, image_path, partial_image,
+    Files, LOG, PARTIAL, ROOM, check_folder_name, finish_image, image_path, partial_image,
 };
 use super::lock::{Access, Lock, locked_log};
 use super::log::{Disk, Log, Opened, State};
@@ -114,7 +114,7 @@ impl Folder {
         options: &FolderOptions,
     ) -> Result<Held, ImageError> {
         let failed = |error| ImageError::io(path)(error);
-        check_name(path)?;
+        check_folder_name(path)?;
         // Before anything is made in a folder whose data cannot be read.
         Folder::exists(path)?;
         private_files::create_folder(path).map_err(failed)?;

@@ -71,7 +71,7 @@ pub use build::ImageBuilder;
 use bytes::{Bytes, BytesWriter};
 use columns::Property;
 pub use error::{Fault, ImageError};
-pub use files::{UNFINISHED, check_name};
+pub use files::{UNFINISHED, check_folder_name};
 pub use folder::{FolderOptions, Sync};
 use format::{Directory, Kind};
 use graphs::GraphSets;

@@ -343,7 +343,7 @@ impl Serve {
         } else if self.infer_schema {
             tracing::info!("a schema is bound, so --infer-schema infers none");
         }
-        keeping::log(&app.settings, store.provider(), self.store_path.as_deref());
+        keeping::log(app, store.provider(), self.store_path.as_deref());
         Ok(())
     }
 
@@ -502,6 +502,10 @@ async fn announce(
         writeln!(console.out, "GraphiQL: {base}/  ({page})")?;
     } else {
         match app.schemas.list().await.map_err(CliError::Schemas)?.len() {
+            0 if app.settings.store.data_dir.is_some() => writeln!(
+                console.out,
+                "No schema is bound: POST one to {base}/soml, or start with --schema FILE or --infer-schema"
+            )?,
             0 => writeln!(console.out, "No schema is bound: POST one to {base}/soml")?,
             _ => writeln!(
                 console.out,

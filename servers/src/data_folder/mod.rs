@@ -17,8 +17,8 @@ use std::sync::Arc;
 pub use backups::{BackupError, Backups};
 pub use error::{FolderError, image_code, schemas_code};
 use graph_store::image::{
-    FolderLock, FolderOptions, ImageBuilder, ImageStore, Sync, check_name, remove_unfinished,
-    unfinished,
+    FolderLock, FolderOptions, ImageBuilder, ImageStore, Sync, check_folder_name,
+    remove_unfinished, unfinished,
 };
 use graph_store::private_files;
 use oxigraph::model::Quad;
@@ -93,7 +93,7 @@ impl DataFolder {
     /// Fails if there is something at the target, if another backup is being made there, or if it cannot be
     /// written.
     pub fn backup(&self, target: &Path) -> Result<(), FolderError> {
-        check_name(target)?;
+        check_folder_name(target)?;
         if target.try_exists().map_err(FolderError::io(target))? {
             return Err(FolderError::Exists {
                 path: target.to_owned(),

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use graph_store::image::{FolderLock, check_name, remove_unfinished, unfinished};
+use graph_store::image::{FolderLock, check_folder_name, remove_unfinished, unfinished};
 use graph_store::private_files;
 
 use super::{DataFolder, FolderError, has_data};
@@ -40,7 +40,7 @@ pub fn restore(
             path: backup.to_owned(),
         });
     }
-    check_name(folder)?;
+    check_folder_name(folder)?;
     let is_there = folder.try_exists().map_err(FolderError::io(folder))?;
     if is_there && !is_empty(folder)? {
         return Err(FolderError::NotEmpty {

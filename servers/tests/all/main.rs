@@ -24,6 +24,7 @@ mod gateway;
 mod graphql_over_http;
 mod idp;
 mod infer;
+mod kept_bindings;
 mod kills;
 mod late_commits;
 mod loading;
