@@ -10,6 +10,7 @@ pub mod image;
 #[cfg(feature = "oxigraph")]
 pub mod oxigraph;
 pub mod pattern;
+pub mod private_files;
 pub mod query;
 pub mod remote;
 #[cfg(feature = "requests")]

@@ -217,7 +217,7 @@ impl Records {
         let Some(retention) = settings.mutation.retention else {
             return;
         };
-        if !settings.writes_to(self.store.as_ref()) {
+        if !settings.writes_to(self.store.as_ref()) || self.store.writer().is_none() {
             return;
         }
         let mut has_failed = false;

@@ -1,8 +1,9 @@
 //! Health checks of the service.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use graph_store::CallContext;
+use graph_store::{CallContext, StoreError, WriteStore};
 use graphql_service::{Request, RequestContext};
 
 use crate::app::App;
@@ -28,7 +29,7 @@ pub(crate) async fn health(app: &App, cached: bool) -> HealthRecord {
 
 async fn fresh(app: &App) -> HealthRecord {
     let store = check_store(app).await;
-    let schema = check_schema(app);
+    let schema = check_schema(app).await;
     let rights = check_schema_rights(app).await;
     let query = check_query(app).await;
     let checks = vec![store, schema, rights, query, check_mutation(app).await];
@@ -77,10 +78,29 @@ async fn check_store(app: &App) -> HealthRecord {
     STORE.record(status, message)
 }
 
-fn check_schema(app: &App) -> HealthRecord {
-    match app.bound() {
-        Some(bound) => SCHEMA.record(Status::Ok, format!("schema `{}` is bound", bound.id)),
-        None => SCHEMA.record(Status::Error, "no schema is bound".to_owned()),
+async fn check_schema(app: &App) -> HealthRecord {
+    let (status, message) = match app.bound() {
+        Some(bound) => (Status::Ok, format!("schema `{}` is bound", bound.id)),
+        None => (Status::Error, "no schema is bound".to_owned()),
+    };
+    match app.schemas.missing().await {
+        Ok(missing) if missing.is_empty() => SCHEMA.record(status, message),
+        Ok(missing) => {
+            let missing = missing.join(", ");
+            tracing::warn!(missing, "files of stored schemas are missing");
+            let message = format!(
+                "{message}; files of stored schemas are missing, which a restart needs: {missing}"
+            );
+            SCHEMA.record(status.max(Status::Warning), message)
+        }
+        Err(error) => {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the files of stored schemas cannot be looked for"
+            );
+            let message = format!("{message}; the schema store does not respond");
+            SCHEMA.record(status.max(Status::Warning), message)
+        }
     }
 }
 
@@ -128,6 +148,30 @@ async fn check_query(app: &App) -> HealthRecord {
     }
 }
 
+/// Returns what is wrong where a store has no room for changes. It looks whenever it is asked.
+async fn lacks_room(app: &App) -> Option<&'static str> {
+    let store = Arc::clone(&app.store);
+    let check = move || store.writer().map_or(Ok(()), WriteStore::check_room);
+    let checked = tokio::time::timeout(CHECK_TIME, tokio::task::spawn_blocking(check)).await;
+    let error = match checked {
+        Ok(Ok(Ok(()))) => return None,
+        Ok(Ok(Err(error))) => error,
+        Ok(Err(_)) | Err(_) => {
+            return Some("it could not be found out in time whether there is room");
+        }
+    };
+    tracing::warn!(
+        error = &error as &dyn std::error::Error,
+        "the store cannot write"
+    );
+    Some(match error {
+        StoreError::DiskFull(_) => {
+            "there is no room on the disk of the store: mutations are refused with STORE_FULL, and queries are answered"
+        }
+        _ => "the store cannot write",
+    })
+}
+
 /// Starts a transaction and ends it, where mutations are served.
 async fn check_mutation(app: &App) -> HealthRecord {
     let record = |status, message: &str| MUTATION.record(status, message.to_owned());
@@ -148,6 +192,9 @@ async fn check_mutation(app: &App) -> HealthRecord {
     let Some(writer) = app.store.writer() else {
         return record(Status::Warning, "the store cannot be written to");
     };
+    if let Some(message) = lacks_room(app).await {
+        return record(Status::Error, message);
+    }
     let context = CallContext::new().with_timeout(CHECK_TIME);
     let begun = tokio::time::timeout(CHECK_TIME, writer.begin(&context));
     match begun.await {

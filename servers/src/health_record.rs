@@ -77,7 +77,8 @@ pub(crate) const SCHEMA: Check = Check {
     description: "A schema is bound to the service.",
     impact: "GraphQL requests are answered with 503 SCHEMA_NOT_BOUND.",
     remedy: "Store a schema with `POST /soml` and bind it with `PUT /soml/{id}/objects`; or start \
-             the service with `--schema FILE`.",
+             the service with `--schema FILE`. Files of stored schemas that are missing come back from a backup, or \
+             when the schema is sent again with `PUT /soml/{id}`.",
 };
 
 pub(crate) const SCHEMA_RIGHTS: Check = Check {
@@ -106,7 +107,8 @@ pub(crate) const MUTATION: Check = Check {
     description: "Mutations can be carried out, where they are served.",
     impact: "Mutations fail, or are not in the API.",
     remedy: "Checks 1200 and 1300 show the cause in most cases; otherwise look in the log. If the store \
-             cannot be written to, set `graphql.mutation.enabled` to `false`.",
+             cannot be written to, set `graphql.mutation.enabled` to `false`. If its disk is full, free some room: \
+             mutations are carried out again without a restart.",
 };
 
 pub(crate) const SEARCH: Check = Check {

@@ -17,6 +17,7 @@ use super::intern::Interner;
 use super::keys::{self, Encoded};
 use super::pieces::Pieces;
 use super::{Image, io_of_memory};
+use crate::private_files;
 
 /// Quads that become an image.
 ///
@@ -186,7 +187,7 @@ type Out = BufWriter<File>;
 fn put(path: &Path, write: impl FnOnce(Out) -> Result<Out, ImageError>) -> Result<(), ImageError> {
     let failed = |error| ImageError::io(path)(error);
     let beside = beside(path);
-    let file = File::create(&beside).map_err(failed)?;
+    let file = private_files::create(&beside).map_err(failed)?;
     let written = write(BufWriter::with_capacity(1 << 20, file));
     let moved = written.and_then(|out| {
         let file = out

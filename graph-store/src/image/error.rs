@@ -11,8 +11,8 @@ use crate::error::StoreError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {
-    /// The file cannot be read or written.
-    #[error("failed to access the image {}", path.display())]
+    /// A file or the folder cannot be read or written.
+    #[error("failed to access {}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -45,6 +45,44 @@ pub enum ImageError {
         path: PathBuf,
         /// What is wrong with it.
         what: String,
+    },
+    /// A folder has an image and lacks the log that says whether it is valid, so its data are not served.
+    #[error(
+        "the folder {} has the image {image} and lacks its log changes.redb: put the log back, or restore the folder \
+         from a backup; nothing was changed",
+        folder.display()
+    )]
+    LogMissing {
+        /// The folder.
+        folder: PathBuf,
+        /// The name of its newest image.
+        image: String,
+    },
+    /// A folder lacks the image that its log names.
+    #[error(
+        "the image {} is missing, which the log names: put it back, or restore the folder from a backup; nothing was \
+         changed",
+        path.display()
+    )]
+    ImageMissing {
+        /// The file of the image.
+        path: PathBuf,
+    },
+    /// The folder can be read, and not be written to.
+    #[error("the data folder {} is opened for reading only: it cannot be written to", folder.display())]
+    ReadOnly {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The folder has a name that is kept for folders that are being written.
+    #[error(
+        "the name of the folder {} ends with `.unfinished`, as those do that are being written, and it would be \
+         removed with all that is in it; choose another name",
+        folder.display()
+    )]
+    ReservedName {
+        /// The folder.
+        folder: PathBuf,
     },
     /// Another store, of this process or another one, has the folder open.
     #[error("the data folder {} is in use by another process", folder.display())]

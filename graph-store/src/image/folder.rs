@@ -3,30 +3,34 @@
 //! ```text
 //! lock              locked by the process that has the folder open
 //! data-7.image      the image; the log says which number is valid
-//! changes.redb      the log
+//! changes.redb      the log, which is locked too
 //! ```
 //!
 //! `docs/image-format.md` describes the files. Other files of the folder are left alone.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::Image;
 use super::build::{ImageBuilder, synced_folder};
 use super::error::ImageError;
+use super::files::{
+    Files, LOG, PARTIAL, ROOM, check_folder_name, finish_image, image_path, partial_image,
+};
+use super::lock::{Access, Lock, locked_log};
 use super::log::{Disk, Log, Opened, State};
 use super::shared::locked;
 use super::snapshot::Snapshot;
-use crate::write::ChangeRecord;
+use crate::private_files;
 
-const LOCK: &str = "lock";
-const LOG: &str = "changes.redb";
 /// Changed quads that are worth a merge, at least.
 pub(super) const MERGE_AFTER: u64 = 100_000;
+/// Bytes without which there is no room for changes.
+const LEAST_ROOM: usize = 64 << 10;
 
 /// When what is committed reaches the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,14 +77,16 @@ impl Default for FolderOptions {
 /// An open folder.
 pub(super) struct Folder {
     path: PathBuf,
-    lock: File,
+    lock: Lock,
     pub(super) log: Log,
     pub(super) disk: Arc<Disk>,
     pub(super) sync: Sync,
     /// The number of the image that is valid.
     generation: Mutex<u64>,
-    /// The highest number that an image was written under.
+    /// The highest number that an image has.
     highest: AtomicU64,
+    /// The last commit was refused since there was no room.
+    lacks_room: AtomicBool,
 }
 
 /// An open folder and what it holds.
@@ -92,66 +98,84 @@ pub(super) struct Held {
 }
 
 impl Folder {
-    /// Returns whether a folder holds data.
-    pub(super) fn exists(path: &Path) -> io::Result<bool> {
-        fs::exists(path.join(LOG))
+    /// Returns whether a folder holds data; fails where it has lost what makes data of its files.
+    pub(super) fn exists(path: &Path) -> Result<bool, ImageError> {
+        let files = Files::of(path).map_err(ImageError::io(path))?;
+        files.hold_data(path)
     }
 
     /// Puts data into a folder that holds none, and opens it.
+    ///
+    /// Its image has its name only when the log is there, so a folder with an image and without a log is
+    /// never one that was not finished.
     pub(super) fn create(
         path: &Path,
         builder: ImageBuilder,
         options: &FolderOptions,
     ) -> Result<Held, ImageError> {
         let failed = |error| ImageError::io(path)(error);
-        fs::create_dir_all(path).map_err(failed)?;
+        check_folder_name(path)?;
+        // Before anything is made in a folder whose data cannot be read.
+        Folder::exists(path)?;
+        private_files::create_folder(path).map_err(failed)?;
         synced_folder(path).map_err(failed)?;
-        let lock = taken(path)?;
-        if Folder::exists(path).map_err(failed)? {
-            let folder = path.to_owned();
-            return Err(ImageError::HoldsData { folder });
+        let lock = Lock::take(path, Access::ReadWrite, &options.disk)?;
+        let folder = || path.to_owned();
+        if lock.access == Access::ReadOnly {
+            return Err(ImageError::ReadOnly { folder: folder() });
         }
-        remove_others(path, None).map_err(failed)?;
+        let files = Files::of(path).map_err(failed)?;
+        if files.hold_data(path)? {
+            return Err(ImageError::HoldsData { folder: folder() });
+        }
+        files.remove_unfinished(path).map_err(failed)?;
         options.disk.check_room().map_err(failed)?;
-        builder.write(path.join(image_name(1)))?;
-        put_log(
-            path,
-            State {
-                generation: 1,
-                base: 0,
-            },
-            |beside, state| Log::create(beside, state, None, &[]),
-        )?;
+        let image = partial_image(path, FIRST.generation);
+        builder.write(&image)?;
+        let put = put_log(path, |beside| Log::create(beside, FIRST, None, &[]));
+        if put.is_err() {
+            // The quads are still where they came from.
+            let _ = fs::remove_file(&image);
+        }
+        put?;
         Folder::held(path, lock, options)
     }
 
     /// Opens a folder that holds data.
     pub(super) fn open(path: &Path, options: &FolderOptions) -> Result<Held, ImageError> {
-        let failed = |error| ImageError::io(path)(error);
-        if !Folder::exists(path).map_err(failed)? {
+        if !Folder::exists(path)? {
             let folder = path.to_owned();
             return Err(ImageError::HoldsNoData { folder });
         }
-        Folder::held(path, taken(path)?, options)
+        let lock = Lock::take(path, Access::ReadWrite, &options.disk)?;
+        Folder::held(path, lock, options)
     }
 
-    fn held(path: &Path, lock: File, options: &FolderOptions) -> Result<Held, ImageError> {
-        let opened = Log::open(&path.join(LOG), Arc::clone(&options.disk))?;
+    fn held(path: &Path, lock: Lock, options: &FolderOptions) -> Result<Held, ImageError> {
+        let file = locked_log(path, &lock, &options.disk)?;
+        let access = file.access;
+        let opened = Log::open(&path.join(LOG), file, Arc::clone(&options.disk))?;
         let Opened {
             log,
             state,
             changes,
         } = opened;
-        let image = Image::open(path.join(image_name(state.generation)))?;
+        let image = Image::open(finish_image(path, state.generation)?)?;
         let mut data = Snapshot::new(Arc::new(image));
         let mut sequence = state.base;
         for (number, change) in changes {
             data = data.changed(&change)?;
             sequence = number;
         }
-        if let Err(error) = remove_others(path, Some(state.generation)) {
-            tracing::warn!(%error, folder = %path.display(), "failed to remove images that are not valid");
+        let files = Files::of(path).map_err(ImageError::io(path))?;
+        match access {
+            Access::ReadWrite => tidy(path, &files, state.generation),
+            Access::ReadOnly => tracing::warn!(
+                folder = %path.display(),
+                "the data folder cannot be written to: it is opened for reading only"
+            ),
         }
+        let highest = files.images.last().copied().unwrap_or_default();
         let folder = Folder {
             path: path.to_owned(),
             lock,
@@ -159,7 +183,8 @@ impl Folder {
             disk: Arc::clone(&options.disk),
             sync: options.sync,
             generation: Mutex::new(state.generation),
-            highest: AtomicU64::new(state.generation),
+            highest: AtomicU64::new(highest.max(state.generation)),
+            lacks_room: AtomicBool::new(false),
         };
         Ok(Held {
             folder,
@@ -168,10 +193,45 @@ impl Folder {
         })
     }
 
+    /// Returns whether the folder cannot be written to.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.log.access() == Access::ReadOnly
+    }
+
+    /// Fails if the folder cannot be written to.
+    pub(super) fn check_writable(&self) -> Result<(), ImageError> {
+        let folder = || self.path.clone();
+        match self.is_read_only() {
+            true => Err(ImageError::ReadOnly { folder: folder() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Notes whether the last commit was refused since there was no room.
+    pub(super) fn note_room(&self, is_lacking: bool) {
+        self.lacks_room.store(is_lacking, Ordering::Relaxed);
+    }
+
+    /// Finds out whether there is room for changes; `last` is the sequence of the last commit.
+    pub(super) fn check_room(&self, last: u64) -> Result<(), ImageError> {
+        let path = self.path.join(ROOM);
+        let written = self.disk.check_room().and_then(|()| {
+            let mut file = private_files::create(&path)?;
+            file.write_all(&[0; LEAST_ROOM])
+        });
+        let _ = fs::remove_file(&path);
+        written.map_err(ImageError::io(&path))?;
+        if self.lacks_room.load(Ordering::Relaxed) {
+            self.log.check_room(last)?;
+            self.note_room(false);
+        }
+        Ok(())
+    }
+
     /// Writes an image under a new number; it is not valid yet.
     pub(super) fn write(&self, builder: ImageBuilder) -> Result<(u64, Arc<Image>), ImageError> {
         let generation = self.highest.fetch_add(1, Ordering::Relaxed) + 1;
-        let path = self.path.join(image_name(generation));
+        let path = image_path(&self.path, generation);
         let written = || {
             self.disk.check_room().map_err(ImageError::io(&path))?;
             builder.write(&path)?;
@@ -180,15 +240,15 @@ impl Folder {
         };
         let written = written();
         if written.is_err() {
-            let _ = fs::remove_file(&path);
+            self.discard(generation);
         }
         Ok((generation, Arc::new(written?)))
     }
 
-    /// Removes an image that is not valid.
+    /// Removes an image that this process has written and that never became valid.
     pub(super) fn discard(&self, generation: u64) {
-        // What cannot be removed now is when the folder is opened.
-        let _ = fs::remove_file(self.path.join(image_name(generation)));
+        // What cannot be removed now is once a later image is valid.
+        let _ = fs::remove_file(image_path(&self.path, generation));
     }
 
     /// Makes an image valid that holds all up to a sequence; `last` is the highest one in the log.
@@ -197,10 +257,11 @@ impl Folder {
         let state = State { generation, base };
         match self.log.set_state(last, state) {
             Ok(()) => {
-                let old = self.path.join(image_name(*valid));
                 *valid = generation;
-                if let Err(error) = fs::remove_file(&old) {
-                    tracing::warn!(%error, file = %old.display(), "failed to remove an image");
+                let files = Files::of(&self.path);
+                let removed = files.and_then(|files| files.remove_replaced(&self.path, generation));
+                if let Err(error) = removed {
+                    tracing::warn!(%error, folder = %self.path.display(), "failed to remove a replaced image");
                 }
                 Ok(())
             }
@@ -216,117 +277,54 @@ impl Folder {
 
     /// Closes the log, and lets others open the folder.
     pub(super) fn close(&self) {
-        self.log.close();
-        if let Err(error) = self.lock.unlock() {
+        if let Err(error) = self.log.end().and(self.lock.end()) {
             tracing::warn!(%error, folder = %self.path.display(), "failed to unlock the data folder");
         }
     }
 }
 
-/// Writes a folder that is as a store is at one moment; it is there as a whole or not at all.
-pub(super) fn back_up(
-    target: &Path,
-    data: &Snapshot,
-    sequence: u64,
-    records: &[ChangeRecord],
-    disk: &Disk,
-) -> Result<(), ImageError> {
-    let failed = |error| ImageError::io(target)(error);
-    if Folder::exists(target).map_err(failed)? {
-        let folder = target.to_owned();
-        return Err(ImageError::HoldsData { folder });
+/// The state of a new folder.
+pub(super) const FIRST: State = State {
+    generation: 1,
+    base: 0,
+};
+
+/// Removes what nobody needs now that a folder is open, and takes the rest from everybody but its owner.
+fn tidy(folder: &Path, files: &Files, valid: u64) {
+    let place = folder.display();
+    if let Err(error) = files.narrow(folder) {
+        tracing::warn!(%error, folder = %place, "others may read the files of the data folder");
     }
-    let mut beside = target.as_os_str().to_owned();
-    // Removed with all that is in it, so nobody else may have given a folder this name.
-    beside.push(".unfinished");
-    let beside = PathBuf::from(beside);
-    let written = || {
-        if fs::exists(&beside).map_err(failed)? {
-            fs::remove_dir_all(&beside).map_err(failed)?;
-        }
-        fs::create_dir_all(&beside).map_err(failed)?;
-        disk.check_room().map_err(failed)?;
-        let image = beside.join(image_name(1));
-        data.image.write(&image)?;
-        let change = data.difference();
-        let change = (!change.is_empty()).then_some(&change);
-        let base = match change {
-            // All changes are one, that of the last transaction.
-            Some(_) => sequence.saturating_sub(1),
-            None => sequence,
-        };
-        let change = change.map(|change| (base + 1, change));
-        put_log(
-            &beside,
-            State {
-                generation: 1,
-                base,
-            },
-            |path, state| Log::create(path, state, change, records),
-        )?;
-        fs::rename(&beside, target).map_err(failed)?;
-        synced_folder(target).map_err(failed)
-    };
-    let written = written();
-    if written.is_err() {
-        // What is left of it is of no use to anybody.
-        let _ = fs::remove_dir_all(&beside);
+    let removed = files.remove_unfinished(folder);
+    if let Err(error) = removed.and_then(|()| files.remove_replaced(folder, valid)) {
+        tracing::warn!(%error, folder = %place, "failed to remove files that are of no use");
     }
-    written
+    for number in files.images.iter().filter(|number| **number > valid) {
+        tracing::warn!(
+            image = %image_path(folder, *number).display(),
+            "the log names an older image, so this one is not read; it is left alone until a later one is valid"
+        );
+    }
 }
 
 /// Creates the log of a folder, which holds data from then on.
-fn put_log(
+pub(super) fn put_log(
     folder: &Path,
-    state: State,
-    create: impl FnOnce(&Path, State) -> Result<(), ImageError>,
+    create: impl FnOnce(&Path) -> Result<(), ImageError>,
 ) -> Result<(), ImageError> {
-    let (path, beside) = (folder.join(LOG), folder.join(format!("{LOG}.partial")));
-    let created = create(&beside, state).and_then(|()| {
+    let (path, beside) = (folder.join(LOG), folder.join(format!("{LOG}{PARTIAL}")));
+    let moved = |()| {
+        // Somebody may have removed the lock, and put data here.
+        if fs::exists(&path).map_err(ImageError::io(&path))? {
+            let folder = folder.to_owned();
+            return Err(ImageError::HoldsData { folder });
+        }
         let moved = fs::rename(&beside, &path).and_then(|()| synced_folder(&path));
         moved.map_err(ImageError::io(&path))
-    });
+    };
+    let created = create(&beside).and_then(moved);
     if created.is_err() {
         let _ = fs::remove_file(&beside);
     }
     created
-}
-
-/// Locks a folder.
-fn taken(folder: &Path) -> Result<File, ImageError> {
-    let path = folder.join(LOCK);
-    let failed = |error| ImageError::io(&path)(error);
-    let mut options = OpenOptions::new();
-    let file = options.read(true).write(true).create(true).truncate(false);
-    let file = file.open(&path).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(ImageError::InUse {
-            folder: folder.to_owned(),
-        }),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
-    }
-}
-
-fn image_name(generation: u64) -> String {
-    format!("data-{generation}.image")
-}
-
-/// Removes images that are not valid, and files that were never finished.
-fn remove_others(folder: &Path, valid: Option<u64>) -> io::Result<()> {
-    let valid = valid.map(image_name);
-    for entry in fs::read_dir(folder)? {
-        let name = entry?.file_name();
-        let Some(name) = name.to_str() else { continue };
-        let whole = name.strip_suffix(".partial").unwrap_or(name);
-        let number = whole
-            .strip_prefix("data-")
-            .and_then(|rest| rest.strip_suffix(".image"));
-        let is_image = number.is_some_and(|number| number.parse::<u64>().is_ok());
-        let is_unfinished = whole != name && (is_image || whole == LOG);
-        if is_unfinished || (is_image && valid.as_deref() != Some(name)) {
-            fs::remove_file(folder.join(name))?;
-        }
-    }
-    Ok(())
 }

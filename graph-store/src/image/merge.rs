@@ -1,14 +1,15 @@
 //! Merges changes into a new image beside the requests: it is built while the old one and its changes
 //! serve, and then takes their place at once.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Image;
+use super::backup::Moment;
 use super::build::ImageBuilder;
 use super::error::ImageError;
-use super::folder::{Sync, back_up};
+use super::folder::Sync;
+use super::log::Disk;
 use super::shared::{Keeping, Shared, Waiting, after, locked};
 use super::snapshot::Snapshot;
 use crate::write::{ChangeRecord, RecordQuery};
@@ -25,6 +26,9 @@ const SHARE: u64 = 8;
 impl Shared {
     /// Starts a merge if one is due; returns at once.
     pub(super) fn keep_up(self: &Arc<Self>) {
+        if self.check_writable().is_err() {
+            return;
+        }
         let data = self.published();
         let again = self.merge_again.load(Ordering::Relaxed);
         let due = self.merge_after.max(data.image.quads / SHARE).max(again);
@@ -53,6 +57,7 @@ impl Shared {
 
     /// Merges the changes so far into a new image.
     pub(super) fn merge(&self) -> Result<(), ImageError> {
+        self.check_writable()?;
         let _replacing = locked(&self.replacing);
         if self.is_closing.load(Ordering::Relaxed) {
             // Somebody else may have opened the folder already.
@@ -127,6 +132,7 @@ impl Shared {
 
     /// Puts other data in place of all that there are. Transactions that are open conflict.
     pub(super) fn replace(&self, builder: ImageBuilder) -> Result<(), ImageError> {
+        self.check_writable()?;
         let _replacing = locked(&self.replacing);
         let (generation, image) = self.built(builder)?;
         let _syncing = locked(&self.syncing);
@@ -156,8 +162,11 @@ impl Shared {
         Ok(())
     }
 
-    /// Writes a folder with the data as they are now.
-    pub(super) fn back_up(&self, target: &Path) -> Result<(), ImageError> {
+    /// Copies the data as they are now, by a function that also gets what tests do to the disk.
+    pub(super) fn back_up(
+        &self,
+        write: impl FnOnce(Moment<'_>, &Disk) -> Result<(), ImageError>,
+    ) -> Result<(), ImageError> {
         self.sync_waiting();
         let (data, sequence, records) = match &self.keeping {
             Keeping::Memory(records) => {
@@ -176,7 +185,12 @@ impl Shared {
             }
         };
         let disk = self.folder().map(|folder| Arc::clone(&folder.disk));
-        back_up(target, &data, sequence, &records, &disk.unwrap_or_default())
+        let moment = Moment {
+            data: &data,
+            sequence,
+            records: &records,
+        };
+        write(moment, &disk.unwrap_or_default())
     }
 }
 

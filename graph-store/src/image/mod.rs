@@ -29,12 +29,14 @@
 //! # }
 //! ```
 
+mod backup;
 mod build;
 mod bytes;
 mod columns;
 mod delta;
 mod dictionary;
 mod error;
+mod files;
 mod folder;
 mod format;
 mod graphs;
@@ -42,6 +44,7 @@ mod handles;
 mod intern;
 mod keys;
 mod literal;
+mod lock;
 mod log;
 mod merge;
 mod pieces;
@@ -63,13 +66,16 @@ mod writer;
 use std::path::Path;
 use std::{io, panic, thread};
 
+pub use backup::{remove_unfinished, unfinished};
 pub use build::ImageBuilder;
 use bytes::{Bytes, BytesWriter};
 use columns::Property;
 pub use error::{Fault, ImageError};
+pub use files::{UNFINISHED, check_folder_name};
 pub use folder::{FolderOptions, Sync};
 use format::{Directory, Kind};
 use graphs::GraphSets;
+pub use lock::FolderLock;
 #[doc(hidden)]
 pub use log::check_log_entry;
 use oxrdf::vocab::rdf;

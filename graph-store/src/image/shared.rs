@@ -143,6 +143,30 @@ impl Shared {
         }
     }
 
+    /// Fails if the data are in a folder that cannot be written to.
+    pub(super) fn check_writable(&self) -> Result<(), ImageError> {
+        self.folder().map_or(Ok(()), Folder::check_writable)
+    }
+
+    /// Finds out whether there is room for changes where they are kept.
+    pub(super) fn check_room(&self) -> Result<(), StoreError> {
+        let Some(folder) = self.folder() else {
+            return Ok(());
+        };
+        // What waits for room is written now if there is some.
+        self.sync_waiting();
+        let _syncing = locked(&self.syncing);
+        let (failure, last) = {
+            let head = locked(&self.head);
+            (head.failure.clone(), head.synced_sequence)
+        };
+        let checked = match failure {
+            Some(failure) => Err(failure),
+            None => folder.check_room(last).map_err(Arc::new),
+        };
+        checked.map_err(not_written)
+    }
+
     /// Returns what a transaction begins with.
     pub(super) fn begun(&self) -> Begun {
         let head = locked(&self.head);

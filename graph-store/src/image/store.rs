@@ -1,6 +1,5 @@
 //! A store over an image and the changes since.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -84,7 +83,8 @@ impl ImageStore {
     /// if need be; other files in it are left alone.
     ///
     /// # Errors
-    /// When the folder holds data, is in use, or cannot be written. It holds no data then.
+    /// When the folder holds data, is in use, or cannot be written. Nothing is in it then that was not before.
+    /// When its name ends with `.unfinished`.
     pub fn create(
         folder: impl AsRef<Path>,
         builder: ImageBuilder,
@@ -97,10 +97,11 @@ impl ImageStore {
     /// Opens a folder that holds data. Nobody else can open it until the store is dropped.
     ///
     /// All of its files are read and checked. What was committed is there, up to the last commit that is
-    /// whole.
+    /// whole. A folder that cannot be written to, as on read-only media, is
+    /// [opened for reading only](Self::is_read_only).
     ///
     /// # Errors
-    /// When the folder holds no data, is in use, cannot be read, or has a damaged file.
+    /// When the folder holds no data, is in use, cannot be read, or has a damaged file or lacks one.
     pub fn open(folder: impl AsRef<Path>, options: &FolderOptions) -> Result<Self, ImageError> {
         let held = Folder::open(folder.as_ref(), options)?;
         ImageStore::over(held, options, folder.as_ref())
@@ -126,9 +127,16 @@ impl ImageStore {
     /// Returns whether a folder holds data.
     ///
     /// # Errors
-    /// When the folder cannot be read.
-    pub fn exists(folder: impl AsRef<Path>) -> io::Result<bool> {
+    /// When the folder cannot be read, or has an image and lacks the log that makes data of it.
+    pub fn exists(folder: impl AsRef<Path>) -> Result<bool, ImageError> {
         Folder::exists(folder.as_ref())
+    }
+
+    /// Returns whether the store is in a folder that can be read and not written to: there is no
+    /// [writer](GraphStore::writer) then, and several processes may have the folder open.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.shared.folder().is_some_and(Folder::is_read_only)
     }
 
     /// Returns the data as they are now.
@@ -175,12 +183,24 @@ impl ImageStore {
     /// [`ImageStore::open`]. Requests go on meanwhile, those that write too.
     ///
     /// It is written to a folder with `.unfinished` behind its name first, so it is there as a whole or not at
-    /// all.
+    /// all. What an earlier attempt has left there is removed.
     ///
     /// # Errors
     /// When the target holds data or other files, or cannot be written.
     pub fn backup(&self, target: impl AsRef<Path>) -> Result<(), ImageError> {
-        self.shared.back_up(target.as_ref())
+        let target = target.as_ref();
+        self.shared.back_up(|moment, disk| moment.put(target, disk))
+    }
+
+    /// Writes the same to a folder that is there and holds no data, for who adds other files to a backup and
+    /// then puts it in its place.
+    ///
+    /// # Errors
+    /// When the folder holds data, or cannot be written.
+    pub fn backup_into(&self, folder: impl AsRef<Path>) -> Result<(), ImageError> {
+        let folder = folder.as_ref();
+        self.shared
+            .back_up(|moment, disk| moment.write(folder, disk))
     }
 
     /// Merges all changes into a new image, and returns when that is done. Requests go on meanwhile.
@@ -248,7 +268,7 @@ impl GraphStore for ImageStore {
     }
 
     fn writer(&self) -> Option<&dyn WriteStore> {
-        Some(self)
+        (!self.is_read_only()).then_some(self)
     }
 }
 

@@ -112,7 +112,12 @@ impl Shared {
             said: &waiting.written_record,
         });
         let entries: Vec<Entry<'_>> = entries.collect();
-        match folder.log.append(last, &entries) {
+        let written = folder.log.append(last, &entries);
+        folder.note_room(match &written {
+            Ok(()) => false,
+            Err(Unwritten::Nothing(error) | Unwritten::Unknown(error)) => error.is_disk_full(),
+        });
+        match written {
             Ok(()) => self.synced(folder.sync, batch),
             Err(unwritten) => match folder.sync {
                 Sync::Commit => self.refuse(batch, unwritten),

@@ -16,6 +16,7 @@ use crate::write::{ChangeRecord, RecordQuery};
 #[async_trait]
 impl WriteStore for ImageStore {
     async fn begin(&self, context: &CallContext) -> Result<Box<dyn Transaction>, StoreError> {
+        self.check_writable()?;
         let turn = self.shared.queue.turn(context).await?;
         Ok(Box::new(Open::new(&self.shared, turn)))
     }
@@ -37,10 +38,26 @@ impl WriteStore for ImageStore {
     ) -> Result<u64, StoreError> {
         context.count_call();
         context.check()?;
+        self.check_writable()?;
         self.shared.forget_records(before, context)
     }
 
     fn is_durable(&self) -> bool {
         self.shared.folder().is_some()
+    }
+
+    fn check_room(&self) -> Result<(), StoreError> {
+        self.shared.check_room()
+    }
+}
+
+impl ImageStore {
+    fn check_writable(&self) -> Result<(), StoreError> {
+        match self.is_read_only() {
+            true => Err(StoreError::Unsupported(
+                "the data are opened for reading only".to_owned(),
+            )),
+            false => Ok(()),
+        }
     }
 }

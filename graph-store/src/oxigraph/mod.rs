@@ -64,13 +64,15 @@ impl OxigraphStore {
 
     /// Opens a store on disk, and creates it if the folder does not contain one yet.
     ///
-    /// Only one process at a time can open it.
+    /// Only one process at a time can open it. A folder that is made here is for its owner only.
     ///
     /// # Errors
     /// When the folder cannot be read or written, holds something else, or is in use.
     #[cfg(feature = "rocksdb")]
     pub fn open(folder: impl AsRef<std::path::Path>) -> Result<Self, StorageError> {
         let records = Records::InGraph(Mutex::default());
+        // What cannot be made here cannot be opened either, and that says why.
+        let _ = crate::private_files::create_folder(folder.as_ref());
         Ok(OxigraphStore {
             shared: Arc::new(Shared::new(Store::open(folder)?, ON_DISK, records)),
         })

@@ -55,6 +55,15 @@ pub trait WriteStore: Send + Sync {
 
     /// Returns whether what is committed survives the end of the process.
     fn is_durable(&self) -> bool;
+
+    /// Finds out whether there is room for changes now, by a little work that may block. A store that does not
+    /// know says that there is.
+    ///
+    /// # Errors
+    /// [`StoreError::DiskFull`] while there is none, and those of writing.
+    fn check_room(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
 }
 
 /// A transaction. Dropping it rolls it back.

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use graph_store::private_files;
 use serde::{Deserialize, Serialize};
 
 use super::error::{failed, problem};
@@ -245,7 +246,7 @@ pub(super) fn not_found(name: &str) -> EngineError {
 /// Writes a file so that after a crash it is the old one or the new one.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = path.with_extension("new");
-    let mut file = File::create(&new)?;
+    let mut file = private_files::create(&new)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(&new, path)?;

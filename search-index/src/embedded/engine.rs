@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use std::thread::available_parallelism;
 
 use async_trait::async_trait;
-use graph_store::CallContext;
+use graph_store::{CallContext, private_files};
 
 use super::catalog::{Catalog, folder};
 use super::error::{failed, problem};
@@ -70,6 +70,7 @@ struct Place {
     path: PathBuf,
     /// Locked while it is open.
     _lock: File,
+    _folder: Option<File>,
 }
 
 impl EmbeddedEngine {
@@ -145,12 +146,13 @@ impl EmbeddedEngine {
 
 impl Place {
     fn lock(path: &Path) -> Result<Self, EngineError> {
-        fs::create_dir_all(path).map_err(failed)?;
-        let lock = File::create(path.join("lock")).map_err(failed)?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Place {
+        private_files::create_folder(path).map_err(failed)?;
+        let lock = private_files::create(&path.join("lock")).map_err(failed)?;
+        match lock.try_lock().and_then(|()| locked_folder(path)) {
+            Ok(folder) => Ok(Place {
                 path: path.to_owned(),
                 _lock: lock,
+                _folder: folder,
             }),
             Err(TryLockError::WouldBlock) => Err(problem(format!(
                 "the folder {} is in use by another engine",
@@ -158,6 +160,18 @@ impl Place {
             ))),
             Err(TryLockError::Error(error)) => Err(failed(error)),
         }
+    }
+}
+
+/// Locks a folder itself where the system does that, since somebody may remove the file `lock`.
+fn locked_folder(path: &Path) -> Result<Option<File>, TryLockError> {
+    let Ok(folder) = File::open(path) else {
+        return Ok(None);
+    };
+    match folder.try_lock() {
+        Ok(()) => Ok(Some(folder)),
+        Err(TryLockError::Error(_)) => Ok(None),
+        Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
     }
 }
 
@@ -199,7 +213,7 @@ impl Shared {
         };
         let folder = self.place.as_ref().map(|place| folder(&place.path, number));
         if let Some(folder) = &folder {
-            fs::create_dir_all(folder).map_err(failed)?;
+            private_files::create_folder(folder).map_err(failed)?;
         }
         let index = OpenIndex::create(folder.as_deref(), mark, layout)?;
         let mut catalog = self.catalog_mut();

@@ -195,6 +195,25 @@ fn a_folder_belongs_to_one_engine_at_a_time() {
     assert!(EmbeddedEngine::open(folder.path()).is_ok());
 }
 
+#[cfg(unix)]
+#[test]
+fn a_folder_whose_lock_is_removed_is_still_in_use_and_is_its_owners_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("indexes");
+    let _first = EmbeddedEngine::open(&place).expect("the folder is free");
+    std::fs::remove_file(place.join("lock")).expect("the lock is there");
+    assert!(matches!(
+        EmbeddedEngine::open(&place),
+        Err(EngineError::Failed(_))
+    ));
+    let mode = std::fs::metadata(&place)
+        .expect("a folder")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
 #[test]
 fn an_index_that_cannot_be_read_is_reported_and_can_be_deleted() {
     let folder = tempfile::tempdir().expect("a folder");

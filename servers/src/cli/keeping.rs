@@ -58,6 +58,11 @@ impl Stores {
 
 /// Says what becomes of what is written; nothing where it is for a server to say.
 pub(super) fn writing(app: &App) -> Option<String> {
+    let folder = app.settings.store.data_dir.as_ref();
+    if let Some(folder) = folder.filter(|_| app.store.writer().is_none()) {
+        let folder = folder.display();
+        return Some(format!("refused, since {folder} cannot be written to"));
+    }
     if !app.writes() {
         return None;
     }
@@ -81,8 +86,13 @@ pub(super) fn writing(app: &App) -> Option<String> {
 }
 
 /// Logs where data and schemas are.
-pub(super) fn log(settings: &Settings, provider: &str, store_path: Option<&Path>) {
-    match (&settings.store.data_dir, store_path) {
+pub(super) fn log(app: &App, provider: &str, store_path: Option<&Path>) {
+    match (&app.settings.store.data_dir, store_path) {
+        (Some(folder), _) if app.store.writer().is_none() => tracing::info!(
+            provider,
+            folder = %folder.display(),
+            "data are read from disk, and changes of schemas are kept in memory"
+        ),
         (Some(folder), _) => tracing::info!(
             provider,
             folder = %folder.display(),

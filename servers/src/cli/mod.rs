@@ -60,7 +60,7 @@ use soml_data::infer::InferError;
 use crate::allocator;
 use crate::auth::VerifierError;
 use crate::config::{ConfigError, Switch, code};
-use crate::data_folder::{FolderError, image_code};
+use crate::data_folder::{FolderError, image_code, schemas_code};
 use crate::gateway::{SetupError, StartError};
 use crate::http::ServeError;
 use crate::identity::ProviderError;
@@ -308,6 +308,9 @@ impl CliError {
                 Some(error.code())
             }
             CliError::Load(LoadError::Image(error)) => Some(image_code(error)),
+            CliError::Schemas(error @ SchemaStoreError::Missing { .. }) => {
+                Some(schemas_code(error))
+            }
             CliError::Load(error) => error.code(),
             CliError::TokenKeysMissing => Some(code::TOKEN_KEYS_MISSING),
             CliError::Verifier(VerifierError::Key(_)) => Some(code::TOKEN_KEY_INVALID),

@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use super::{CliError, Console};
 use crate::app::App;
 use crate::config::{Settings, Switch};
+use crate::data_folder::SEARCH;
 use crate::http::SearchServer;
 use crate::render::{self, Style};
 use crate::search::{Engines, SearchApp, SearchChangeError, SearchParts, Storage};
@@ -60,7 +61,7 @@ pub(super) async fn beside(
     settings.explain = false;
     let is_default = settings.search.location == Settings::default().search.location;
     if let Some(folder) = settings.store.data_dir.as_ref().filter(|_| is_default) {
-        settings.search.location = folder.join("search").display().to_string();
+        settings.search.location = folder.join(SEARCH).display().to_string();
     }
     settings.port = settings.search.port_beside(settings.port);
     let indexing = settings.search.indexing != Switch::Off;

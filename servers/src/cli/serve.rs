@@ -59,6 +59,10 @@ pub(super) struct Serve {
     /// folder has no data.
     #[arg(long, value_name = "DIR", conflicts_with = "store_path")]
     data_dir: Option<PathBuf>,
+    /// Infers a schema from data that are there already, in a folder without stored schemas, and stores and
+    /// binds it. With `--data` and without `--schema`, this is done anyway.
+    #[arg(long, conflicts_with_all = ["schema", "demo"])]
+    infer_schema: bool,
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
@@ -118,6 +122,11 @@ impl Serve {
             settings.store.data_dir = Some(folder.clone());
         }
         self.input.check_against(&settings)?;
+        if self.infer_schema && !settings.sparql.addresses.is_empty() {
+            let message = "--infer-schema infers from the embedded store, and `sparql.endpoint.address` names a server \
+                           that holds the data: `soml infer` makes a schema from a server";
+            return Err(CliError::Usage(message.to_owned()));
+        }
         Ok((settings, warnings))
     }
 
@@ -164,9 +173,11 @@ impl Serve {
             Some((name, text)) => self.bind(&app, name, text, console).await?,
             None => bind_kept(&app, console).await?,
         }
+        let has_folder = app.settings.store.data_dir.is_some();
         let keeps_data = store.embedded().is_none()
             || self.store_path.is_some()
-            || app.settings.store.data_dir.is_some();
+            // One that cannot be written to keeps no indexes either.
+            || (has_folder && app.store.writer().is_some());
         if let Some(data) = &data {
             app.loading.begin(data.files().len().max(1));
         }
@@ -194,7 +205,7 @@ impl Serve {
         };
         if let Some(filled) = filled {
             filled?;
-            announce(&app, address, search.as_ref(), gateway.is_some(), console)?;
+            announce(&app, address, search.as_ref(), gateway.is_some(), console).await?;
             if let Some(gateway) = &gateway {
                 gatewaying::announce(gateway, console)?;
                 console.out.flush()?;
@@ -234,9 +245,9 @@ impl Serve {
             search.app.settings.search.enabled == Switch::Automatic || searching::is_searched(app);
         let id = bound.as_deref().map(|bound| bound.id.as_str());
         let query = self.input.demo.as_ref().map(|demo| demo.search_query);
-        search
-            .start(id.filter(|_| is_searched), query, console)
-            .await
+        // What was unbound from the search service stays so, unless the command line names it.
+        let is_wanted = is_searched && (self.input.has_schema() || !search.app.was_unbound());
+        search.start(id.filter(|_| is_wanted), query, console).await
     }
 
     /// Makes the data ready to be served.
@@ -324,11 +335,43 @@ impl Serve {
             }
             None => {}
         }
-        if !app.has_schema() && (has_data || is_named) {
-            self.bind_inferred(app, store, prefixes, console).await?;
+        if !app.has_schema() && (has_data || is_named || self.infer_schema) {
+            let has_data = !store.is_empty()?;
+            if self.infers(app, is_named, has_data).await? {
+                self.bind_inferred(app, store, prefixes, console).await?;
+            }
+        } else if self.infer_schema {
+            tracing::info!("a schema is bound, so --infer-schema infers none");
         }
-        keeping::log(&app.settings, store.provider(), self.store_path.as_deref());
+        keeping::log(app, store.provider(), self.store_path.as_deref());
         Ok(())
+    }
+
+    /// Returns whether a schema is to be inferred while none is bound: where the command line asks for it, and
+    /// no schema is stored. Otherwise it says in the log how to go on.
+    async fn infers(&self, app: &App, is_named: bool, has_data: bool) -> Result<bool, CliError> {
+        let stored = app.schemas.list().await.map_err(CliError::Schemas)?;
+        let is_asked = is_named || self.infer_schema;
+        if !stored.is_empty() {
+            let names = stored.iter().map(|entry| entry.id.as_str());
+            let names = names.collect::<Vec<_>>().join(", ");
+            tracing::warn!(
+                stored = names,
+                "no schema is bound, and none is inferred where schemas are stored: bind one with `PUT \
+                 /soml/ID/objects`, or name a document with --schema"
+            );
+            return Ok(false);
+        }
+        if !is_asked {
+            tracing::warn!(
+                "no schema is bound or stored: name a document with --schema, or infer one from the data with \
+                 --infer-schema"
+            );
+        } else if !is_named && !has_data {
+            tracing::warn!("there are no data that --infer-schema could infer a schema from");
+            return Ok(false);
+        }
+        Ok(is_asked)
     }
 
     /// Stores the schema that the service is started with, in place of the one with its name, and binds it.
@@ -442,7 +485,7 @@ pub(super) fn base(address: SocketAddr) -> String {
     format!("http://{host}:{}", address.port())
 }
 
-fn announce(
+async fn announce(
     app: &App,
     address: SocketAddr,
     search: Option<&Searching>,
@@ -458,7 +501,17 @@ fn announce(
         };
         writeln!(console.out, "GraphiQL: {base}/  ({page})")?;
     } else {
-        writeln!(console.out, "No schema is bound: POST one to {base}/soml")?;
+        match app.schemas.list().await.map_err(CliError::Schemas)?.len() {
+            0 if app.settings.store.data_dir.is_some() => writeln!(
+                console.out,
+                "No schema is bound: POST one to {base}/soml, or start with --schema FILE or --infer-schema"
+            )?,
+            0 => writeln!(console.out, "No schema is bound: POST one to {base}/soml")?,
+            _ => writeln!(
+                console.out,
+                "No schema is bound: PUT {base}/soml/ID/objects binds one of those that {base}/soml lists"
+            )?,
+        }
     }
     let security = match app.requires_tokens() {
         true => "on; requests need a token",

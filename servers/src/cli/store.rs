@@ -1,5 +1,6 @@
 //! The store that a command works on: data files in memory, or a server.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
@@ -12,9 +13,11 @@ use super::infer::{INFERRED, from_data, summary};
 use super::input::{Input, usable};
 use super::{CliError, Console};
 use crate::config::Settings;
+use crate::data_folder::DataFolder;
 use crate::logging;
 use crate::schema::UsableSchema;
-use crate::store::DataStore;
+use crate::schema_store::{SchemaStore, SchemaStoreError};
+use crate::store::{DataStore, EmbeddedStore, OpenError};
 
 /// A store in place of data files.
 #[derive(Debug, Args)]
@@ -106,6 +109,59 @@ fn open(
     Ok((Opened { store, data }, prefixes))
 }
 
+/// Opens the folder that the settings name. What is served of it is what is bound there; where no schema is
+/// stored, one is made from the data.
+fn over_folder(
+    path: &Path,
+    settings: &Settings,
+    console: &mut Console<'_>,
+) -> Result<(UsableSchema, Opened), CliError> {
+    let folder = DataFolder::open(path, &settings.store)?;
+    let embedded = EmbeddedStore::Image(Arc::clone(&folder.image));
+    let schema = match runtime()?.block_on(bound_document(&folder))? {
+        Some((id, text)) => {
+            writeln!(
+                console.err,
+                "the schema `{id}` is bound in {}",
+                path.display()
+            )?;
+            usable(&id, &text, console)?
+        }
+        None => inferred(&embedded, Vec::new(), console)?,
+    };
+    let (store, data) = (embedded.graph_store(), DataStore::Embedded(embedded));
+    Ok((schema, Opened { store, data }))
+}
+
+/// Returns the name and the text of the schema that is bound in a folder; fails where schemas are stored and none
+/// is bound.
+async fn bound_document(folder: &DataFolder) -> Result<Option<(String, Arc<str>)>, CliError> {
+    let failed = |error: SchemaStoreError| CliError::Schemas(error);
+    let schemas = &folder.schemas;
+    if let Some(id) = schemas.bound().await.map_err(failed)? {
+        let stored = schemas.get(&id).await.map_err(failed)?;
+        return Ok(stored.map(|stored| (id, stored.text)));
+    }
+    match schemas.list().await.map_err(failed)?.is_empty() {
+        true => Ok(None),
+        false => Err(CliError::Usage(
+            "the folder has stored schemas and none of them is bound: name a document with --schema".to_owned(),
+        )),
+    }
+}
+
+/// Makes a schema from data.
+fn inferred(
+    embedded: &EmbeddedStore,
+    prefixes: Prefixes,
+    console: &mut Console<'_>,
+) -> Result<UsableSchema, CliError> {
+    let inferred = from_data(embedded, prefixes)?;
+    let made = summary(&inferred);
+    writeln!(console.err, "{made}, since --schema names none")?;
+    usable(INFERRED, &inferred.yaml, console)
+}
+
 /// Reads the schema and opens the store; where no schema is given one is made from the data.
 pub(super) fn over_data(
     input: &Input,
@@ -141,6 +197,18 @@ fn over(
         let (opened, _) = open(input, args, settings, console)?;
         return Ok((schema, opened));
     }
+    if let Some(folder) = settings
+        .store
+        .data_dir
+        .as_ref()
+        .filter(|_| !args.is_given())
+    {
+        input.check_against_stores(settings)?;
+        return match settings.sparql.addresses.is_empty() {
+            true => over_folder(folder, settings, console),
+            false => Err(OpenError::TwoStores.into()),
+        };
+    }
     let (opened, prefixes) = open(input, args, settings, console)?;
     let (embedded, prefixes) = match (opened.data.embedded(), prefixes) {
         (Some(embedded), Some(prefixes)) => (embedded, prefixes),
@@ -155,10 +223,7 @@ fn over(
             return Err(CliError::Usage(message.to_owned()));
         }
     };
-    let inferred = from_data(embedded, prefixes)?;
-    let made = summary(&inferred);
-    writeln!(console.err, "{made}, since --schema names none")?;
-    let schema = usable(INFERRED, &inferred.yaml, console)?;
+    let schema = inferred(embedded, prefixes, console)?;
     Ok((schema, opened))
 }
 

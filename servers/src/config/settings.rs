@@ -156,7 +156,9 @@ impl Settings {
 
     /// Tells whether mutations are served over a store, where the schema allows it.
     pub(crate) fn writes_to(&self, store: &dyn GraphStore) -> bool {
-        self.mutation.enabled && store.writer().is_some()
+        // A folder that cannot be written to now has the same API, whose mutations are refused.
+        let has_folder = self.store.data_dir.is_some();
+        self.mutation.enabled && (has_folder || store.writer().is_some())
     }
 
     /// Returns the options of the object service over a store.

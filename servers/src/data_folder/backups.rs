@@ -1,11 +1,15 @@
 //! Backups that a running service makes.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
+use graph_store::image::{ImageError, UNFINISHED, remove_unfinished};
+use graph_store::private_files;
 use tokio::sync::Mutex;
 
-use super::{DataFolder, FolderError, UNFINISHED};
+use super::{DataFolder, FolderError};
 
 /// Where a running service makes backups of its folder.
 pub struct Backups {
@@ -41,9 +45,13 @@ pub enum BackupError {
 }
 
 impl Backups {
-    /// Makes backups of `folder` in the folder `target`.
+    /// Makes backups of `folder` in the folder `target`. What backups have left there that were killed is
+    /// removed.
     #[must_use]
     pub fn new(folder: DataFolder, target: Option<PathBuf>) -> Self {
+        if let Some(target) = &target {
+            remove_left(target);
+        }
         Backups {
             folder,
             target,
@@ -67,8 +75,12 @@ impl Backups {
         let this = Arc::clone(self);
         let work = move || {
             let _turn = this.turn.try_lock().map_err(|_| BackupError::Running)?;
-            std::fs::create_dir_all(&parent).map_err(FolderError::io(&parent))?;
-            Ok(this.folder.backup(&path)?)
+            private_files::create_folder(&parent).map_err(FolderError::io(&parent))?;
+            match this.folder.backup(&path) {
+                // By another service with the same folder for backups.
+                Err(FolderError::Image(ImageError::InUse { .. })) => Err(BackupError::Running),
+                made => Ok(made?),
+            }
         };
         let made = tokio::task::spawn_blocking(work).await;
         made.unwrap_or_else(|error| match error.try_into_panic() {
@@ -78,11 +90,43 @@ impl Backups {
     }
 }
 
-/// Tells whether a text can be the name of a folder on any file system.
+/// Removes what backups have left in a folder that were killed. Those that another service makes there now stay.
+fn remove_left(folder: &Path) {
+    let warn = |error: &(dyn std::error::Error + 'static), path: &Path| {
+        tracing::warn!(error, folder = %path.display(), "what is left of a backup cannot be removed");
+    };
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+        Err(error) => return warn(&error, folder),
+        Ok(entries) => entries,
+    };
+    let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    for path in paths.filter(|path| is_left(path)) {
+        match remove_unfinished(&path) {
+            Ok(()) => tracing::info!(
+                folder = %path.display(),
+                "removed what was left of a backup that never ended"
+            ),
+            Err(ImageError::InUse { .. }) => {}
+            Err(error) => warn(&error, &path),
+        }
+    }
+}
+
+/// Returns whether a folder has a name that backups have only while they are written.
+fn is_left(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let whole = name.strip_suffix(UNFINISHED);
+    // Earlier versions wrote the data of a backup beside it once more.
+    let whole = whole.map(|whole| whole.strip_suffix(UNFINISHED).unwrap_or(whole));
+    whole.is_some_and(is_name) && fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+/// Returns whether a text can be the name of a folder on any file system.
 fn is_name(name: &str) -> bool {
     let is_fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let begins_well = name.starts_with(|c: char| c.is_ascii_alphanumeric());
-    // Another backup would remove it.
+    // The next backup of this name would remove it.
     let is_whole = !name.ends_with(UNFINISHED);
     begins_well && is_whole && name.len() <= 128 && name.chars().all(is_fit)
 }
@@ -90,6 +134,41 @@ fn is_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_backups_have_left_is_removed() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in [
+            "monday",
+            "monday.unfinished",
+            "tuesday.unfinished.unfinished",
+            "-other.unfinished",
+            "notes.unfinished.txt",
+        ] {
+            fs::create_dir_all(at(name).join("schemas")).unwrap();
+        }
+        fs::write(at("file.unfinished"), "").unwrap();
+        let running = at("wednesday.unfinished");
+        fs::create_dir(&running).unwrap();
+        let lock = graph_store::image::FolderLock::for_reading(&running).unwrap();
+        remove_left(folder.path());
+        assert!(!at("monday.unfinished").exists());
+        assert!(!at("tuesday.unfinished.unfinished").exists());
+        for name in [
+            "monday",
+            "-other.unfinished",
+            "notes.unfinished.txt",
+            "file.unfinished",
+        ] {
+            assert!(at(name).exists(), "{name}");
+        }
+        assert!(running.exists(), "another service makes it");
+        drop(lock);
+        remove_left(folder.path());
+        assert!(!running.exists());
+        remove_left(&at("none"));
+    }
 
     #[test]
     fn names_lead_nowhere_else() {

@@ -67,13 +67,21 @@ impl FolderError {
     pub fn code(&self) -> ErrorCode {
         match self {
             FolderError::Image(error) => image_code(error),
-            FolderError::Schemas(SchemaStoreError::Damaged { .. }) => code::DATA_DAMAGED,
-            FolderError::Schemas(SchemaStoreError::DiskFull) => code::DISK_FULL,
-            FolderError::Schemas(_) => code::DATA_UNREADABLE,
+            FolderError::Schemas(error) => schemas_code(error),
             FolderError::NoData { .. } => code::DATA_MISSING,
             FolderError::NotEmpty { .. } | FolderError::Exists { .. } => code::DATA_PRESENT,
             FolderError::Io { source, .. } => io_code(source),
         }
+    }
+}
+
+/// Returns the code of an error of the stored schemas, while a folder is opened.
+#[must_use]
+pub fn schemas_code(error: &SchemaStoreError) -> ErrorCode {
+    match error {
+        SchemaStoreError::Damaged { .. } | SchemaStoreError::Missing { .. } => code::DATA_DAMAGED,
+        SchemaStoreError::DiskFull => code::DISK_FULL,
+        _ => code::DATA_UNREADABLE,
     }
 }
 
@@ -85,7 +93,12 @@ pub fn image_code(error: &ImageError) -> ErrorCode {
             fault: Fault::Version { .. } | Fault::ByteOrder,
             ..
         } => code::DATA_VERSION,
-        ImageError::Unreadable { .. } | ImageError::LogDamaged { .. } => code::DATA_DAMAGED,
+        ImageError::Unreadable { .. }
+        | ImageError::LogDamaged { .. }
+        | ImageError::LogMissing { .. }
+        | ImageError::ImageMissing { .. } => code::DATA_DAMAGED,
+        ImageError::ReadOnly { .. } => code::DATA_READ_ONLY,
+        ImageError::ReservedName { .. } => code::DATA_NAME,
         ImageError::InUse { .. } => code::DATA_IN_USE,
         ImageError::HoldsData { .. } => code::DATA_PRESENT,
         ImageError::HoldsNoData { .. } => code::DATA_MISSING,

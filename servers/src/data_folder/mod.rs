@@ -1,21 +1,28 @@
 //! A folder with data, schemas and the rights on them: opened, filled, backed up and restored.
 //!
 //! The data are an image with a log of changes, which [`ImageStore`] keeps. The schemas are files in a folder
-//! inside. One process uses a folder at a time: the lock of the data is held for the schemas too.
+//! inside. One process uses a folder at a time: the lock of the data is held for the schemas too. A folder that
+//! cannot be written to is opened for reading only, by as many processes as want to.
 
 mod backups;
 pub mod code;
 mod error;
+mod permissions;
 mod restore;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 pub use backups::{BackupError, Backups};
-pub use error::{FolderError, image_code};
-use graph_store::image::{FolderOptions, ImageBuilder, ImageStore, Sync};
+pub use error::{FolderError, image_code, schemas_code};
+use graph_store::image::{
+    FolderLock, FolderOptions, ImageBuilder, ImageStore, Sync, check_folder_name,
+    remove_unfinished, unfinished,
+};
+use graph_store::private_files;
 use oxigraph::model::Quad;
+use restore::LEFT_ALONE;
 pub use restore::restore;
 
 use crate::config::{StoreSettings, SyncWhen};
@@ -24,6 +31,9 @@ use crate::schema_store::{FolderSchemaStore, sync_parent};
 
 /// The folder of the schemas.
 const SCHEMAS: &str = "schemas";
+
+/// The folder of what a search service keeps beside the data.
+pub(crate) const SEARCH: &str = "search";
 
 /// An open folder.
 #[derive(Clone)]
@@ -43,7 +53,7 @@ impl DataFolder {
     /// folder cannot be read or made.
     pub fn open_or_create(folder: &Path, settings: &StoreSettings) -> Result<Self, FolderError> {
         let options = options(settings);
-        let image = match has_data(folder)? {
+        let image = match ImageStore::exists(folder)? {
             true => ImageStore::open(folder, &options)?,
             false => ImageStore::create(folder, ImageBuilder::new(), &options)?,
         };
@@ -61,9 +71,17 @@ impl DataFolder {
     }
 
     fn over(image: ImageStore, folder: &Path) -> Result<Self, FolderError> {
+        let schemas = folder.join(SCHEMAS);
+        let schemas = match image.is_read_only() {
+            true => FolderSchemaStore::open_read_only(schemas)?,
+            false => {
+                permissions::narrow(folder);
+                FolderSchemaStore::open(schemas)?
+            }
+        };
         Ok(DataFolder {
             image: Arc::new(image),
-            schemas: FolderSchemaStore::open(folder.join(SCHEMAS))?,
+            schemas,
         })
     }
 
@@ -72,28 +90,33 @@ impl DataFolder {
     ///
     /// # Errors
     ///
-    /// Fails if there is something at the target, or if it cannot be written.
+    /// Fails if there is something at the target, if another backup is being made there, or if it cannot be
+    /// written.
     pub fn backup(&self, target: &Path) -> Result<(), FolderError> {
+        check_folder_name(target)?;
         if target.try_exists().map_err(FolderError::io(target))? {
             return Err(FolderError::Exists {
                 path: target.to_owned(),
             });
         }
-        let beside = beside(target);
-        remove_left(&beside)?;
+        let beside = unfinished(target);
+        remove_unfinished(&beside)?;
         let made = self.copy_to(&beside).and_then(|()| {
             fs::rename(&beside, target).map_err(FolderError::io(target))?;
             sync_parent(target).map_err(FolderError::io(target))
         });
         if made.is_err() {
-            // What is left of it is of no use to anybody.
+            // It is a copy, and not a whole one.
             let _ = fs::remove_dir_all(&beside);
         }
         made
     }
 
+    /// Copies data and schemas to a new folder, which others leave alone meanwhile.
     fn copy_to(&self, target: &Path) -> Result<(), FolderError> {
-        self.image.backup(target)?;
+        private_files::create_folder(target).map_err(FolderError::io(target))?;
+        let _lock = FolderLock::for_reading(target)?;
+        self.image.backup_into(target)?;
         self.schemas.copy_to(&target.join(SCHEMAS))?;
         Ok(())
     }
@@ -115,13 +138,13 @@ pub fn open_image(folder: &Path, settings: &StoreSettings) -> Result<ImageStore,
     Ok(image)
 }
 
-/// Tells whether a folder has data, be they none.
+/// Returns whether a folder has data, be they none.
 ///
 /// # Errors
 ///
-/// Fails if the folder cannot be read.
+/// Fails if the folder cannot be read, or has lost the log that makes data of its files.
 pub fn has_data(folder: &Path) -> Result<bool, FolderError> {
-    ImageStore::exists(folder).map_err(FolderError::io(folder))
+    Ok(ImageStore::exists(folder)?)
 }
 
 fn options(settings: &StoreSettings) -> FolderOptions {
@@ -180,26 +203,5 @@ impl Sink for FolderSink<'_> {
         let NewFolder { folder, options } = self.folder;
         let store = ImageStore::create(folder, self.builder, options);
         Ok(store.map_err(LoadError::Image)?.quads())
-    }
-}
-
-/// What the name of a folder ends with while the folder is written. Such a folder is removed when another attempt
-/// begins.
-const UNFINISHED: &str = ".unfinished";
-
-/// Returns the place of a folder while it is written.
-fn beside(folder: &Path) -> PathBuf {
-    let mut name = folder.as_os_str().to_owned();
-    name.push(UNFINISHED);
-    name.into()
-}
-
-/// Removes what an attempt has left that was killed.
-fn remove_left(folder: &Path) -> Result<(), FolderError> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(FolderError::io(folder)(error))
-        }
-        _ => Ok(()),
     }
 }

@@ -4,9 +4,15 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use super::{DataFolder, FolderError, beside, has_data, remove_left};
+use graph_store::image::{FolderLock, check_folder_name, remove_unfinished, unfinished};
+use graph_store::private_files;
+
+use super::{DataFolder, FolderError, has_data};
 use crate::config::StoreSettings;
 use crate::schema_store::sync_parent;
+
+/// Of a backup it is not copied: the copy is locked by its own.
+const LOCK: &str = "lock";
 
 /// The log, without which a folder has no data.
 const LOG: &str = "changes.redb";
@@ -15,15 +21,15 @@ const LOG: &str = "changes.redb";
 const STAGE: &str = "restore.partial";
 
 /// What an empty folder may have: a disk of its own, and an attempt that was killed.
-const LEFT_ALONE: &[&str] = &["lost+found", STAGE];
+pub(super) const LEFT_ALONE: &[&str] = &["lost+found", STAGE];
 
 /// Copies a backup to a folder that is empty or not there. The copy is opened and checked before it is put
 /// in its place, so the folder has all of it or nothing.
 ///
 /// # Errors
 ///
-/// Fails if the backup has no data, is damaged or of another version, if the folder has files already, or if
-/// files cannot be read or written.
+/// Fails if the backup has no data, is damaged or of another version, or is a folder that somebody writes to, if
+/// the folder to restore to has files already, or if files cannot be read or written.
 pub fn restore(
     backup: &Path,
     folder: &Path,
@@ -34,6 +40,7 @@ pub fn restore(
             path: backup.to_owned(),
         });
     }
+    check_folder_name(folder)?;
     let is_there = folder.try_exists().map_err(FolderError::io(folder))?;
     if is_there && !is_empty(folder)? {
         return Err(FolderError::NotEmpty {
@@ -43,10 +50,10 @@ pub fn restore(
     // Inside of a folder that is there: it may be on a disk of its own.
     let stage = match is_there {
         true => folder.join(STAGE),
-        false => beside(folder),
+        false => unfinished(folder),
     };
-    remove_left(&stage)?;
-    let restored = copy(backup, &stage)
+    remove_unfinished(&stage)?;
+    let restored = copy_locked(backup, &stage)
         // Which checks all of it; the lock ends before the names change.
         .and_then(|()| DataFolder::open(&stage, settings).map(drop))
         .and_then(|()| {
@@ -57,7 +64,7 @@ pub fn restore(
             .map_err(FolderError::io(folder))
         });
     if restored.is_err() {
-        // What is left of it is of no use to anybody.
+        // It is a copy of the backup, which stays.
         let _ = fs::remove_dir_all(&stage);
     }
     restored?;
@@ -86,14 +93,23 @@ fn is_empty(folder: &Path) -> Result<bool, FolderError> {
     Ok(true)
 }
 
+/// Copies a folder that nobody writes to meanwhile.
+fn copy_locked(from: &Path, to: &Path) -> Result<(), FolderError> {
+    let _source = FolderLock::for_reading(from)?;
+    private_files::create_folder(to).map_err(FolderError::io(to))?;
+    let _target = FolderLock::for_reading(to)?;
+    copy(from, to)
+}
+
 /// Copies a folder with everything in it, and syncs it.
 fn copy(from: &Path, to: &Path) -> Result<(), FolderError> {
-    fs::create_dir_all(to).map_err(FolderError::io(to))?;
+    private_files::create_folder(to).map_err(FolderError::io(to))?;
     for entry in fs::read_dir(from).map_err(FolderError::io(from))? {
         let entry = entry.map_err(FolderError::io(from))?;
         let (path, copied) = (entry.path(), to.join(entry.file_name()));
         match entry.file_type().map_err(FolderError::io(&path))?.is_dir() {
             true => copy(&path, &copied)?,
+            false if entry.file_name() == LOCK => {}
             false => copy_file(&path, &copied)?,
         }
     }
@@ -104,7 +120,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), FolderError> {
 fn copy_file(from: &Path, to: &Path) -> Result<(), FolderError> {
     let mut source = File::open(from).map_err(FolderError::io(from))?;
     let write = |source: &mut File| {
-        let mut file = File::create(to)?;
+        let mut file = private_files::create(to)?;
         io::copy(source, &mut file)?;
         file.sync_all()
     };

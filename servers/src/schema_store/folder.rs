@@ -12,8 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
+use graph_store::private_files;
 
-use super::state::State;
+use super::state::{Binding, State};
 use super::{Expected, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema};
 
 /// The beginning of the first line of a file, with the version of the form.
@@ -21,6 +22,9 @@ const FORM: &str = "# soml-store 1 ";
 
 /// Of a file that is being written.
 const PARTIAL: &str = "partial";
+
+/// The folder of the documents.
+const DOCUMENTS: &str = "documents";
 
 /// A store of documents in a folder.
 #[derive(Clone, Debug)]
@@ -32,6 +36,8 @@ struct Inner {
     state: ArcSwap<State>,
     /// Held by whoever changes something.
     writing: Mutex<()>,
+    /// The folder cannot be written to: what is changed is gone when the process ends.
+    is_read_only: bool,
 }
 
 /// A change of one file.
@@ -48,14 +54,27 @@ impl FolderSchemaStore {
     /// Fails when the folder cannot be read or made, or when a file in it is damaged.
     pub fn open(folder: impl Into<PathBuf>) -> Result<Self, SchemaStoreError> {
         let folder = folder.into();
-        let documents = folder.join("documents");
-        fs::create_dir_all(&documents).map_err(failed)?;
+        let documents = folder.join(DOCUMENTS);
+        private_files::create_folder(&documents).map_err(failed(&documents))?;
+        FolderSchemaStore::read(folder, false)
+    }
+
+    /// Opens a folder that cannot be written to. Changes are kept in memory.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the folder cannot be read, or when a file in it is damaged.
+    pub fn open_read_only(folder: impl Into<PathBuf>) -> Result<Self, SchemaStoreError> {
+        FolderSchemaStore::read(folder.into(), true)
+    }
+
+    fn read(folder: PathBuf, is_read_only: bool) -> Result<Self, SchemaStoreError> {
+        let documents = folder.join(DOCUMENTS);
         let mut state = State::default();
-        for entry in fs::read_dir(&documents).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
+        for path in entries(&documents)? {
             match path.extension().and_then(OsStr::to_str) {
                 // What is left of a change that was never acknowledged.
-                Some(PARTIAL) => fs::remove_file(&path).map_err(failed)?,
+                Some(PARTIAL) if !is_read_only => fs::remove_file(&path).map_err(failed(&path))?,
                 Some("yaml") => {
                     let document = read(&path)?;
                     state.schemas.insert(document.id.clone(), document);
@@ -64,11 +83,23 @@ impl FolderSchemaStore {
             }
         }
         state.rights = read_if_there(&rights_path(&folder))?;
-        state.bound = read_if_there(&bound_path(&folder))?.map(|kept| kept.id);
+        state.binding = match read_if_there(&bound_path(&folder))? {
+            Some(kept) if kept.id.is_empty() => Binding::Nothing,
+            Some(kept) => Binding::Schema(kept.id),
+            None => Binding::Unknown,
+        };
+        if state.binding == Binding::Unknown && !state.schemas.is_empty() {
+            tracing::warn!(
+                file = %bound_path(&folder).display(),
+                "the file is missing that says which of the stored schemas is bound, so nothing is bound: bind one with \
+                 `PUT /soml/ID/objects`, or name its document with --schema"
+            );
+        }
         Ok(FolderSchemaStore(Arc::new(Inner {
             folder,
             state: ArcSwap::from_pointee(state),
             writing: Mutex::default(),
+            is_read_only,
         })))
     }
 
@@ -79,20 +110,21 @@ impl FolderSchemaStore {
     /// Fails when the folder cannot be written.
     pub fn copy_to(&self, folder: &Path) -> Result<(), SchemaStoreError> {
         let state = self.0.state.load_full();
-        fs::create_dir_all(folder.join("documents")).map_err(failed)?;
+        let documents = folder.join(DOCUMENTS);
+        private_files::create_folder(&documents).map_err(failed(&documents))?;
         for document in state.schemas.values() {
             write(&document_path(folder, &document.id), document)?;
         }
         if let Some(rights) = &state.rights {
             write(&rights_path(folder), rights)?;
         }
-        if let Some(id) = &state.bound {
-            write(&bound_path(folder), &binding(id))?;
+        match state.binding {
+            Binding::Unknown => Ok(()),
+            _ => write(&bound_path(folder), &binding(state.binding.id())),
         }
-        Ok(())
     }
 
-    /// Changes the state and the file that belongs to it, on a thread that may wait for the disk.
+    /// Changes the state and the files that belong to it, on a thread that may wait for the disk.
     async fn change<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Path, &mut State) -> Result<(T, Change), SchemaStoreError> + Send + 'static,
@@ -102,15 +134,52 @@ impl FolderSchemaStore {
             let _turn = inner.writing.lock().unwrap_or_else(PoisonError::into_inner);
             let mut state = State::clone(&inner.state.load());
             let (result, file) = change(&inner.folder, &mut state)?;
-            match file {
-                Change::Write(path, document) => write(&path, &document)?,
-                Change::Remove(path) => remove(&path)?,
+            match inner.is_read_only {
+                true => tracing::warn!(
+                    "the data folder cannot be written to: a change of the schemas or of what is bound is gone \
+                     when the process ends"
+                ),
+                false => inner.keep(&mut state, file)?,
             }
             inner.state.store(Arc::new(state));
             Ok(result)
         };
         let done = tokio::task::spawn_blocking(work).await;
         done.unwrap_or_else(|error| Err(SchemaStoreError::Failed(Box::new(error))))
+    }
+}
+
+impl Inner {
+    /// Changes a file. That nothing is bound yet is kept from the first change on, so that it is noticed when
+    /// the file is lost that says what is bound.
+    fn keep(&self, state: &mut State, file: Change) -> Result<(), SchemaStoreError> {
+        if state.binding == Binding::Unknown {
+            write(&bound_path(&self.folder), &binding(None))?;
+            state.binding = Binding::Nothing;
+        }
+        match file {
+            Change::Write(path, document) => write(&path, &document),
+            Change::Remove(path) => remove(&path),
+        }
+    }
+
+    /// Returns the files that are not there any more.
+    fn missing(&self) -> Result<Vec<String>, SchemaStoreError> {
+        let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.load();
+        let ids = state.schemas.keys();
+        let mut paths: Vec<_> = ids.map(|id| document_path(&self.folder, id)).collect();
+        if state.binding != Binding::Unknown {
+            paths.push(bound_path(&self.folder));
+        }
+        let mut missing = Vec::new();
+        for path in paths {
+            if !path.try_exists().map_err(failed(&path))? {
+                let name = path.strip_prefix(&self.folder).unwrap_or(&path);
+                missing.push(name.display().to_string());
+            }
+        }
+        Ok(missing)
     }
 }
 
@@ -176,24 +245,36 @@ impl SchemaStore for FolderSchemaStore {
     }
 
     async fn bound(&self) -> Result<Option<String>, SchemaStoreError> {
-        Ok(self.0.state.load().bound.clone())
+        let state = self.0.state.load();
+        match state.binding.id() {
+            Some(id) if !state.schemas.contains_key(id) => Err(SchemaStoreError::Missing {
+                path: document_path(&self.0.folder, id),
+                id: id.to_owned(),
+            }),
+            id => Ok(id.map(str::to_owned)),
+        }
     }
 
     async fn set_bound(&self, id: Option<&str>) -> Result<(), SchemaStoreError> {
-        if self.0.state.load().bound.as_deref() == id {
+        let wanted = Binding::of(id);
+        if self.0.state.load().binding == wanted {
             return Ok(());
         }
-        let id = id.map(str::to_owned);
         self.change(move |folder, state| {
-            let path = bound_path(folder);
-            let change = match &id {
-                Some(id) => Change::Write(path, binding(id)),
-                None => Change::Remove(path),
-            };
-            state.bound = id;
+            let change = Change::Write(bound_path(folder), binding(wanted.id()));
+            state.binding = wanted;
             Ok(((), change))
         })
         .await
+    }
+
+    async fn missing(&self) -> Result<Vec<String>, SchemaStoreError> {
+        if self.0.is_read_only {
+            return Ok(Vec::new());
+        }
+        let inner = Arc::clone(&self.0);
+        let looked = tokio::task::spawn_blocking(move || inner.missing()).await;
+        looked.unwrap_or_else(|error| Err(SchemaStoreError::Failed(Box::new(error))))
     }
 }
 
@@ -207,7 +288,7 @@ fn document_path(folder: &Path, id: &str) -> PathBuf {
     // Names have at most 128 bytes.
     let upper = upper.fold(0_u128, |bits, (at, _)| bits | 1 << (at % 128));
     let name = id.to_ascii_lowercase();
-    folder.join("documents").join(match upper {
+    folder.join(DOCUMENTS).join(match upper {
         0 => format!("{name}.yaml"),
         upper => format!("{name}%{upper:x}.yaml"),
     })
@@ -221,13 +302,23 @@ fn bound_path(folder: &Path) -> PathBuf {
     folder.join("bound.yaml")
 }
 
-/// The document of a binding, which has a name and nothing else.
-fn binding(id: &str) -> StoredSchema {
+/// The document of a binding, which has a name and nothing else; none where nothing is bound.
+fn binding(id: Option<&str>) -> StoredSchema {
     StoredSchema {
-        id: id.to_owned(),
+        id: id.unwrap_or_default().to_owned(),
         text: "".into(),
         revision: "-".to_owned(),
     }
+}
+
+/// Returns what a folder has; one that is not there has nothing.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, SchemaStoreError> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(failed(folder))?,
+    };
+    let paths = entries.map(|entry| Ok(entry.map_err(failed(folder))?.path()));
+    paths.collect()
 }
 
 /// Writes a document beside its place, and puts it there as a whole.
@@ -236,23 +327,23 @@ fn write(path: &Path, document: &StoredSchema) -> Result<(), SchemaStoreError> {
     let said = format!("{} {}", document.id, document.revision);
     let checksum = checksum(&said, &document.text);
     let write = || {
-        let mut file = File::create(&beside)?;
+        let mut file = private_files::create(&beside)?;
         write!(file, "{FORM}{checksum:08x} {said}\n{}", document.text)?;
         file.sync_all()?;
         fs::rename(&beside, path)?;
         sync_parent(path)
     };
-    write().map_err(|error: io::Error| {
+    write().map_err(|error| {
         // What is left of it is of no use to anybody.
         let _ = fs::remove_file(&beside);
-        failed(error)
+        failed(path)(error)
     })
 }
 
 fn remove(path: &Path) -> Result<(), SchemaStoreError> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
-        _ => sync_parent(path).map_err(failed),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(path)(error)),
+        _ => sync_parent(path).map_err(failed(path)),
     }
 }
 
@@ -263,7 +354,7 @@ pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
 }
 
 fn read_if_there(path: &Path) -> Result<Option<StoredSchema>, SchemaStoreError> {
-    match path.try_exists().map_err(failed)? {
+    match path.try_exists().map_err(failed(path))? {
         true => read(path).map(Some),
         false => Ok(None),
     }
@@ -275,7 +366,7 @@ fn read(path: &Path) -> Result<StoredSchema, SchemaStoreError> {
         path: path.to_owned(),
         fault,
     };
-    let bytes = fs::read(path).map_err(failed)?;
+    let bytes = fs::read(path).map_err(failed(path))?;
     let text = String::from_utf8(bytes).map_err(|_| damaged("it is not UTF-8"))?;
     let (first, text) = text
         .split_once('\n')
@@ -307,12 +398,15 @@ fn checksum(said: &str, text: &str) -> u32 {
     hasher.finalize()
 }
 
-fn failed(error: io::Error) -> SchemaStoreError {
-    match error.kind() {
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> SchemaStoreError + '_ {
+    move |source| match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
             SchemaStoreError::DiskFull
         }
-        _ => SchemaStoreError::Failed(Box::new(error)),
+        _ => SchemaStoreError::Access {
+            path: path.to_owned(),
+            source,
+        },
     }
 }
 
@@ -384,6 +478,82 @@ mod tests {
                 Err(SchemaStoreError::Damaged { path: named, .. }) => assert_eq!(named, path),
                 other => panic!("{other:?}: {}", String::from_utf8_lossy(&bytes)),
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_unbound_stays_unbound_and_a_lost_binding_is_not_made_up() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let store = open(folder.path());
+        store.create("films", "x: 1\n".into()).await.unwrap();
+        let bound = folder.path().join("bound.yaml");
+        assert!(bound.exists(), "that nothing is bound is kept too");
+        assert_eq!(open(folder.path()).bound().await.unwrap(), None);
+        store.set_bound(Some("films")).await.unwrap();
+        store.set_bound(None).await.unwrap();
+        let again = open(folder.path());
+        assert_eq!(again.bound().await.unwrap(), None);
+        assert!(again.missing().await.unwrap().is_empty());
+        again.copy_to(&folder.path().join("copy")).unwrap();
+        assert!(folder.path().join("copy/bound.yaml").exists());
+        again.set_bound(Some("films")).await.unwrap();
+        fs::remove_file(&bound).unwrap();
+        assert_eq!(again.missing().await.unwrap(), ["bound.yaml"]);
+        assert_eq!(open(folder.path()).bound().await.unwrap(), None);
+        fs::create_dir(&bound).unwrap();
+        match FolderSchemaStore::open(folder.path()) {
+            Err(SchemaStoreError::Access { path, .. }) => assert_eq!(path, bound),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_missing_document_is_named() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let store = open(folder.path());
+        for id in ["films", "Books"] {
+            store.create(id, "x: 1\n".into()).await.unwrap();
+        }
+        store.set_bound(Some("films")).await.unwrap();
+        let path = folder.path().join("documents/films.yaml");
+        fs::remove_file(&path).unwrap();
+        assert_eq!(store.missing().await.unwrap(), ["documents/films.yaml"]);
+        match open(folder.path()).bound().await {
+            Err(error @ SchemaStoreError::Missing { .. }) => {
+                let text = error.to_string();
+                assert!(text.contains(path.to_str().unwrap()), "{text}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_folder_that_cannot_be_written_to_keeps_changes_in_memory() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let none = folder.path().join("none");
+        let store = FolderSchemaStore::open_read_only(&none).unwrap();
+        store.create("films", "x: 1\n".into()).await.unwrap();
+        store.set_bound(Some("films")).await.unwrap();
+        assert_eq!(store.bound().await.unwrap().as_deref(), Some("films"));
+        assert!(!none.exists() && store.missing().await.unwrap().is_empty());
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn documents_are_readable_by_their_owner_only() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::TempDir::new().unwrap();
+        let place = folder.path().join("schemas");
+        let store = open(&place);
+        store.create("films", "x: 1\n".into()).await.unwrap();
+        for (name, wanted) in [
+            ("", 0o700),
+            ("documents", 0o700),
+            ("documents/films.yaml", 0o600),
+            ("bound.yaml", 0o600),
+        ] {
+            let mode = fs::metadata(place.join(name)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, wanted, "{name}");
         }
     }
 }

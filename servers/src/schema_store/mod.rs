@@ -103,6 +103,27 @@ pub enum SchemaStoreError {
         /// What is wrong with it.
         fault: &'static str,
     },
+    /// The document that was bound is not there any more.
+    #[error(
+        "{} is missing, the document of the schema `{id}`, which was bound: put it back, restore the folder from a \
+         backup, or name the document with --schema",
+        path.display()
+    )]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// The name of the schema.
+        id: String,
+    },
+    /// A file of the store cannot be read or written.
+    #[error("failed to access {}", path.display())]
+    Access {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
     /// There is no room on the disk.
     #[error("there is no room on the disk for the document; nothing was changed")]
     DiskFull,
@@ -146,12 +167,22 @@ pub trait SchemaStore: Send + Sync + 'static {
     ) -> Result<StoredSchema, SchemaStoreError>;
 
     /// Returns the name of the document that is bound to the service, as far as the store keeps it.
+    ///
+    /// # Errors
+    ///
+    /// [`SchemaStoreError::Missing`] when the document is not there any more.
     async fn bound(&self) -> Result<Option<String>, SchemaStoreError> {
         Ok(None)
     }
 
-    /// Keeps which document is bound to the service.
+    /// Keeps which document is bound to the service, or that nothing is.
     async fn set_bound(&self, _id: Option<&str>) -> Result<(), SchemaStoreError> {
         Ok(())
+    }
+
+    /// Returns the names of files that the store has written and that are not there any more, without which a
+    /// restart would not serve what is served.
+    async fn missing(&self) -> Result<Vec<String>, SchemaStoreError> {
+        Ok(Vec::new())
     }
 }

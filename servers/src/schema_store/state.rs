@@ -15,7 +15,33 @@ const RIGHTS: &str = "soml-rbac";
 pub(super) struct State {
     pub(super) schemas: BTreeMap<String, StoredSchema>,
     pub(super) rights: Option<StoredSchema>,
-    pub(super) bound: Option<String>,
+    pub(super) binding: Binding,
+}
+
+/// What is bound.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Binding {
+    /// Nobody has said so far.
+    #[default]
+    Unknown,
+    /// Nothing, on purpose.
+    Nothing,
+    /// The document of this name.
+    Schema(String),
+}
+
+impl Binding {
+    pub(super) fn of(id: Option<&str>) -> Self {
+        id.map_or(Binding::Nothing, |id| Binding::Schema(id.to_owned()))
+    }
+
+    /// Returns the name of the document that is bound.
+    pub(super) fn id(&self) -> Option<&str> {
+        match self {
+            Binding::Unknown | Binding::Nothing => None,
+            Binding::Schema(id) => Some(id),
+        }
+    }
 }
 
 impl State {

@@ -3,9 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use graph_store::private_files;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Settings;
+use crate::schema_store::SchemaStoreError;
 
 /// Where a search service keeps what is bound, and the embedded engine its indexes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +27,17 @@ pub(super) struct Kept {
     pub(super) revision: String,
     /// The document, since schemas are kept in memory only.
     pub(super) text: String,
+}
+
+/// What a search service finds when it starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing was ever bound, as far as is known.
+    Nothing,
+    /// What was bound was unbound.
+    Unbound,
+    /// This was bound.
+    Bound(Kept),
 }
 
 impl Storage {
@@ -51,45 +64,47 @@ impl Storage {
     }
 
     /// Reads what was bound.
-    pub(super) fn read(&self) -> io::Result<Option<Kept>> {
+    pub(super) fn read(&self) -> Result<Found, SchemaStoreError> {
         let Some(path) = self.binding() else {
-            return Ok(None);
+            return Ok(Found::Nothing);
         };
-        match std::fs::read(path) {
-            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        let read = match std::fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::from),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
             Err(error) => Err(error),
+        };
+        match read {
+            Ok(kept) => Ok(Option::map_or(kept, Found::Unbound, Found::Bound)),
+            Err(source) => Err(SchemaStoreError::Access { path, source }),
         }
     }
 
     /// Keeps what is bound: at every moment the file holds the old or the new binding as a whole.
     pub(super) fn write(&self, kept: &Kept) -> io::Result<()> {
-        let Some(path) = self.binding() else {
-            return Ok(());
-        };
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        let new = path.with_extension("json.new");
-        let text = serde_json::to_vec_pretty(kept)?;
-        {
-            use std::io::Write;
-            let mut file = std::fs::File::create(&new)?;
-            file.write_all(&text)?;
-            file.sync_all()?;
-        }
-        std::fs::rename(new, path)
+        self.put(Some(kept))
     }
 
     /// Keeps that nothing is bound.
     pub(super) fn clear(&self) -> io::Result<()> {
+        self.put(None)
+    }
+
+    fn put(&self, kept: Option<&Kept>) -> io::Result<()> {
         let Some(path) = self.binding() else {
             return Ok(());
         };
-        match std::fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+        if let Some(folder) = path.parent() {
+            private_files::create_folder(folder)?;
         }
+        let new = path.with_extension("json.new");
+        let text = serde_json::to_vec_pretty(&kept)?;
+        {
+            use std::io::Write;
+            let mut file = private_files::create(&new)?;
+            file.write_all(&text)?;
+            file.sync_all()?;
+        }
+        std::fs::rename(new, path)
     }
 }
 
@@ -111,10 +126,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_bound_is_kept_until_it_is_not() {
-        let folder = std::env::temp_dir().join(format!("kept-{}", std::process::id()));
-        let storage = Storage::Folder(folder.join("a"));
-        assert_eq!(storage.read().unwrap(), None);
+    fn what_is_bound_is_kept_and_so_is_that_nothing_is() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let storage = Storage::Folder(folder.path().join("a"));
+        assert_eq!(storage.read().unwrap(), Found::Nothing);
         let mut kept = Kept {
             id: "films".to_owned(),
             revision: "1".to_owned(),
@@ -123,14 +138,16 @@ mod tests {
         for revision in ["1", "2"] {
             kept.revision = revision.to_owned();
             storage.write(&kept).unwrap();
-            assert_eq!(storage.read().unwrap(), Some(kept.clone()));
+            assert_eq!(storage.read().unwrap(), Found::Bound(kept.clone()));
         }
         storage.clear().unwrap();
         storage.clear().unwrap();
-        assert_eq!(storage.read().unwrap(), None);
-        std::fs::remove_dir_all(folder).unwrap();
+        assert_eq!(storage.read().unwrap(), Found::Unbound);
+        std::fs::write(folder.path().join("a/binding.json"), "{").unwrap();
+        let error = storage.read().unwrap_err().to_string();
+        assert!(error.contains("binding.json"), "{error}");
         Storage::Memory.write(&kept).unwrap();
-        assert_eq!(Storage::Memory.read().unwrap(), None);
+        assert_eq!(Storage::Memory.read().unwrap(), Found::Nothing);
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! What is bound when the service starts: a schema that is named, or what was bound before.
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::app::SearchApp;
 use super::error::SearchChangeError;
 use super::job::{described, sleep};
+use super::kept::Found;
 use crate::schema::{SchemaIdError, check_id, path_name};
 use crate::schema_store::{Expected, SchemaStoreError};
 
@@ -73,8 +73,7 @@ impl SearchApp {
     ///
     /// Fails as [`SearchApp::start_with`] does.
     pub async fn start_with_kept(self: &Arc<Self>) -> Result<bool, SearchChangeError> {
-        let failed = |error: io::Error| SchemaStoreError::Failed(Box::new(error));
-        let Some(kept) = self.storage.read().map_err(failed)? else {
+        let Found::Bound(kept) = self.storage.read()? else {
             return Ok(false);
         };
         let is_there = self.schemas.get(&kept.id).await;
@@ -96,6 +95,22 @@ impl SearchApp {
         })
         .await?;
         Ok(true)
+    }
+
+    /// Returns whether what was bound was unbound, and nothing was bound since. A file that cannot be read is a
+    /// warning, and says nothing.
+    #[must_use]
+    pub fn was_unbound(&self) -> bool {
+        match self.storage.read() {
+            Ok(found) => found == Found::Unbound,
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "what was bound to the search service cannot be read"
+                );
+                false
+            }
+        }
     }
 
     /// Waits until the indexes of what is bound are complete, or it is known that they are not to be

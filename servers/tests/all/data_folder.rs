@@ -4,52 +4,61 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, out, soml};
 use crate::gateway::soml::{Soml, get, log_in, post};
 use crate::processes::PATIENCE;
 
-const DATA: &str = "demo/star-wars/data.ttl";
-const SCHEMA: &str = "demo/star-wars/schema.yaml";
-const BOOKS: &str =
+pub(crate) const DATA: &str = "demo/star-wars/data.ttl";
+pub(crate) const SCHEMA: &str = "demo/star-wars/schema.yaml";
+pub(crate) const BOOKS: &str =
     "<http://e/1> a <http://e/Book> ; <http://e/title> 'One' ; <http://e/pages> 012 .";
 
-struct Folder {
+/// A folder for a test, with the data folder `data` in it.
+pub(crate) struct Folder {
     folder: TempDir,
 }
 
 impl Folder {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Folder {
             folder: TempDir::new().unwrap(),
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn text(&self, name: &str) -> String {
+    pub(crate) fn text(&self, name: &str) -> String {
         self.path(name).display().to_string()
     }
 
-    fn file(&self, name: &str, text: &str) -> String {
+    pub(crate) fn file(&self, name: &str, text: &str) -> String {
         fs::write(self.path(name), text).unwrap();
         self.text(name)
     }
 
     /// Starts a service over the folder `data`.
-    fn serve(&self, arguments: &[&str]) -> Soml {
+    pub(crate) fn serve(&self, arguments: &[&str]) -> Soml {
         let data = self.text("data");
         let mut all = vec!["--data-dir", &data];
         all.extend(arguments);
         Soml::start(&all, &[], "Writing:")
     }
 
+    /// Starts a service over the folder `data` that has no schema to serve.
+    pub(crate) fn serve_without_schema(&self, arguments: &[&str]) -> Soml {
+        let data = self.text("data");
+        let mut all = vec!["--data-dir", &data];
+        all.extend(arguments);
+        Soml::start(&all, &[], "Security:")
+    }
+
     /// Makes sure that a service does not start over the folder `data`; returns what it says.
-    fn refused(&self, wanted: &str) -> String {
+    pub(crate) fn refused(&self, wanted: &str) -> String {
         let output = soml(&["serve", "--port", "0", "--data-dir", &self.text("data")]);
         let said = err(&output);
         assert_eq!(code(&output), Some(3), "{said}");
@@ -57,29 +66,29 @@ impl Folder {
         said
     }
 
-    fn load(&self, file: &str) -> Output {
+    pub(crate) fn load(&self, file: &str) -> Output {
         soml(&["load", file, "--data-dir", &self.text("data")])
     }
 }
 
-fn answer(service: &Soml, query: &str) -> Value {
+pub(crate) fn answer(service: &Soml, query: &str) -> Value {
     let (status, answer) = post(service.base("GraphQL:"), query, None);
     assert_eq!((status, &answer["errors"]), (200, &Value::Null), "{answer}");
     answer["data"].clone()
 }
 
-fn agent() -> ureq::Agent {
+pub(crate) fn agent() -> ureq::Agent {
     let config = ureq::Agent::config_builder().http_status_as_error(false);
     config.timeout_global(Some(PATIENCE)).build().into()
 }
 
-fn put(base: &str, path: &str, text: &str) -> u16 {
+pub(crate) fn put(base: &str, path: &str, text: &str) -> u16 {
     let sent = agent().put(format!("{base}{path}"));
     let sent = sent.content_type("application/x-yaml").send(text);
     sent.unwrap().status().as_u16()
 }
 
-fn stop(service: Soml) {
+pub(crate) fn stop(service: Soml) {
     drop(service);
 }
 
@@ -111,72 +120,6 @@ fn a_restart_serves_what_was_served() {
 }
 
 #[test]
-fn schemas_their_binding_and_rights_are_kept_and_changed_over_http() {
-    let folder = Folder::new();
-    let books = folder.file("books.ttl", BOOKS);
-    let first = folder.serve(&["--data", &books]);
-    let base = first.base("GraphQL:").to_owned();
-    let soml = "id: /soml/library\nspecialPrefixes: {vocab_iri: 'http://e/', vocab_prefix: e, base_iri: 'http://e/'}\n\
-                objects: {Book: {props: {title: {}}}}\n";
-    let sent = agent()
-        .post(format!("{base}/soml"))
-        .content_type("application/x-yaml")
-        .send(soml);
-    assert_eq!(sent.unwrap().status(), 201);
-    let bound = agent()
-        .put(format!("{base}/soml/library/objects"))
-        .send_empty();
-    assert!(bound.unwrap().status().is_success());
-    assert!((200..300).contains(&put(&base, "/soml-rbac", "rbac: {roles: {}}")));
-    stop(first);
-    let second = folder.serve(&[]);
-    let books = answer(&second, "{ book { title } }");
-    assert_eq!(books, json!({ "book": [{ "title": "One" }] }));
-    let base = second.base("GraphQL:");
-    let listed = get(base, "/soml").to_string();
-    assert!(
-        listed.contains("inferred") && listed.contains("library"),
-        "{listed}"
-    );
-    assert!(get(base, "/soml-rbac").is_object());
-    // What was unbound stays so, and data without a schema are served by one that is made from them.
-    let unbound = agent()
-        .delete(format!("{base}/soml/library/objects"))
-        .call();
-    assert!(unbound.unwrap().status().is_success());
-    stop(second);
-    let third = folder.serve(&[]);
-    let pages = answer(&third, "{ book { pages } }");
-    assert_eq!(pages["book"][0]["pages"], "12");
-}
-
-#[test]
-fn the_schema_of_the_command_line_takes_the_place_of_the_stored_one() {
-    let folder = Folder::new();
-    let data = folder.file("books.ttl", BOOKS);
-    let schema = |props: &str| {
-        format!(
-            "id: /soml/library\nspecialPrefixes: {{vocab_iri: 'http://e/', vocab_prefix: e, base_iri: 'http://e/'}}\n\
-                 objects: {{Book: {{props: {{{props}}}}}}}\n"
-        )
-    };
-    let one = folder.file("one.yaml", &schema("title: {}"));
-    let two = folder.file("two.yaml", &schema("title: {}, pages: {range: integer}"));
-    stop(folder.serve(&["--schema", &one, "--data", &data]));
-    let service = folder.serve(&["--schema", &two]);
-    assert_eq!(
-        answer(&service, "{ book { pages } }")["book"][0]["pages"],
-        "12"
-    );
-    stop(service);
-    let service = folder.serve(&[]);
-    assert_eq!(
-        answer(&service, "{ book { pages } }")["book"][0]["pages"],
-        "12"
-    );
-}
-
-#[test]
 fn files_are_loaded_all_or_none_into_a_folder_that_nobody_uses() {
     let folder = Folder::new();
     let books = folder.file("books.ttl", BOOKS);
@@ -203,7 +146,7 @@ fn files_are_loaded_all_or_none_into_a_folder_that_nobody_uses() {
     );
     assert!(out(&loaded).contains("1 new"), "{}", out(&loaded));
 
-    let service = folder.serve(&[]);
+    let service = folder.serve(&["--infer-schema"]);
     assert_eq!(
         answer(&service, "{ book { title } }")["book"][0]["title"],
         "One"
@@ -498,7 +441,7 @@ fn put_new(base: &str, schema: &str) -> (u16, String) {
 }
 
 /// All files below a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -24,6 +24,8 @@ pub(in crate::image) struct Disk {
     pub(in crate::image) is_full: AtomicBool,
     /// Syncs fail.
     pub(in crate::image) fails_to_sync: AtomicBool,
+    /// Nothing can be written.
+    pub(in crate::image) is_read_only: AtomicBool,
 }
 
 /// Bytes of a log that say which of its states is valid.
@@ -34,6 +36,14 @@ impl Disk {
     pub(in crate::image) fn check_room(&self) -> io::Result<()> {
         match self.is_full.load(Ordering::SeqCst) {
             true => Err(io::ErrorKind::StorageFull.into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Fails if nothing can be written.
+    pub(in crate::image) fn check_writable(&self) -> io::Result<()> {
+        match self.is_read_only.load(Ordering::SeqCst) {
+            true => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
             false => Ok(()),
         }
     }
@@ -54,7 +64,7 @@ impl Disk {
     }
 }
 
-/// A file, through a [`Disk`]. It locks nothing: the folder is locked.
+/// A file, through a [`Disk`]. It locks nothing: who opens it has locked it.
 pub(super) struct LogFile {
     pub(super) file: FileBackend,
     pub(super) disk: Arc<Disk>,

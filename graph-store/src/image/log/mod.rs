@@ -6,7 +6,8 @@
 mod entry;
 mod file;
 
-use std::fs::OpenOptions;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -19,13 +20,15 @@ pub(super) use entry::{State, write_change, write_record};
 pub(super) use entry::{read_change, read_record};
 pub(super) use file::Disk;
 use file::LogFile;
-use redb::backends::FileBackend;
+use redb::backends::{FileBackend, InMemoryBackend};
 use redb::{
-    Database, MultimapTableDefinition, ReadableDatabase, ReadableTable, TableDefinition,
-    WriteTransaction,
+    Database, MultimapTableDefinition, ReadableDatabase, ReadableTable, StorageBackend,
+    TableDefinition, WriteTransaction,
 };
 
 use super::error::ImageError;
+use super::lock::{Access, Locked};
+use crate::private_files;
 use crate::write::{ChangeRecord, QuadChange, RecordQuery};
 
 /// Changes by sequence.
@@ -66,6 +69,8 @@ pub(super) enum Unwritten {
 /// An open log.
 pub(super) struct Log {
     path: PathBuf,
+    /// The file, which stays locked whenever the database is opened again: what is opened is what is locked.
+    file: Locked,
     disk: Arc<Disk>,
     /// `None` after a failure, until the file can be opened again; and once it is closed.
     database: RwLock<Option<Database>>,
@@ -94,11 +99,8 @@ impl Log {
             source,
         };
         let written = || -> Result<(), Failed> {
-            let file = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create_new(true)
-                .open(path)?;
+            let mut options = private_files::options();
+            let file = options.write(true).create_new(true).open(path)?;
             let file = LogFile {
                 file: FileBackend::new(file)?,
                 disk: Arc::default(),
@@ -118,15 +120,16 @@ impl Log {
             }
             transaction.commit()?;
             drop(database);
-            Ok(std::fs::File::open(path)?.sync_all()?)
+            Ok(File::open(path)?.sync_all()?)
         };
         written().map_err(failed)
     }
 
-    /// Opens the file of a log and checks all that it holds.
-    pub(super) fn open(path: &Path, disk: Arc<Disk>) -> Result<Opened, ImageError> {
+    /// Opens a log and checks all that it holds.
+    pub(super) fn open(path: &Path, file: Locked, disk: Arc<Disk>) -> Result<Opened, ImageError> {
         let log = Log {
             path: path.to_owned(),
+            file,
             disk,
             database: RwLock::new(None),
         };
@@ -140,22 +143,25 @@ impl Log {
         })
     }
 
-    /// Opens the file, and checks the checksums of the database.
+    /// Returns what may be done with the log.
+    pub(super) fn access(&self) -> Access {
+        self.file.access
+    }
+
+    /// Opens the database, and checks its checksums.
     fn database(&self) -> Result<Database, ImageError> {
         let opened = || -> Result<Database, Failed> {
-            let file = OpenOptions::new().read(true).write(true).open(&self.path)?;
+            let file = &self.file.file;
             if file.metadata()?.len() == 0 {
                 return Err(Box::new(Damage("it is empty".to_owned())));
             }
-            let file = LogFile {
-                file: FileBackend::new(file)?,
-                disk: Arc::clone(&self.disk),
-            };
-            // A file that others have changed may make the database panic.
-            let opened = catch_unwind(AssertUnwindSafe(|| builder().create_with_backend(file)));
-            match opened {
-                Ok(opened) => Ok(opened?),
-                Err(_) => Err(Box::new(contradiction())),
+            match self.file.access {
+                Access::ReadWrite => checked(LogFile {
+                    file: FileBackend::new(file.try_clone()?)?,
+                    disk: Arc::clone(&self.disk),
+                }),
+                // The check, and the repair after a crash, write to what they read.
+                Access::ReadOnly => checked(copied(file)?),
             }
         };
         opened().map_err(|error| self.unreadable(error))
@@ -253,12 +259,34 @@ impl Log {
         Ok(())
     }
 
-    /// Closes the file.
+    /// Closes the database. The file stays locked.
     pub(super) fn close(&self) {
         *self
             .database
             .write()
             .unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Closes the database, and lets others open the file.
+    pub(super) fn end(&self) -> std::io::Result<()> {
+        self.close();
+        self.file.file.unlock()
+    }
+
+    /// Finds out whether something can be written now; `last` is the sequence of the last commit.
+    pub(super) fn check_room(&self, last: u64) -> Result<(), ImageError> {
+        self.reopen(last)?;
+        let written = self.with(|database| {
+            let state = read_state(database)?;
+            let transaction = database.begin_write()?;
+            put_state(&transaction, state)?;
+            Ok(transaction.commit()?)
+        });
+        if written.is_err() {
+            // The next commit opens it again.
+            self.close();
+        }
+        written
     }
 
     /// Says that the folder is read from another image from now on, and removes the changes that it holds;
@@ -356,6 +384,27 @@ impl Log {
         }
         forgotten
     }
+}
+
+/// Opens a database, and checks its checksums.
+fn checked(backend: impl StorageBackend) -> Result<Database, Failed> {
+    // A file that others have changed may make the database panic.
+    let opened = catch_unwind(AssertUnwindSafe(|| builder().create_with_backend(backend)));
+    match opened {
+        Ok(opened) => Ok(opened?),
+        Err(_) => Err(Box::new(contradiction())),
+    }
+}
+
+/// Copies a file to memory.
+fn copied(mut file: &File) -> Result<InMemoryBackend, Failed> {
+    let mut content = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.read_to_end(&mut content)?;
+    let copy = InMemoryBackend::new();
+    copy.set_len(content.len() as u64)?;
+    copy.write(0, &content)?;
+    Ok(copy)
 }
 
 fn builder() -> redb::Builder {

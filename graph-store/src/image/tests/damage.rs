@@ -52,10 +52,6 @@ fn check(files: &[(String, Vec<u8>)], changed: &str, content: Option<&[u8]>, wha
             assert!(is_whole, "{what}: served {held:?}");
             true
         }
-        Err(ImageError::HoldsNoData { .. }) => {
-            assert!(content.is_none() && changed.contains("redb"), "{what}");
-            false
-        }
         Err(error) => {
             let text = causes(&error);
             assert!(text.contains(changed), "{what}: {text}");
@@ -135,22 +131,166 @@ fn a_log_with_a_gap_is_refused() {
     );
 }
 
+/// The files of a folder, with what is in them.
+fn listing(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let mut found: Vec<_> = entries
+        .map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            (name, fs::read(entry.path()).unwrap())
+        })
+        .collect();
+    found.retain(|(name, _)| name != "lock");
+    found.sort();
+    found
+}
+
+fn put(folder: &Path, files: &[(String, Vec<u8>)]) {
+    for (name, content) in files {
+        fs::write(folder.join(name), content).unwrap();
+    }
+}
+
+fn image_of(files: &[(String, Vec<u8>)]) -> &(String, Vec<u8>) {
+    let mut images = files.iter().filter(|(name, _)| name.contains("image"));
+    images.next().unwrap()
+}
+
 #[test]
-fn what_a_crash_left_is_removed() {
+fn what_was_never_finished_is_removed_and_so_are_images_that_were_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let files = files(folder.path());
-    let image = files
-        .iter()
-        .find(|(name, _)| name.contains("image"))
-        .unwrap();
+    let image = image_of(&files);
     for left in [
-        "data-99.image",
+        "data-0.image",
         "data-100.image.partial",
+        "data-100.image.partial.partial",
         "changes.redb.partial",
+        "room.partial",
     ] {
         fs::write(folder.path().join(left), &image.1).unwrap();
     }
     let store = ImageStore::open(folder.path(), &FolderOptions::default()).unwrap();
     assert_eq!(store.quads(), COMMITS);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+}
+
+#[test]
+fn a_folder_with_an_image_and_without_its_log_is_refused_and_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = files(folder.path());
+    let image = image_of(&files);
+    fs::remove_file(folder.path().join("changes.redb")).unwrap();
+    let kept = listing(folder.path());
+    assert_eq!(kept, [image.clone()]);
+    let options = FolderOptions::default();
+    let source = ImageStore::new(ImageBuilder::new().build().unwrap());
+    let refused = [
+        ImageStore::open(folder.path(), &options).map(drop),
+        ImageStore::create(folder.path(), ImageBuilder::new(), &options).map(drop),
+        ImageStore::exists(folder.path()).map(drop),
+        source.backup(folder.path()),
+        source.backup_into(folder.path()),
+    ];
+    for refused in refused {
+        let error = refused.unwrap_err();
+        assert!(matches!(error, ImageError::LogMissing { .. }), "{error}");
+        let text = error.to_string();
+        assert!(
+            text.contains(&image.0) && text.contains("changes.redb"),
+            "{text}"
+        );
+    }
+    assert_eq!(listing(folder.path()), kept);
+    // Its log makes data of it again.
+    put(folder.path(), &files);
+    let store = ImageStore::open(folder.path(), &options).unwrap();
+    assert_eq!(store.quads(), COMMITS);
+}
+
+#[test]
+fn a_log_without_its_image_is_refused_and_the_other_images_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = files(folder.path());
+    let (name, content) = image_of(&files);
+    fs::remove_file(folder.path().join(name)).unwrap();
+    for other in ["data-1.image", "data-7.image"] {
+        fs::write(folder.path().join(other), content).unwrap();
+    }
+    let names = || -> Vec<String> {
+        let listed = listing(folder.path()).into_iter();
+        listed.map(|(name, _)| name).collect()
+    };
+    let before = names();
+    let error = ImageStore::open(folder.path(), &FolderOptions::default()).unwrap_err();
+    assert!(matches!(error, ImageError::ImageMissing { .. }), "{error}");
+    assert!(error.to_string().contains(name.as_str()), "{error}");
+    assert_eq!(names(), before);
+}
+
+#[test]
+fn an_image_above_the_valid_one_stays_until_a_later_one_is_valid() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = files(folder.path());
+    let later = folder.path().join("data-41.image");
+    fs::write(&later, &image_of(&files).1).unwrap();
+    let options = FolderOptions::default();
+    for _ in 0..2 {
+        let store = ImageStore::open(folder.path(), &options).unwrap();
+        assert_eq!(store.quads(), COMMITS);
+        assert!(later.exists());
+    }
+    let store = ImageStore::open(folder.path(), &options).unwrap();
+    add(&store, 99).unwrap();
+    store.merge().unwrap();
+    drop(store);
+    let listed = listing(folder.path());
+    let names: Vec<&str> = listed.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["changes.redb", "data-42.image"]);
+    let store = ImageStore::open(folder.path(), &options).unwrap();
+    assert_eq!(store.quads(), COMMITS + 1);
+}
+
+#[test]
+fn a_folder_whose_creation_was_killed_is_created_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = files(folder.path());
+    let half = tempfile::tempdir().unwrap();
+    fs::write(
+        half.path().join("data-1.image.partial"),
+        &image_of(&files).1,
+    )
+    .unwrap();
+    fs::write(half.path().join("changes.redb.partial"), "half").unwrap();
+    let options = FolderOptions::default();
+    let none = ImageStore::open(half.path(), &options).unwrap_err();
+    assert!(matches!(none, ImageError::HoldsNoData { .. }), "{none}");
+    let store = ImageStore::create(half.path(), ImageBuilder::new(), &options).unwrap();
+    assert!(store.is_empty());
+}
+
+#[test]
+fn a_creation_that_was_killed_once_its_log_was_there_is_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _, options) = create(folder.path());
+    add(&store, 1).unwrap();
+    drop(store);
+    let image = folder.path().join("data-1.image");
+    fs::rename(&image, folder.path().join("data-1.image.partial")).unwrap();
+    let store = ImageStore::open(folder.path(), &options).unwrap();
+    assert_eq!(store.quads(), 1);
+    assert!(image.exists());
+}
+
+#[test]
+fn no_store_is_created_where_an_unfinished_one_would_be_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.unfinished");
+    let options = FolderOptions::default();
+    let error = ImageStore::create(&path, ImageBuilder::new(), &options).unwrap_err();
+    assert!(matches!(error, ImageError::ReservedName { .. }), "{error}");
+    assert!(!path.exists());
+    let store = ImageStore::new(ImageBuilder::new().build().unwrap());
+    let error = store.backup(&path).unwrap_err();
+    assert!(matches!(error, ImageError::ReservedName { .. }), "{error}");
 }

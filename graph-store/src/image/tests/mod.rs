@@ -4,6 +4,7 @@ mod commits;
 mod damage;
 mod disk;
 mod entries;
+mod locks;
 mod texts;
 
 use std::path::Path;

@@ -1,0 +1,103 @@
+//! Copies of a store as it is at one moment, in folders of their own.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::build::synced_folder;
+use super::error::ImageError;
+use super::files::{UNFINISHED, check_folder_name, image_path};
+use super::folder::{FIRST, Folder, put_log};
+use super::lock::FolderLock;
+use super::log::{Disk, Log, State};
+use super::snapshot::Snapshot;
+use crate::private_files;
+use crate::write::ChangeRecord;
+
+/// What a store holds at one moment.
+pub(super) struct Moment<'m> {
+    pub(super) data: &'m Snapshot,
+    /// The sequence of the last transaction.
+    pub(super) sequence: u64,
+    pub(super) records: &'m [ChangeRecord],
+}
+
+impl Moment<'_> {
+    /// Writes a folder that is there as a whole or not at all.
+    pub(super) fn put(&self, target: &Path, disk: &Disk) -> Result<(), ImageError> {
+        let failed = |error| ImageError::io(target)(error);
+        check_folder_name(target)?;
+        if Folder::exists(target)? {
+            let folder = target.to_owned();
+            return Err(ImageError::HoldsData { folder });
+        }
+        let beside = unfinished(target);
+        remove_unfinished(&beside)?;
+        let written = || {
+            private_files::create_folder(&beside).map_err(failed)?;
+            let lock = FolderLock::for_reading(&beside)?;
+            self.write(&beside, disk)?;
+            // Some systems move no folder of which a file is open.
+            drop(lock);
+            fs::rename(&beside, target).map_err(failed)?;
+            synced_folder(target).map_err(failed)
+        };
+        let written = written();
+        if written.is_err() {
+            // It is a copy, and not a whole one.
+            let _ = fs::remove_dir_all(&beside);
+        }
+        written
+    }
+
+    /// Writes to a folder that is there and holds no data.
+    pub(super) fn write(&self, folder: &Path, disk: &Disk) -> Result<(), ImageError> {
+        disk.check_room().map_err(ImageError::io(folder))?;
+        if Folder::exists(folder)? {
+            let folder = folder.to_owned();
+            return Err(ImageError::HoldsData { folder });
+        }
+        let (data, sequence) = (self.data, self.sequence);
+        data.image.write(image_path(folder, FIRST.generation))?;
+        let change = data.difference();
+        let change = (!change.is_empty()).then_some(&change);
+        let base = match change {
+            // All changes are one, that of the last transaction.
+            Some(_) => sequence.saturating_sub(1),
+            None => sequence,
+        };
+        let (change, state) = (
+            change.map(|change| (base + 1, change)),
+            State { base, ..FIRST },
+        );
+        put_log(folder, |path| {
+            Log::create(path, state, change, self.records)
+        })
+    }
+}
+
+/// Returns the place of a folder while it is written.
+#[must_use]
+pub fn unfinished(folder: &Path) -> PathBuf {
+    let mut name = folder.as_os_str().to_owned();
+    name.push(UNFINISHED);
+    name.into()
+}
+
+/// Removes what an attempt has left that was killed. Folders that are being written have a name that no
+/// store is created under, and are locked meanwhile.
+///
+/// # Errors
+///
+/// When it is still being written, or cannot be removed.
+pub fn remove_unfinished(folder: &Path) -> Result<(), ImageError> {
+    let failed = |error| ImageError::io(folder)(error);
+    match fs::symlink_metadata(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found.map_err(failed)?,
+    };
+    let lock = FolderLock::for_writing(folder)?;
+    fs::remove_dir_all(folder).map_err(failed)?;
+    drop(lock);
+    Ok(())
+}
