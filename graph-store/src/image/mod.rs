@@ -35,6 +35,7 @@ mod columns;
 mod delta;
 mod dictionary;
 mod error;
+mod export;
 mod folder;
 mod format;
 mod graphs;

@@ -19,7 +19,7 @@ use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::Walker;
 use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
-use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed, WriteStore};
+use crate::store::{ExportStore, GraphStore, LocalStore, StoreInfo, Windowed, WriteStore};
 
 /// What the store says that it is.
 pub(super) const PROVIDER: &str = "image";
@@ -138,7 +138,7 @@ impl ImageStore {
     }
 
     /// Returns the data that the calls of a request read.
-    fn read_by(&self, context: &CallContext) -> Arc<Snapshot> {
+    pub(super) fn read_by(&self, context: &CallContext) -> Arc<Snapshot> {
         context.snapshot(self, || self.snapshot())
     }
 
@@ -248,6 +248,10 @@ impl GraphStore for ImageStore {
     }
 
     fn writer(&self) -> Option<&dyn WriteStore> {
+        Some(self)
+    }
+
+    fn exporter(&self) -> Option<&dyn ExportStore> {
         Some(self)
     }
 }
