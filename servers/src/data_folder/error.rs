@@ -67,6 +67,7 @@ impl FolderError {
     pub fn code(&self) -> ErrorCode {
         match self {
             FolderError::Image(error) => image_code(error),
+            FolderError::Schemas(SchemaStoreError::Version { .. }) => code::DATA_VERSION,
             FolderError::Schemas(SchemaStoreError::Damaged { .. }) => code::DATA_DAMAGED,
             FolderError::Schemas(SchemaStoreError::DiskFull) => code::DISK_FULL,
             FolderError::Schemas(_) => code::DATA_UNREADABLE,
@@ -81,6 +82,7 @@ impl FolderError {
 #[must_use]
 pub fn image_code(error: &ImageError) -> ErrorCode {
     match error {
+        ImageError::LogVersion { .. } => code::DATA_VERSION,
         ImageError::Unreadable {
             fault: Fault::Version { .. } | Fault::ByteOrder,
             ..

@@ -308,7 +308,9 @@ pub(super) fn store_error(error: SchemaStoreError) -> HttpError {
         SchemaStoreError::RevisionMismatch => code::PRECONDITION_FAILED,
         SchemaStoreError::ReadOnly => code::SCHEMAS_ELSEWHERE,
         SchemaStoreError::DiskFull => code::DISK_FULL,
-        SchemaStoreError::Failed(_) | SchemaStoreError::Damaged { .. } => {
+        SchemaStoreError::Failed(_)
+        | SchemaStoreError::Damaged { .. }
+        | SchemaStoreError::Version { .. } => {
             tracing::error!(
                 error = &error as &dyn std::error::Error,
                 "the schema store failed"

@@ -5,6 +5,7 @@ mod damage;
 mod disk;
 mod entries;
 mod texts;
+mod versions;
 
 use std::path::Path;
 use std::sync::Arc;
