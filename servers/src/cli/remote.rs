@@ -167,9 +167,9 @@ impl RemoteService {
         if !download.header(CONTENT_TYPE).starts_with(media_type) {
             return said("the answer is no dump; is this the address of the service?");
         }
-        if !matches!(download.header(CONTENT_ENCODING), "" | "identity")
-            && !(encoding == "gzip" && download.is_gzipped())
-        {
+        let is_plain = matches!(download.header(CONTENT_ENCODING), "" | "identity");
+        let is_packed = download.is_gzipped() && encoding == "gzip";
+        if !is_plain && !is_packed {
             return said("the answer has an encoding that was not asked for");
         }
         if !download.end_is_marked() {
