@@ -9,7 +9,7 @@ use graph_store::{GraphStore, WriteStore};
 use graphql_gen::typesystem::ApiOptions;
 use graphql_service::{Caller, SlotError, Slots, Weight};
 use object_engine::{ObjectService, ServiceOptions};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
 
 use crate::auth::Verifier;
 use crate::config::Settings;
@@ -24,6 +24,9 @@ use crate::schema_rights::{Manager, SchemaRights};
 use crate::schema_store::{Expected, SchemaStore, SchemaStoreError, StoredSchema};
 use crate::sdl::{PrintedSdl, SdlCell};
 
+/// Dumps of the data that are made at once: each holds a thread, and the data as they were when it began.
+const MAX_DUMPS: usize = 2;
+
 /// The state behind all requests.
 pub struct App {
     pub(crate) settings: Settings,
@@ -37,6 +40,8 @@ pub struct App {
     pub(crate) provider: Option<Arc<Provider>>,
     /// Where data and schemas are in a folder, the backups of it.
     pub(crate) backups: Option<Arc<Backups>>,
+    /// Permits for dumps of the data.
+    pub(crate) dumps: Arc<Semaphore>,
     /// Where requests need a token, what verifies it.
     pub(crate) verifier: Option<Arc<Verifier>>,
     bound: ArcSwapOption<Bound>,
@@ -162,6 +167,7 @@ impl App {
             started: Instant::now(),
             provider: None,
             backups: None,
+            dumps: Arc::new(Semaphore::new(MAX_DUMPS)),
             bound: ArcSwapOption::empty(),
             changes: Mutex::default(),
             draining: AtomicBool::new(false),

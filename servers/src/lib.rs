@@ -13,6 +13,7 @@ pub mod codes;
 pub mod config;
 pub mod data_folder;
 pub mod demo;
+pub mod dump;
 pub mod example_queries;
 pub mod gateway;
 pub mod health;

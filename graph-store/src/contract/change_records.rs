@@ -7,7 +7,8 @@ use futures::executor::block_on;
 use oxrdf::{Literal, NamedNode, Quad};
 use soml_core::datatype::Scalar;
 
-use super::data::{e, v};
+use super::data::{e, quads, v};
+use super::export::{comparable, listed};
 use super::subject::{Subject, selection};
 use super::writing::{Writing, quad, record};
 use crate::context::CallContext;
@@ -247,4 +248,15 @@ fn nothing_is_selected(
     for column in hydrated.columns {
         assert!(column.values.is_empty());
     }
+}
+
+pub(super) fn no_listing_has_records(subject: &Subject) {
+    let writing = Writing::new(subject);
+    writing.commit(change(0), record("r"));
+    let Some(listed) = listed(subject) else {
+        return;
+    };
+    let quads = quads().into_iter().chain(change(0).added);
+    let expected: HashSet<_> = quads.map(comparable).collect();
+    assert_eq!(listed, expected);
 }

@@ -31,6 +31,7 @@ mod change_records;
 mod data;
 mod dataset;
 mod ends;
+mod export;
 mod hydration;
 mod order;
 mod selection;
@@ -150,6 +151,9 @@ macro_rules! __each_behaviour {
             dataset::without_a_list_all_graphs_are_read
             dataset::listed_graphs_alone_are_read
             dataset::no_listed_graph_means_no_data
+            export::every_quad_is_listed_once
+            export::a_listing_ends_when_its_reader_has_enough
+            export::nothing_is_listed_after_the_deadline
             ends::nothing_is_asked_after_the_deadline
             ends::nothing_is_asked_after_cancellation
             ends::a_probe_finds_the_store
@@ -179,6 +183,7 @@ macro_rules! __each_write_behaviour {
             change_records::records_are_found_by_request_and_by_key
             change_records::forgotten_records_are_gone_and_the_sequence_goes_on
             change_records::no_answer_has_records
+            change_records::no_listing_has_records
         }
     };
 }

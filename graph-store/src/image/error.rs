@@ -7,6 +7,10 @@ use std::sync::Arc;
 
 use crate::error::StoreError;
 
+/// What is said of a format that a later version of the program has written.
+const NEWER: &str = "is that of a later version of the program: open it with the version that wrote it, or a later \
+                     one, or write its data with `soml dump` there and load what that writes here";
+
 /// An error of building, writing or opening an image.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -108,6 +112,12 @@ pub enum ImageError {
     /// The store is being closed.
     #[error("the store is being closed")]
     Closing,
+    /// The log of a folder was written by a later version of the format.
+    #[error("the log {}: its format {NEWER}", path.display())]
+    LogVersion {
+        /// The file of the log.
+        path: PathBuf,
+    },
     /// The data are too many for one image.
     #[error("an image holds at most {limit} {what}")]
     TooLarge {
@@ -126,9 +136,7 @@ pub enum Fault {
     #[error("it is not an image, or its end is missing")]
     NotAnImage,
     /// The image was written by another version of the format.
-    #[error(
-        "its format has version {found}, and this program reads version {known}: build it again"
-    )]
+    #[error("its format has version {found}, and this program reads version {known}; it {NEWER}")]
     Version {
         /// The version of the file.
         found: u32,
@@ -136,7 +144,10 @@ pub enum Fault {
         known: u32,
     },
     /// The image is from a machine with the other order of bytes.
-    #[error("its bytes are in the order of another kind of machine: build it again")]
+    #[error(
+        "its bytes are in the order of another kind of machine: write its data with `soml dump` on such a machine, and \
+         load what that writes here"
+    )]
     ByteOrder,
     /// A checksum differs from the content, or parts contradict each other.
     #[error("its section {section} is damaged: restore or build it again")]

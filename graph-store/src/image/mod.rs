@@ -36,6 +36,7 @@ mod columns;
 mod delta;
 mod dictionary;
 mod error;
+mod export;
 mod files;
 mod folder;
 mod format;

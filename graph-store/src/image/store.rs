@@ -18,7 +18,7 @@ use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::Walker;
 use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
-use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed, WriteStore};
+use crate::store::{ExportStore, GraphStore, LocalStore, StoreInfo, Windowed, WriteStore};
 
 /// What the store says that it is.
 pub(super) const PROVIDER: &str = "image";
@@ -146,7 +146,7 @@ impl ImageStore {
     }
 
     /// Returns the data that the calls of a request read.
-    fn read_by(&self, context: &CallContext) -> Arc<Snapshot> {
+    pub(super) fn read_by(&self, context: &CallContext) -> Arc<Snapshot> {
         context.snapshot(self, || self.snapshot())
     }
 
@@ -269,6 +269,10 @@ impl GraphStore for ImageStore {
 
     fn writer(&self) -> Option<&dyn WriteStore> {
         (!self.is_read_only()).then_some(self)
+    }
+
+    fn exporter(&self) -> Option<&dyn ExportStore> {
+        Some(self)
     }
 }
 

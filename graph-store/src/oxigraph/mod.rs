@@ -9,6 +9,7 @@
 //! several scans may see one that falls between them.
 
 mod delta;
+mod export;
 #[cfg(test)]
 mod fresh;
 mod iris;
@@ -35,7 +36,7 @@ use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::Walker;
 use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
-use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed, WriteStore};
+use crate::store::{ExportStore, GraphStore, LocalStore, StoreInfo, Windowed, WriteStore};
 
 /// An Oxigraph store.
 pub struct OxigraphStore {
@@ -168,6 +169,10 @@ impl GraphStore for OxigraphStore {
     }
 
     fn writer(&self) -> Option<&dyn WriteStore> {
+        Some(self)
+    }
+
+    fn exporter(&self) -> Option<&dyn ExportStore> {
         Some(self)
     }
 }

@@ -1,6 +1,7 @@
 //! The graph store: the source of objects and their values.
 
 mod ahead;
+pub(crate) mod export;
 mod keys;
 mod local;
 pub(crate) mod order;
@@ -14,6 +15,7 @@ mod writer;
 
 pub use ahead::AheadStore;
 use async_trait::async_trait;
+pub use export::{ExportStore, QuadSink};
 pub use keys::keys_by_hydration;
 pub use local::LocalStore;
 pub(crate) use window::{Place, PlaceBuilder};
@@ -110,6 +112,11 @@ pub trait GraphStore: Send + Sync + 'static {
 
     /// Returns the writer of a store that can be written to.
     fn writer(&self) -> Option<&dyn WriteStore> {
+        None
+    }
+
+    /// Returns the view of a store that can list all its quads.
+    fn exporter(&self) -> Option<&dyn ExportStore> {
         None
     }
 }

@@ -22,6 +22,8 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
+#[cfg(feature = "remote")]
+use oxrdf::GraphName;
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term, Triple};
 use oxsdatatypes::{DateTime, DayTimeDuration};
@@ -35,6 +37,20 @@ pub const GRAPH: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("urn:graph-
 #[cfg(any(feature = "image", feature = "oxigraph"))]
 pub(crate) fn is_record(quad: &Quad) -> bool {
     quad.graph_name.as_ref() == GRAPH.into()
+}
+
+/// What the names of graphs begin with in which writers of a server race to find out whether it keeps them apart.
+/// Such a graph is removed at the end; one of a process that was killed is left.
+#[cfg(feature = "remote")]
+pub(crate) const PROBE: &str = "urn:graph-store:probe:";
+
+/// Returns whether a quad is one that a store of this crate has written for itself, of whatever process.
+#[cfg(feature = "remote")]
+pub(crate) fn is_own(quad: &Quad) -> bool {
+    match &quad.graph_name {
+        GraphName::NamedNode(graph) => graph.as_ref() == GRAPH || graph.as_str().starts_with(PROBE),
+        _ => false,
+    }
 }
 
 /// Leads from the node of a record to its sequence, an `xsd:integer`.

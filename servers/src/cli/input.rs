@@ -202,6 +202,17 @@ impl Data {
 }
 
 impl Reading {
+    /// Returns whether anything is said of how data are read.
+    pub(super) fn is_given(&self) -> bool {
+        let Reading {
+            base,
+            data_format,
+            context,
+            strict,
+        } = self;
+        base.is_some() || data_format.is_some() || !context.is_empty() || *strict
+    }
+
     /// Loads `paths`; findings go to the console.
     pub(super) fn load(
         &self,

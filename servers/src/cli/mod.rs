@@ -11,6 +11,7 @@ mod compose;
 mod composing;
 mod config_args;
 mod diff;
+mod dump;
 mod explain;
 mod explain_query;
 mod federation_gateway;
@@ -29,6 +30,7 @@ mod load;
 mod loading;
 mod operation;
 mod other_data;
+mod output_file;
 mod plan;
 mod progress;
 mod provision;
@@ -136,6 +138,8 @@ enum Command {
     Backup(backup::Backup),
     /// Restores a folder with data and schemas from a backup.
     Restore(restore::Restore),
+    /// Writes all data of a folder, a store or a running service as N-Quads or TriG.
+    Dump(Box<dump::Dump>),
     /// Prints what mutations have changed, as a running service records it.
     Changes(changes::Changes),
     /// Brings roles and users of a provisioning file to an identity provider.
@@ -252,6 +256,8 @@ enum CliError {
     Write(#[from] io::Error),
     #[error("failed to write {name}")]
     WriteFile { name: String, source: io::Error },
+    #[error("failed to read the data")]
+    Dump(#[source] StoreError),
     #[error("failed to check the data")]
     Check(#[source] StoreError),
     #[error("failed to infer a schema from the data")]
@@ -333,6 +339,7 @@ impl CliError {
             | CliError::Write(_)
             | CliError::WriteFile { .. }
             | CliError::Check(_)
+            | CliError::Dump(_)
             | CliError::Infer(InferError::Store(_))
             | CliError::Serve(_)
             | CliError::Service(_)
@@ -378,7 +385,10 @@ impl Soml {
     /// Tells whether the command takes so much memory that it matters how soon it gives it back.
     #[must_use]
     pub fn is_large(&self) -> bool {
-        matches!(self.command, Command::Serve(_) | Command::Load(_))
+        matches!(
+            self.command,
+            Command::Serve(_) | Command::Load(_) | Command::Dump(_)
+        )
     }
 
     /// Runs the command.
@@ -399,6 +409,7 @@ impl Soml {
             Command::Load(load) => load.run(console),
             Command::Backup(backup) => backup.run(console),
             Command::Restore(restore) => restore.run(console),
+            Command::Dump(dump) => dump.run(console),
             Command::Changes(changes) => changes.run(console),
             Command::Provision(provision) => provision.run(console),
             Command::Explain(explain) => explain.run(console),

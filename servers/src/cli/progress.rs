@@ -1,4 +1,4 @@
-//! What is seen of a load: findings, and a progress bar on a terminal.
+//! What is seen of a load or a dump: findings, and a progress bar on a terminal.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -85,6 +85,50 @@ fn bar(files: &[PathBuf], target: ProgressDrawTarget) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(bytes, target).with_style(style);
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
+}
+
+/// How much is written, on a terminal.
+pub(super) struct Counter(Option<ProgressBar>);
+
+impl Counter {
+    /// Counts quads, of which there are so many if that is known.
+    pub(super) fn of_quads(is_interactive: bool, total: Option<u64>) -> Self {
+        let template = match total {
+            Some(_) => "{bar:30} {human_pos}/{human_len} quads, {eta} left",
+            None => "{spinner} {human_pos} quads in {elapsed}",
+        };
+        Counter::new(is_interactive, total, template)
+    }
+
+    /// Counts bytes, of which nobody knows how many come.
+    pub(super) fn of_bytes(is_interactive: bool) -> Self {
+        Counter::new(is_interactive, None, "{spinner} {bytes} in {elapsed}")
+    }
+
+    fn new(is_interactive: bool, total: Option<u64>, template: &str) -> Self {
+        Counter(is_interactive.then(|| {
+            let style = ProgressStyle::with_template(template);
+            let style = style.expect("the template is well-formed");
+            let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar.with_style(style)
+        }))
+    }
+
+    /// Notes how many there are so far.
+    pub(super) fn set(&self, count: u64) {
+        if let Some(bar) = &self.0 {
+            bar.set_position(count);
+        }
+    }
+}
+
+impl Drop for Counter {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
 }
 
 impl LoadObserver for Reporter<'_, '_> {

@@ -3,10 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bytes::Bytes;
 use clap::Args;
 use graph_store::remote::http::Secret;
 use graph_store::remote::http::outgoing::{self, causes};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
+    HeaderName, HeaderValue, TRANSFER_ENCODING,
+};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 
@@ -22,6 +26,10 @@ const TOKEN_FILE: &str = "SOML_TOKEN_FILE";
 const TIMEOUT: Duration = Duration::from_secs(90);
 /// Maximum time of a request for work that copies all data.
 const LONG_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+/// Maximum time of an answer that is read piece by piece: a week.
+const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Maximum time without a piece of it.
+const SILENCE: Duration = Duration::from_secs(10 * 60);
 /// Maximum size of an answer.
 const MAX_BYTES: usize = 256 << 20;
 
@@ -138,6 +146,40 @@ impl RemoteService {
         }
     }
 
+    /// Begins to read what the service has at a path, however long that takes.
+    pub(super) async fn download(
+        &self,
+        path: &str,
+        media_type: &'static str,
+        encoding: &'static str,
+    ) -> Result<Download, CliError> {
+        let request = self.client.get(self.at(path)).timeout(DOWNLOAD_TIMEOUT);
+        let request = request
+            .header(ACCEPT, media_type)
+            .header(ACCEPT_ENCODING, encoding);
+        let response = within_silence(self.send(request)).await??;
+        if response.status() != StatusCode::OK {
+            let (status, body) = read(response).await?;
+            return Err(refused(status, &body));
+        }
+        let download = Download(response);
+        let said = |message: &str| Err(CliError::Service(message.to_owned()));
+        if !download.header(CONTENT_TYPE).starts_with(media_type) {
+            return said("the answer is no dump; is this the address of the service?");
+        }
+        let is_plain = matches!(download.header(CONTENT_ENCODING), "" | "identity");
+        let is_packed = download.is_gzipped() && encoding == "gzip";
+        if !is_plain && !is_packed {
+            return said("the answer has an encoding that was not asked for");
+        }
+        if !download.end_is_marked() {
+            return said(
+                "the answer has no marked end, so a part could be taken for the whole; a proxy may be the reason",
+            );
+        }
+        Ok(download)
+    }
+
     async fn send(&self, request: RequestBuilder) -> Result<Response, CliError> {
         let request = match &self.token {
             Some(token) => request.header(AUTHORIZATION, token.clone()),
@@ -146,6 +188,46 @@ impl RemoteService {
         let response = request.send().await;
         response.map_err(|error| CliError::Service(causes(error)))
     }
+}
+
+/// An answer that is read piece by piece.
+pub(super) struct Download(Response);
+
+impl Download {
+    fn header(&self, name: HeaderName) -> &str {
+        let value = self.0.headers().get(name);
+        value
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
+    }
+
+    /// Returns whether the pieces are those of a gzip file.
+    pub(super) fn is_gzipped(&self) -> bool {
+        self.header(CONTENT_ENCODING).eq_ignore_ascii_case("gzip")
+    }
+
+    /// Returns whether an answer that breaks off differs from a whole one.
+    fn end_is_marked(&self) -> bool {
+        let is_chunked = self
+            .header(TRANSFER_ENCODING)
+            .eq_ignore_ascii_case("chunked");
+        is_chunked || self.0.headers().contains_key(CONTENT_LENGTH)
+    }
+
+    /// Returns the next piece; `None` at the end of the whole.
+    pub(super) async fn piece(&mut self) -> Result<Option<Bytes>, CliError> {
+        let piece = within_silence(self.0.chunk()).await?;
+        piece.map_err(|error| CliError::Service(format!("the answer broke off: {}", causes(error))))
+    }
+}
+
+/// Waits until the service sends something.
+async fn within_silence<T>(work: impl Future<Output = T>) -> Result<T, CliError> {
+    let done = tokio::time::timeout(SILENCE, work).await;
+    done.map_err(|_| {
+        let seconds = SILENCE.as_secs();
+        CliError::Service(format!("it sent nothing for {seconds} seconds"))
+    })
 }
 
 async fn read(mut response: Response) -> Result<(StatusCode, Vec<u8>), CliError> {

@@ -79,6 +79,7 @@ impl FolderError {
 #[must_use]
 pub fn schemas_code(error: &SchemaStoreError) -> ErrorCode {
     match error {
+        SchemaStoreError::Version { .. } => code::DATA_VERSION,
         SchemaStoreError::Damaged { .. } | SchemaStoreError::Missing { .. } => code::DATA_DAMAGED,
         SchemaStoreError::DiskFull => code::DISK_FULL,
         _ => code::DATA_UNREADABLE,
@@ -89,6 +90,7 @@ pub fn schemas_code(error: &SchemaStoreError) -> ErrorCode {
 #[must_use]
 pub fn image_code(error: &ImageError) -> ErrorCode {
     match error {
+        ImageError::LogVersion { .. } => code::DATA_VERSION,
         ImageError::Unreadable {
             fault: Fault::Version { .. } | Fault::ByteOrder,
             ..

@@ -42,5 +42,8 @@ graphql_service::error_codes! {
     BACKUP_EXISTS 409 public "There is a backup with this name already.";
     BACKUP_RUNNING 409 public "Another backup is being made.";
     BACKUP_FAILED 500 public "The backup cannot be made; details are in the log.";
+    DUMP_RUNNING 409 public "As many dumps of the data are being made as the service makes at once; try again when one has ended.";
+    DUMP_UNSUPPORTED 409 public "The store of the service cannot list its data; dump it with its own tools.";
+    DUMP_FAILED 500 public "The data cannot be read; details are in the log.";
     SCHEMA_STORE_FULL 507 public "The stored schemas would be more than `soml.storage.maxSchemas`, or larger than `soml.storage.maxBytes`.";
 }

@@ -17,7 +17,7 @@ use crate::loading::LoadState;
 /// Seconds after which clients may ask again.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
 
-/// Refuses GraphQL requests and changes of schemas until the data are there.
+/// Refuses GraphQL requests, dumps and changes of schemas until the data are there.
 pub(super) struct Gate(Box<dyn Fn() -> Option<LoadState> + Send + Sync>);
 
 impl Gate {
@@ -32,7 +32,7 @@ impl Gate {
         // The router takes slashes at both ends away.
         let path = request.uri().path().trim_matches('/');
         let is_change = path.starts_with("soml") && request.method() != Method::GET;
-        (path == "graphql" || is_change).then(|| {
+        (path == "graphql" || path == "dump" || is_change).then(|| {
             let error = HttpError::new(code::DATA_LOADING, state.to_string());
             retry_later(error.into_response())
         })

@@ -13,6 +13,7 @@ pub mod code;
 mod compression;
 mod connection;
 mod docs;
+mod dump;
 mod error;
 mod front;
 mod gateway;

@@ -21,7 +21,7 @@ use super::loading::Gate;
 use super::login;
 use super::streams::Streams;
 use super::{
-    backups, change_records, docs, managing, operations, page, sdl, search, soml, soml_rbac,
+    backups, change_records, docs, dump, managing, operations, page, sdl, search, soml, soml_rbac,
 };
 use crate::app::App;
 use crate::change_records::Records;
@@ -40,6 +40,7 @@ fn front(app: Arc<App>) -> Front {
     let routes = common()
         .route("/changes", get(change_records::read))
         .route("/backups/{name}", put(backups::make))
+        .route("/dump", get(dump::read))
         .merge(management(&app))
         .with_state(Arc::clone(&app));
     let routes = match &app.provider {

@@ -311,6 +311,7 @@ pub(super) fn store_error(error: SchemaStoreError) -> HttpError {
         SchemaStoreError::Failed(_)
         | SchemaStoreError::Access { .. }
         | SchemaStoreError::Missing { .. }
+        | SchemaStoreError::Version { .. }
         | SchemaStoreError::Damaged { .. } => {
             tracing::error!(
                 error = &error as &dyn std::error::Error,

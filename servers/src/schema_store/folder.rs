@@ -17,8 +17,12 @@ use graph_store::private_files;
 use super::state::{Binding, State};
 use super::{Expected, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema};
 
-/// The beginning of the first line of a file, with the version of the form.
+/// The beginning of the first line of a file, with the version of the form. This form is read for good: what is written
+/// in another one gets another version, and both are read from then on.
 const FORM: &str = "# soml-store 1 ";
+
+/// What the first line of a file begins with, before the version of its form.
+const MARK: &str = "# soml-store ";
 
 /// Of a file that is being written.
 const PARTIAL: &str = "partial";
@@ -371,9 +375,14 @@ fn read(path: &Path) -> Result<StoredSchema, SchemaStoreError> {
     let (first, text) = text
         .split_once('\n')
         .ok_or_else(|| damaged("it has no first line"))?;
+    if is_newer(first) {
+        return Err(SchemaStoreError::Version {
+            path: path.to_owned(),
+        });
+    }
     let said = first
         .strip_prefix(FORM)
-        .ok_or_else(|| damaged("its first line is not that of this version"))?;
+        .ok_or_else(|| damaged("its first line is not that of a stored document"))?;
     let (sum, said) = said
         .split_once(' ')
         .ok_or_else(|| damaged("its first line is cut off"))?;
@@ -388,6 +397,14 @@ fn read(path: &Path) -> Result<StoredSchema, SchemaStoreError> {
         text: text.into(),
         revision: revision.to_owned(),
     })
+}
+
+/// Returns whether a first line has the version of a form that only later versions of the program read.
+fn is_newer(first: &str) -> bool {
+    let version = first
+        .strip_prefix(MARK)
+        .and_then(|rest| rest.split(' ').next());
+    version.is_some_and(|version| version.parse::<u32>().is_ok_and(|version| version > 1))
 }
 
 fn checksum(said: &str, text: &str) -> u32 {
@@ -460,6 +477,20 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_document_of_a_later_version_is_refused_as_such() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let store = open(folder.path());
+        store.create("films", "id: x\n".into()).await.unwrap();
+        let path = folder.path().join("documents/films.yaml");
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replacen(FORM, "# soml-store 12 ", 1)).unwrap();
+        match FolderSchemaStore::open(folder.path()) {
+            Err(SchemaStoreError::Version { path: named }) => assert_eq!(named, path),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
     async fn every_flipped_bit_and_every_cut_is_refused_with_the_name_of_the_file() {
         let folder = tempfile::TempDir::new().unwrap();
         let store = open(folder.path());
@@ -476,6 +507,13 @@ mod tests {
             fs::write(&path, &bytes).unwrap();
             match FolderSchemaStore::open(folder.path()) {
                 Err(SchemaStoreError::Damaged { path: named, .. }) => assert_eq!(named, path),
+                // Another digit as the version.
+                Err(SchemaStoreError::Version { path: named })
+                    if bytes[..MARK.len()] == whole[..MARK.len()]
+                        && bytes[MARK.len()] != whole[MARK.len()] =>
+                {
+                    assert_eq!(named, path);
+                }
                 other => panic!("{other:?}: {}", String::from_utf8_lossy(&bytes)),
             }
         }

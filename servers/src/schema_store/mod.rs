@@ -92,6 +92,16 @@ pub enum SchemaStoreError {
     /// Another service stores the schemas.
     #[error("schemas are read from an object service, and changed there only")]
     ReadOnly,
+    /// A file of the store was written by a later version of the program.
+    #[error(
+        "{} was written by a later version of the program: open the folder with the version that wrote it, or a later \
+         one",
+        path.display()
+    )]
+    Version {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file of the store is not what was written to it.
     #[error(
         "{} is damaged: {fault}; restore the folder from a backup, or remove the file and send the document again",

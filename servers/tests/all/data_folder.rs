@@ -361,7 +361,7 @@ fn a_folder_of_another_version_is_refused() {
     fs::write(&image, bytes).unwrap();
     let said = folder.refused("DATA_VERSION");
     assert!(
-        said.contains("data-1.image") && said.contains("version 99"),
+        said.contains("data-1.image") && said.contains("version 99") && said.contains("soml dump"),
         "{said}"
     );
 }

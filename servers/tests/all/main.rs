@@ -14,6 +14,7 @@ mod data_folder;
 mod data_tools;
 mod demo_with_roles;
 mod documentation;
+mod dumps;
 mod examples;
 mod first_schema;
 mod fuzz_seeds;

@@ -1,13 +1,15 @@
-//! A SPARQL server in this process, over HTTP as RDF4J speaks it, from an embedded store.
+//! A SPARQL server in this process, over HTTP as RDF4J speaks it or as any server does, from an embedded store.
 
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::post;
+use graph_store::remote::http::{ConnectionOptions, ServerKind, ServerType};
 use oxigraph::io::RdfFormat;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
 use oxigraph::store::Store;
+use reqwest::Url;
 use tokio::sync::oneshot;
 
 /// A running server; it stops when this is dropped.
@@ -29,9 +31,27 @@ impl SparqlServer {
     pub(crate) fn with(data: &str) -> Self {
         let store = Store::new().unwrap();
         store.load_from_slice(RdfFormat::Turtle, data).unwrap();
+        SparqlServer::start(store, "repositories/r")
+    }
+
+    /// Serves a store whose default graph is apart, as a server of unknown kind.
+    pub(crate) fn of_store(store: Store) -> Self {
+        SparqlServer::start(store, "sparql")
+    }
+
+    /// Returns how to connect to the server of a store.
+    pub(crate) fn options(&self) -> ConnectionOptions {
+        ConnectionOptions {
+            addresses: self.address.parse().unwrap(),
+            server: ServerType::Known(ServerKind::Sparql11),
+            ..ConnectionOptions::default()
+        }
+    }
+
+    fn start(store: Store, path: &str) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
-        let address = format!("http://{}/repositories/r", listener.local_addr().unwrap());
+        let address = format!("http://{}/{path}", listener.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel::<()>();
         // A failure of the thread shows in what the client sees.
         std::thread::spawn(move || run(store, listener, stopped));
@@ -47,11 +67,21 @@ fn run(store: Store, listener: std::net::TcpListener, stopped: oneshot::Receiver
         .enable_all()
         .build()
         .unwrap();
-    let answer = move |query: String| {
-        let store = store.clone();
-        async move { answer(&store, &query) }
+    let of_rdf4j = store.clone();
+    let rdf4j = move |query: String| {
+        let store = of_rdf4j.clone();
+        async move { answer(&store, &query, true) }
     };
-    let app = Router::new().route("/repositories/r", post(answer));
+    let any = move |form: String| {
+        let store = store.clone();
+        let form = Url::parse(&format!("http://form/?{form}")).unwrap();
+        let query = form.query_pairs().find(|(name, _)| name == "query");
+        let query = query.unwrap().1.into_owned();
+        async move { answer(&store, &query, false) }
+    };
+    let app = Router::new()
+        .route("/repositories/r", post(rdf4j))
+        .route("/sparql", post(any));
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener).unwrap();
         let served = axum::serve(listener, app);
@@ -62,9 +92,11 @@ fn run(store: Store, listener: std::net::TcpListener, stopped: oneshot::Receiver
     });
 }
 
-fn answer(store: &Store, query: &str) -> impl IntoResponse + use<> {
+fn answer(store: &Store, query: &str, is_union: bool) -> impl IntoResponse + use<> {
     let mut prepared = SparqlEvaluator::new().parse_query(query).unwrap();
-    prepared.dataset_mut().set_default_graph_as_union();
+    if is_union {
+        prepared.dataset_mut().set_default_graph_as_union();
+    }
     let QueryResults::Solutions(solutions) = prepared.on_store(store).execute().unwrap() else {
         panic!("not a SELECT: {query}");
     };

@@ -17,8 +17,15 @@ use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Te
 use crate::image::terms::{varint, write_varint};
 use crate::write::{ChangeKind, ChangeRecord, ChangedObjects, NewRecord, QuadChange};
 
-/// The version of the form; another one is not read.
+/// The version of the form. It is read for good: what is written in another form gets another version, and
+/// both are read from then on.
 const VERSION: u8 = 1;
+
+/// Returns whether bytes are whole, and in a form that only later versions of the program read.
+pub(in crate::image) fn is_newer(sequence: u64, bytes: &[u8]) -> bool {
+    let whole = whole(sequence, bytes).and_then(|content| content.first());
+    whole.is_some_and(|version| *version > VERSION)
+}
 
 // What a term begins with.
 const IRI: u8 = 0;
@@ -204,6 +211,13 @@ fn sealed(mut bytes: Vec<u8>, sequence: u64) -> Vec<u8> {
     bytes
 }
 
+/// Returns the bytes before the checksum if it is theirs.
+fn whole(sequence: u64, bytes: &[u8]) -> Option<&[u8]> {
+    let (content, wanted) = bytes.split_last_chunk::<4>()?;
+    let is_whole = checksum(sequence, content) == u32::from_le_bytes(*wanted);
+    is_whole.then_some(content)
+}
+
 fn checksum(sequence: u64, bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&sequence.to_le_bytes());
@@ -259,9 +273,8 @@ struct Input<'b> {
 impl<'b> Input<'b> {
     /// Checks the checksum and the version.
     fn new(sequence: u64, bytes: &'b [u8]) -> Option<Self> {
-        let (content, wanted) = bytes.split_last_chunk::<4>()?;
-        let is_whole = checksum(sequence, content) == u32::from_le_bytes(*wanted);
-        (is_whole && *content.first()? == VERSION).then_some(Input {
+        let content = whole(sequence, bytes)?;
+        (*content.first()? == VERSION).then_some(Input {
             bytes: content,
             at: 1,
         })

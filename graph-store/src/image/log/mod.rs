@@ -16,6 +16,7 @@ use std::time::SystemTime;
 
 #[doc(hidden)]
 pub use entry::check_log_entry;
+use entry::is_newer;
 pub(super) use entry::{State, write_change, write_record};
 pub(super) use entry::{read_change, read_record};
 pub(super) use file::Disk;
@@ -170,6 +171,14 @@ impl Log {
     /// Returns an error of reading or writing, and whether it is one of the content.
     fn unreadable(&self, error: Failed) -> ImageError {
         let path = self.path.clone();
+        if error.is::<Newer>()
+            || matches!(
+                error.downcast_ref(),
+                Some(redb::DatabaseError::UpgradeRequired(_))
+            )
+        {
+            return ImageError::LogVersion { path };
+        }
         if let Some(Damage(what)) = error.downcast_ref() {
             let what = what.clone();
             return ImageError::LogDamaged { path, what };
@@ -177,10 +186,9 @@ impl Log {
         let is_content =
             matches!(
                 error.downcast_ref(),
-                Some(
-                    redb::DatabaseError::Storage(redb::StorageError::Corrupted(_))
-                        | redb::DatabaseError::UpgradeRequired(_)
-                )
+                Some(redb::DatabaseError::Storage(redb::StorageError::Corrupted(
+                    _
+                )))
             ) || matches!(error.downcast_ref(), Some(redb::StorageError::Corrupted(_)))
                 || matches!(
                     error.downcast_ref(),
@@ -420,6 +428,19 @@ fn builder() -> redb::Builder {
 #[error("{0}")]
 struct Damage(String);
 
+/// What a log holds was written by a later version of the program.
+#[derive(Debug, thiserror::Error)]
+#[error("it was written by a later version of the program")]
+struct Newer;
+
+/// Returns why something cannot be read that was written under a sequence.
+fn unread(sequence: u64, bytes: &[u8], damage: impl FnOnce() -> Damage) -> Failed {
+    match is_newer(sequence, bytes) {
+        true => Box::new(Newer),
+        false => Box::new(damage()),
+    }
+}
+
 /// What makes the database panic, which trusts a file that was checked when it was opened.
 fn contradiction() -> Damage {
     Damage("its pages contradict each other".to_owned())
@@ -430,7 +451,7 @@ fn damaged(sequence: u64) -> Damage {
 }
 
 fn whole_record(sequence: u64, said: &[u8]) -> Result<ChangeRecord, Failed> {
-    Ok(read_record(sequence, said).ok_or_else(|| damaged(sequence))?)
+    read_record(sequence, said).ok_or_else(|| unread(sequence, said, || damaged(sequence)))
 }
 
 fn create_tables(transaction: &WriteTransaction) -> Result<(), Failed> {
@@ -514,10 +535,9 @@ fn remove_after(database: &Database, last: u64) -> Result<(), Failed> {
 
 fn read_state(database: &Database) -> Result<State, Failed> {
     let table = database.begin_read()?.open_table(STATE)?;
-    let bytes = table.get(NOW)?;
-    let state = bytes.and_then(|bytes| State::read(bytes.value()));
     let damage = || Damage("its state is not as it was written".to_owned());
-    Ok(state.ok_or_else(damage)?)
+    let bytes = table.get(NOW)?.ok_or_else(damage)?;
+    State::read(bytes.value()).ok_or_else(|| unread(0, bytes.value(), damage))
 }
 
 /// Returns the state of a log and all changes since; checks that none is missing.
@@ -530,8 +550,13 @@ fn read_all(database: &Database) -> Result<(State, Vec<(u64, QuadChange)>), Fail
         let (sequence, bytes) = found?;
         let sequence = sequence.value();
         next = next.checked_add(1).ok_or_else(|| damaged(sequence))?;
-        let change = read_change(sequence, bytes.value()).filter(|_| sequence == next);
-        changes.push((sequence, change.ok_or_else(|| damaged(sequence))?));
+        let bytes = bytes.value();
+        let change = read_change(sequence, bytes).filter(|_| sequence == next);
+        let damage = || damaged(sequence);
+        changes.push((
+            sequence,
+            change.ok_or_else(|| unread(sequence, bytes, damage))?,
+        ));
     }
     for found in transaction.open_table(RECORDS)?.iter()? {
         let (sequence, said) = found?;

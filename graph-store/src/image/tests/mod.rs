@@ -6,6 +6,7 @@ mod disk;
 mod entries;
 mod locks;
 mod texts;
+mod versions;
 
 use std::path::Path;
 use std::sync::Arc;

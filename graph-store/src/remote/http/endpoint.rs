@@ -8,13 +8,14 @@ use futures::future::{BoxFuture, join_all};
 use oxrdf::Variable;
 use tokio::sync::OnceCell;
 
+use super::body::Body;
 use super::client::Channel;
 use super::detect::{any_statement, detect};
 use super::error::{HttpError, Meaning, OptionsError};
 use super::exchange::{Exchange, Query};
 use super::failover;
 use super::options::{ConnectionOptions, bound};
-use super::results::{projection, read_rows};
+use super::results::{RowReader, projection, read_rows};
 use super::server::Server;
 use super::values::{ResultFormat, ServerKind, ServerType};
 use crate::context::CallContext;
@@ -210,6 +211,26 @@ impl HttpEndpoint {
                 read => return read,
             }
         }
+    }
+
+    /// Sends a query whose result is read row by row, however large it is, as long as it arrives.
+    ///
+    /// The result is JSON, whose end is marked.
+    pub(super) async fn rows<'a>(
+        &'a self,
+        query: Query<'a>,
+        wanted: &[Variable],
+        context: &'a CallContext,
+    ) -> Result<RowReader<'a>, HttpError> {
+        let attempt = move |server| -> BoxFuture<'a, Result<Body<'a>, HttpError>> {
+            let exchange = self.exchange(server, &self.queries, context);
+            Box::pin(async move {
+                let kind = self.kind_by(exchange).await?;
+                exchange.query(kind, query).await
+            })
+        };
+        let body = failover::read(&self.servers, &self.options, &attempt).await?;
+        RowReader::open(body, query.format, wanted).await
     }
 
     /// Checks one server; while its kind is unknown, tries to detect it each time.

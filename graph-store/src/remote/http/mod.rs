@@ -10,6 +10,7 @@ mod detect;
 mod endpoint;
 mod error;
 mod exchange;
+mod export;
 mod failover;
 mod options;
 pub mod outgoing;

@@ -1,11 +1,14 @@
 //! Parses results as they arrive, from bytes to rows.
 
-use futures::stream::try_unfold;
-use oxrdf::Variable;
+use std::io;
+
+use bytes::Bytes;
+use futures::stream::{BoxStream, try_unfold};
+use oxrdf::{Term, Variable};
 use reqwest::header::CONTENT_TYPE;
 use sparesults::{
     QueryResultsFormat, QueryResultsParseError, QueryResultsParser,
-    TokioAsyncReaderQueryResultsParserOutput,
+    TokioAsyncReaderQueryResultsParserOutput, TokioAsyncReaderSolutionsParser,
 };
 use spargebra::Query;
 use spargebra::algebra::GraphPattern;
@@ -63,38 +66,74 @@ async fn parser(
     }
 }
 
+/// The rows of a result, parsed as they arrive.
+pub(super) struct RowReader<'a> {
+    solutions: TokioAsyncReaderSolutionsParser<StreamReader<Chunks<'a>, Bytes>>,
+    /// The position of each wanted variable in a row.
+    columns: Vec<usize>,
+    address: String,
+}
+
+type Chunks<'a> = BoxStream<'a, io::Result<Bytes>>;
+
+impl<'a> RowReader<'a> {
+    /// Reads the head of a result.
+    pub(super) async fn open(
+        body: Body<'a>,
+        format: ResultFormat,
+        wanted: &[Variable],
+    ) -> Result<Self, HttpError> {
+        let (parser, body) = parser(body, format).await?;
+        let address = body.address().to_owned();
+        let chunks: Chunks<'a> = Box::pin(try_unfold(body, |mut body| async move {
+            let chunk = body.next().await.map_err(io::Error::other)?;
+            Ok(chunk.map(|chunk| (chunk, body)))
+        }));
+        let parser = QueryResultsParser::from_format(parser);
+        let read = parser.for_tokio_async_reader(StreamReader::new(chunks));
+        let TokioAsyncReaderQueryResultsParserOutput::Solutions(solutions) =
+            read.await.map_err(|error| failure(error, &address))?
+        else {
+            return Err(HttpError::Malformed {
+                address,
+                cause: "a boolean where solutions were expected".to_owned(),
+            });
+        };
+        let columns = columns(solutions.variables(), wanted, &address)?;
+        Ok(RowReader {
+            solutions,
+            columns,
+            address,
+        })
+    }
+
+    /// Returns the terms of the next row, one for each wanted variable; `None` at the proper end.
+    pub(super) async fn next(
+        &mut self,
+    ) -> Result<Option<impl Iterator<Item = Option<Term>> + use<'_, 'a>>, HttpError> {
+        let Some(solution) = self.solutions.next().await else {
+            return Ok(None);
+        };
+        let solution = solution.map_err(|error| failure(error, &self.address))?;
+        let columns = self.columns.iter();
+        Ok(Some(
+            columns.map(move |column| solution.values()[*column].clone()),
+        ))
+    }
+}
+
 /// Reads a result to its end.
 pub(super) async fn read_rows(
     body: Body<'_>,
     format: ResultFormat,
     wanted: &[Variable],
 ) -> Result<Rows, HttpError> {
-    let (parser, body) = parser(body, format).await?;
-    let address = body.address().to_owned();
-    let chunks = try_unfold(body, |mut body| async move {
-        let chunk = body.next().await.map_err(std::io::Error::other)?;
-        Ok::<_, std::io::Error>(chunk.map(|chunk| (chunk, body)))
-    });
-    let reader = StreamReader::new(Box::pin(chunks));
-    let parser = QueryResultsParser::from_format(parser);
-    let read = parser.for_tokio_async_reader(reader).await;
-    let TokioAsyncReaderQueryResultsParserOutput::Solutions(mut solutions) =
-        read.map_err(|error| failure(error, &address))?
-    else {
-        return Err(HttpError::Malformed {
-            address,
-            cause: "a boolean where solutions were expected".to_owned(),
-        });
-    };
-    let columns = columns(solutions.variables(), wanted, &address)?;
+    let mut reader = RowReader::open(body, format, wanted).await?;
     let mut rows = Rows {
         width: wanted.len(),
         terms: Vec::new(),
     };
-    while let Some(solution) = solutions.next().await {
-        let solution = solution.map_err(|error| failure(error, &address))?;
-        let values = solution.values();
-        let row = columns.iter().map(|column| values[*column].clone());
+    while let Some(row) = reader.next().await? {
         rows.terms.extend(row);
         // One piece of a body may have thousands of rows.
         if rows.terms.len().is_multiple_of(TURN * rows.width.max(1)) {

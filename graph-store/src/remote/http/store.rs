@@ -19,7 +19,8 @@ use crate::remote::{
     Dialect, IsolationReport, RemoteOptions, RemoteStore, Rows, Solutions, SparqlEndpoint,
 };
 use crate::store::{
-    AheadStore, GraphStore, StoreFeatures, StoreInfo, Transaction, Windowed, WriteStore,
+    AheadStore, ExportStore, GraphStore, StoreFeatures, StoreInfo, Transaction, Windowed,
+    WriteStore,
 };
 use crate::write::{ChangeRecord, RecordQuery};
 
@@ -28,7 +29,7 @@ use crate::write::{ChangeRecord, RecordQuery};
 /// If the kind of the server is not configured, it is detected when the server first answers; until
 /// then [`GraphStore::features`] returns those of a server of unknown kind.
 pub struct HttpStore {
-    endpoint: Arc<HttpEndpoint>,
+    pub(super) endpoint: Arc<HttpEndpoint>,
     store: OnceCell<RemoteStore>,
     writer: OnceCell<Writer>,
     /// Cleared when two writers were seen to win a race.
@@ -93,7 +94,7 @@ fn over(endpoint: &Arc<HttpEndpoint>, kind: ServerKind) -> RemoteStore {
     RemoteStore::new(endpoint, options)
 }
 
-fn options_of(endpoint: &HttpEndpoint, kind: ServerKind) -> RemoteOptions {
+pub(super) fn options_of(endpoint: &HttpEndpoint, kind: ServerKind) -> RemoteOptions {
     let mut options = options(kind);
     options.features.repository = endpoint.repository().map(str::to_owned);
     options.transaction_timeout = endpoint.options().transaction_timeout;
@@ -166,6 +167,10 @@ impl GraphStore for HttpStore {
             kind => self.endpoint.server(0).update_address(kind).is_none(),
         };
         (!kind.is_some_and(takes_none)).then_some(self as &dyn WriteStore)
+    }
+
+    fn exporter(&self) -> Option<&dyn ExportStore> {
+        Some(self)
     }
 }
 

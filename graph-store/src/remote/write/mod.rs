@@ -22,7 +22,7 @@ pub use probe::IsolationReport;
 use probe::probe_updates;
 pub(super) use probe::{claims, fresh_graph, removal, winners};
 pub(super) use queue::{Queue, Turn};
-pub(super) use read::{Found, PATTERNS, quads_of, rows};
+pub(super) use read::{Found, PATTERNS, every_quad, malformed, quad, quads_of, rows};
 pub(super) use terms::{DotSegments, check_change, check_patterns, data};
 use tokio_util::sync::CancellationToken;
 

@@ -15,6 +15,7 @@ use super::read::rows;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::remote::endpoint::{SparqlEndpoint, UpdateEndpoint, UpdateError};
+use crate::write::change_graph::PROBE;
 
 /// Nodes that each writer claims in a round.
 const NODES: usize = 100;
@@ -55,7 +56,7 @@ pub(in crate::remote) fn fresh_graph() -> NamedNode {
     hasher.write_u32(std::process::id());
     let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     hasher.write_u128(time.map_or(0, |time| time.as_nanos()));
-    NamedNode::new_unchecked(format!("urn:graph-store:probe:{:016x}", hasher.finish()))
+    NamedNode::new_unchecked(format!("{PROBE}{:016x}", hasher.finish()))
 }
 
 /// Returns the node of a round, or one of its nodes.

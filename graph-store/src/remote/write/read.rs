@@ -128,6 +128,19 @@ pub(in crate::remote) fn quads_of(
     select(&columns, any_of(branches))
 }
 
+/// Returns the query for all quads but those of change records.
+pub(in crate::remote) fn every_quad(graphs: Graphs) -> Query {
+    let columns = ["s", "p", "o", "g"].map(var);
+    let spo = triple(var("s"), var("p"), var("o"));
+    let each = graphs.each(&spo, &var("g")).into_iter();
+    let each = each.map(|(found, is_data)| where_all(found, is_data));
+    Query::Select {
+        dataset: None,
+        pattern: select(&columns, any_of(each.collect())),
+        base_iri: None,
+    }
+}
+
 /// Returns patterns that match in the change graph if a sequence may be taken.
 fn taken(sequence: u64) -> [GraphPattern; 2] {
     let graph = || GroundTerm::from(NamedNode::from(change_graph::GRAPH));
@@ -174,7 +187,8 @@ impl Found {
     }
 }
 
-fn quad(
+/// Returns the quad of a row: in the default graph if the row has no graph.
+pub(in crate::remote) fn quad(
     subject: Option<Term>,
     predicate: Option<Term>,
     object: Option<Term>,

@@ -1,13 +1,16 @@
 //! Results that break off: whatever is missing, the answer is an error.
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Duration;
 
-use graph_store::StoreError;
-use graph_store::remote::http::{ConnectionOptions, ResultFormat};
+use graph_store::remote::http::{ConnectionOptions, HttpStore, ResultFormat};
+use graph_store::{CallContext, GraphStore, QuadSink, StoreError};
+use oxrdf::Quad;
 
 use crate::faults::endpoint::{Answer, Endpoint, Framing, dead_address};
 use crate::faults::proxy::{Fault, Proxy};
-use crate::faults::{ask, client, options, whole};
+use crate::faults::{PATIENCE, ask, client, options, whole};
 
 const FRAMINGS: [Framing; 3] = [Framing::Length, Framing::Chunked, Framing::Close];
 
@@ -185,5 +188,50 @@ async fn a_result_that_drips_is_whole_when_it_comes_in_time() {
             ..options(&proxy.url("/sparql"))
         });
         assert_eq!(ask(&client).await.unwrap(), whole());
+    }
+}
+
+/// Counts quads.
+struct Counted(usize);
+
+#[async_trait::async_trait(?Send)]
+impl QuadSink for Counted {
+    async fn take(&mut self, quads: Vec<Quad>) -> ControlFlow<()> {
+        self.0 += quads.len();
+        ControlFlow::Continue(())
+    }
+}
+
+const QUADS: &str = r#"{"head":{"vars":["s","p","o","g"]},"results":{"bindings":[
+{"s":{"type":"uri","value":"urn:a"},"p":{"type":"uri","value":"urn:p"},"o":{"type":"literal","value":"1"}},
+{"s":{"type":"bnode","value":"b"},"p":{"type":"uri","value":"urn:p"},"o":{"type":"literal","value":"2"},"g":{"type":"uri","value":"urn:g"}}
+]}}"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listing_of_quads_that_breaks_off_anywhere_is_an_error() {
+    for framing in FRAMINGS {
+        let answer = Answer::new("200 OK", "application/sparql-results+json", QUADS);
+        let length = answer.clone().framed(framing).bytes().len();
+        let endpoint = Endpoint::start(move |_| answer.clone().framed(framing)).await;
+        let proxy = Proxy::start(endpoint.address).await;
+        let ask_anew = async || {
+            // What a result may have at most is for results that are kept in memory.
+            let options = ConnectionOptions {
+                max_result_bytes: 10,
+                ..options(&proxy.url("/sparql"))
+            };
+            let store = HttpStore::new(Arc::new(client(options)));
+            let mut counted = Counted(0);
+            let exporter = store.exporter().unwrap();
+            let context = CallContext::new().with_timeout(PATIENCE);
+            let exported = exporter.export(&mut counted, &context).await;
+            exported.map(|()| counted.0)
+        };
+        assert_eq!(ask_anew().await.unwrap(), 2);
+        for end in (0..length).step_by(7).chain([length - 1]) {
+            proxy.set(Fault::CloseAfter(end));
+            let listed = ask_anew().await;
+            assert!(listed.is_err(), "{framing:?} {end} of {length}: {listed:?}");
+        }
     }
 }

@@ -43,6 +43,7 @@ over_every_writer! {
     records_say_what_their_writer_said
     records_are_found_by_request_and_by_key
     forgotten_records_are_gone_and_the_sequence_goes_on
+    no_listing_has_records
 }
 
 fn check(kind: Kind, name: &str) {
