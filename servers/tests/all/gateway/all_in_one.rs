@@ -193,8 +193,24 @@ fn where_every_request_needs_a_token_websockets_may_bring_it_later() {
         request.call().unwrap().status().as_u16()
     };
     let upgrade = ("upgrade", "websocket");
-    for path in ["/schema.graphql", "/examples", "/metrics", "//graphql"] {
+    for path in [
+        "/schema.graphql",
+        "/examples",
+        "/metrics",
+        "//graphql",
+        "/__health?x&cache=false",
+    ] {
         assert_eq!(refused(path, &[upgrade]), 401, "{path}");
+    }
+    for path in [
+        "/__health?x=1",
+        "/__gtg?cache=true&x",
+        "/__about?x",
+        "/__trouble?x",
+        "/docs",
+        "/docs/gateway",
+    ] {
+        assert_eq!(refused(path, &[]), 200, "{path}");
     }
     let query = "/graphql?query=%7B__typename%7D";
     assert_eq!(refused(query, &[upgrade]), 400);
