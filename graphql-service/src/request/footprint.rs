@@ -40,7 +40,11 @@ fn of_parts(value: &JsonValue, counted: Counted) -> usize {
         JsonValue::Array(items) => {
             let room = match counted {
                 Counted::Read => items.capacity(),
-                Counted::Copy => items.len(),
+                // Items of a copy come one by one, so its room was doubled whenever it was full.
+                Counted::Copy => match items.len() {
+                    0 => 0,
+                    length => length.next_power_of_two().max(4),
+                },
             };
             let each = items.iter().map(|item| of_parts(item, counted));
             allocated(room * VALUE) + each.sum::<usize>()

@@ -76,7 +76,7 @@ fn a_bare_value_in_a_filter_is_told_its_operator() {
         );
         assert_eq!(error["extensions"]["code"], "GRAPHQL_VALIDATION_FAILED");
     }
-    let text = "query ($w: Planet_Where) { planet(where: $w) { id } }";
+    let text = "query ($w: Planet_Where_Multi) { planet(where: $w) { id } }";
     let error = refused(text, json!({"w": {"name": "Tatooine"}}));
     let message = error["message"].as_str().expect("a message");
     assert!(
@@ -110,7 +110,7 @@ fn arguments_of_other_apis_are_told_the_name_that_they_have_here() {
 
 #[test]
 fn an_invalid_variable_has_its_place_its_name_and_what_is_meant() {
-    let text = "query (\n  $w: Planet_Where) { planet(where: $w) { id } }";
+    let text = "query (\n  $w: Planet_Where_Multi) { planet(where: $w) { id } }";
     for (value, path, hint) in [
         (json!({"nmae": {}}), "$w.nmae", "did you mean \"name\"?"),
         (
@@ -119,7 +119,7 @@ fn an_invalid_variable_has_its_place_its_name_and_what_is_meant() {
             "did you mean \"mass\"?",
         ),
         (json!({"mass": {"GT": "x"}}), "$w.mass.GT", "no value of"),
-        (json!("Tatooine"), "$w", "no value of `Planet_Where`"),
+        (json!("Tatooine"), "$w", "no value of `Planet_Where_Multi`"),
     ] {
         let error = refused(text, json!({ "w": value }));
         assert_eq!(error["extensions"]["code"], "VARIABLE_INVALID", "{error}");

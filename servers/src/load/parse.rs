@@ -1,6 +1,7 @@
 //! One data file to batches of checked statements.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 use std::path::Path;
 use std::rc::Rc;
@@ -158,7 +159,14 @@ impl<'a> Sender<'a> {
     }
 
     fn read<R: io::Read>(&mut self, mut quads: ReaderQuadParser<R>) -> Result<(), Ended> {
-        for quad in &mut quads {
+        let mut prefixes = BTreeMap::new();
+        let mut is_first = true;
+        while let Some(quad) = quads.next() {
+            if is_first {
+                // At the end of an XML document, those of its root are no longer known.
+                note_prefixes(&quads, &mut prefixes);
+                is_first = false;
+            }
             match quad {
                 Ok(quad) => self.statement(quad)?,
                 Err(RdfParseError::Syntax(error)) => self.malformed(&error)?,
@@ -166,9 +174,8 @@ impl<'a> Sender<'a> {
             }
         }
         self.flush()?;
-        let prefixes = quads.prefixes().take(MAX_PREFIXES);
-        let owned = prefixes.map(|(prefix, namespace)| (prefix.to_owned(), namespace.to_owned()));
-        self.send(Parsed::Prefixes(owned.collect()))?;
+        note_prefixes(&quads, &mut prefixes);
+        self.send(Parsed::Prefixes(prefixes.into_iter().collect()))?;
         let Some(recovery) = &self.recovery else {
             return Ok(());
         };
@@ -287,7 +294,22 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// Tells whether the text was refused, and not unreadable.
+/// Adds the prefixes that are known now to those that were known before, up to a bound.
+fn note_prefixes<R: io::Read>(
+    quads: &ReaderQuadParser<R>,
+    prefixes: &mut BTreeMap<String, String>,
+) {
+    for (prefix, namespace) in quads.prefixes() {
+        if !prefixes.contains_key(prefix) {
+            prefixes.insert(prefix.to_owned(), namespace.to_owned());
+        }
+    }
+    while prefixes.len() > MAX_PREFIXES {
+        prefixes.pop_last();
+    }
+}
+
+/// Returns whether the text was refused, and not unreadable.
 pub(super) fn is_refused(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|cause| cause.is::<Refused>())
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use soml_core::{graphql_name, is_absolute_iri, is_reserved_property};
 
+use super::ontology::is_ontology_class;
 use super::statistics::Statistics;
 
 /// Prefixes that people expect for some namespaces.
@@ -254,7 +255,8 @@ pub(super) fn local_name(iri: &str) -> &str {
     split(iri).1
 }
 
-/// Returns the namespace that most classes and properties are in.
+/// Returns the namespace that most classes and properties are in, other than those of ontology vocabularies as long as
+/// any class is in another one.
 fn vocabulary(statistics: &Statistics) -> String {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for (iri, class) in &statistics.classes {
@@ -262,6 +264,10 @@ fn vocabulary(statistics: &Statistics) -> String {
         for namespace in namespaces.filter(|namespace| is_namespace(namespace)) {
             *counts.entry(namespace).or_default() += 1;
         }
+    }
+    let mut classes = statistics.classes.keys();
+    if classes.any(|iri| !is_ontology_class(iri)) {
+        counts.retain(|namespace, _| !is_ontology_class(namespace));
     }
     let most = counts.into_iter().max_by_key(|(_, count)| *count);
     most.map_or_else(

@@ -381,9 +381,11 @@ impl Generator<'_> {
                 plain => Arg::Number(plain),
             };
         }
+        // White space around a stored value is no part of it, except in texts.
         match (scalar, text_of(&term)) {
-            (Scalar::Boolean, text) => Arg::Boolean(text == "true" || text == "1"),
-            (_, text) => Arg::Text(text),
+            (Scalar::String, text) => Arg::Text(text),
+            (Scalar::Boolean, text) => Arg::Boolean(matches!(text.trim(), "true" | "1")),
+            (_, text) => Arg::Text(text.trim().to_owned()),
         }
     }
 
