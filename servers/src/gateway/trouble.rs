@@ -84,10 +84,8 @@ fn add(subgraph: &str, record: &HealthRecord, advice: &mut Vec<Advice>) {
     let anchor = anchor.and_then(|anchor| anchor.strip_prefix('#'));
     let own = GATEWAY_CHECKS.iter().any(|check| Some(check.id) == anchor);
     if !own {
-        let known = CHECKS.iter().chain(SEARCH_CHECKS);
-        let known = known
-            .into_iter()
-            .find(|check| check.is(&record.id, &record.kind));
+        let mut known = CHECKS.iter().chain(SEARCH_CHECKS);
+        let known = known.find(|check| check.is(&record.id, &record.kind));
         advice.push(Advice {
             anchor: anchor.map(str::to_owned),
             title: match &record.name {
