@@ -33,22 +33,8 @@ async fn fresh(app: &App) -> HealthRecord {
     let rights = check_schema_rights(app).await;
     let query = check_query(app).await;
     let checks = vec![store, schema, rights, query, check_mutation(app).await];
-    let status = checks
-        .iter()
-        .map(|check| check.status)
-        .max()
-        .unwrap_or(Status::Ok);
-    HealthRecord {
-        status,
-        id: app.settings.name.clone(),
-        name: Some(app.settings.name.clone()),
-        kind: "graphql".into(),
-        impact: None,
-        troubleshooting: None,
-        description: None,
-        message: None,
-        health_checks: checks,
-    }
+    let description = "The object service answers GraphQL requests.";
+    HealthRecord::of_service(&app.settings.name, "graphql", description, checks)
 }
 
 async fn check_store(app: &App) -> HealthRecord {

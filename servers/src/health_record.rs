@@ -1,6 +1,7 @@
 //! Health records, and the checks that the service makes of itself.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,22 @@ pub enum Status {
     Error,
 }
 
+impl fmt::Display for Status {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Status::Ok => "OK",
+            Status::Warning => "WARNING",
+            Status::Error => "ERROR",
+        })
+    }
+}
+
+/// Where the troubleshooting advice of a service is.
+pub(crate) const TROUBLE: &str = "/__trouble";
+
+/// The effect on clients of what is well.
+const NO_IMPACT: &str = "None.";
+
 /// A health record, with those of its checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -32,26 +49,71 @@ pub struct HealthRecord {
     /// What kind of component was checked.
     #[serde(rename = "type")]
     pub kind: Cow<'static, str>,
-    /// The effect on clients, if the status is not `OK`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub impact: Option<Cow<'static, str>>,
-    /// Path of the troubleshooting advice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub troubleshooting: Option<String>,
+    /// The effect on clients.
+    pub impact: Cow<'static, str>,
+    /// Where the troubleshooting advice is: a path with an anchor, or an address elsewhere.
+    pub troubleshooting: String,
     /// What is checked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<Cow<'static, str>>,
+    pub description: Cow<'static, str>,
     /// What was found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
+    pub message: String,
     /// The individual checks.
     pub health_checks: Vec<HealthRecord>,
+}
+
+impl HealthRecord {
+    /// Returns the record of a service: it is as bad as the worst of its checks, and says what that says.
+    pub(crate) fn of_service(
+        name: &str,
+        kind: &'static str,
+        description: &'static str,
+        checks: Vec<HealthRecord>,
+    ) -> Self {
+        let bad = checks.iter().filter(|check| check.status != Status::Ok);
+        // Of those that are equally bad, the first is mostly the cause of the others.
+        let worst = bad.rev().max_by_key(|check| check.status);
+        let message = worst.map(|check| {
+            let name = check.name.as_ref().unwrap_or(&check.id);
+            format!("{name}: {}", check.message)
+        });
+        HealthRecord {
+            status: worst.map_or(Status::Ok, |check| check.status),
+            id: name.to_owned(),
+            name: Some(name.to_owned()),
+            kind: kind.into(),
+            impact: worst.map_or(NO_IMPACT.into(), |check| check.impact.clone()),
+            troubleshooting: worst
+                .map_or_else(|| TROUBLE.to_owned(), |check| check.troubleshooting.clone()),
+            description: description.into(),
+            message: message.unwrap_or_else(|| "all checks have passed".to_owned()),
+            health_checks: checks,
+        }
+    }
+
+    /// Returns the effect on clients that a status has where nobody says more.
+    pub(crate) fn impact_of(status: Status) -> &'static str {
+        match status {
+            Status::Ok => NO_IMPACT,
+            Status::Warning | Status::Error => "Not known.",
+        }
+    }
+}
+
+/// What the troubleshooting page says of a check.
+pub(crate) struct Advice {
+    /// What links lead to, where they lead to this page.
+    pub(crate) anchor: Option<String>,
+    pub(crate) title: String,
+    /// Those that are empty are left out.
+    pub(crate) paragraphs: Vec<String>,
+    /// Where there is more.
+    pub(crate) link: Option<String>,
 }
 
 /// A check that the service makes of itself.
 pub(crate) struct Check {
     pub(crate) id: &'static str,
-    pub(crate) name: &'static str,
+    name: &'static str,
     kind: &'static str,
     description: &'static str,
     impact: &'static str,
@@ -171,14 +233,24 @@ pub(crate) const SEARCH_CHECKS: &[Check] = &[SEARCH, INDEXES, INDEXER];
 pub(crate) const CHECKS: &[Check] = &[STORE, SCHEMA, SCHEMA_RIGHTS, QUERY, MUTATION];
 
 impl Check {
-    /// Returns the effect on clients while it fails.
-    pub(crate) fn impact(&self) -> &'static str {
-        self.impact
-    }
-
     /// Returns where the advice is.
     pub(crate) fn page(&self) -> String {
-        format!("/__trouble#{}", self.id)
+        format!("{TROUBLE}#{}", self.id)
+    }
+
+    /// Returns whether a record with this identifier and type is of this check.
+    pub(crate) fn is(&self, id: &str, kind: &str) -> bool {
+        (self.id, self.kind) == (id, kind)
+    }
+
+    /// Returns what to do about it.
+    pub(crate) fn advice(&self) -> Advice {
+        Advice {
+            anchor: Some(self.id.to_owned()),
+            title: format!("{}: {}", self.id, self.name),
+            paragraphs: vec![self.description.to_owned(), self.remedy.to_owned()],
+            link: None,
+        }
     }
 
     pub(crate) fn record(&self, status: Status, message: String) -> HealthRecord {
@@ -188,10 +260,10 @@ impl Check {
             id: self.id.to_owned(),
             name: Some(self.name.to_owned()),
             kind: self.kind.into(),
-            impact: failed.then_some(self.impact.into()),
-            troubleshooting: failed.then(|| self.page()),
-            description: Some(self.description.into()),
-            message: Some(message),
+            impact: if failed { self.impact } else { NO_IMPACT }.into(),
+            troubleshooting: self.page(),
+            description: self.description.into(),
+            message,
             health_checks: Vec::new(),
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! The GraphQL library coerces variables. It stops at the first value that does not fit, and does not know `@oneOf`.
 
+use std::cell::LazyCell;
 use std::fmt::Write;
 
 use apollo_compiler::ast;
@@ -16,6 +17,9 @@ use crate::code;
 use crate::error::{GraphqlError, Location};
 use crate::suggestions::{MeantFields, nearest, operator_path, written_out};
 
+/// Names of values that are compared with that of a variable without one.
+const MAX_SENT: usize = 100;
+
 /// Longest text of a value in a message.
 const MAX_TEXT: usize = 60;
 
@@ -28,6 +32,7 @@ pub(crate) fn wrong_variables(
     given: &JsonMap,
 ) -> Vec<GraphqlError> {
     let mut wrong = Vec::new();
+    let sent = LazyCell::new(|| undeclared(operation, given));
     for variable in &operation.variables {
         let place = Location::of(variable.location(), &document.sources);
         let mut check = Check {
@@ -40,12 +45,27 @@ pub(crate) fn wrong_variables(
         match given.get(variable.name.as_str()) {
             Some(value) => check.value(&variable.ty, value, &mut path),
             None if variable.ty.is_non_null() && variable.default_value.is_none() => {
-                check.report(&path, format!("of the type `{}` has no value", variable.ty));
+                let is_told = check.wrong.len() < MAX_FAULTS;
+                let hint = is_told.then(|| nearest(&variable.name, sent.iter().copied()));
+                let hint = hint.flatten();
+                let hint = hint.map(|name| format!("; did you send it as \"{name}\"?"));
+                let (ty, hint) = (&variable.ty, hint.unwrap_or_default());
+                check.report(&path, format!("of the type `{ty}` has no value{hint}"));
             }
             None => {}
         }
     }
     wrong
+}
+
+/// Returns names under which values were sent that the operation does not declare, the first of them.
+fn undeclared<'g>(operation: &Operation, given: &'g JsonMap) -> Vec<&'g str> {
+    let names = given.keys().take(MAX_SENT).map(|name| name.as_str());
+    let is_declared = |name: &str| {
+        let mut declared = operation.variables.iter();
+        declared.any(|variable| variable.name == name)
+    };
+    names.filter(|name| !is_declared(name)).collect()
 }
 
 /// Checks the values of one variable.

@@ -460,11 +460,11 @@ impl Job {
             let rights = write_access_of(&shared.rights, &self.context);
             let mut plan = plan::build_mutation(&input, rights.as_ref())?;
             plan.dry_run |= self.explains;
-            tracing::debug!(request_id = %self.context.request_id, ?plan, "planned");
+            tracing::debug!(request_id = self.context.request_id, ?plan, "planned");
             return Ok(Planned::Mutation(Box::new(plan)));
         }
         let plan = shared.plans.plan(&input, &prepared.document)?;
-        tracing::debug!(request_id = %self.context.request_id, ?plan, "planned");
+        tracing::debug!(request_id = self.context.request_id, ?plan, "planned");
         Ok(Planned::Query(plan))
     }
 

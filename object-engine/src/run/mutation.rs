@@ -46,7 +46,7 @@ impl Job {
             match job.try_once(&ready).await {
                 Err(StoreError::Conflict) if tries < job.shared.options.conflict_retries => {
                     tries += 1;
-                    tracing::debug!(request_id = %job.context.request_id, tries, "write conflict");
+                    tracing::debug!(request_id = job.context.request_id, tries, "write conflict");
                 }
                 Err(error) => return job.not_written(&ready, &error),
                 Ok(executed) => return executed,

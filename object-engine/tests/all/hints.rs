@@ -109,6 +109,21 @@ fn arguments_of_other_apis_are_told_the_name_that_they_have_here() {
 }
 
 #[test]
+fn a_variable_without_a_value_is_told_the_name_under_which_one_was_sent() {
+    let text = "query ($where: Planet_Where_Multi!, $ids: [ID!]) { planet(where: $where, ID: $ids) { id } }";
+    let error = refused(text, json!({"ids": [], "wehre": {}}));
+    assert_eq!(error["extensions"]["variable"], "$where", "{error}");
+    let message = error["message"].as_str().expect("a message");
+    assert!(
+        message.ends_with("has no value; did you send it as \"wehre\"?"),
+        "{message}"
+    );
+    let error = refused(text, json!({"ids": [], "other": {}}));
+    let message = error["message"].as_str().expect("a message");
+    assert!(message.ends_with("has no value"), "{message}");
+}
+
+#[test]
 fn an_invalid_variable_has_its_place_its_name_and_what_is_meant() {
     let text = "query (\n  $w: Planet_Where_Multi) { planet(where: $w) { id } }";
     for (value, path, hint) in [

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::remote::{RemoteService, TokenArgs};
+use super::remote::{RemoteService, TokenArgs, default_address};
 use super::{CliError, Console, Exit};
 use crate::change_records::{Change, ChangePage, MAX_LIMIT};
 
@@ -14,7 +14,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Debug, Args)]
 pub(super) struct Changes {
     /// Address of the service.
-    #[arg(long, value_name = "URL", default_value = "http://localhost:9995")]
+    #[arg(long, value_name = "URL", default_value_t = default_address())]
     url: String,
     /// Prints only changes after this sequence.
     #[arg(long, value_name = "SEQUENCE", default_value = "0")]

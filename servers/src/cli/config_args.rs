@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{CliError, Console};
-use crate::config::{Settings, Sources, help, read};
+use crate::config::{Settings, Sources, read};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Configuration")]
@@ -15,12 +15,23 @@ pub(super) struct ConfigArgs {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Sets a property; can be repeated.
-    #[arg(long = "set", value_name = "KEY=VALUE", long_help = set_help())]
+    ///
+    /// Properties are also read from the environment, as KEY in capitals with `_` for `.`. All of them are on
+    /// the page docs/configuration.md, which a running service shows at /docs/configuration, and
+    /// `soml explain KEY` explains one.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
 }
 
-fn set_help() -> String {
-    format!("Sets a property; can be repeated.\n\n{}", help())
+/// Returns the help of `--host`: what its default is in the program.
+pub(super) fn host_help() -> String {
+    let default = Settings::default().host;
+    format!("Address to listen on (`application.host`) [default: {default}]")
+}
+
+/// Returns the help of `--port` in a program that listens on the port `default`.
+pub(super) fn port_help(default: u16) -> String {
+    format!("Port to listen on, 0 for any free one (`application.port`) [default: {default}]")
 }
 
 impl ConfigArgs {

@@ -4,22 +4,27 @@ use clap::Args;
 
 use super::{CliError, Console, Exit};
 use crate::codes::{self, Area, CodeEntry};
+use crate::config::{described, nearest};
 
 #[derive(Debug, Args)]
 pub(super) struct Explain {
-    /// The code, such as `DUPLICATE_KEY`; without one, all codes are listed.
+    /// The code, such as `DUPLICATE_KEY`, or the property, such as `http.sendTimeout`; without one, all codes
+    /// are listed.
+    #[arg(value_name = "CODE|KEY")]
     code: Option<String>,
 }
 
 impl Explain {
-    /// Prints what the code means, and of findings why they are reported and what causes them.
+    /// Prints what the code means, and of findings why they are reported and what causes them; of a property its
+    /// type, default and meaning.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         match &self.code {
             None => list(console)?,
-            Some(name) => explain(
-                &codes::find(name).map_err(|near| unknown(name, near))?,
-                console,
-            )?,
+            Some(name) => match (codes::find(name), described(name)) {
+                (Ok(entry), _) => explain(&entry, console)?,
+                (Err(_), Some(property)) => writeln!(console.out, "{property}")?,
+                (Err(near), None) => return Err(unknown(name, near)),
+            },
         }
         Ok(Exit::Success)
     }
@@ -68,7 +73,11 @@ fn explain(entry: &CodeEntry, console: &mut Console<'_>) -> Result<(), CliError>
 fn unknown(name: &str, near: Option<&str>) -> CliError {
     let hint = match near {
         Some(near) => format!("; did you mean {near}?"),
-        None => "; `soml explain` lists all codes".to_owned(),
+        None => match nearest(name) {
+            Some(near) => format!("; did you mean {near}?"),
+            None => "; `soml explain` lists all codes, and docs/configuration.md all properties"
+                .to_owned(),
+        },
     };
-    CliError::Usage(format!("there is no code `{name}`{hint}"))
+    CliError::Usage(format!("there is no code and no property `{name}`{hint}"))
 }

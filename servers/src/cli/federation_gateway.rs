@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::config_args::ConfigArgs;
+use super::config_args::{ConfigArgs, host_help, port_help};
 use super::gatewaying::{self, Gatewaying};
 use super::lines::Lines;
 use super::serve::{run_to_end, start_logging, stop_signal};
@@ -18,11 +18,9 @@ use crate::resources::Resources;
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
-    /// Address to listen on (`application.host`).
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", help = host_help())]
     host: Option<IpAddr>,
-    /// Port to listen on, 0 for any free one (`application.port`) [default: 9000].
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", help = port_help(GATEWAY_PORT))]
     port: Option<u16>,
     /// Allows listening on addresses other than loopback while subgraphs demand no token.
     #[arg(long)]

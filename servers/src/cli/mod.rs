@@ -31,6 +31,7 @@ mod loading;
 mod operation;
 mod other_data;
 mod output_file;
+mod own_provider;
 mod plan;
 mod progress;
 mod provision;
@@ -119,12 +120,16 @@ enum Command {
     /// Infers a SOML document from RDF data.
     Infer(infer::Infer),
     /// Runs one GraphQL operation, without a server.
+    ///
+    /// With --demo, QUERY is by default the sample query of the demo. It may also follow the files of --data.
     Query(Box<query::Query>),
     /// Builds the indexes that a SOML document says, in OpenSearch or in a folder.
     Index(Box<index::Index>),
     /// Finds objects by a text, without a server.
     Search(Box<search::Search>),
     /// Runs one GraphQL operation and prints its plan and the cost of each step.
+    ///
+    /// With --demo, QUERY is by default the sample query of the demo. It may also follow the files of --data.
     ExplainQuery(Box<explain_query::ExplainQuery>),
     /// Composes subgraph schemas into a supergraph.
     Compose(compose::Compose),
@@ -144,7 +149,7 @@ enum Command {
     Changes(changes::Changes),
     /// Brings roles and users of a provisioning file to an identity provider.
     Provision(provision::Provision),
-    /// Explains a diagnostic or error code.
+    /// Explains a diagnostic or error code, or a property.
     Explain(explain::Explain),
     /// Prints the JSON Schema of SOML documents, for completion and checks in editors.
     JsonSchema(json_schema::JsonSchema),

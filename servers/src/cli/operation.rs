@@ -12,9 +12,7 @@ use super::input::Input;
 
 #[derive(Debug, Args)]
 pub(super) struct Operation {
-    /// GraphQL document, `@FILE`, or `-` for standard input [default: the query of the demo].
-    ///
-    /// May also follow the files of `--data`.
+    /// GraphQL document, `@FILE`, or `-` for standard input.
     #[arg(value_name = "QUERY")]
     text: Option<String>,
     /// Reads the document from a file, as `@FILE` does.

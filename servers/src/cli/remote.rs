@@ -15,6 +15,7 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 
 use super::CliError;
+use crate::config::Settings;
 use crate::load::read_text;
 
 /// The variable that holds the token.
@@ -57,6 +58,11 @@ impl TokenArgs {
     }
 }
 
+/// Returns the address of a service on this machine that is told nothing else.
+pub(super) fn default_address() -> String {
+    format!("http://localhost:{}", Settings::default().port)
+}
+
 /// A service that is asked.
 pub(super) struct RemoteService {
     client: Client,
@@ -66,7 +72,15 @@ pub(super) struct RemoteService {
 
 impl RemoteService {
     pub(super) fn new(address: &str, token: &TokenArgs) -> Result<Self, CliError> {
-        let token = token.token()?;
+        RemoteService::with_token(address, token.token()?)
+    }
+
+    /// Returns a service of which only what is public is asked.
+    pub(super) fn public(address: &str) -> Result<Self, CliError> {
+        RemoteService::with_token(address, None)
+    }
+
+    fn with_token(address: &str, token: Option<Secret>) -> Result<Self, CliError> {
         let is_service = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
         let url = Url::parse(address).ok().filter(is_service);
         let url = url.ok_or_else(|| {

@@ -7,30 +7,25 @@ use std::sync::Arc;
 use clap::Args;
 use graph_store::GraphStore;
 
-use super::config_args::ConfigArgs;
+use super::config_args::{ConfigArgs, host_help, port_help};
 use super::input::Input;
 use super::lines::Lines;
 use super::searching::{self, Searching};
 use super::serve::{base, run_to_end, start_logging, stop_signal, verifier};
 use super::{CliError, Console, Exit, finish, loading};
 use crate::auth::{self, Verifier};
-use crate::config::{Settings, Switch};
+use crate::config::{SEARCH_PORT, Settings, Switch};
 use crate::loading::LoadProgress;
 use crate::resources::Resources;
 use crate::schema_store::{InMemorySchemaStore, SchemaStore};
 use crate::search::{Engines, ObjectServiceSchemas, SearchApp, SearchParts, Storage};
 use crate::store::DataStore;
 
-/// The port that the service listens on unless told otherwise.
-const PORT: u16 = 9980;
-
 #[derive(Debug, Args)]
 pub(super) struct Serve {
-    /// Address to listen on (`application.host`).
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", help = host_help())]
     host: Option<IpAddr>,
-    /// Port to listen on, 0 for any free one (`application.port`) [default: 9980].
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", help = port_help(SEARCH_PORT))]
     port: Option<u16>,
     /// Allows listening on addresses other than loopback while requests need no token.
     #[arg(long)]
@@ -71,7 +66,7 @@ impl Serve {
     fn settings(&self) -> Result<(Settings, Vec<String>), CliError> {
         let mut defaults = Settings {
             name: "search-service".to_owned(),
-            port: PORT,
+            port: SEARCH_PORT,
             ..Settings::default()
         };
         defaults.security.enabled = Switch::On;

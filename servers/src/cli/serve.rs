@@ -12,7 +12,7 @@ use graph_store::CallContext;
 use graph_store::oxigraph::OxigraphStore;
 use tokio::sync::oneshot;
 
-use super::config_args::ConfigArgs;
+use super::config_args::{ConfigArgs, host_help, port_help};
 use super::gatewaying;
 use super::infer::{INFERRED, from_data, summary};
 use super::input::{Data, Input, usable_with};
@@ -36,11 +36,9 @@ const LAST_WORK: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
-    /// Address to listen on (`application.host`).
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", help = host_help())]
     host: Option<IpAddr>,
-    /// Port to listen on, 0 for any free one (`application.port`).
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", help = port_help(Settings::default().port))]
     port: Option<u16>,
     /// Allows listening on addresses other than loopback while requests need no token.
     #[arg(long)]

@@ -6,7 +6,7 @@ use super::{CliError, Console};
 use crate::auth::{Key, VerifierError};
 use crate::config::{Names, ProviderSettings, Settings, Switch};
 use crate::demo;
-use crate::identity::{Provider, ProviderError};
+use crate::identity::{Provider, ProviderError, TokenRules};
 use crate::provisioning::{Password, Provisioning, User};
 
 /// The provider of tokens, and whom to tell about.
@@ -48,36 +48,12 @@ impl Users {
     /// Returns the keys that verify the tokens of users.
     pub(super) fn keys(&self) -> Result<Vec<Key>, CliError> {
         let verification = self.provider.verification();
-        let keys = Key::from_pem(&verification.public_pem).map_err(VerifierError::from)?;
-        let named = keys
-            .into_iter()
-            .map(|key| key.with_id(&verification.key_id));
-        Ok(named.collect())
+        keys(&verification.public_pem, &verification.key_id)
     }
 
     /// Makes every request need a token, and accepts those of users.
-    pub(super) fn secured(&self, mut settings: Settings) -> Result<Settings, CliError> {
-        let verification = self.provider.verification();
-        let security = &mut settings.security;
-        let listed = security.algorithms.0.as_deref();
-        let problem = if security.enabled == Switch::Off {
-            "`security.enabled` is off"
-        } else if security.roles_claim != verification.roles_claim {
-            "`security.rolesClaim` is not `roles`, where their tokens have them"
-        } else if listed.is_some_and(|listed| !listed.contains(&verification.algorithm)) {
-            "`security.algorithms` has no ES256, which signs their tokens"
-        } else {
-            let is_open = security.has_keys();
-            accept(&mut security.issuers, &verification.issuer, is_open);
-            accept(&mut security.audiences, &verification.audience, is_open);
-            security
-                .super_roles
-                .0
-                .extend(verification.super_roles.iter().cloned());
-            security.enabled = Switch::On;
-            return Ok(settings);
-        };
-        Err(CliError::Usage(format!("users log in here, and {problem}")))
+    pub(super) fn secured(&self, settings: Settings) -> Result<Settings, CliError> {
+        secured(settings, self.provider.verification().rules())
     }
 
     /// Prints the passwords of new users, once, and how to log in.
@@ -99,6 +75,33 @@ impl Users {
         console.out.flush()?;
         Ok(())
     }
+}
+
+/// Returns the keys of a PEM text, under the name that tokens have for them.
+pub(super) fn keys(pem: &str, id: &str) -> Result<Vec<Key>, CliError> {
+    let keys = Key::from_pem(pem).map_err(VerifierError::from)?;
+    Ok(keys.into_iter().map(|key| key.with_id(id)).collect())
+}
+
+/// Makes every request need a token, and accepts those of a provider with these rules.
+pub(super) fn secured(mut settings: Settings, rules: TokenRules) -> Result<Settings, CliError> {
+    let security = &mut settings.security;
+    let listed = security.algorithms.0.as_deref();
+    let problem = if security.enabled == Switch::Off {
+        "`security.enabled` is off"
+    } else if security.roles_claim != rules.roles_claim {
+        "`security.rolesClaim` is not `roles`, where their tokens have them"
+    } else if listed.is_some_and(|listed| !listed.contains(&rules.algorithm)) {
+        "`security.algorithms` has no ES256, which signs their tokens"
+    } else {
+        let is_open = security.has_keys();
+        accept(&mut security.issuers, &rules.issuer, is_open);
+        accept(&mut security.audiences, &rules.audience, is_open);
+        security.super_roles.0.extend(rules.super_roles);
+        security.enabled = Switch::On;
+        return Ok(settings);
+    };
+    Err(CliError::Usage(format!("users log in here, and {problem}")))
 }
 
 /// Says where the signing key is. It is made before there is a log.

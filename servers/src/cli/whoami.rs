@@ -13,8 +13,10 @@ use soml_core::schema::{Object, ObjectId, Schema};
 
 use super::config_args::ConfigArgs;
 use super::input::{read_schema, usable};
+use super::own_provider::OwnProvider;
 use super::{CliError, Console, Exit};
 use crate::auth::{Refusal, Verifier, unverified_claims};
+use crate::demo::Demo;
 
 /// Longest input that is read as a token.
 const MAX_BYTES: u64 = 1 << 20;
@@ -27,6 +29,15 @@ pub(super) struct Whoami {
     /// SOML document whose roles are looked up, to print the rights on each object.
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
+    /// Takes users and schema of a built-in demo, as `soml serve --demo NAME --roles` does: `star-wars`.
+    #[arg(long, value_name = "NAME", conflicts_with = "schema")]
+    demo: Option<Demo>,
+    /// Address of a running service whose users log in there: its keys are asked for.
+    ///
+    /// By default, the key is that of `security.provider.keyFile`. Without such a file it is in the memory of the
+    /// service, which is asked at `application.host` and `application.port`.
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
     #[command(flatten)]
     config: ConfigArgs,
 }
@@ -34,18 +45,23 @@ pub(super) struct Whoami {
 impl Whoami {
     /// Prints what a service with the same settings makes of a token.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        let security = self.config.told(console)?.security;
-        if !security.has_keys() {
-            let message = "there is nothing to verify the token with: set `security.secret` or \
-                           `security.jwks.url` as in the service";
-            return Err(CliError::Usage(message.to_owned()));
-        }
-        let verifier = Verifier::of(&security)?;
-        let token = self.read_token()?;
+        let settings = self.config.told(console)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(CliError::Start)?;
+        let own = OwnProvider::of(self.demo.is_some(), self.url.as_deref(), &settings)?;
+        let verifier = match own {
+            Some(own) => runtime.block_on(own.verifier(settings))?,
+            None if settings.security.has_keys() => Verifier::of(&settings.security)?,
+            None => {
+                let message = "there is nothing to verify the token with: set `security.secret`, \
+                               `security.jwks.url` or `security.provisioning.file` as in the service, or \
+                               name a running service whose users log in there by --url";
+                return Err(CliError::Usage(message.to_owned()));
+            }
+        };
+        let token = self.read_token()?;
         match runtime.block_on(verifier.verify(&token)) {
             Ok(caller) => {
                 print_caller(&caller, console)?;
@@ -77,11 +93,12 @@ impl Whoami {
     }
 
     fn print_rights(&self, caller: &Caller, console: &mut Console<'_>) -> Result<(), CliError> {
-        let Some(path) = &self.schema else {
-            return Ok(());
+        let (name, text) = match (&self.demo, &self.schema) {
+            (Some(demo), _) => (demo.name.to_owned(), demo.schema_with_roles()),
+            (None, Some(path)) => (path.display().to_string(), read_schema(path)?),
+            (None, None) => return Ok(()),
         };
-        let text = read_schema(path)?;
-        let schema = usable(&path.display().to_string(), &text, console)?.soml;
+        let schema = usable(&name, &text, console)?.soml;
         let rights = Arc::new(Rights::new(&schema));
         let access = match caller.superuser {
             true => rights.everything(),

@@ -1,35 +1,39 @@
-//! The table of properties as text: for `--help`, and as a page of the documentation.
+//! The table of properties as text: one property for `soml explain`, all of them as a page of the documentation.
 
 use std::fmt::Write;
 
-use super::contract::{ALIASES, Asks, PLANNED};
-use super::gateway::SUBGRAPH_PROPERTIES;
-use super::table::PROPERTIES;
+use super::contract::{ALIASES, Alias, Asks, PLANNED, Planned};
+use super::gateway::{SUBGRAPH_PROPERTIES, SubgraphProperty};
+use super::table::{PROPERTIES, Property};
 
-/// Returns the section of `--help`.
-#[must_use]
-pub fn help() -> String {
-    let mut text = String::from(
-        "Properties (--set KEY=VALUE, --config FILE, or the environment as KEY with `_` for `.`):\n",
-    );
-    for property in PROPERTIES.iter() {
-        let _ = write!(
-            text,
-            "  {} <{}> [default: {}]\n      {}\n",
-            property.key,
-            property.kind.replace('`', ""),
-            property.default(),
-            property.doc.replace('`', ""),
+/// Returns what there is to say about a property: its type, its default, its meaning, and the names of the interface
+/// that stand for it.
+pub(crate) fn described(name: &str) -> Option<String> {
+    let name = Alias::find(name).map_or(name, |alias| alias.key);
+    if let Some(property) = Property::find(name) {
+        let (kind, default) = (property.kind.replace('`', ""), property.default());
+        let mut text = format!(
+            "{} ({kind}, default {default})\n{}",
+            property.key, property.doc
         );
+        for alias in ALIASES.iter().filter(|alias| alias.key == property.key) {
+            let _ = write!(text, "\nOther name: {}, {}", alias.name, alias.note());
+        }
+        return Some(text);
     }
-    for (end, kind, doc) in SUBGRAPH_PROPERTIES {
-        let _ = write!(
-            text,
-            "  graphql.service.N{end} <{kind}>\n      {}\n",
-            doc.replace('`', "")
-        );
+    if let Some(property) = SubgraphProperty::find(name) {
+        let (kind, doc) = property.described();
+        return Some(format!(
+            "{} ({})\n{doc}",
+            property.key(),
+            kind.replace('`', "")
+        ));
     }
-    text
+    let planned = Planned::find(name)?;
+    Some(format!(
+        "{}\nKnown, but not built yet: it has no effect.",
+        planned.name
+    ))
 }
 
 /// Returns the tables of `docs/configuration.md`.

@@ -329,6 +329,19 @@ pub(super) const SUBGRAPH_PROPERTIES: [(&str, &str, &str); 5] = [
     ),
 ];
 
+impl Part {
+    /// Returns the end of the name of the property.
+    fn end(self) -> &'static str {
+        match self {
+            Part::Address => "",
+            Part::GoodToGo => ".gtg",
+            Part::Health => ".health",
+            Part::Name => ".name",
+            Part::Subscriptions => ".subscriptions",
+        }
+    }
+}
+
 impl SubgraphProperty {
     /// Finds the property called `name`, ignoring case and punctuation.
     pub(super) fn find(name: &str) -> Option<Self> {
@@ -349,14 +362,15 @@ impl SubgraphProperty {
 
     /// Returns the name as it is documented.
     pub(super) fn key(self) -> String {
-        let end = match self.part {
-            Part::Address => "",
-            Part::GoodToGo => ".gtg",
-            Part::Health => ".health",
-            Part::Name => ".name",
-            Part::Subscriptions => ".subscriptions",
-        };
-        format!("graphql.service.{}{end}", self.number)
+        format!("graphql.service.{}{}", self.number, self.part.end())
+    }
+
+    /// Returns the type and the meaning.
+    pub(super) fn described(self) -> (&'static str, &'static str) {
+        let mut properties = SUBGRAPH_PROPERTIES.iter();
+        let found = properties.find(|(end, ..)| *end == self.part.end());
+        let (_, kind, meaning) = found.expect("each part is in the table");
+        (kind, meaning)
     }
 
     /// Sets the value; the error says what was expected.

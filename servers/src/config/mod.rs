@@ -9,9 +9,11 @@ mod callers;
 pub mod code;
 mod contract;
 mod docs;
+mod environment;
 mod gateway;
 mod headers;
 mod mutation;
+mod nearest;
 mod properties;
 mod provider;
 mod search;
@@ -23,7 +25,8 @@ mod table;
 mod traces;
 
 pub use callers::{HostNames, Origins};
-pub use docs::{help, markdown};
+pub(crate) use docs::described;
+pub use docs::markdown;
 pub(crate) use gateway::GATEWAY_PORT;
 pub use gateway::{
     ExchangeSettings, GatewaySettings, HostName, IdpSettings, PersistedSettings, Protocol, Seconds,
@@ -31,7 +34,9 @@ pub use gateway::{
 };
 pub use headers::HeaderNames;
 pub use mutation::{Graph, MutationSettings};
+pub(crate) use nearest::nearest;
 pub use provider::ProviderSettings;
+pub(crate) use search::SEARCH_PORT;
 pub use search::{
     IndexCreateSettings, Patience, Positive, SearchPort, SearchSettings, ServiceAddress,
     Severities, Severity,

@@ -11,6 +11,9 @@ use search_index::mapping::IndexSettings;
 use super::security::Switch;
 use super::settings::Setting;
 
+/// The port of the search service unless told otherwise.
+pub(crate) const SEARCH_PORT: u16 = 9980;
+
 /// How objects are indexed and searched (`search.*`, `indexing.*`, `indexer.*`, `task.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchSettings {
@@ -208,7 +211,7 @@ impl SearchSettings {
         match (self.port.0, port) {
             (Some(port), _) => port,
             (None, 0) => 0,
-            (None, _) => 9980,
+            (None, _) => SEARCH_PORT,
         }
     }
 

@@ -9,22 +9,12 @@ use graphql_service::ErrorCode;
 use super::assign::Assignments;
 use super::code;
 use super::contract::{Alias, Planned};
+use super::environment::{is_link_address, is_ours, warning};
+use super::nearest::nearest;
 use super::properties;
 use super::settings::Settings;
 use super::table::Property;
 use super::traces::STANDARD_PREFIX;
-
-/// Starts of environment names that can only be meant for this program.
-const OUR_PREFIXES: &[&str] = &[
-    "GRAPHQL_",
-    "SOML_",
-    "APPLICATION_",
-    "HEALTH_",
-    "SPARQL_",
-    "INDEXER_",
-    "INDEXING_",
-    "GATEWAY_",
-];
 
 /// The sources of the configuration; later ones override earlier ones.
 #[derive(Clone, Debug, Default)]
@@ -114,7 +104,7 @@ impl ConfigError {
 }
 
 fn hint(key: &str) -> String {
-    Property::nearest(key)
+    nearest(key)
         .map(|near| format!("; did you mean `{near}`?"))
         .unwrap_or_default()
 }
@@ -184,17 +174,19 @@ fn environment_pair(
         assignments.standard(key, value);
         return Ok(());
     }
-    // Container orchestrators set such values for linked services, under names like ours.
-    if value.starts_with("tcp://") {
+    if is_link_address(value) {
         return Ok(());
     }
     let origin = format!("the environment ({key})");
-    let is_ours = OUR_PREFIXES.iter().any(|prefix| key.starts_with(prefix));
     // Whatever stands below a name that others use too may be meant for them.
-    let is_foreign = !is_ours
+    let is_foreign = !is_ours(key)
         && Property::find(key).is_none()
+        && Alias::find(key).is_none()
         && Planned::find(key).is_some_and(Planned::is_family);
-    if !is_foreign && assignments.assign(key, value, &origin)? {
+    if is_foreign {
+        return Ok(());
+    }
+    if assignments.assign(key, value, &origin)? {
         return Ok(());
     }
     let secret = key
@@ -215,12 +207,7 @@ fn environment_pair(
         // What the file holds has no effect; that something was given has.
         return assign_known(assignments, planned.name, value, &origin);
     }
-    if is_ours {
-        warnings.push(format!(
-            "unknown property `{key}` in the environment{}",
-            hint(key)
-        ));
-    }
+    warnings.extend(warning(key, value));
     Ok(())
 }
 

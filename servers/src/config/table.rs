@@ -8,7 +8,6 @@ use graphql_service::limits::LimitRow;
 use object_engine::EngineLimits;
 use search_index::limits::SearchLimits;
 
-use super::contract::{ALIASES, PLANNED};
 use super::settings::{Setting, Settings};
 
 /// A configuration property.
@@ -101,26 +100,6 @@ impl Property {
             .iter()
             .find(|property| normalized(property.key) == wanted)
     }
-
-    /// Returns the known key that is most similar to `name`, if one is similar enough.
-    #[must_use]
-    pub fn nearest(name: &str) -> Option<&'static str> {
-        let wanted = normalized(name);
-        let others = ALIASES.iter().map(|alias| alias.name);
-        let planned = PLANNED.iter().filter(|planned| !planned.is_family());
-        let others = others.chain(planned.map(|planned| planned.name));
-        let known = PROPERTIES.iter().map(|property| property.key).chain(others);
-        let scored = known.map(|key| {
-            (
-                strsim::normalized_damerau_levenshtein(&normalized(key), &wanted),
-                key,
-            )
-        });
-        scored
-            .filter(|(score, _)| *score > 0.6)
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|b| b.1)
-    }
 }
 
 fn bound<L>(row: &LimitRow<L>, text: &str) -> Result<Option<u64>, &'static str> {
@@ -194,9 +173,9 @@ pub static PROPERTIES: LazyLock<Vec<Property>> = LazyLock::new(|| {
 });
 
 properties! {
-    "application.name" => name, "Name of the service in health records and `/__about`.";
+    "application.name" => name, "Name of the service in health records and `/__about`. `search-service` and `federation-gateway` have their own names by default.";
     "application.host" => host, "Address to listen on. While security is off, any address other than loopback needs `--insecure`.";
-    "application.port" => port, "Port to listen on; 0 takes any free port.";
+    "application.port" => port, "Port to listen on; 0 takes any free port. `search-service` and `federation-gateway` have the defaults that are described at `search.port` and `gateway.port`.";
     "graphql.requestTimeout" => request_timeout, "Timeout of a GraphQL request, after which it fails with `DEADLINE_EXCEEDED`.";
     "graphql.slots" => slots, "Number of requests that are executed at once off the async workers, beside half as many long ones; `auto` is the number of cores.";
     "graphql.queue" => queue, "Maximum number of requests that wait for a slot; further ones are answered with 503 `OVERLOADED`.";

@@ -11,7 +11,7 @@ use graphql_service::error::GraphqlError;
 use graphql_service::{Answer, Reply, Request, RequestContext, Service, code};
 
 use super::local::LocalSubgraph;
-use crate::health_record::{HealthRecord, Status};
+use crate::health_record::HealthRecord;
 
 /// An extension service: planets get further fields, and there are fleets.
 pub struct Extension {
@@ -53,15 +53,9 @@ impl LocalSubgraph for Extension {
 
     async fn health(&self, _cached: bool) -> HealthRecord {
         HealthRecord {
-            status: Status::Ok,
-            id: "extension".to_owned(),
             name: Some("Extension service".to_owned()),
-            kind: "graphql".into(),
-            impact: None,
-            troubleshooting: None,
-            description: Some("Planets and fleets.".into()),
-            message: Some("The service answers.".to_owned()),
-            health_checks: Vec::new(),
+            message: "the service answers".to_owned(),
+            ..HealthRecord::of_service("extension", "graphql", "Planets and fleets.", Vec::new())
         }
     }
 

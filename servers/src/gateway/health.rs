@@ -11,6 +11,7 @@ use super::app::GatewayApp;
 use super::client::Client;
 use super::local::LocalSubgraph;
 use super::subgraph::{Remote, Source, Subgraph};
+use super::trouble::{Anchors, is_address};
 use crate::health_record::{COMPOSITION, HealthRecord, SUBGRAPH, Status};
 
 /// Maximum time for a subgraph of this process.
@@ -23,6 +24,8 @@ const MAX_TEXT: usize = 2_000;
 
 /// What was seen of the subgraphs.
 pub(super) struct Seen {
+    /// The names of the subgraphs.
+    names: Vec<String>,
     records: Vec<HealthRecord>,
     /// Why subgraphs are not good to go.
     obstacles: Vec<String>,
@@ -34,24 +37,35 @@ pub(crate) async fn health(app: &GatewayApp, cached: bool) -> HealthRecord {
         Some(seen) => seen,
         None => app.look().await,
     };
-    let mut status = seen.records.iter().map(|record| record.status).max();
-    let mut message = None;
-    if !app.is_composed() {
-        status = Some(Status::Error);
-        message = Some(app.waits_for().to_string());
+    let name = &app.settings.name;
+    let description = "The gateway answers GraphQL requests over its subgraphs.";
+    let record = HealthRecord::of_service(name, "graphql", description, seen.records.clone());
+    if app.is_composed() {
+        return record;
     }
-    let impact = message.as_ref().map(|_| COMPOSITION.impact().into());
-    let troubleshooting = message.as_ref().map(|_| COMPOSITION.page());
+    let waiting = COMPOSITION.record(Status::Error, app.waits_for().to_string());
     HealthRecord {
-        status: status.unwrap_or(Status::Ok),
-        id: app.settings.name.clone(),
-        name: Some(app.settings.name.clone()),
-        kind: "graphql".into(),
-        impact,
-        troubleshooting,
-        description: None,
-        message,
-        health_checks: seen.records.clone(),
+        status: waiting.status,
+        impact: waiting.impact,
+        troubleshooting: waiting.troubleshooting,
+        message: waiting.message,
+        ..record
+    }
+}
+
+/// Returns what was seen of the subgraphs last; looks at them where nobody has yet.
+pub(super) async fn seen(app: &GatewayApp) -> Arc<Seen> {
+    match app.seen.load_full() {
+        Some(seen) => seen,
+        None => app.look().await,
+    }
+}
+
+impl Seen {
+    /// Returns the record of each subgraph, with the name of that.
+    pub(super) fn records(&self) -> impl Iterator<Item = (&str, &HealthRecord)> {
+        let names = self.names.iter().map(String::as_str);
+        names.zip(&self.records)
     }
 }
 
@@ -60,10 +74,7 @@ pub(crate) async fn obstacle(app: &GatewayApp) -> Option<String> {
     if !app.is_composed() {
         return Some(app.waits_for().to_string());
     }
-    let seen = match app.seen.load_full() {
-        Some(seen) => seen,
-        None => app.look().await,
-    };
+    let seen = seen(app).await;
     (!seen.obstacles.is_empty()).then(|| seen.obstacles.join("; "))
 }
 
@@ -85,14 +96,22 @@ impl GatewayApp {
     async fn look(&self) -> Arc<Seen> {
         let looks = self.subgraphs.iter();
         let looks = looks.map(|subgraph| look(&self.client, subgraph));
-        let (records, obstacles): (Vec<_>, Vec<_>) = join_all(looks).await.into_iter().unzip();
+        let looked = join_all(looks).await;
+        let (mut records, obstacles): (Vec<_>, Vec<_>) = looked.into_iter().unzip();
+        let mut anchors = Anchors::new();
+        for (subgraph, record) in self.subgraphs.iter().zip(&mut records) {
+            // What the gateway says of a subgraph has its advice already.
+            if record.troubleshooting != SUBGRAPH.page() {
+                anchors.lead_here(&subgraph.name, record);
+            }
+        }
         let before = self.seen.load_full();
         for (position, record) in records.iter().enumerate() {
             let known = before.as_ref().and_then(|seen| seen.records.get(position));
             let was = known.map_or(Status::Ok, |known| known.status);
             if was != record.status {
                 let (subgraph, status) = (&self.subgraphs[position].name, record.status);
-                let message = record.message.as_deref().unwrap_or_default();
+                let message = record.message.as_str();
                 tracing::warn!(
                     subgraph,
                     ?status,
@@ -101,7 +120,9 @@ impl GatewayApp {
                 );
             }
         }
+        let names = self.subgraphs.iter();
         let seen = Arc::new(Seen {
+            names: names.map(|subgraph| subgraph.name.clone()).collect(),
             records,
             obstacles: obstacles.into_iter().flatten().collect(),
         });
@@ -224,15 +245,21 @@ fn record_of(value: &Value, left: &mut usize, levels: usize) -> Option<HealthRec
     };
     let checks = value["healthChecks"].as_array().filter(|_| levels > 1);
     let checks = checks.into_iter().flatten();
+    let id = text("id").or_else(|| text("name")).unwrap_or_default();
+    // Not all services say everything.
+    let impact = text("impact").unwrap_or_else(|| HealthRecord::impact_of(status).to_owned());
+    let description = text("description").or_else(|| text("name"));
     Some(HealthRecord {
         status,
-        id: text("id").or_else(|| text("name")).unwrap_or_default(),
         name: text("name"),
         kind: text("type").unwrap_or_else(|| "graphql".to_owned()).into(),
-        impact: text("impact").map(Into::into),
-        troubleshooting: text("troubleshooting"),
-        description: text("description").map(Into::into),
-        message: text("message"),
+        impact: impact.into(),
+        troubleshooting: text("troubleshooting")
+            .filter(|link| is_address(link))
+            .unwrap_or_default(),
+        description: description.unwrap_or_else(|| id.clone()).into(),
+        message: text("message").unwrap_or_else(|| format!("the status is {status}")),
+        id,
         health_checks: checks
             .filter_map(|check| record_of(check, left, levels - 1))
             .collect(),
@@ -254,7 +281,7 @@ mod tests {
             (record.status, record.id.as_str()),
             (Status::Warning, "9500")
         );
-        assert_eq!(record.message.unwrap().len(), MAX_TEXT);
+        assert_eq!(record.message.len(), MAX_TEXT);
         let below: Vec<_> = record
             .health_checks
             .iter()

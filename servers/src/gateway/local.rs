@@ -66,5 +66,5 @@ impl LocalSubgraph for SearchApp {
 fn failing(record: HealthRecord) -> Option<String> {
     let mut checks = record.health_checks.into_iter();
     let check = checks.find(|check| check.status == Status::Error)?;
-    Some(check.message.unwrap_or_else(|| "a check failed".to_owned()))
+    Some(check.message)
 }

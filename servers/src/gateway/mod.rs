@@ -20,6 +20,7 @@ mod start;
 mod subgraph;
 mod traces;
 mod transport;
+mod trouble;
 
 pub use app::{GatewayApp, GatewayParts, SetupError};
 pub(crate) use client::Client;
@@ -36,3 +37,4 @@ pub use start::StartError;
 pub use subgraph::{Subgraph, SubgraphsError};
 pub(crate) use traces::TraceId;
 pub use traces::TracesError;
+pub(crate) use trouble::all_advice;

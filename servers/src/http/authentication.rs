@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::{FromRequestParts, Query, Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, Uri};
@@ -27,10 +27,11 @@ const PUBLIC: &[&str] = &[
     "/__ready",
     // GraphiQL, which shows nothing of a schema until it has a token.
     "/",
+    "/docs",
 ];
 
-/// Paths about the state of the service, which need no token as they are. With parameters they make
-/// the service work for whoever asks.
+/// Paths about the state of the service, which need no token unless they are asked with `cache=false`: that makes the
+/// service work for whoever asks. Other parameters mean nothing to them.
 const STATE: &[&str] = &["/__health", "/__gtg", "/__trouble", "/__about"];
 
 /// Folders of files that are the same for everybody.
@@ -126,9 +127,22 @@ pub(super) async fn sender(verifier: &Verifier, headers: &HeaderMap) -> Result<C
 }
 
 fn is_public(uri: &Uri) -> bool {
-    let path = uri.path();
-    let is_state = STATE.contains(&path) && matches!(uri.query(), None | Some("" | "cache=true"));
+    // The routes ignore a slash at the end, too.
+    let path = match uri.path() {
+        "/" => "/",
+        path => path.strip_suffix('/').unwrap_or(path),
+    };
+    let is_state = STATE.contains(&path) && allows_cache(uri);
     is_state || PUBLIC.contains(&path) || FILES.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Returns whether parameters leave it to the service whether it answers from its cache.
+fn allows_cache(uri: &Uri) -> bool {
+    let parameters = Query::<Vec<(String, String)>>::try_from_uri(uri);
+    parameters.is_ok_and(|Query(parameters)| {
+        let mut parameters = parameters.iter();
+        parameters.all(|(name, value)| name != "cache" || value == "true")
+    })
 }
 
 /// Who sent a request; nobody where requests need no token.
@@ -164,12 +178,27 @@ mod tests {
             "/__trouble",
             "/__about",
             "/__live",
+            "/__live?x=1",
             "/__ready",
+            "/__health?x",
+            "/__health?x=1&cache=true",
+            "/__health?cachE=false",
+            "/__health?x=cache%3Dfalse",
+            "/__gtg?x=1",
+            "/__gtg?",
+            "/__trouble?lang=en&x",
+            "/__about?_=1700000000",
+            "/__health/",
+            "/api/login?x=1",
             "/api/login",
             "/.well-known/jwks.json",
             "/",
             "/graphiql/0/page.js",
+            "/?query=x",
+            "/docs",
+            "/docs/",
             "/docs/queries",
+            "/docs/queries?x=1",
         ] {
             assert!(is_public(&target.parse().unwrap()), "{target}");
         }
@@ -186,15 +215,20 @@ mod tests {
             "/__health?cache=false",
             "/__health?c%61che=false",
             "/__about?cache=false",
-            "/__gtg?x",
-            "/__health/",
+            "/__gtg?cache=false",
+            "/__gtg?x&cache=false",
+            "/__health?x=1&cache=false",
+            "/__health?cache=true&cache=false",
+            "/__health?cache=perhaps",
+            "/__health?cache",
+            "/__health/?cache=false",
             "//__health",
             "/__healthz",
             "/__HEALTH",
             "/api/login/x",
             "/api",
             "/graphiql",
-            "/docs",
+            "/docsx",
             "/unknown",
         ] {
             assert!(!is_public(&target.parse().unwrap()), "{target}");

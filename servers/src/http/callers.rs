@@ -18,6 +18,7 @@ use super::authority::{Authority, authorities, is_loopback};
 use super::code;
 use super::error::HttpError;
 use super::idempotency::IDEMPOTENCY_KEY;
+use super::refusals::Refusals;
 use super::request_id::X_REQUEST_ID;
 use crate::config::{HostNames, Origins, Settings};
 
@@ -31,6 +32,7 @@ pub(super) struct Callers {
     checks_hosts: bool,
     hosts: HostNames,
     origins: Origins,
+    refusals: Refusals,
 }
 
 fn cors(callers: &Arc<Callers>, settings: &Settings) -> CorsLayer {
@@ -66,6 +68,7 @@ impl Callers {
             checks_hosts: is_loopback(settings.host) || !settings.allowed_hosts.is_empty(),
             hosts: settings.allowed_hosts.clone(),
             origins: settings.cors_origins.clone(),
+            refusals: Refusals::default(),
         }
     }
 
@@ -93,13 +96,15 @@ impl Callers {
             let message = "the request has no `Host`";
             return Err(HttpError::new(code::HOST_MALFORMED, message));
         }
-        let is_allowed = |a: &Authority<'_>| a.is_loopback() || self.hosts.contains(a.host);
-        if named.iter().all(is_allowed) {
+        let is_allowed = |a: &&Authority<'_>| a.is_loopback() || self.hosts.contains(a.host);
+        let Some(refused) = named.iter().find(|named| !is_allowed(named)) else {
             return Ok(());
-        }
+        };
+        let code = code::HOST_NOT_ALLOWED;
+        self.refusals.host(refused.host, code, "http.allowedHosts");
         let message = "the service does not answer under this host name; its operator can allow it \
                        by `http.allowedHosts`";
-        Err(HttpError::new(code::HOST_NOT_ALLOWED, message))
+        Err(HttpError::new(code, message))
     }
 
     /// Refuses what a page of another origin sends, as far as browsers tell.
@@ -107,7 +112,9 @@ impl Callers {
         let headers = request.headers();
         let mut origins = headers.get_all(ORIGIN).iter();
         let origin = match (origins.next(), origins.next()) {
-            (Some(origin), Some(_)) if !self.allows(origin) => return Err(cross_site()),
+            (Some(origin), Some(_)) if !self.allows(origin) => {
+                return Err(self.cross_site(Some(origin)));
+            }
             (origin, _) => origin,
         };
         if origin.is_some_and(|origin| self.allows(origin)) {
@@ -123,7 +130,17 @@ impl Callers {
         if is_own || opens_page(request) {
             return Ok(());
         }
-        Err(cross_site())
+        Err(self.cross_site(origin))
+    }
+
+    /// Refuses a request of a page of another origin; logs which.
+    fn cross_site(&self, origin: Option<&HeaderValue>) -> HttpError {
+        let (code, property) = (code::CROSS_SITE, "http.cors.allowedOrigins");
+        let origin = origin.map(HeaderValue::as_bytes);
+        self.refusals.origin(origin, code, property);
+        let message = "the request comes from a web page of another origin; the operator of the service \
+                       can allow that by `http.cors.allowedOrigins`";
+        HttpError::new(code, message)
     }
 
     fn allows(&self, origin: &HeaderValue) -> bool {
@@ -131,12 +148,6 @@ impl Callers {
             .to_str()
             .is_ok_and(|origin| self.origins.contains(origin))
     }
-}
-
-fn cross_site() -> HttpError {
-    let message = "the request comes from a web page of another origin; the operator of the service \
-                   can allow that by `http.cors.allowedOrigins`";
-    HttpError::new(code::CROSS_SITE, message)
 }
 
 /// Tells whether an origin is that of the server that the request is addressed to.

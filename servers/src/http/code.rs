@@ -8,8 +8,8 @@ graphql_service::error_codes! {
     REQUEST_MALFORMED 400 public "The request is not valid HTTP, the body is not JSON or not a GraphQL request, or the path, a parameter or a header is malformed.";
     IDEMPOTENCY_KEY_INVALID 400 public "`Idempotency-Key` has not 1 to 255 visible ASCII characters, or is sent more than once.";
     HOST_MALFORMED 400 public "`Host` is missing, malformed or sent more than once.";
-    HOST_NOT_ALLOWED 421 public "The service does not answer under the name in `Host`; allow it by `http.allowedHosts`.";
-    CROSS_SITE 403 public "The request comes from a web page of another origin; allow that by `http.cors.allowedOrigins`.";
+    HOST_NOT_ALLOWED 421 public "The service does not answer under the name in `Host`, which is in the log; allow it by `http.allowedHosts`.";
+    CROSS_SITE 403 public "The request comes from a web page of another origin, which is in the log; allow it by `http.cors.allowedOrigins`.";
     URI_TOO_LONG 414 public "The path with its parameters is longer than 64 KiB; send the request by POST.";
     HEADERS_TOO_LARGE 431 public "The target and the headers of the request are larger than 64 KiB together, or there are more than 100 headers.";
     UNSUPPORTED_MEDIA_TYPE 415 public "The path does not accept the media type, character set or encoding of the body.";

@@ -1,8 +1,11 @@
-//! `GET /docs/{page}`: the documentation in the version of the program, for readers of GraphiQL.
+//! `GET /docs` and `GET /docs/{page}`: the documentation in the version of the program.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
 
+use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
@@ -11,6 +14,7 @@ use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
 use super::code;
 use super::error::HttpError;
+use super::front::SlashAtEnd;
 use super::host::Host;
 use super::page::{VERSION, escaped};
 
@@ -26,14 +30,17 @@ const SOURCES: &[(&str, &str)] = pages![
     "changes",
     "checks",
     "cli",
+    "composition",
     "configuration",
     "diagnostics",
     "embedding",
     "errors",
     "federation",
     "first-schema",
+    "gateway",
     "http",
     "identity",
+    "image-format",
     "loading",
     "queries",
     "schema",
@@ -43,20 +50,72 @@ const SOURCES: &[(&str, &str)] = pages![
     "writing",
 ];
 
-/// The pages as HTML, by name.
-static PAGES: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
+/// The pages, by name.
+static PAGES: LazyLock<HashMap<&str, Page>> = LazyLock::new(|| {
     let pages = SOURCES.iter();
     pages.map(|(name, text)| (*name, rendered(text))).collect()
 });
+
+/// A page that is rendered.
+struct Page {
+    title: String,
+    html: String,
+}
+
+/// How links of a page lead to others: relative, since a proxy may serve all of them below a path of its own.
+struct Links {
+    /// The page of the service.
+    root: &'static str,
+    /// The folder of the documentation.
+    docs: &'static str,
+}
+
+impl Links {
+    /// Those of what is in the folder.
+    const INSIDE: Links = Links {
+        root: "../",
+        docs: "",
+    };
+    /// Those of what has the name of the folder, without a slash.
+    const BESIDE: Links = Links {
+        root: "./",
+        docs: "docs/",
+    };
+}
 
 /// Pages run no scripts and load nothing but their style.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'none'";
 
+/// Answers with the list of all pages.
+pub(super) async fn index<H: Host>(
+    State(app): State<Arc<H>>,
+    slash: Option<Extension<SlashAtEnd>>,
+) -> Result<Response, HttpError> {
+    let links = match slash {
+        Some(_) => Links::INSIDE,
+        None => Links::BESIDE,
+    };
+    answer(app.as_ref(), move || Some(Cow::Owned(list(&links)))).await
+}
+
 /// Answers with a page of the documentation.
 pub(super) async fn page<H: Host>(
     State(app): State<Arc<H>>,
     Path(name): Path<String>,
+) -> Result<Response, HttpError> {
+    let found = move || {
+        PAGES
+            .get(name.as_str())
+            .map(|page| page.html.as_str().into())
+    };
+    answer(app.as_ref(), found).await
+}
+
+/// Answers with HTML, where there is some and the service shows pages.
+async fn answer<H: Host>(
+    app: &H,
+    html: impl FnOnce() -> Option<Cow<'static, str>> + Send + 'static,
 ) -> Result<Response, HttpError> {
     let not_found = || HttpError::new(code::PATH_NOT_FOUND, "the page does not exist");
     if !app.settings().graphiql {
@@ -64,7 +123,7 @@ pub(super) async fn page<H: Host>(
     }
     // All pages are rendered when the first one is asked for.
     let slots = &app.resources().slots;
-    let found = slots.run(Weight::Medium, None, move |_slot| PAGES.get(name.as_str()));
+    let found = slots.run(Weight::Medium, None, move |_slot| html());
     let found = found.await.map_err(HttpError::of_slot)?;
     let html = found.ok_or_else(not_found)?;
     let headers = [
@@ -78,11 +137,11 @@ pub(super) async fn page<H: Host>(
             HeaderValue::from_static("no-referrer"),
         ),
     ];
-    Ok((headers, Html(html.as_str())).into_response())
+    Ok((headers, Html(html)).into_response())
 }
 
 /// Renders a page: headings can be linked to, links lead to the pages that are here.
-fn rendered(markdown: &str) -> String {
+fn rendered(markdown: &str) -> Page {
     let events = Parser::new_ext(markdown, Options::ENABLE_TABLES);
     let mut events: Vec<Event<'_>> = events
         .filter(|event| !matches!(event, Event::Html(_) | Event::InlineHtml(_)))
@@ -90,22 +149,52 @@ fn rendered(markdown: &str) -> String {
     let title = name_headings(&mut events);
     let mut body = String::with_capacity(markdown.len() * 2);
     html::push_html(&mut body, linked(events).into_iter());
-    let (title, version) = (escaped(&title), &*VERSION);
+    let html = document(&title, &body, &Links::INSIDE);
+    Page { title, html }
+}
+
+/// Lists all pages by their titles.
+fn list(links: &Links) -> String {
+    let mut pages: Vec<_> = PAGES.iter().collect();
+    pages.sort_by(|a, b| a.1.title.cmp(&b.1.title));
+    let mut body = String::from("<h1>Documentation</h1>\n<ul>\n");
+    for (name, page) in pages {
+        let (title, docs) = (escaped(&page.title), links.docs);
+        let _ = writeln!(body, "<li><a href=\"{docs}{name}\">{title}</a></li>");
+    }
+    body.push_str("</ul>\n");
+    document("Documentation", &body, links)
+}
+
+/// Returns a document of HTML around what it shows.
+fn document(title: &str, body: &str, links: &Links) -> String {
+    let (title, version, root) = (escaped(title), &*VERSION, links.root);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<link rel=\"stylesheet\" href=\"../graphiql/{version}/docs.css\">\n\
+         <title>{title}</title>\n<link rel=\"stylesheet\" href=\"{root}graphiql/{version}/docs.css\">\n\
          </head>\n<body>\n<nav aria-label=\"Documentation\">{}</nav>\n<main>\n{body}</main>\n\
          </body>\n</html>\n",
-        navigation()
+        navigation(links)
     )
 }
 
-/// Returns links to GraphiQL and to the pages that its users ask for first.
-fn navigation() -> &'static str {
-    "<a href=\"../\">GraphiQL</a> <a href=\"first-schema\">First schema</a> \
-     <a href=\"queries\">Queries</a> <a href=\"schema\">Schemas</a> <a href=\"search\">Search</a> <a href=\"http\">HTTP</a> \
-     <a href=\"errors\">Error codes</a> <a href=\"configuration\">Configuration</a>"
+/// Returns links to GraphiQL, to the list of pages, and to those that users ask for first.
+fn navigation(links: &Links) -> String {
+    let Links { root, docs } = links;
+    let mut text = format!("<a href=\"{root}\">GraphiQL</a> <a href=\"{root}docs\">All pages</a>");
+    for (name, title) in [
+        ("first-schema", "First schema"),
+        ("queries", "Queries"),
+        ("schema", "Schemas"),
+        ("search", "Search"),
+        ("http", "HTTP"),
+        ("errors", "Error codes"),
+        ("configuration", "Configuration"),
+    ] {
+        let _ = write!(text, " <a href=\"{docs}{name}\">{title}</a>");
+    }
+    text
 }
 
 /// Gives each heading the identifier that links use; returns the first heading.
@@ -187,18 +276,41 @@ mod tests {
     }
 
     #[test]
+    fn every_file_of_the_documentation_is_a_page_and_in_the_list() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs");
+        let files = std::fs::read_dir(folder).expect("the folder is there");
+        let names = files.filter_map(|file| {
+            let name = file.expect("an entry").file_name().into_string();
+            Some(name.expect("UTF-8").strip_suffix(".md")?.to_owned())
+        });
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        let served: Vec<&str> = SOURCES.iter().map(|(name, _)| *name).collect();
+        assert_eq!(served, names);
+        for links in [Links::INSIDE, Links::BESIDE] {
+            let list = list(&links);
+            let (_, list) = list.split_once("<ul>").expect("a list");
+            let mut listed: Vec<&str> = quoted(list, "<a href=\"")
+                .map(|link| link.strip_prefix(links.docs).expect("in the folder"))
+                .collect();
+            listed.sort_unstable();
+            assert_eq!(listed, names);
+        }
+    }
+
+    #[test]
     fn every_link_of_every_page_leads_to_a_heading_that_is_there() {
         let mut links = 0;
-        for (name, html) in PAGES.iter() {
-            for link in quoted(html, "<a href=\"") {
+        for (name, page) in PAGES.iter() {
+            for link in quoted(&page.html, "<a href=\"") {
                 links += 1;
-                if link == "../" || link.contains("://") {
+                if matches!(link, "../" | "../docs") || link.contains("://") {
                     continue;
                 }
                 let (page, fragment) = link.split_once('#').unwrap_or((link, ""));
                 let page = if page.is_empty() { name } else { page };
                 let found = PAGES.get(page).unwrap_or_else(|| panic!("{name}: {link}"));
-                let mut anchors = quoted(found, " id=\"");
+                let mut anchors = quoted(&found.html, " id=\"");
                 let there = fragment.is_empty() || anchors.any(|anchor| anchor == fragment);
                 assert!(there, "{name}: {link}");
             }
@@ -210,7 +322,7 @@ mod tests {
     fn markup_of_a_page_is_rendered_and_html_is_not_taken_over() {
         let page = "# A `b` page\n\n<script>x</script>\n\n| a |\n|---|\n| [c](cli.md#schema) |\n\n\
                     [d](../README.md)\n";
-        let html = rendered(page);
+        let html = rendered(page).html;
         assert!(html.contains("<title>A b page</title>"), "{html}");
         assert!(html.contains("<h1 id=\"a-b-page\">"), "{html}");
         assert!(

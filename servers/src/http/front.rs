@@ -182,14 +182,23 @@ impl Answering {
         sender: Sender,
         connected: Option<Connected>,
     ) -> Response {
+        let path = request.uri().path();
+        let has_slash = path.len() > 1 && path.ends_with('/');
         let extensions = request.extensions_mut();
         note(extensions, id, connected);
         sender.note(extensions);
+        if has_slash {
+            extensions.insert(SlashAtEnd);
+        }
         let mut routes = self.routes.clone();
         let routed = async |request| of(routes.call(request).await);
         compression::answered(&self.resources, request, routed).await
     }
 }
+
+/// The path of a request had a slash at the end, which the routes do not see: relative links lead elsewhere from there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SlashAtEnd;
 
 /// Tells handlers of the request.
 fn note(extensions: &mut Extensions, id: RequestId, connected: Option<Connected>) {

@@ -19,7 +19,7 @@ use super::request_id::X_REQUEST_ID;
 use crate::config::Settings;
 use crate::example_queries::Example;
 use crate::gateway::{self, Composite, Explaining, GatewayApp};
-use crate::health_record::{Check, GATEWAY_CHECKS, HealthRecord};
+use crate::health_record::{Advice, HealthRecord};
 use crate::loading::LoadState;
 use crate::resources::Resources;
 use crate::schema_rights::Manager;
@@ -160,8 +160,8 @@ impl Host for GatewayApp {
         })
     }
 
-    fn checks(&self) -> &'static [Check] {
-        GATEWAY_CHECKS
+    async fn advice(&self) -> Vec<Advice> {
+        gateway::all_advice(self).await
     }
 
     async fn health(&self, cached: bool) -> HealthRecord {

@@ -12,7 +12,7 @@ use crate::app::{App, Bound};
 use crate::config::Settings;
 use crate::example_queries::Example;
 use crate::health;
-use crate::health_record::{CHECKS, Check, HealthRecord, SEARCH_CHECKS, Status};
+use crate::health_record::{Advice, CHECKS, Check, HealthRecord, SEARCH_CHECKS, Status};
 use crate::loading::LoadState;
 use crate::resources::Resources;
 use crate::schema_rights::Manager;
@@ -34,8 +34,8 @@ pub(super) trait Host: Send + Sync + 'static {
     fn shown(&self) -> Option<Arc<dyn Shown>>;
     /// Returns what answers GraphQL requests.
     fn service(&self) -> Option<Arc<dyn Service>>;
-    /// Returns the checks that can fail.
-    fn checks(&self) -> &'static [Check];
+    /// Returns what to do about each check that can fail.
+    async fn advice(&self) -> Vec<Advice>;
     async fn health(&self, cached: bool) -> HealthRecord;
     /// Returns why requests cannot be answered now.
     async fn obstacle(&self) -> Option<(ErrorCode, String)>;
@@ -93,8 +93,8 @@ impl Host for App {
         bound.map(|bound| Arc::clone(&bound.service) as Arc<dyn Service>)
     }
 
-    fn checks(&self) -> &'static [Check] {
-        CHECKS
+    async fn advice(&self) -> Vec<Advice> {
+        CHECKS.iter().map(Check::advice).collect()
     }
 
     async fn health(&self, cached: bool) -> HealthRecord {
@@ -108,9 +108,7 @@ impl Host for App {
         let record = health::health(self, true).await;
         let mut checks = record.health_checks.into_iter();
         let failing = checks.find(|check| check.status == Status::Error)?;
-        let message = failing.message;
-        let message = message.unwrap_or_else(|| "a check failed".to_owned());
-        Some((engine::STORE_UNAVAILABLE, message))
+        Some((engine::STORE_UNAVAILABLE, failing.message))
     }
 
     async fn manager(&self, caller: Option<&Caller>) -> Result<Manager, SchemaStoreError> {
@@ -176,8 +174,8 @@ impl Host for SearchApp {
         bound.map(|bound| Arc::clone(&bound.service) as Arc<dyn Service>)
     }
 
-    fn checks(&self) -> &'static [Check] {
-        SEARCH_CHECKS
+    async fn advice(&self) -> Vec<Advice> {
+        SEARCH_CHECKS.iter().map(Check::advice).collect()
     }
 
     async fn health(&self, cached: bool) -> HealthRecord {

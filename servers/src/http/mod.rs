@@ -30,6 +30,7 @@ mod operations;
 mod page;
 mod poll_again;
 mod preconditions;
+mod refusals;
 mod rejection;
 mod request_id;
 mod response_body;

@@ -6,14 +6,16 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use graphql_service::{ErrorCode, GraphqlError};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::error::HttpError;
 use super::host::Host;
+use super::page::escaped;
 use super::{code, loading};
+use crate::health_record::Advice;
 
 #[derive(Deserialize)]
 pub(crate) struct HealthParameters {
@@ -54,17 +56,33 @@ pub(super) async fn trouble<H: Host>(State(app): State<Arc<H>>) -> Response {
     let mut page = String::from(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Troubleshooting</title>\
          <h1>Troubleshooting</h1>\
-         <p><a href=\"/__health?cache=false\">/__health</a> says which check fails.</p>",
+         <p><a href=\"/__health\">/__health</a> says which check fails.</p>",
     );
-    for check in app.checks() {
-        page.push_str(&format!(
-            "<h2 id=\"{0}\">{0}: {1}</h2><p>{2}</p>",
-            check.id,
-            check.name,
-            check.remedy.replace('`', ""),
-        ));
+    for advice in app.advice().await {
+        add_advice(&mut page, &advice);
     }
-    fresh(axum::response::Html(page))
+    let policy = HeaderValue::from_static(TROUBLE_POLICY);
+    let headers = [(header::CONTENT_SECURITY_POLICY, policy)];
+    fresh((headers, Html(page)))
+}
+
+/// The page runs and loads nothing, whatever a subgraph says.
+const TROUBLE_POLICY: &str =
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+fn add_advice(page: &mut String, advice: &Advice) {
+    let text = |text: &str| escaped(&text.replace('`', ""));
+    let anchor = advice.anchor.as_ref();
+    let anchor = anchor.map(|anchor| format!(" id=\"{}\"", escaped(anchor)));
+    let (anchor, title) = (anchor.unwrap_or_default(), text(&advice.title));
+    page.push_str(&format!("\n<h2{anchor}>{title}</h2>"));
+    for paragraph in advice.paragraphs.iter().filter(|text| !text.is_empty()) {
+        page.push_str(&format!("\n<p>{}</p>", text(paragraph)));
+    }
+    if let Some(link) = &advice.link {
+        let link = escaped(link);
+        page.push_str(&format!("\n<p><a href=\"{link}\">{link}</a></p>"));
+    }
 }
 
 /// Answers with name, version and what is bound.

@@ -116,6 +116,7 @@ fn common<H: Host>() -> Router<Arc<H>> {
         .route("/graphiql/{version}/{name}", get(page::file::<H>))
         .route("/examples", get(page::examples::<H>))
         .route("/schema.graphql", get(sdl::schema::<H>))
+        .route("/docs", get(docs::index::<H>))
         .route("/docs/{page}", get(docs::page::<H>))
         .route("/__health", get(operations::health::<H>))
         .route("/__gtg", get(operations::good_to_go::<H>))

@@ -17,4 +17,6 @@ mod verification;
 pub use account::Account;
 pub use error::{LoginError, ProviderError};
 pub use provider::{Credentials, LoggedIn, Provider};
+pub(crate) use signing_key::kept_public_key;
+pub(crate) use verification::TokenRules;
 pub use verification::Verification;

@@ -12,9 +12,9 @@ use uuid::Uuid;
 use super::account::compared;
 use super::hashing::{Hashing, hashed};
 use super::rates::Rates;
-use super::signing_key::{ALGORITHM, SigningKey};
-use super::token::{Claims, ROLES};
-use super::{Account, LoginError, ProviderError, Verification};
+use super::signing_key::SigningKey;
+use super::token::Claims;
+use super::{Account, LoginError, ProviderError, TokenRules, Verification};
 use crate::config::ProviderSettings;
 use crate::provisioning::{Password, Provisioning};
 
@@ -171,17 +171,18 @@ fn verification(
     provisioning: &Provisioning,
     key: &SigningKey,
 ) -> Verification {
+    let rules = TokenRules::new(settings, provisioning);
     Verification {
         keys: JwkSet {
             keys: vec![key.public.clone()],
         },
         public_pem: key.public_pem.clone(),
         key_id: key.id.clone(),
-        algorithm: ALGORITHM,
-        issuer: settings.issuer.clone(),
-        audience: settings.application_id.to_string(),
-        roles_claim: ROLES,
-        super_roles: provisioning.super_roles().map(str::to_owned).collect(),
+        algorithm: rules.algorithm,
+        issuer: rules.issuer,
+        audience: rules.audience,
+        roles_claim: rules.roles_claim,
+        super_roles: rules.super_roles,
         default_roles: provisioning.default_roles().map(str::to_owned).collect(),
     }
 }

@@ -44,17 +44,19 @@ impl SigningKey {
 
     /// Reads the key of a file, and makes the file first where there is none.
     pub(super) fn of_file(path: &Path) -> Result<Self, ProviderError> {
-        let failed = |source| ProviderError::KeyFile {
-            path: path.to_owned(),
-            source,
-        };
         let file = match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                write_new(path, &new_pem()?).map_err(failed)?;
+                let written = write_new(path, &new_pem()?);
+                written.map_err(|source| failed(path, source))?;
                 File::open(path)
             }
             opened => opened,
         };
+        SigningKey::of_open_file(path, file)
+    }
+
+    fn of_open_file(path: &Path, file: io::Result<File>) -> Result<Self, ProviderError> {
+        let failed = |source| failed(path, source);
         let file = file.map_err(failed)?;
         if is_shared(&file).map_err(failed)? {
             return Err(ProviderError::KeyShared {
@@ -92,6 +94,22 @@ impl SigningKey {
         let token = encode(&self.header, claims, &self.private).ok()?;
         Some(Secret::new(token))
     }
+}
+
+fn failed(path: &Path, source: io::Error) -> ProviderError {
+    ProviderError::KeyFile {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// Returns the public half of the key of a file, as PEM, and the name of the key. Makes no file.
+///
+/// # Errors
+/// When the file is not there or cannot be used.
+pub(crate) fn kept_public_key(path: &Path) -> Result<(String, String), ProviderError> {
+    let key = SigningKey::of_open_file(path, File::open(path))?;
+    Ok((key.public_pem, key.id))
 }
 
 /// Makes a key as PEM.

@@ -3,6 +3,34 @@
 use jsonwebtoken::Algorithm;
 use jsonwebtoken::jwk::JwkSet;
 
+use super::signing_key::ALGORITHM;
+use super::token::ROLES;
+use crate::config::ProviderSettings;
+use crate::provisioning::Provisioning;
+
+/// Which tokens of the provider are accepted, whatever their key, and what the roles in them mean.
+#[derive(Clone, Debug)]
+pub(crate) struct TokenRules {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) issuer: String,
+    pub(crate) audience: String,
+    pub(crate) roles_claim: &'static str,
+    pub(crate) super_roles: Vec<String>,
+}
+
+impl TokenRules {
+    /// Returns the rules of the provider that has these settings and roles.
+    pub(crate) fn new(settings: &ProviderSettings, roles: &Provisioning) -> Self {
+        TokenRules {
+            algorithm: ALGORITHM,
+            issuer: settings.issuer.clone(),
+            audience: settings.application_id.to_string(),
+            roles_claim: ROLES,
+            super_roles: roles.super_roles().map(str::to_owned).collect(),
+        }
+    }
+}
+
 /// What has to be known to verify the provider's tokens, and what the roles in them mean.
 ///
 /// A verifier in the same process is configured with it; others read the keys from
@@ -28,4 +56,17 @@ pub struct Verification {
     /// Roles of users for whom the provisioning file lists none. Tokens of the provider have them
     /// already.
     pub default_roles: Vec<String>,
+}
+
+impl Verification {
+    /// Returns which tokens are accepted.
+    pub(crate) fn rules(&self) -> TokenRules {
+        TokenRules {
+            algorithm: self.algorithm,
+            issuer: self.issuer.clone(),
+            audience: self.audience.clone(),
+            roles_claim: self.roles_claim,
+            super_roles: self.super_roles.clone(),
+        }
+    }
 }

@@ -58,19 +58,9 @@ async fn fresh(app: &SearchApp) -> Found {
         check_indexes(app, &searched),
         check_indexer(app, written),
     ];
-    let status = checks.iter().map(|check| check.status).max();
     let engine_answers = matches!(searched, EngineState::Answers | EngineState::Bad(_));
-    let record = HealthRecord {
-        status: status.unwrap_or(Status::Ok),
-        id: app.settings.name.clone(),
-        name: Some(app.settings.name.clone()),
-        kind: "search".into(),
-        impact: None,
-        troubleshooting: None,
-        description: None,
-        message: None,
-        health_checks: checks,
-    };
+    let description = "The search service answers searches.";
+    let record = HealthRecord::of_service(&app.settings.name, "search", description, checks);
     Found {
         record,
         engine_answers,

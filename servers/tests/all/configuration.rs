@@ -116,6 +116,50 @@ fn unknown_names_in_the_environment_are_warnings_when_they_look_like_ours() {
 }
 
 #[test]
+fn misspelt_names_of_families_that_others_use_too_are_told_and_theirs_are_not() {
+    let pairs = [
+        ("HTTP_SENDTIMOUT", "1"),
+        ("STORE_DATADIRS", "/data"),
+        ("SPARQL_ENDPOINT_ADRESS", "http://a/"),
+        ("SECURITY_SECRTE", "hidden"),
+        ("HTTP_PROXY", "http://proxy:3128"),
+        ("SEARCH_SERVICE_HOST", "10.0.0.1"),
+        ("SPARQL_SERVICE_PORT", "3030"),
+        ("GRAPHQL_PORT_80_TCP_ADDR", "10.0.0.1"),
+        ("GATEWAY_NAME", "/web/gateway"),
+        ("PATH", "/bin"),
+        ("OTEL_SERVICE_NMAE", "a"),
+        ("SOML_TOKEN", "hidden"),
+    ];
+    let (settings, warnings) = with_environment(&pairs).unwrap();
+    let near = [
+        "http.sendTimeout",
+        "store.dataDir",
+        "sparql.endpoint.address",
+        "security.secret",
+    ];
+    assert_eq!(warnings.len(), near.len(), "{warnings:?}");
+    for (warning, ((key, _), near)) in warnings.iter().zip(pairs.iter().zip(near)) {
+        let expected =
+            format!("unknown property `{key}` in the environment; did you mean `{near}`?");
+        assert_eq!(*warning, expected);
+    }
+    assert_eq!(settings.send_timeout, Settings::default().send_timeout);
+}
+
+#[test]
+fn another_name_of_a_property_counts_in_the_environment_too() {
+    let (settings, warnings) = with_environment(&[
+        ("ELASTICSEARCH_HOST", "http://search:9200"),
+        ("SPRING_APPLICATION_NAME", "films"),
+    ])
+    .unwrap();
+    assert_eq!(warnings, Vec::<String>::new());
+    assert_eq!(settings.name, "films");
+    assert!(!settings.search.is_embedded());
+}
+
+#[test]
 fn addresses_of_linked_containers_are_ignored() {
     let (settings, warnings) =
         with_environment(&[("APPLICATION_PORT", "tcp://10.0.0.1:80")]).unwrap();

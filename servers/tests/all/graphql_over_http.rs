@@ -336,8 +336,18 @@ fn request_ids_are_taken_made_and_returned() {
             .header("x-request-id")
             .to_owned()
     };
-    assert_eq!(id("my-request_1.2"), "my-request_1.2");
-    for unfit in ["a b", "a/b", &"x".repeat(129)] {
+    for fit in [
+        "my-request_1.2",
+        "a b",
+        "a/b",
+        r#"{"a": "\n"}, b=c; d'e"#,
+        &"~".repeat(128),
+    ] {
+        assert_eq!(id(fit), fit);
+    }
+    let printable: String = ('!'..='~').collect();
+    assert_eq!(id(&printable), printable);
+    for unfit in ["a\tb", &"x".repeat(129)] {
         let made = id(unfit);
         assert_eq!(made.len(), 36, "{made}");
     }

@@ -176,13 +176,57 @@ fn the_documentation_is_that_of_the_program() {
     );
 
     assert_eq!(service.get("/docs/none").code(), "PATH_NOT_FOUND");
+    assert_eq!(service.get("/docs/../Cargo.toml").code(), "PATH_NOT_FOUND");
     let settings = Settings {
         graphiql: false,
         ..Settings::default()
     };
     let service = Service::demo_with(settings);
-    assert_eq!(service.get("/docs/queries").code(), "PATH_NOT_FOUND");
+    for path in ["/docs", "/docs/queries"] {
+        assert_eq!(service.get(path).code(), "PATH_NOT_FOUND", "{path}");
+    }
     assert_eq!(service.get("/schema.graphql").status, 200);
+}
+
+/// Returns what the links and styles of a page lead to, as a browser resolves them.
+fn linked(base: &str, html: &str) -> Vec<String> {
+    let base: reqwest::Url = base.parse().unwrap();
+    let links = html.split(" href=\"").skip(1);
+    let links = links.map(|rest| rest.split('"').next().unwrap());
+    let links = links.filter(|link| !link.contains("://"));
+    links
+        .map(|link| base.join(link).unwrap().path().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_list_of_the_documentation_has_every_page_and_all_its_links_lead_somewhere() {
+    let service = Service::demo();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs");
+    let files = std::fs::read_dir(folder).unwrap();
+    let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let names: Vec<_> = files
+        .filter_map(|name| Some(format!("/docs/{}", name.strip_suffix(".md")?)))
+        .collect();
+    assert!(names.len() > 20, "{names:?}");
+    for path in ["/docs", "/docs/"] {
+        let answer = service.get(path);
+        assert_eq!(answer.status, 200, "{path}");
+        let links = linked(&format!("{}{path}", service.base), &answer.text());
+        for name in &names {
+            assert!(links.contains(name), "{path}: {name} is not in {links:?}");
+        }
+        for link in links {
+            let found = service.send("GET", &link, HTML, b"");
+            assert_eq!(found.status, 200, "{path}: {link}");
+        }
+    }
+    for name in names {
+        let answer = service.get(&name);
+        assert_eq!(answer.status, 200, "{name}");
+        let links = linked(&format!("{}{name}", service.base), &answer.text());
+        assert!(links.contains(&"/docs".to_owned()), "{name}: {links:?}");
+    }
 }
 
 /// Returns the queries of the page about queries that the demo answers.

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::keys::Signer;
 use super::{SECRET, claims, claims_with, from_now};
+use crate::gateway::soml::{Soml, log_in};
 use crate::processes;
 
 const SCHEMA: &str = "
@@ -134,6 +135,90 @@ fn a_token_can_come_by_standard_input_as_a_header_has_it() {
     let (code, out, err) = texts(output);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.starts_with("name: anna\n"), "{out}");
+}
+
+/// Runs the command without a secret.
+fn without_secret(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
+    command.args(arguments).env_remove("SECURITY_SECRET");
+    texts(processes::output(&mut command, b""))
+}
+
+const USERS: &str = "security:
+  roles: [{name: Reader}, {name: Boss, superRole: true}]
+  users:
+  - {username: anna, password: correct horse battery, roles: [Reader]}
+  - {username: bert, password: correct horse battery, roles: [Boss]}
+";
+
+#[test]
+fn tokens_of_the_service_s_own_provider_are_verified_by_its_key_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(file("users.yaml"), USERS).unwrap();
+    let users = format!("security.provisioning.file={}", file("users.yaml"));
+    let key = format!("security.provider.keyFile={}", file("key.pem"));
+    let whoami = |token: &str, others: &[&str]| {
+        let arguments = ["whoami", token, "--set", &users];
+        without_secret(&[&arguments[..], others].concat())
+    };
+    // Asking makes no key.
+    let (code, _, err) = whoami("a.b.c", &["--set", &key]);
+    assert_eq!(code, Some(3), "{err}");
+    assert!(
+        err.contains("SIGNING_KEY_UNUSABLE") && !folder.path().join("key.pem").exists(),
+        "{err}"
+    );
+    let properties = ["--demo", "star-wars", "--set", &users, "--set", &key];
+    let service = Soml::start(&properties, &[], "GraphQL:");
+    let base = service.base("GraphQL:");
+    let tokens = ["anna", "bert"].map(|name| log_in(base, name, "correct horse battery"));
+    drop(service);
+    let (code, out, err) = whoami(&tokens[0], &["--set", &key]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(
+        out.starts_with("name: anna\nroles claimed: Reader\nsuperuser: no\n"),
+        "{out}"
+    );
+    let (_, out, err) = whoami(&tokens[1], &["--set", &key]);
+    assert!(out.contains("superuser: yes"), "{out}{err}");
+    let other = ["--set", &key, "--set", "security.provider.issuer=elsewhere"];
+    let (code, out, _) = whoami(&tokens[0], &other);
+    assert_eq!(code, Some(1));
+    assert!(out.contains("`iss` of the token: \"localhost\""), "{out}");
+}
+
+#[test]
+fn tokens_of_a_key_in_the_memory_of_a_service_are_verified_by_asking_it() {
+    let demo = Soml::demo(&["--roles"], &[], "Composed:");
+    let base = demo.base("GraphQL:");
+    let password = |user: &str| {
+        let mut lines = demo.said.iter().map(|line| line.split_whitespace());
+        let line = lines.find_map(|mut words| (words.next() == Some(user)).then_some(words));
+        line.unwrap().next().unwrap().to_owned()
+    };
+    let [reader, admin] = ["reader", "admin"].map(|user| log_in(base, user, &password(user)));
+    let (code, out, err) =
+        without_secret(&["whoami", &reader, "--demo", "star-wars", "--url", base]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(
+        out.contains("roles that apply: ") && out.contains("\nPlanet: "),
+        "{out}"
+    );
+    let port = format!("application.port={}", base.rsplit(':').next().unwrap());
+    let (_, out, err) = without_secret(&["whoami", &admin, "--demo", "star-wars", "--set", &port]);
+    assert!(
+        out.contains("name: admin\n") && out.contains("superuser: yes"),
+        "{out}{err}"
+    );
+    let (code, out, err) = without_secret(&["whoami", &reader, "--url", base]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.starts_with("name: reader\n"), "{out}");
+    // A service without users of its own says so.
+    let search = demo.base("Search:");
+    let (code, _, err) = without_secret(&["whoami", &reader, "--url", search]);
+    assert_eq!(code, Some(3));
+    assert!(err.contains("--url names another service"), "{err}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod bad_tokens;
 mod certificates;
 mod commands;
 mod keys;
-mod process;
+pub(crate) mod process;
 mod published_keys;
 mod routes;
 mod schema_rights;

@@ -8,23 +8,23 @@ use std::sync::mpsc::Receiver;
 use crate::processes::{self, PATIENCE, Running};
 
 /// A running `soml serve` over the demo.
-pub(super) struct Process {
+pub(crate) struct Process {
     running: Running,
     log: Receiver<Vec<u8>>,
     address: String,
     /// What it said on standard output.
-    pub(super) said: String,
+    pub(crate) said: String,
 }
 
 /// The parts of an answer that the tests look at.
-pub(super) struct Reply {
-    pub(super) status: u16,
-    pub(super) text: String,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) text: String,
 }
 
 impl Process {
     /// Starts the demo with these properties.
-    pub(super) fn start(properties: &[(&str, &str)]) -> Process {
+    pub(crate) fn start(properties: &[(&str, &str)]) -> Process {
         let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
         command.args(["serve", "--demo", "star-wars", "--port", "0"]);
         for (name, value) in properties {
@@ -43,12 +43,12 @@ impl Process {
     }
 
     /// Sends a GraphQL request with these headers, and reads the answer to its end.
-    pub(super) fn query(&self, target: &str, headers: &[u8]) -> Reply {
+    pub(crate) fn query(&self, target: &str, headers: &[u8]) -> Reply {
         self.send(("GET", target), headers, b"")
     }
 
     /// Sends a request and reads the answer to its end.
-    pub(super) fn send(
+    pub(crate) fn send(
         &self,
         (method, target): (&str, &str),
         headers: &[u8],
@@ -79,7 +79,7 @@ impl Process {
     }
 
     /// Stops the process and returns its log.
-    pub(super) fn log(mut self) -> String {
+    pub(crate) fn log(mut self) -> String {
         self.running.stop();
         let log = self.log.recv_timeout(PATIENCE).unwrap();
         String::from_utf8_lossy(&log).into_owned()

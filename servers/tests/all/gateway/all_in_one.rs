@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use servers::demo::STAR_WARS;
 
 use super::listener::Socket;
-use super::soml::{Soml, agent, get, log_in, post, wait_until_indexed};
+use super::soml::{Soml, agent, get, log_in, post, send, wait_until_indexed};
 use super::subgraph::{Said, Subgraph};
 use crate::processes::PATIENCE;
 
@@ -59,6 +59,87 @@ fn the_demo_is_a_gateway_over_its_object_service_its_search_service_and_an_exten
     // The search service alone still shows whole objects.
     let (_, alone) = post(own[1], STAR_WARS.search_query, None);
     assert!(alone.get("errors").is_none(), "{alone:#}");
+}
+
+#[test]
+fn refused_requests_are_told_what_is_meant_by_every_service() {
+    let demo = Soml::demo(&[], &[], "Composed:");
+    let [objects, search, gateway] =
+        ["GraphQL:", "Search:", "Gateway:"].map(|word| demo.base(word));
+    let told = |base: &str, query: &str, variables: Value| {
+        let body = json!({ "query": query, "variables": variables });
+        let (_, answer) = send(base, "/graphql", None, &body);
+        answer["errors"][0].clone()
+    };
+    let create = "mutation { create_Planet(objects: [{name: \"x\"}]) { planet { id } } }";
+    let error = told(objects, create, json!({}));
+    assert!(
+        error["message"].to_string().contains("rdfs_label"),
+        "{error}"
+    );
+    let with = "query ($w: Planet_Where_Multi) { planet(where: $w) { id } }";
+    let search_with = "query ($q: Planet_Search_Query) { planet_search(query: $q) { max_score } }";
+    for (bases, query, variables, hint) in [
+        (
+            &[objects, gateway][..],
+            "{ planet(where: {name: \"Tatooine\"}) { id } }",
+            json!({}),
+            "{EQ: \"Tatooine\"}",
+        ),
+        (
+            &[objects, gateway],
+            "{ planet(first: 3) { id } }",
+            json!({}),
+            "\"limit\"",
+        ),
+        (
+            &[search, gateway],
+            "{ planet_search(first: 3) { max_score } }",
+            json!({}),
+            "\"size\"",
+        ),
+        (
+            &[search, gateway],
+            "{ planet_search(offset: 3) { max_score } }",
+            json!({}),
+            "\"from\"",
+        ),
+        (
+            &[objects, gateway],
+            with,
+            json!({"w": {"nmae": {}}}),
+            "\"name\"",
+        ),
+        (
+            &[search, gateway],
+            search_with,
+            json!({"q": {"mach": {}}}),
+            "\"match\"",
+        ),
+    ] {
+        for base in bases {
+            let error = told(base, query, variables.clone());
+            let message = error["message"].as_str().unwrap();
+            let end = format!("id you mean {hint}?");
+            assert!(message.ends_with(&end), "{query}: {error}");
+            assert!(error["locations"][0]["line"].is_number(), "{error}");
+            let is_variable = variables != json!({});
+            assert_eq!(
+                error["extensions"]["code"] == "VARIABLE_INVALID",
+                is_variable,
+                "{error}"
+            );
+            assert_eq!(
+                error["extensions"]["variable"].is_string(),
+                is_variable,
+                "{error}"
+            );
+        }
+    }
+    for base in [objects, search, gateway] {
+        let message = told(base, "{ __typename ", json!({}))["message"].to_string();
+        assert_eq!(message.matches("EOF").count(), 1, "{message}");
+    }
 }
 
 #[cfg(feature = "otlp")]
@@ -193,8 +274,24 @@ fn where_every_request_needs_a_token_websockets_may_bring_it_later() {
         request.call().unwrap().status().as_u16()
     };
     let upgrade = ("upgrade", "websocket");
-    for path in ["/schema.graphql", "/examples", "/metrics", "//graphql"] {
+    for path in [
+        "/schema.graphql",
+        "/examples",
+        "/metrics",
+        "//graphql",
+        "/__health?x&cache=false",
+    ] {
         assert_eq!(refused(path, &[upgrade]), 401, "{path}");
+    }
+    for path in [
+        "/__health?x=1",
+        "/__gtg?cache=true&x",
+        "/__about?x",
+        "/__trouble?x",
+        "/docs",
+        "/docs/gateway",
+    ] {
+        assert_eq!(refused(path, &[]), 200, "{path}");
     }
     let query = "/graphql?query=%7B__typename%7D";
     assert_eq!(refused(query, &[upgrade]), 400);

@@ -14,14 +14,21 @@ fn the_identifier_of_a_request_is_made_logged_and_forwarded() {
     assert_eq!(made.len(), 36, "{made}");
     let given = gateway.post("{ planets { title } }", &[("X-Request-ID", "mine-7")]);
     assert_eq!(given.header("x-request-id"), "mine-7");
+    let odd = r#"a" b=c, {d}; \e"#;
+    let kept = gateway.post("{ planets { title } }", &[("X-Request-ID", odd)]);
+    assert_eq!(kept.header("x-request-id"), odd);
     let asked = planets.asked();
     let ids: Vec<_> = asked
         .iter()
         .map(|asked| asked.header("x-request-id").unwrap())
         .collect();
-    assert_eq!(ids, [made.as_str(), "mine-7"]);
+    assert_eq!(ids, [made.as_str(), "mine-7", odd]);
     let (_, log) = gateway.stop();
     assert!(log.contains(&made) && log.contains("mine-7"), "{log}");
+    assert!(
+        log.contains(&format!("request_id={odd:?}")) && !log.contains(odd),
+        "{log}"
+    );
 }
 
 #[test]

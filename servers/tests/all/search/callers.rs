@@ -53,9 +53,13 @@ fn requests_need_a_token_and_binding_a_right() {
     }
     for path in [
         "/__health",
+        "/__health?x=1&cache=true",
         "/__gtg",
+        "/__gtg?x=1",
         "/__trouble",
+        "/__trouble?x",
         "/__about",
+        "/docs",
         "/__live",
         "/__ready",
         "/",

@@ -24,7 +24,9 @@ fn all_is_well_with_a_bound_schema(world: &World) {
         );
     }
     assert_eq!(sky.service.get("/__gtg").json()["gtg"], "OK");
+    crate::health_records::check(&sky.service.base);
     sky.unbind("sky");
+    crate::health_records::check(&sky.service.base);
 }
 
 #[test]

@@ -242,6 +242,6 @@ fn pages_and_probes_are_those_of_every_service() {
     assert_eq!(sky.service.get("/soml/sky/search").status, 405);
     let traced = sky
         .service
-        .send("GET", "/__about", &[("x-request-id", "abc")], b"");
-    assert_eq!(traced.header("x-request-id"), "abc");
+        .send("GET", "/__about", &[("x-request-id", "a \"b\", c")], b"");
+    assert_eq!(traced.header("x-request-id"), "a \"b\", c");
 }
