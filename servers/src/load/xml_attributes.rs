@@ -34,10 +34,13 @@ impl Entity {
     }
 }
 
+/// Where an attribute has its name, and where its value.
+pub(super) type Attribute = (Range<usize>, Range<usize>);
+
 /// Returns where the name of a tag stands in it, and the names and values of its attributes.
 ///
 /// A value that has no quotes is not returned: the parser refuses it.
-pub(super) fn attributes(tag: &[u8]) -> (Range<usize>, Vec<(Range<usize>, Range<usize>)>) {
+pub(super) fn attributes(tag: &[u8]) -> (Range<usize>, Vec<Attribute>) {
     // The parser has the same notion of names, however odd they are.
     let tag = tag.strip_suffix(b">").unwrap_or(tag);
     let tag = tag.strip_suffix(b"/").unwrap_or(tag);

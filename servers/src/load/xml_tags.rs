@@ -185,7 +185,7 @@ impl XmlTags {
     /// Refuses attributes that the parser ignores where there is an `rdf:parseType`, as the
     /// [grammar](https://www.w3.org/TR/rdf-syntax-grammar/#parseTypeLiteralPropertyElt) has only an
     /// `rdf:ID` there.
-    fn check_parse_type<'k>(&self, keys: &mut dyn Iterator<Item = &'k [u8]>) -> io::Result<()> {
+    fn check_parse_type(&self, keys: &mut dyn Iterator<Item = &[u8]>) -> io::Result<()> {
         let (mut has_parse_type, mut other) = (false, None);
         for key in keys {
             let (prefix, local) = split(key);
