@@ -42,6 +42,8 @@ pub struct App {
     pub(crate) backups: Option<Arc<Backups>>,
     /// Permits for dumps of the data.
     pub(crate) dumps: Arc<Semaphore>,
+    /// Held while it is found out whether there is room for changes.
+    pub(crate) room_checks: Arc<Semaphore>,
     /// Where requests need a token, what verifies it.
     pub(crate) verifier: Option<Arc<Verifier>>,
     bound: ArcSwapOption<Bound>,
@@ -168,6 +170,7 @@ impl App {
             provider: None,
             backups: None,
             dumps: Arc::new(Semaphore::new(MAX_DUMPS)),
+            room_checks: Arc::new(Semaphore::new(1)),
             bound: ArcSwapOption::empty(),
             changes: Mutex::default(),
             draining: AtomicBool::new(false),

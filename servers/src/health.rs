@@ -69,9 +69,9 @@ async fn check_schema(app: &App) -> HealthRecord {
         Some(bound) => (Status::Ok, format!("schema `{}` is bound", bound.id)),
         None => (Status::Error, "no schema is bound".to_owned()),
     };
-    match app.schemas.missing().await {
-        Ok(missing) if missing.is_empty() => SCHEMA.record(status, message),
-        Ok(missing) => {
+    match tokio::time::timeout(CHECK_TIME, app.schemas.missing()).await {
+        Ok(Ok(missing)) if missing.is_empty() => SCHEMA.record(status, message),
+        Ok(Ok(missing)) => {
             let missing = missing.join(", ");
             tracing::warn!(missing, "files of stored schemas are missing");
             let message = format!(
@@ -79,11 +79,13 @@ async fn check_schema(app: &App) -> HealthRecord {
             );
             SCHEMA.record(status.max(Status::Warning), message)
         }
-        Err(error) => {
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "the files of stored schemas cannot be looked for"
-            );
+        failed => {
+            if let Ok(Err(error)) = &failed {
+                tracing::warn!(
+                    error = error as &dyn std::error::Error,
+                    "the files of stored schemas cannot be looked for"
+                );
+            }
             let message = format!("{message}; the schema store does not respond");
             SCHEMA.record(status.max(Status::Warning), message)
         }
@@ -134,12 +136,29 @@ async fn check_query(app: &App) -> HealthRecord {
     }
 }
 
+/// What health says where mutations are refused for want of room. Queries are answered, so the service is good to go.
+const NO_ROOM: &str = "there is no room on the disk of the store: mutations are refused with STORE_FULL, and queries are answered";
+
+/// Returns what a check says that keeps a service from answering.
+pub(crate) fn obstacle(record: HealthRecord) -> Option<String> {
+    let mut checks = record.health_checks.into_iter();
+    let failing = checks.find(|check| check.status == Status::Error && check.message != NO_ROOM);
+    failing.map(|check| check.message)
+}
+
 /// Returns what is wrong where a store has no room for changes. It looks whenever it is asked.
 async fn lacks_room(app: &App) -> Option<&'static str> {
-    let store = Arc::clone(&app.store);
-    let check = move || store.writer().map_or(Ok(()), WriteStore::check_room);
-    let checked = tokio::time::timeout(CHECK_TIME, tokio::task::spawn_blocking(check)).await;
-    let error = match checked {
+    let (store, turn) = (Arc::clone(&app.store), Arc::clone(&app.room_checks));
+    let check = async {
+        // A disk that hangs takes one thread, however often it is looked at.
+        let turn = turn.acquire_owned().await;
+        let check = move || {
+            let _turn = turn;
+            store.writer().map_or(Ok(()), WriteStore::check_room)
+        };
+        tokio::task::spawn_blocking(check).await
+    };
+    let error = match tokio::time::timeout(CHECK_TIME, check).await {
         Ok(Ok(Ok(()))) => return None,
         Ok(Ok(Err(error))) => error,
         Ok(Err(_)) | Err(_) => {
@@ -151,9 +170,7 @@ async fn lacks_room(app: &App) -> Option<&'static str> {
         "the store cannot write"
     );
     Some(match error {
-        StoreError::DiskFull(_) => {
-            "there is no room on the disk of the store: mutations are refused with STORE_FULL, and queries are answered"
-        }
+        StoreError::DiskFull(_) => NO_ROOM,
         _ => "the store cannot write",
     })
 }

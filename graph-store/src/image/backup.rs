@@ -25,29 +25,14 @@ pub(super) struct Moment<'m> {
 impl Moment<'_> {
     /// Writes a folder that is there as a whole or not at all.
     pub(super) fn put(&self, target: &Path, disk: &Disk) -> Result<(), ImageError> {
-        let failed = |error| ImageError::io(target)(error);
         check_folder_name(target)?;
         if Folder::exists(target)? {
             let folder = target.to_owned();
             return Err(ImageError::HoldsData { folder });
         }
-        let beside = unfinished(target);
-        remove_unfinished(&beside)?;
-        let written = || {
-            private_files::create_folder(&beside).map_err(failed)?;
-            let lock = FolderLock::for_reading(&beside)?;
-            self.write(&beside, disk)?;
-            // Some systems move no folder of which a file is open.
-            drop(lock);
-            fs::rename(&beside, target).map_err(failed)?;
-            synced_folder(target).map_err(failed)
-        };
-        let written = written();
-        if written.is_err() {
-            // It is a copy, and not a whole one.
-            let _ = fs::remove_dir_all(&beside);
-        }
-        written
+        let written = UnfinishedFolder::begin(target)?;
+        self.write(written.path(), disk)?;
+        written.finish()
     }
 
     /// Writes to a folder that is there and holds no data.
@@ -73,6 +58,69 @@ impl Moment<'_> {
         put_log(folder, |path| {
             Log::create(path, state, change, self.records)
         })
+    }
+}
+
+/// A folder that is written beside its place, by one process at a time. Unless it is finished, it is removed when this
+/// is dropped.
+#[derive(Debug)]
+pub struct UnfinishedFolder {
+    target: PathBuf,
+    beside: PathBuf,
+    /// Keeps others from the folder; absent once it is in its place.
+    lock: Option<FolderLock>,
+}
+
+impl UnfinishedFolder {
+    /// Begins a folder, after removing what an attempt has left that was killed.
+    ///
+    /// # Errors
+    ///
+    /// When another process writes it, or it cannot be made.
+    pub fn begin(target: &Path) -> Result<Self, ImageError> {
+        let beside = unfinished(target);
+        remove_unfinished(&beside)?;
+        private_files::create_folder(&beside).map_err(ImageError::io(&beside))?;
+        let lock = FolderLock::for_writing(&beside)?;
+        Ok(UnfinishedFolder {
+            target: target.to_owned(),
+            beside,
+            lock: Some(lock),
+        })
+    }
+
+    /// Returns where the folder is written.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.beside
+    }
+
+    /// Puts the folder in its place.
+    ///
+    /// # Errors
+    ///
+    /// When something else is there, or the folder cannot be moved.
+    pub fn finish(mut self) -> Result<(), ImageError> {
+        let failed = |error| ImageError::io(&self.target)(error);
+        let lock = self.lock.take();
+        // Windows moves no folder of which a file is open.
+        let lock = lock.filter(|_| !cfg!(windows));
+        let moved = fs::rename(&self.beside, &self.target);
+        drop(lock);
+        if moved.is_err() {
+            let _ = remove_unfinished(&self.beside);
+        }
+        moved.map_err(failed)?;
+        synced_folder(&self.target).map_err(failed)
+    }
+}
+
+impl Drop for UnfinishedFolder {
+    fn drop(&mut self) {
+        if self.lock.take().is_some() {
+            // It is not whole. Whoever has locked it meanwhile keeps it.
+            let _ = remove_unfinished(&self.beside);
+        }
     }
 }
 

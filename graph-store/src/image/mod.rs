@@ -67,7 +67,7 @@ mod writer;
 use std::path::Path;
 use std::{io, panic, thread};
 
-pub use backup::{remove_unfinished, unfinished};
+pub use backup::{UnfinishedFolder, remove_unfinished, unfinished};
 pub use build::ImageBuilder;
 use bytes::{Bytes, BytesWriter};
 use columns::Property;

@@ -65,7 +65,8 @@ impl OxigraphStore {
 
     /// Opens a store on disk, and creates it if the folder does not contain one yet.
     ///
-    /// Only one process at a time can open it. A folder that is made here is for its owner only.
+    /// Only one process at a time can open it. A folder that is made here is for its owner only, and so is
+    /// one that has a store already.
     ///
     /// # Errors
     /// When the folder cannot be read or written, holds something else, or is in use.
@@ -73,9 +74,16 @@ impl OxigraphStore {
     pub fn open(folder: impl AsRef<std::path::Path>) -> Result<Self, StorageError> {
         let records = Records::InGraph(Mutex::default());
         // What cannot be made here cannot be opened either, and that says why.
-        let _ = crate::private_files::create_folder(folder.as_ref());
+        let folder = folder.as_ref();
+        let _ = crate::private_files::create_folder(folder);
+        // Every database of RocksDB has this file. Others may use a folder without it too.
+        let has_store = folder.join("CURRENT").is_file();
+        let store = Store::open(folder)?;
+        if has_store && let Err(error) = crate::private_files::narrow(folder) {
+            tracing::warn!(%error, folder = %folder.display(), "others may read the store");
+        }
         Ok(OxigraphStore {
-            shared: Arc::new(Shared::new(Store::open(folder)?, ON_DISK, records)),
+            shared: Arc::new(Shared::new(store, ON_DISK, records)),
         })
     }
 
@@ -200,5 +208,26 @@ impl LocalStore for OxigraphStore {
 
     fn short_work(&self) -> Option<u64> {
         Some(1_024)
+    }
+}
+
+#[cfg(all(test, unix, feature = "rocksdb"))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_with_a_store_is_taken_from_others_when_it_is_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        fs::create_dir(&path).unwrap();
+        fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        for wanted in [0o755, 0o700] {
+            drop(OxigraphStore::open(&path).unwrap());
+            let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode, wanted);
+        }
     }
 }

@@ -4,6 +4,8 @@
 //! that a condition is neither says nothing. The two are mirror images: each kind of condition has an arm in both.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 use oxrdf::NamedNode;
 use regex::RegexBuilder;
@@ -12,6 +14,7 @@ use super::condition::{
     Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, TermCondition, TypeTest,
     ValueCondition, ValueTest,
 };
+use super::regex::Regex;
 use super::universal::Texts;
 
 /// Most types of which each is looked at by its own.
@@ -20,17 +23,20 @@ const MAX_TYPES: usize = 100;
 /// Maximum memory of a regular expression that a type is compared with, in bytes.
 const REGEX_SIZE: usize = 1 << 20;
 
+/// Most regular expressions that types are compared with: building one may take a millisecond.
+const MAX_REGEXES: usize = 16;
+
 impl NodeCondition {
     /// Returns whether every object satisfies the condition, as far as its form shows.
     #[must_use]
     pub fn is_true(&self) -> bool {
-        self.holds(&Known::default())
+        self.holds(&Known::nothing(&Regexes::default()))
     }
 
     /// Returns whether no object satisfies the condition, as far as its form shows.
     #[must_use]
     pub fn is_false(&self) -> bool {
-        self.fails(&Known::default())
+        self.fails(&Known::nothing(&Regexes::default()))
     }
 
     /// Returns whether every object that satisfies all of `facts` satisfies the condition, as far as its form
@@ -41,7 +47,12 @@ impl NodeCondition {
             Some(test) => test.each().collect(),
             None => Vec::new(),
         };
-        let known = |types| Known { facts, types };
+        let regexes = &Regexes::default();
+        let known = |types| Known {
+            facts,
+            types,
+            regexes,
+        };
         // Types may each have a reason of their own.
         let of_each = || types.chunks(1).all(|one| self.holds(&known(one)));
         self.holds(&known(&types)) || ((2..=MAX_TYPES).contains(&types.len()) && of_each())
@@ -72,7 +83,7 @@ impl NodeCondition {
                 } => known.all_types(|(property, ty)| {
                     !step.inverse
                         && *property == step.predicate
-                        && condition.decide(ty) == Some(true)
+                        && condition.decide(ty, known.regexes) == Some(true)
                 }),
                 NodeCondition::Values {
                     quantifier: Quantifier::Every,
@@ -102,7 +113,9 @@ impl NodeCondition {
                 quantifier: Quantifier::Every,
                 condition,
             } => known.all_types(|(property, ty)| {
-                !step.inverse && *property == step.predicate && condition.decide(ty) == Some(false)
+                !step.inverse
+                    && *property == step.predicate
+                    && condition.decide(ty, known.regexes) == Some(false)
             }),
         }
     }
@@ -112,15 +125,25 @@ impl NodeCondition {
 type OneType<'k> = (&'k NamedNode, &'k NamedNode);
 
 /// What is known of the objects that a condition is applied to.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Known<'k> {
     /// Conditions that hold.
     facts: &'k [NodeCondition],
     /// Types of which each object has at least one; none if nothing is known.
     types: &'k [OneType<'k>],
+    /// What types are compared with.
+    regexes: &'k Regexes,
 }
 
-impl Known<'_> {
+impl<'k> Known<'k> {
+    fn nothing(regexes: &'k Regexes) -> Self {
+        Known {
+            facts: &[],
+            types: &[],
+            regexes,
+        }
+    }
+
     /// Returns whether types are known, and all are as is asked.
     fn all_types(&self, is_meant: impl Fn(OneType<'_>) -> bool) -> bool {
         !self.types.is_empty() && self.types.iter().all(|ty| is_meant(*ty))
@@ -155,9 +178,9 @@ impl ValueCondition {
     }
 
     /// Returns whether an IRI satisfies the condition; `None` where that depends on data.
-    fn decide(&self, iri: &NamedNode) -> Option<bool> {
+    fn decide(&self, iri: &NamedNode, regexes: &Regexes) -> Option<bool> {
         match self {
-            ValueCondition::Term(condition) => condition.decide(iri),
+            ValueCondition::Term(condition) => condition.decide(iri, regexes),
             ValueCondition::Node(condition) if condition.is_true() => Some(true),
             ValueCondition::Node(condition) if condition.is_false() => Some(false),
             ValueCondition::Node(_) => None,
@@ -199,20 +222,22 @@ impl TermCondition {
     }
 
     /// Returns whether an IRI satisfies the condition; `None` if that is not found out here.
-    fn decide(&self, iri: &NamedNode) -> Option<bool> {
+    fn decide(&self, iri: &NamedNode, regexes: &Regexes) -> Option<bool> {
         let each = |parts: &[TermCondition], decisive: bool| {
-            let decided = parts.iter().map(|part| part.decide(iri));
-            let decided: Vec<Option<bool>> = decided.collect();
-            if decided.contains(&Some(decisive)) {
-                return Some(decisive);
+            let mut is_known = true;
+            for part in parts {
+                match part.decide(iri, regexes) {
+                    Some(decided) if decided == decisive => return Some(decisive),
+                    decided => is_known &= decided.is_some(),
+                }
             }
-            (!decided.contains(&None)).then_some(!decisive)
+            is_known.then_some(!decisive)
         };
         match self {
             TermCondition::All(parts) => each(parts, false),
             TermCondition::Any(parts) => each(parts, true),
-            TermCondition::Not(inner) => inner.decide(iri).map(|holds| !holds),
-            TermCondition::Value(test) => test.decide(iri),
+            TermCondition::Not(inner) => inner.decide(iri, regexes).map(|holds| !holds),
+            TermCondition::Value(test) => test.decide(iri, regexes),
             TermCondition::Datatype(_) | TermCondition::Lang { .. } => Some(false),
         }
     }
@@ -251,7 +276,7 @@ impl ValueTest {
     }
 
     /// Returns whether an IRI passes the test; `None` if that is not found out here.
-    fn decide(&self, iri: &NamedNode) -> Option<bool> {
+    fn decide(&self, iri: &NamedNode, regexes: &Regexes) -> Option<bool> {
         let is = |constant: &Constant| match constant {
             Constant::Iri(other) => other == iri,
             Constant::Literal(literal) => literal.value() == iri.as_str(),
@@ -264,15 +289,34 @@ impl ValueTest {
             (Domain::Iri, Operator::In(constants)) => Some(constants.iter().any(is)),
             (Domain::Iri, Operator::NotIn(constants)) => Some(!constants.iter().any(is)),
             (Domain::Iri, Operator::Matches(regex, negated)) => {
-                let built = RegexBuilder::new(&regex.pattern)
-                    .case_insensitive(regex.case_insensitive)
-                    .size_limit(REGEX_SIZE)
-                    .build();
-                Some(built.ok()?.is_match(iri.as_str()) != *negated)
+                Some(regexes.matches(regex, iri.as_str())? != *negated)
             }
             // An IRI is outside of the domain.
             _ => Some(false),
         }
+    }
+}
+
+/// Regular expressions that were built, each once.
+#[derive(Default)]
+struct Regexes(RefCell<HashMap<Regex, Option<regex::Regex>>>);
+
+impl Regexes {
+    /// Returns whether a text matches; `None` where the expression is too large, or one too many.
+    fn matches(&self, regex: &Regex, text: &str) -> Option<bool> {
+        let mut built = self.0.borrow_mut();
+        if !built.contains_key(regex) {
+            if built.len() >= MAX_REGEXES {
+                return None;
+            }
+            let new = RegexBuilder::new(&regex.pattern)
+                .case_insensitive(regex.case_insensitive)
+                .size_limit(REGEX_SIZE)
+                .build();
+            built.insert(regex.clone(), new.ok());
+        }
+        let found = built.get(regex)?.as_ref()?;
+        Some(found.is_match(text))
     }
 }
 
@@ -427,25 +471,29 @@ impl<'c, C: Logic> Parts<'c, C> {
         match condition.form() {
             Form::Not(inner) => self.add(inner, !is_positive),
             Form::Joined(_, [single]) => self.add(single, is_positive),
-            // By De Morgan's laws, a negation turns one junction into the other.
-            Form::Joined(junction, parts)
-                if self.junction
-                    == if is_positive {
-                        junction
-                    } else {
-                        junction.other()
-                    } =>
-            {
-                parts.iter().for_each(|part| self.add(part, is_positive));
-            }
-            Form::Joined(..) | Form::Atom => {
-                let (atom, is_same) = condition.atom();
-                if is_positive == is_same {
-                    self.positive.push(atom);
+            Form::Joined(junction, parts) => {
+                // Its opposite may be there as a whole.
+                self.note(condition, is_positive);
+                // By De Morgan's laws, a negation turns one junction into the other.
+                let as_is = if is_positive {
+                    junction
                 } else {
-                    self.negative.push(atom);
+                    junction.other()
+                };
+                if self.junction == as_is {
+                    parts.iter().for_each(|part| self.add(part, is_positive));
                 }
             }
+            Form::Atom => self.note(condition, is_positive),
+        }
+    }
+
+    fn note(&mut self, condition: &'c C, is_positive: bool) {
+        let (atom, is_same) = condition.atom();
+        if is_positive == is_same {
+            self.positive.push(atom);
+        } else {
+            self.negative.push(atom);
         }
     }
 }

@@ -5,6 +5,9 @@ use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 use super::regex::Regex;
 
+/// Characters of the shortest IRI, which is a scheme and a colon.
+const MIN_IRI: usize = 2;
+
 /// Texts that a regular expression may all match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Texts {
@@ -50,19 +53,42 @@ fn is_sequence_found(parts: &[Hir], texts: Texts) -> bool {
         [rest @ .., last] if is(last, Look::End) => (true, rest),
         _ => (false, parts),
     };
-    // What matches the empty text can be passed over.
-    let mut others = parts.iter().filter(|part| !is_everywhere(part));
-    let other = others.next();
-    if others.next().is_some() {
+    let others = || parts.iter().filter(|part| !is_everywhere(part));
+    match texts {
+        // What matches the empty text can be passed over.
+        Texts::Any if !(starts && ends) => others().next().is_none(),
+        Texts::Any => others().next().is_none() && parts.iter().any(|part| takes_all(part, texts)),
+        Texts::Iris => in_iris(parts, starts, ends),
+    }
+}
+
+/// Returns whether each IRI contains a sequence. An IRI begins with one character or more and a colon; there may be
+/// nothing behind it.
+fn in_iris(parts: &[Hir], starts: bool, ends: bool) -> bool {
+    let colon = parts.iter().position(is_colon);
+    let (before, behind) = match colon {
+        Some(at) => (&parts[..at], &parts[at + 1..]),
+        None => (parts, &[][..]),
+    };
+    let needed = |parts: &[Hir]| {
+        let needed = parts.iter().filter(|part| !is_everywhere(part));
+        let fits = needed.clone().all(is_any_character);
+        fits.then(|| needed.count())
+    };
+    let (Some(before_it), Some(behind_it)) = (needed(before), needed(behind)) else {
         return false;
+    };
+    // One part takes all that the others leave.
+    let reaches = |parts: &[Hir]| parts.iter().any(|part| takes_all(part, Texts::Iris));
+    match colon {
+        Some(_) => {
+            before_it <= 1
+                && behind_it == 0
+                && (!starts || reaches(before))
+                && (!ends || reaches(behind))
+        }
+        None => before_it <= MIN_IRI && (!(starts && ends) || reaches(before)),
     }
-    if starts && ends {
-        return match other {
-            Some(other) => takes_all(other, texts),
-            None => parts.iter().any(|part| takes_all(part, texts)),
-        };
-    }
-    other.is_none_or(|other| texts == Texts::Iris && is_any_character(other))
 }
 
 /// Returns whether the empty text matches, wherever it is.
@@ -73,7 +99,15 @@ fn is_everywhere(hir: &Hir) -> bool {
 
 /// Returns whether each IRI contains a match: a character of any kind, or the colon behind the scheme.
 fn is_in_iris(hir: &Hir) -> bool {
-    is_any_character(hir) || matches!(hir.kind(), HirKind::Literal(of) if *of.0 == *b":")
+    is_any_character(hir) || is_colon(hir)
+}
+
+fn is_colon(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Literal(of) => *of.0 == *b":",
+        HirKind::Capture(group) => is_colon(&group.sub),
+        _ => false,
+    }
 }
 
 /// Returns whether each character of an IRI matches.
@@ -137,7 +171,25 @@ mod tests {
     #[test]
     fn what_any_character_satisfies_matches_every_iri() {
         for pattern in [
-            ".", ".+", "^.", "^.*$", "^.+$", "(.)$", "a*.b*", r"\S", ":", "^(.*)$",
+            ".",
+            ".+",
+            "^.",
+            "^.*$",
+            "^.+$",
+            "(.)$",
+            "a*.b*",
+            r"\S",
+            ":",
+            "^(.*)$",
+            "..",
+            "^..",
+            "^.+.$",
+            ".*:.*",
+            "^.*:",
+            "^.+:.*$",
+            ".:",
+            "^.*(:).*$",
+            "^.+:",
         ] {
             assert!(matches_every(pattern, Texts::Iris), "{pattern}");
             assert!(!matches_every(pattern, Texts::Any), "{pattern}");
@@ -147,7 +199,8 @@ mod tests {
     #[test]
     fn what_some_texts_lack_does_not() {
         for pattern in [
-            "a", "^$", "^a*$", "^h", "..", "^.$", ".a", r"\d", "[^a]", "^.?$",
+            "a", "^$", "^a*$", "^h", "...", ":.", "^.$", ".a", r"\d", "[^a]", "^.?$", "^:", ":$",
+            "^.:", "..:", "::", "^..$",
         ] {
             assert!(!matches_every(pattern, Texts::Any), "{pattern}");
             assert!(!matches_every(pattern, Texts::Iris), "{pattern}");

@@ -212,6 +212,9 @@ fn a_condition_that_is_called_true_or_false_is_so_for_every_object() {
             (is_false, is_true),
             "{condition:?}"
         );
+        let either = NodeCondition::Any(vec![condition.clone(), negation.clone()]);
+        let both = NodeCondition::All(vec![negation, condition.clone()]);
+        assert!(either.is_true() && both.is_false(), "{condition:?}");
         for fact in [&all, &some] {
             let is_given = condition.is_true_given(std::slice::from_ref(fact));
             given += u32::from(is_given && !is_true);

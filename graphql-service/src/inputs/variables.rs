@@ -45,8 +45,8 @@ pub(crate) fn wrong_variables(
         match given.get(variable.name.as_str()) {
             Some(value) => check.value(&variable.ty, value, &mut path),
             None if variable.ty.is_non_null() && variable.default_value.is_none() => {
-                let is_told = check.wrong.len() < MAX_FAULTS;
-                let hint = is_told.then(|| nearest(&variable.name, sent.iter().copied()));
+                let hint =
+                    (!check.is_full()).then(|| nearest(&variable.name, sent.iter().copied()));
                 let hint = hint.flatten();
                 let hint = hint.map(|name| format!("; did you send it as \"{name}\"?"));
                 let (ty, hint) = (&variable.ty, hint.unwrap_or_default());
@@ -78,14 +78,22 @@ struct Check<'c> {
 
 impl Check<'_> {
     fn report(&mut self, path: &str, reason: String) {
-        if self.wrong.len() < MAX_FAULTS {
+        if !self.is_full() {
             let message = format!("`{path}` {reason}");
             let error = GraphqlError::new(code::VARIABLE_INVALID, message).at(self.place);
             self.wrong.push(error.with("variable", path));
         }
     }
 
+    /// Returns whether no more faults are reported, so that nothing has to be looked up for them.
+    fn is_full(&self) -> bool {
+        self.wrong.len() >= MAX_FAULTS
+    }
+
     fn value(&mut self, ty: &ast::Type, value: &JsonValue, path: &mut String) {
+        if self.is_full() {
+            return;
+        }
         if value.is_null() {
             if ty.is_non_null() {
                 self.report(path, format!("is null, and its type is `{ty}`"));
@@ -144,6 +152,9 @@ impl Check<'_> {
     }
 
     fn unknown(&mut self, input: &InputObjectType, name: &str, path: &str) {
+        if self.is_full() {
+            return;
+        }
         let known = input.fields.keys().map(Name::as_str);
         let meant = self.meant.get(&input.name, name);
         let hint = meant.or_else(|| nearest(name, known));

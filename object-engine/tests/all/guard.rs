@@ -58,6 +58,9 @@ const ALL: &[&str] = &[
     "{id: {RE: \"\"}}",
     "{id: {RE: \".*\"}}",
     "{id: {IRE: \"^.+$\"}}",
+    "{id: {RE: \".*:.*\"}}",
+    "{id: {RE: \"^.+:.*$\"}}",
+    "{id: {RE: \"..\"}}",
     "{id: {NIN: []}}",
     "{id: {NEQ: \"no iri\"}}",
     "{near: {ALL: {}}}",
@@ -69,6 +72,9 @@ const ALL: &[&str] = &[
     "{OR: [{id: {EQ: \"http://e/a\"}}, {id: {NEQ: \"http://e/a\"}}]}",
     "{OR: [{ID: \"http://e/a\"}, {NOT: {ID: \"http://e/a\"}}]}",
     "{NOT: {AND: [{mass: {GT: 1}}, {NOT: {mass: {GT: 1}}}]}}",
+    "{OR: [{mass: {GT: 1}, title: {EQ: \"x\"}}, {NOT: {mass: {GT: 1}, title: {EQ: \"x\"}}}]}",
+    "{OR: [{OR: [{mass: {GT: 1}}, {title: {EQ: \"x\"}}]}, {NOT: {OR: [{mass: {GT: 1}}, {title: {EQ: \"x\"}}]}}]}",
+    "{NOT: {AND: [{mass: {GT: 1}, title: {EQ: \"x\"}}, {NOT: {mass: {GT: 1}, title: {EQ: \"x\"}}}]}}",
 ];
 
 /// Conditions that some planets may not satisfy.

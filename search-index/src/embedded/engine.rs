@@ -149,17 +149,30 @@ impl Place {
         private_files::create_folder(path).map_err(failed)?;
         let lock = private_files::create(&path.join("lock")).map_err(failed)?;
         match lock.try_lock().and_then(|()| locked_folder(path)) {
-            Ok(folder) => Ok(Place {
-                path: path.to_owned(),
-                _lock: lock,
-                _folder: folder,
-            }),
+            Ok(folder) => {
+                narrow(path);
+                Ok(Place {
+                    path: path.to_owned(),
+                    _lock: lock,
+                    _folder: folder,
+                })
+            }
             Err(TryLockError::WouldBlock) => Err(problem(format!(
                 "the folder {} is in use by another engine",
                 path.display()
             ))),
             Err(TryLockError::Error(error)) => Err(failed(error)),
         }
+    }
+}
+
+/// Takes a folder that has indexes from everybody but its owner: earlier versions made it for all to read.
+fn narrow(path: &Path) {
+    if !path.join("catalog.json").is_file() {
+        return;
+    }
+    if let Err(error) = private_files::narrow(path) {
+        tracing::warn!(%error, folder = %path.display(), "others may read the indexes");
     }
 }
 
@@ -436,5 +449,29 @@ impl SearchEngine for EmbeddedEngine {
         let work = snapshot.size();
         let run = move || search::ids(&snapshot, after.as_deref(), size, &Watch::new(live));
         self.read(work, context, run).await
+    }
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_of_an_earlier_version_is_taken_from_others_and_another_is_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (ours, other) = (folder.path().join("ours"), folder.path().join("other"));
+        for path in [&ours, &other] {
+            fs::create_dir(path).expect("made");
+            fs::set_permissions(path, PermissionsExt::from_mode(0o755)).expect("changed");
+        }
+        Catalog::default().write(&ours).expect("written");
+        let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
+        for (path, wanted) in [(&ours, 0o700), (&other, 0o755)] {
+            EmbeddedEngine::open(path).expect("the folder is free");
+            assert_eq!(mode(path), wanted, "{}", path.display());
+        }
     }
 }

@@ -17,6 +17,7 @@ pub(super) struct OwnProvider {
     rules: TokenRules,
     /// The service that is asked for its keys, where no file has them.
     url: Option<String>,
+    knows_super_roles: bool,
 }
 
 impl OwnProvider {
@@ -28,6 +29,8 @@ impl OwnProvider {
         settings: &Settings,
     ) -> Result<Option<Self>, CliError> {
         let provider = &settings.provider;
+        // A service publishes its keys, and not which of its roles are super roles.
+        let knows_super_roles = is_demo || provider.provisioning.is_some();
         let users = match &provider.provisioning {
             Some(_) if is_demo => {
                 let message = "--demo brings users of its own, and `security.provisioning.file` names others: use \
@@ -42,7 +45,13 @@ impl OwnProvider {
         Ok(Some(OwnProvider {
             rules: TokenRules::new(provider, &users),
             url: url.map(str::to_owned),
+            knows_super_roles,
         }))
+    }
+
+    /// Returns whether it is known which of its roles are super roles.
+    pub(super) fn knows_super_roles(&self) -> bool {
+        self.knows_super_roles
     }
 
     /// Returns what the service verifies tokens with.

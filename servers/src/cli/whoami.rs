@@ -51,6 +51,7 @@ impl Whoami {
             .build()
             .map_err(CliError::Start)?;
         let own = OwnProvider::of(self.demo.is_some(), self.url.as_deref(), &settings)?;
+        let knows_super_roles = own.as_ref().is_none_or(OwnProvider::knows_super_roles);
         let verifier = match own {
             Some(own) => runtime.block_on(own.verifier(settings))?,
             None if settings.security.has_keys() => Verifier::of(&settings.security)?,
@@ -64,8 +65,9 @@ impl Whoami {
         let token = self.read_token()?;
         match runtime.block_on(verifier.verify(&token)) {
             Ok(caller) => {
-                print_caller(&caller, console)?;
-                self.print_rights(&caller, console)?;
+                let superuser = Superuser::of(&caller, knows_super_roles);
+                print_caller(&caller, superuser, console)?;
+                self.print_rights(&caller, superuser, console)?;
                 Ok(Exit::Success)
             }
             Err(refusal) => {
@@ -92,7 +94,12 @@ impl Whoami {
         Ok(token.trim().to_owned())
     }
 
-    fn print_rights(&self, caller: &Caller, console: &mut Console<'_>) -> Result<(), CliError> {
+    fn print_rights(
+        &self,
+        caller: &Caller,
+        superuser: Superuser,
+        console: &mut Console<'_>,
+    ) -> Result<(), CliError> {
         let (name, text) = match (&self.demo, &self.schema) {
             (Some(demo), _) => (demo.name.to_owned(), demo.schema_with_roles()),
             (None, Some(path)) => (path.display().to_string(), read_schema(path)?),
@@ -100,10 +107,18 @@ impl Whoami {
         };
         let schema = usable(&name, &text, console)?.soml;
         let rights = Arc::new(Rights::new(&schema));
-        let access = match caller.superuser {
-            true => rights.everything(),
-            false => rights.of(caller.roles.iter().map(String::as_str)),
+        let access = match superuser {
+            Superuser::Yes => rights.everything(),
+            Superuser::No | Superuser::Unknown => {
+                rights.of(caller.roles.iter().map(String::as_str))
+            }
         };
+        if superuser == Superuser::Unknown {
+            writeln!(
+                console.out,
+                "rights: without a super role; a role that is one may do everything"
+            )?;
+        }
         let applying: Vec<&str> = access.roles().collect();
         writeln!(console.out, "roles that apply: {}", listed(&applying))?;
         let parts = [
@@ -124,17 +139,48 @@ impl Whoami {
     }
 }
 
-fn print_caller(caller: &Caller, console: &mut Console<'_>) -> Result<(), CliError> {
+/// Whether a caller may do everything, as far as the settings name the super roles.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Superuser {
+    Yes,
+    No,
+    /// The super roles are not known.
+    Unknown,
+}
+
+impl Superuser {
+    fn of(caller: &Caller, knows_super_roles: bool) -> Self {
+        if caller.superuser {
+            Superuser::Yes
+        } else if knows_super_roles {
+            Superuser::No
+        } else {
+            Superuser::Unknown
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Superuser::Yes => "yes, may everything",
+            Superuser::No => "no",
+            Superuser::Unknown => {
+                "not known: set `security.provisioning.file` as in the service, or name its --demo, \
+                 to tell which roles are super roles"
+            }
+        }
+    }
+}
+
+fn print_caller(
+    caller: &Caller,
+    superuser: Superuser,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
     let name = caller.name.as_deref().unwrap_or("none");
     let roles: Vec<&str> = caller.roles.iter().map(String::as_str).collect();
     writeln!(console.out, "name: {name}")?;
     writeln!(console.out, "roles claimed: {}", listed(&roles))?;
-    let superuser = if caller.superuser {
-        "yes, may everything"
-    } else {
-        "no"
-    };
-    writeln!(console.out, "superuser: {superuser}")?;
+    writeln!(console.out, "superuser: {}", superuser.text())?;
     if let Some(expires) = time_of(&caller.claims, "exp") {
         writeln!(console.out, "expires: {expires}")?;
     }

@@ -178,12 +178,13 @@ fn environment_pair(
         return Ok(());
     }
     let origin = format!("the environment ({key})");
-    // Whatever stands below a name that others use too may be meant for them.
+    // Whatever stands below a name that others use too may be meant for them, unless it is nearly one of ours.
     let is_foreign = !is_ours(key)
         && Property::find(key).is_none()
         && Alias::find(key).is_none()
         && Planned::find(key).is_some_and(Planned::is_family);
     if is_foreign {
+        warnings.extend(warning(key, value));
         return Ok(());
     }
     if assignments.assign(key, value, &origin)? {

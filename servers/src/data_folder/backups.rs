@@ -46,11 +46,12 @@ pub enum BackupError {
 
 impl Backups {
     /// Makes backups of `folder` in the folder `target`. What backups have left there that were killed is
-    /// removed.
+    /// removed. Finished ones that others can read, as earlier versions made them, are narrowed to their owner.
     #[must_use]
     pub fn new(folder: DataFolder, target: Option<PathBuf>) -> Self {
         if let Some(target) = &target {
             remove_left(target);
+            narrow_finished(target);
         }
         Backups {
             folder,
@@ -113,6 +114,25 @@ fn remove_left(folder: &Path) {
     }
 }
 
+/// Takes the backups in a folder from everybody but their owner: earlier versions made them for all to read.
+fn narrow_finished(folder: &Path) {
+    // A folder that cannot be read is reported already.
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    for path in paths.filter(|path| is_finished(path)) {
+        if let Err(error) = private_files::narrow(&path) {
+            tracing::warn!(%error, folder = %path.display(), "others may read a backup");
+        }
+    }
+}
+
+/// Returns whether a folder is a backup that is complete.
+fn is_finished(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let is_folder = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    is_name(name) && is_folder && path.join("changes.redb").is_file()
+}
+
 /// Returns whether a folder has a name that backups have only while they are written.
 fn is_left(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
@@ -168,6 +188,24 @@ mod tests {
         remove_left(folder.path());
         assert!(!running.exists());
         remove_left(&at("none"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn finished_backups_of_earlier_versions_are_taken_from_others() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::TempDir::new().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["monday", "notes"] {
+            fs::create_dir(at(name)).unwrap();
+            fs::set_permissions(at(name), PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        fs::write(at("monday/changes.redb"), "").unwrap();
+        fs::write(at("changes.redb"), "").unwrap();
+        narrow_finished(folder.path());
+        let mode = |name: &str| fs::metadata(at(name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode("monday"), mode("notes")), (0o700, 0o755));
+        narrow_finished(&at("none"));
     }
 
     #[test]

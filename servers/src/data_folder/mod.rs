@@ -10,24 +10,21 @@ mod error;
 mod permissions;
 mod restore;
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 pub use backups::{BackupError, Backups};
 pub use error::{FolderError, image_code, schemas_code};
 use graph_store::image::{
-    FolderLock, FolderOptions, ImageBuilder, ImageStore, Sync, check_folder_name,
-    remove_unfinished, unfinished,
+    FolderOptions, ImageBuilder, ImageStore, Sync, UnfinishedFolder, check_folder_name,
 };
-use graph_store::private_files;
 use oxigraph::model::Quad;
 use restore::LEFT_ALONE;
 pub use restore::restore;
 
 use crate::config::{StoreSettings, SyncWhen};
 use crate::load::{LoadError, LoadTarget, Sink};
-use crate::schema_store::{FolderSchemaStore, sync_parent};
+use crate::schema_store::FolderSchemaStore;
 
 /// The folder of the schemas.
 const SCHEMAS: &str = "schemas";
@@ -99,26 +96,10 @@ impl DataFolder {
                 path: target.to_owned(),
             });
         }
-        let beside = unfinished(target);
-        remove_unfinished(&beside)?;
-        let made = self.copy_to(&beside).and_then(|()| {
-            fs::rename(&beside, target).map_err(FolderError::io(target))?;
-            sync_parent(target).map_err(FolderError::io(target))
-        });
-        if made.is_err() {
-            // It is a copy, and not a whole one.
-            let _ = fs::remove_dir_all(&beside);
-        }
-        made
-    }
-
-    /// Copies data and schemas to a new folder, which others leave alone meanwhile.
-    fn copy_to(&self, target: &Path) -> Result<(), FolderError> {
-        private_files::create_folder(target).map_err(FolderError::io(target))?;
-        let _lock = FolderLock::for_reading(target)?;
-        self.image.backup_into(target)?;
-        self.schemas.copy_to(&target.join(SCHEMAS))?;
-        Ok(())
+        let written = UnfinishedFolder::begin(target)?;
+        self.image.backup_into(written.path())?;
+        self.schemas.copy_to(&written.path().join(SCHEMAS))?;
+        Ok(written.finish()?)
     }
 }
 

@@ -64,8 +64,8 @@ pub fn restore(
             .map_err(FolderError::io(folder))
         });
     if restored.is_err() {
-        // It is a copy of the backup, which stays.
-        let _ = fs::remove_dir_all(&stage);
+        // It is a copy of the backup, which stays. Another restore may have begun there meanwhile.
+        let _ = remove_unfinished(&stage);
     }
     restored?;
     DataFolder::open(folder, settings)
@@ -97,7 +97,7 @@ fn is_empty(folder: &Path) -> Result<bool, FolderError> {
 fn copy_locked(from: &Path, to: &Path) -> Result<(), FolderError> {
     let _source = FolderLock::for_reading(from)?;
     private_files::create_folder(to).map_err(FolderError::io(to))?;
-    let _target = FolderLock::for_reading(to)?;
+    let _target = FolderLock::for_writing(to)?;
     copy(from, to)
 }
 

@@ -7,7 +7,7 @@ use graphql_service::Service;
 
 use crate::app::App;
 use crate::health;
-use crate::health_record::{HealthRecord, Status};
+use crate::health_record::HealthRecord;
 use crate::search::{self, SearchApp};
 
 /// A service of this process that is a subgraph.
@@ -38,7 +38,7 @@ impl LocalSubgraph for App {
         if self.bound().is_none() {
             return Some("no schema is bound".to_owned());
         }
-        failing(health::health(self, true).await)
+        health::obstacle(health::health(self, true).await)
     }
 }
 
@@ -60,11 +60,4 @@ impl LocalSubgraph for SearchApp {
         let found = search::health(self, true).await;
         (!found.engine_answers).then(|| "the search engine does not answer".to_owned())
     }
-}
-
-/// Returns what the first check says that has failed.
-fn failing(record: HealthRecord) -> Option<String> {
-    let mut checks = record.health_checks.into_iter();
-    let check = checks.find(|check| check.status == Status::Error)?;
-    Some(check.message)
 }

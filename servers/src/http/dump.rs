@@ -188,7 +188,8 @@ impl Dump {
             let made = self.send_all().await;
             if let Err(error) = &made {
                 let error = error as &dyn std::error::Error;
-                tracing::warn!(error, id = %self.context.request_id, "a dump breaks off");
+                let request_id = self.context.request_id.as_str();
+                tracing::warn!(error, request_id, "a dump breaks off");
             }
             // A client that is gone needs no end.
             let _ = self.pieces.send(made.map(|()| Piece::End)).await;

@@ -12,7 +12,7 @@ use crate::app::{App, Bound};
 use crate::config::Settings;
 use crate::example_queries::Example;
 use crate::health;
-use crate::health_record::{Advice, CHECKS, Check, HealthRecord, SEARCH_CHECKS, Status};
+use crate::health_record::{Advice, CHECKS, Check, HealthRecord, SEARCH_CHECKS};
 use crate::loading::LoadState;
 use crate::resources::Resources;
 use crate::schema_rights::Manager;
@@ -106,9 +106,7 @@ impl Host for App {
             return Some(no_schema());
         }
         let record = health::health(self, true).await;
-        let mut checks = record.health_checks.into_iter();
-        let failing = checks.find(|check| check.status == Status::Error)?;
-        Some((engine::STORE_UNAVAILABLE, failing.message))
+        Some((engine::STORE_UNAVAILABLE, health::obstacle(record)?))
     }
 
     async fn manager(&self, caller: Option<&Caller>) -> Result<Manager, SchemaStoreError> {

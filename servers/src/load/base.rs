@@ -29,6 +29,12 @@ impl Base {
         Base::new(&self.resolve(reference)?)
     }
 
+    /// Returns the bytes that are kept of it.
+    pub(super) fn size(&self) -> usize {
+        let plain = self.plain.as_ref();
+        self.iri.as_str().len() + plain.map_or(0, |plain| plain.as_str().len())
+    }
+
     pub(super) fn as_str(&self) -> &str {
         self.iri.as_str()
     }
@@ -75,24 +81,25 @@ fn without_dots(iri: &Iri<String>) -> Option<String> {
     if !directory.split('/').any(is_dot) {
         return None;
     }
-    let mut kept: Vec<&str> = Vec::new();
-    for segment in directory.split('/').skip(1) {
+    let mut plain = String::new();
+    // A path that does not begin with a slash does not do so behind its first dot segments either.
+    let mut has_begun = false;
+    for segment in directory.split('/') {
         match segment {
             "." => {}
-            ".." => {
-                kept.pop();
+            ".." => plain.truncate(plain.rfind('/').unwrap_or(0)),
+            segment => {
+                if has_begun {
+                    plain.push('/');
+                }
+                plain.push_str(segment);
+                has_begun = true;
             }
-            segment => kept.push(segment),
         }
-    }
-    let mut plain = String::new();
-    for segment in kept {
-        plain.push('/');
-        plain.push_str(segment);
     }
     // The path is a part of the IRI, behind the scheme and the authority.
     let start = iri.scheme().len() + 1 + iri.authority().map_or(0, |authority| authority.len() + 2);
-    let end = start + directory.len();
+    let end = start + directory.len() + usize::from(!has_begun);
     Some(format!("{}{plain}{}", iri.get(..start)?, iri.get(end..)?))
 }
 
@@ -117,6 +124,10 @@ mod tests {
             ("http://a/bb/ccc/./d;p?q", "?y", "http://a/bb/ccc/./d;p?y"),
             ("http://a/bb/ccc/./d;p?q", "#s", "http://a/bb/ccc/./d;p?q#s"),
             ("file:///a/./b", "c", "file:///a/c"),
+            ("tag:e.org,2024:a/./b", "g", "tag:e.org,2024:a/g"),
+            ("tag:e.org,2024:a/c/../b", "./g", "tag:e.org,2024:a/g"),
+            ("tag:./b", "g", "tag:g"),
+            ("tag:a/../b", "g", "tag:/g"),
         ] {
             let base = Base::new(base).unwrap();
             assert_eq!(base.resolve(reference).unwrap(), expected);

@@ -259,6 +259,10 @@ impl<R: BufRead> Statements<R> {
                 self.read_more()?;
                 continue;
             };
+            if self.may_end_before(length, part) {
+                // It is read once more.
+                break;
+            }
             let is_token = !matches!(part, Part::LineEnd | Part::Blank | Part::Comment);
             let before = self.line;
             let is_complete = self.take(length, part)?;
@@ -279,6 +283,25 @@ impl<R: BufRead> Statements<R> {
             self.place.enter(line, begins, tokens > 0);
         }
         Ok(())
+    }
+
+    /// Returns whether the piece is full and may end before the next part: not where that might take
+    /// back the token that it is written to.
+    fn may_end_before(&self, length: usize, part: Part) -> bool {
+        if self.piece.len() < PIECE_BYTES as usize {
+            return false;
+        }
+        let Some(adjacent) = self.adjacent else {
+            return true;
+        };
+        let token = self.raw.get(self.start..self.start + length);
+        let token = token.unwrap_or_default();
+        match token.first() {
+            _ if part != Part::Text => false,
+            Some(b'"' | b'\'') => true,
+            Some(b'@') => adjacent.kind == Written::Tag && self.terms.read(token).0 == Written::Tag,
+            _ => false,
+        }
     }
 
     fn read_more(&mut self) -> io::Result<()> {
@@ -322,6 +345,11 @@ impl<R: BufRead> Statements<R> {
             {
                 self.malformed(from, NO_PUNCTUATION, adjacent);
             }
+            _ if self.is_in_version(part) => {
+                self.version(from);
+                self.statement.ends_with_line |= matches!(part, Part::Unclosed(_));
+                return Ok(self.statement.is_over);
+            }
             Part::Punctuation(byte) => return Ok(self.punctuation(byte, from)),
             Part::Text => {
                 self.text(from, adjacent);
@@ -354,6 +382,9 @@ impl<R: BufRead> Statements<R> {
         let is_left_out = self.declares(Declares::Version) && byte == b'.';
         match self.skipping {
             true => self.leave_out(from),
+            false if is_left_out && self.statement.tokens == 1 => {
+                self.malformed(from, NO_VERSION, None);
+            }
             false if is_left_out => {}
             false => {
                 self.token(from);
@@ -426,6 +457,17 @@ impl<R: BufRead> Statements<R> {
         directive.is_some_and(|directive| directive.declares == what)
     }
 
+    /// Returns whether a token that is no text is a part of a directive that announces a version: any
+    /// but those that end statements.
+    fn is_in_version(&self, part: Part) -> bool {
+        let may_be = match part {
+            Part::Punctuation(byte) => !matches!(byte, b'.' | b'}'),
+            Part::Malformed(_) | Part::Unclosed(_) => true,
+            _ => false,
+        };
+        may_be && self.declares(Declares::Version)
+    }
+
     /// Returns what is wrong where the token and the one before it have no space between them: the
     /// parser would keep the first, which is a part of something else.
     fn cut(&self, from: usize, adjacent: Option<Adjacent>) -> Option<&'static str> {
@@ -472,6 +514,8 @@ impl<R: BufRead> Statements<R> {
         self.start = from;
         self.statement.left_out += b"VERSION".len() as u64;
         self.malformed(from, NO_VERSION, None);
+        // The parser looks one byte ahead.
+        self.piece.push(b' ');
         self.statement.is_over = true;
     }
 
@@ -648,5 +692,72 @@ impl<R: BufRead> Read for Statements<R> {
             .read(buffer)?;
         self.given += n;
         Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::io::BufReader;
+
+    use super::super::stand_ins::StandIns;
+    use super::*;
+
+    /// A statement that goes on with the same text for ever; counts what is read of it.
+    struct Endless {
+        start: &'static [u8],
+        text: &'static [u8],
+        count: Rc<Cell<usize>>,
+    }
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let from = self.count.get();
+            for (at, byte) in (from..).zip(buffer.iter_mut()) {
+                *byte = match self.start.get(at) {
+                    Some(byte) => *byte,
+                    None => self.text[(at - self.start.len()) % self.text.len()],
+                };
+            }
+            self.count.set(from + buffer.len());
+            Ok(buffer.len())
+        }
+    }
+
+    #[test]
+    fn tokens_without_spaces_are_handed_on_before_the_next_ones_are_read() {
+        const BYTES: usize = 1 << 20;
+        const PIECE: usize = PIECE_BYTES as usize;
+        for (text, terse) in [
+            ("\"a\"", false),
+            ("\"a\"", true),
+            ("'a'\"\"\"b\"\"\"", true),
+            ("\"a\"@en", true),
+            ("@en", true),
+            ("_:a\"x\"", true),
+            ("<http://e/o>", true),
+        ] {
+            let count = Rc::new(Cell::new(0));
+            let source = Endless {
+                start: b"<http://e/s> <http://e/p> ",
+                text: text.as_bytes(),
+                count: Rc::clone(&count),
+            };
+            let form = Form {
+                terse,
+                graphs: false,
+            };
+            let terms = Terms::new(Rc::new(StandIns::new()), None);
+            let mut statements = Statements::new(BufReader::new(source), form, terms);
+            let mut given = vec![0; BYTES];
+            statements.read_exact(&mut given).unwrap();
+            assert!(count.get() < BYTES + 4 * PIECE, "{text}: {}", count.get());
+            let lines = given.split(|byte| *byte == b'\n');
+            let longest = lines.map(<[u8]>::len).max().unwrap();
+            assert!(
+                !terse || longest < LINE_BYTES + 4 * PIECE,
+                "{text}: {longest}"
+            );
+        }
     }
 }

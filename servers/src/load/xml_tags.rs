@@ -22,6 +22,17 @@ use super::xml_attributes::{Entities, attributes, escaped, unescaped};
 /// How many attributes a tag may have; the parser compares each with all others (RUSTSEC-2026-0194).
 pub(super) const ATTRIBUTES: usize = 1_024;
 
+/// How many bytes the bases of the elements that are open may have in all; a relative one takes over the
+/// base around it.
+const BASE_BYTES: usize = 16 << 20;
+
+/// Bytes that may be written in place of values, whatever the size of the document: a few bytes may be
+/// resolved against a long base.
+const WRITTEN_BYTES: u64 = 64 << 20;
+
+/// Bytes that may be written in place of values, for each byte of tags.
+const WRITTEN_FACTOR: u64 = 50;
+
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const ITS: &str = "http://www.w3.org/2005/11/its";
 
@@ -53,6 +64,7 @@ struct Element {
     /// Namespaces and bases that were in force around it.
     prefixes: usize,
     bases: usize,
+    base_bytes: usize,
 }
 
 /// Reads tags, and writes them in another form where they need it.
@@ -63,6 +75,11 @@ pub(super) struct XmlTags {
     /// Prefixes of the namespaces that matter here, and prefixes that no longer are of one.
     prefixes: Vec<(Vec<u8>, Namespace)>,
     bases: Vec<Base>,
+    /// Bytes of these bases.
+    base_bytes: usize,
+    /// Bytes of tags so far, and those that were written in place of their values.
+    read: u64,
+    written: u64,
 }
 
 /// What is written in place of parts of a tag, in their order.
@@ -75,6 +92,9 @@ impl XmlTags {
             elements: Vec::new(),
             prefixes: Vec::new(),
             bases: base.into_iter().collect(),
+            base_bytes: 0,
+            read: 0,
+            written: 0,
         }
     }
 
@@ -98,7 +118,9 @@ impl XmlTags {
             content: Content::Literal,
             prefixes: self.prefixes.len(),
             bases: self.bases.len(),
+            base_bytes: self.base_bytes,
         };
+        self.read += tag.len() as u64;
         let (content, literal) = match self.in_literal() {
             true => {
                 out.extend_from_slice(tag);
@@ -118,6 +140,7 @@ impl XmlTags {
         if let Some(element) = self.elements.pop() {
             self.prefixes.truncate(element.prefixes);
             self.bases.truncate(element.bases);
+            self.base_bytes = element.base_bytes;
         }
     }
 
@@ -156,7 +179,10 @@ impl XmlTags {
             };
             match self.edit(known, &written, &attribute)? {
                 Edit::None => {}
-                Edit::Value(other) => tag_edits.push((value, escaped(&other))),
+                Edit::Value(other) => {
+                    self.count_written(&other)?;
+                    tag_edits.push((value, escaped(&other)));
+                }
                 // With its closing quote.
                 Edit::Remove => tag_edits.push((key.start..value.end + 1, String::new())),
                 Edit::Content(inner, other) => {
@@ -282,7 +308,7 @@ impl XmlTags {
         }
         Ok(match known {
             Known::Language => self.language(value),
-            Known::Base => self.base(value),
+            Known::Base => self.base(value)?,
             Known::Iri => self.iri(value),
             Known::ParseType => match value {
                 "Resource" => Edit::Content(Content::Properties, None),
@@ -312,22 +338,40 @@ impl XmlTags {
         }
     }
 
-    fn base(&mut self, reference: &str) -> Edit {
+    fn base(&mut self, reference: &str) -> io::Result<Edit> {
         let base = match self.bases.last() {
             Some(base) => base.join(reference),
             None => Base::new(reference),
         };
         let Ok(base) = base else {
             // So it is malformed for the parser too.
-            return Edit::None;
+            return Ok(Edit::None);
         };
+        self.base_bytes += base.size();
+        if self.base_bytes > BASE_BYTES {
+            let most = thousands(BASE_BYTES as u64);
+            let message =
+                format!("the bases (xml:base) of nested elements have more than {most} bytes");
+            return Err(Refused(message).into());
+        }
         let is_absolute = IriRef::parse(reference).is_ok_and(|iri| iri.is_absolute());
         let edit = match is_absolute {
             true => Edit::None,
             false => Edit::Value(base.as_str().to_owned()),
         };
         self.bases.push(base);
-        edit
+        Ok(edit)
+    }
+
+    /// Refuses a document that becomes far larger by what is written in place of its values.
+    fn count_written(&mut self, other: &str) -> io::Result<()> {
+        self.written += other.len() as u64;
+        if self.written > WRITTEN_BYTES + WRITTEN_FACTOR * self.read {
+            let message = "relative IRIs stand for too much text in relation to the size of the \
+                           document: the base (xml:base) is too long";
+            return Err(Refused(message.to_owned()).into());
+        }
+        Ok(())
     }
 
     fn iri(&self, reference: &str) -> Edit {
@@ -537,6 +581,40 @@ mod tests {
                 assert!(refused.contains("rdf:parseType"), "{refused}");
             }
         }
+    }
+
+    #[test]
+    fn bases_of_nested_elements_are_bounded_together() {
+        let mut reader = XmlTags::new(None, Rc::new(StandIns::new()));
+        let open = |reader: &mut XmlTags, tag: &str| {
+            let opened = reader.open(tag.as_bytes(), false, &Entities::default(), &mut Vec::new());
+            opened.map(drop).map_err(|error| error.to_string())
+        };
+        assert_eq!(open(&mut reader, "<a xml:base='http://e/'>"), Ok(()));
+        // Each takes over the base around it.
+        let tag = format!("<a xml:base='{}/'>", "b".repeat(10_000));
+        let refused = (0..100).find_map(|_| open(&mut reader, &tag).err());
+        let refused = refused.unwrap();
+        assert!(
+            refused.contains("xml:base") && refused.contains("16,777,216"),
+            "{refused}"
+        );
+        // What is closed counts no longer.
+        reader.close();
+        reader.close();
+        assert_eq!(open(&mut reader, &tag), Ok(()));
+    }
+
+    #[test]
+    fn a_long_base_is_written_in_place_of_few_short_references() {
+        let base = format!("<a xml:base='http://e/{}/'>", "b".repeat(1 << 20));
+        let read = |count: usize| {
+            let mut tags = vec![base.as_str()];
+            tags.resize(1 + count, "<b xml:base='c'/>");
+            last(None, &tags).map(drop)
+        };
+        assert_eq!(read(64), Ok(()));
+        assert!(read(200).unwrap_err().contains("xml:base"));
     }
 
     #[test]

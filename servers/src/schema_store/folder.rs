@@ -3,6 +3,10 @@
 //! A file is written beside its place, synced and renamed, so at every moment it holds the old or the new
 //! document as a whole. Its first line, which is a comment of YAML, has the name and the revision of the document and a
 //! checksum. All documents are read and checked when the folder is opened, and answered from memory then.
+//!
+//! The document of the binding also lists what is stored, so that a missing file is noticed. A file is
+//! written before it is listed, and taken off the list before it is removed, so after a crash no file counts as missing
+//! that was removed or never acknowledged.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -14,7 +18,7 @@ use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use graph_store::private_files;
 
-use super::state::{Binding, State};
+use super::state::{Binding, Listed, State};
 use super::{Expected, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema};
 
 /// The beginning of the first line of a file, with the version of the form. This form is read for good: what is written
@@ -38,8 +42,8 @@ pub struct FolderSchemaStore(Arc<Inner>);
 struct Inner {
     folder: PathBuf,
     state: ArcSwap<State>,
-    /// Held by whoever changes something.
-    writing: Mutex<()>,
+    /// The document of the binding as its file has it, where that is known. Held by whoever changes something.
+    writing: Mutex<Option<StoredSchema>>,
     /// The folder cannot be written to: what is changed is gone when the process ends.
     is_read_only: bool,
 }
@@ -48,6 +52,8 @@ struct Inner {
 enum Change {
     Write(PathBuf, StoredSchema),
     Remove(PathBuf),
+    /// Of the binding only.
+    Bind,
 }
 
 impl FolderSchemaStore {
@@ -87,11 +93,12 @@ impl FolderSchemaStore {
             }
         }
         state.rights = read_if_there(&rights_path(&folder))?;
-        state.binding = match read_if_there(&bound_path(&folder))? {
-            Some(kept) if kept.id.is_empty() => Binding::Nothing,
-            Some(kept) => Binding::Schema(kept.id),
-            None => Binding::Unknown,
-        };
+        let bound = read_if_there(&bound_path(&folder))?;
+        if let Some(kept) = &bound {
+            let id = Some(kept.id.as_str()).filter(|id| !id.is_empty());
+            state.binding = Binding::of(id);
+            state.listed = listed(&folder, &kept.text)?;
+        }
         if state.binding == Binding::Unknown && !state.schemas.is_empty() {
             tracing::warn!(
                 file = %bound_path(&folder).display(),
@@ -99,10 +106,11 @@ impl FolderSchemaStore {
                  `PUT /soml/ID/objects`, or name its document with --schema"
             );
         }
+        warn_of_lost(&folder, &state.lost());
         Ok(FolderSchemaStore(Arc::new(Inner {
             folder,
             state: ArcSwap::from_pointee(state),
-            writing: Mutex::default(),
+            writing: Mutex::new(bound),
             is_read_only,
         })))
     }
@@ -124,7 +132,7 @@ impl FolderSchemaStore {
         }
         match state.binding {
             Binding::Unknown => Ok(()),
-            _ => write(&bound_path(folder), &binding(state.binding.id())),
+            _ => write(&bound_path(folder), &bound_document(&state)),
         }
     }
 
@@ -135,7 +143,7 @@ impl FolderSchemaStore {
     ) -> Result<T, SchemaStoreError> {
         let inner = Arc::clone(&self.0);
         let work = move || {
-            let _turn = inner.writing.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut bound = inner.writing.lock().unwrap_or_else(PoisonError::into_inner);
             let mut state = State::clone(&inner.state.load());
             let (result, file) = change(&inner.folder, &mut state)?;
             match inner.is_read_only {
@@ -143,7 +151,7 @@ impl FolderSchemaStore {
                     "the data folder cannot be written to: a change of the schemas or of what is bound is gone \
                      when the process ends"
                 ),
-                false => inner.keep(&mut state, file)?,
+                false => inner.keep(&mut state, &mut bound, file)?,
             }
             inner.state.store(Arc::new(state));
             Ok(result)
@@ -154,25 +162,57 @@ impl FolderSchemaStore {
 }
 
 impl Inner {
-    /// Changes a file. That nothing is bound yet is kept from the first change on, so that it is noticed when
-    /// the file is lost that says what is bound.
-    fn keep(&self, state: &mut State, file: Change) -> Result<(), SchemaStoreError> {
+    /// Changes a file, and the list of those that are stored. That nothing is bound yet is kept from the first change
+    /// on, so that it is noticed when the file is lost that says what is bound.
+    fn keep(
+        &self,
+        state: &mut State,
+        bound: &mut Option<StoredSchema>,
+        file: Change,
+    ) -> Result<(), SchemaStoreError> {
         if state.binding == Binding::Unknown {
-            write(&bound_path(&self.folder), &binding(None))?;
             state.binding = Binding::Nothing;
         }
         match file {
-            Change::Write(path, document) => write(&path, &document),
-            Change::Remove(path) => remove(&path),
+            Change::Write(path, document) if !path.try_exists().map_err(failed(&path))? => {
+                write(&path, &document)?;
+                self.keep_bound(state, bound).inspect_err(|_| {
+                    // It is not acknowledged.
+                    let _ = remove(&path);
+                })
+            }
+            Change::Write(path, document) => {
+                self.keep_bound(state, bound)?;
+                write(&path, &document)
+            }
+            Change::Remove(path) => {
+                self.keep_bound(state, bound)?;
+                remove(&path)
+            }
+            Change::Bind => self.keep_bound(state, bound),
         }
+    }
+
+    /// Writes what is bound and what is stored, unless the file has that already.
+    fn keep_bound(
+        &self,
+        state: &State,
+        bound: &mut Option<StoredSchema>,
+    ) -> Result<(), SchemaStoreError> {
+        let wanted = bound_document(state);
+        // Where writing fails, the file may have the old document or the new one.
+        if bound.take().as_ref() != Some(&wanted) {
+            write(&bound_path(&self.folder), &wanted)?;
+        }
+        *bound = Some(wanted);
+        Ok(())
     }
 
     /// Returns the files that are not there any more.
     fn missing(&self) -> Result<Vec<String>, SchemaStoreError> {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let state = self.state.load();
-        let ids = state.schemas.keys();
-        let mut paths: Vec<_> = ids.map(|id| document_path(&self.folder, id)).collect();
+        let mut paths = paths(&self.folder, &state.all_listed());
         if state.binding != Binding::Unknown {
             paths.push(bound_path(&self.folder));
         }
@@ -264,10 +304,9 @@ impl SchemaStore for FolderSchemaStore {
         if self.0.state.load().binding == wanted {
             return Ok(());
         }
-        self.change(move |folder, state| {
-            let change = Change::Write(bound_path(folder), binding(wanted.id()));
+        self.change(move |_, state| {
             state.binding = wanted;
-            Ok(((), change))
+            Ok(((), Change::Bind))
         })
         .await
     }
@@ -306,12 +345,45 @@ fn bound_path(folder: &Path) -> PathBuf {
     folder.join("bound.yaml")
 }
 
-/// The document of a binding, which has a name and nothing else; none where nothing is bound.
-fn binding(id: Option<&str>) -> StoredSchema {
+/// Returns the places of documents.
+fn paths(folder: &Path, listed: &Listed) -> Vec<PathBuf> {
+    let schemas = listed.schemas.iter();
+    let schemas = schemas.map(|id| document_path(folder, id));
+    let rights = listed.rights.then(|| rights_path(folder));
+    schemas.chain(rights).collect()
+}
+
+/// Returns the document of the binding: its name is that of the bound schema, or empty, and its text lists what is
+/// stored.
+fn bound_document(state: &State) -> StoredSchema {
+    let listed = serde_json::to_string(&state.all_listed());
+    let listed = listed.expect("names and a flag are JSON");
     StoredSchema {
-        id: id.unwrap_or_default().to_owned(),
-        text: "".into(),
+        id: state.binding.id().unwrap_or_default().to_owned(),
+        text: format!("{listed}\n").into(),
         revision: "-".to_owned(),
+    }
+}
+
+/// Reads the text of the document of the binding. Earlier versions wrote an empty one, which lists nothing.
+fn listed(folder: &Path, text: &str) -> Result<Listed, SchemaStoreError> {
+    if text.is_empty() {
+        return Ok(Listed::default());
+    }
+    serde_json::from_str(text).map_err(|_| SchemaStoreError::Damaged {
+        path: bound_path(folder),
+        fault: "its text is not a list of documents",
+    })
+}
+
+fn warn_of_lost(folder: &Path, lost: &Listed) {
+    for path in paths(folder, lost) {
+        tracing::warn!(
+            file = %path.display(),
+            "the file of a stored document is missing, so the document is gone until the file is put back and the folder \
+             is opened again; to go on without the file, store the document again by `/soml` or `/soml-rbac`, or remove \
+             the schema by `DELETE /soml/ID`"
+        );
     }
 }
 
@@ -561,6 +633,115 @@ mod tests {
                 let text = error.to_string();
                 assert!(text.contains(path.to_str().unwrap()), "{text}");
             }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn missing_rights_are_named() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let store = open(folder.path());
+        let any = Expected::default();
+        store.set_rights("rbac: {}".into(), &any).await.unwrap();
+        assert!(store.missing().await.unwrap().is_empty());
+        fs::remove_file(folder.path().join("rights.yaml")).unwrap();
+        assert_eq!(store.missing().await.unwrap(), ["rights.yaml"]);
+        let again = open(folder.path());
+        assert_eq!(again.rights().await.unwrap(), None);
+        assert_eq!(again.missing().await.unwrap(), ["rights.yaml"]);
+        again.set_rights("rbac: {}".into(), &any).await.unwrap();
+        assert!(again.missing().await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_document_missing_at_the_start_is_named_until_it_is_removed_or_stored_again() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let store = open(folder.path());
+        for id in ["films", "books", "Kept"] {
+            store.create(id, "x: 1\n".into()).await.unwrap();
+        }
+        for id in ["films", "books"] {
+            let path = folder.path().join(format!("documents/{id}.yaml"));
+            fs::remove_file(path).unwrap();
+        }
+        let both = ["documents/books.yaml", "documents/films.yaml"];
+        let again = open(folder.path());
+        assert_eq!(again.missing().await.unwrap(), both);
+        assert_eq!(again.list().await.unwrap().len(), 1);
+        again.set_bound(Some("Kept")).await.unwrap();
+        let again = open(folder.path());
+        assert_eq!(again.missing().await.unwrap(), both, "they stay listed");
+        again.create("films", "x: 2\n".into()).await.unwrap();
+        assert_eq!(again.missing().await.unwrap(), both[..1]);
+        let any = Expected::default();
+        again.remove("books", &any).await.unwrap();
+        assert!(matches!(
+            again.remove("books", &any).await,
+            Err(SchemaStoreError::NotFound)
+        ));
+        let again = open(folder.path());
+        assert!(again.missing().await.unwrap().is_empty());
+        assert_eq!(again.list().await.unwrap().len(), 2);
+    }
+
+    #[tokio::test]
+    async fn what_was_removed_or_never_acknowledged_is_not_named_as_missing() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let store = open(folder.path());
+        for id in ["films", "books"] {
+            store.create(id, "x: 1\n".into()).await.unwrap();
+        }
+        let (path, any) = (document_path(folder.path(), "films"), Expected::default());
+        let text = fs::read(&path).unwrap();
+        store.remove("films", &any).await.unwrap();
+        assert!(open(folder.path()).missing().await.unwrap().is_empty());
+        // As a crash leaves it between the list and the document.
+        fs::write(&path, text).unwrap();
+        let again = open(folder.path());
+        assert_eq!(again.list().await.unwrap().len(), 2);
+        // The list cannot be written.
+        let blocked = folder.path().join("bound.partial");
+        fs::create_dir(&blocked).unwrap();
+        again.create("plays", "x: 1\n".into()).await.unwrap_err();
+        again.remove("books", &any).await.unwrap_err();
+        fs::remove_dir(&blocked).unwrap();
+        for store in [again, open(folder.path())] {
+            assert_eq!(store.list().await.unwrap().len(), 2);
+            assert!(store.missing().await.unwrap().is_empty());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_folder_of_an_earlier_version_lists_nothing_until_it_is_changed() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let store = open(folder.path());
+        for id in ["films", "books"] {
+            store.create(id, "x: 1\n".into()).await.unwrap();
+        }
+        let bound = bound_path(folder.path());
+        let earlier = StoredSchema {
+            id: "films".to_owned(),
+            text: "".into(),
+            revision: "-".to_owned(),
+        };
+        write(&bound, &earlier).unwrap();
+        let again = open(folder.path());
+        assert_eq!(again.bound().await.unwrap().as_deref(), Some("films"));
+        assert!(again.missing().await.unwrap().is_empty());
+        let any = Expected::default();
+        again.replace("films", "x: 2\n".into(), &any).await.unwrap();
+        let text = read(&bound).unwrap().text;
+        assert_eq!(
+            &*text,
+            "{\"schemas\":[\"books\",\"films\"],\"rights\":false}\n"
+        );
+        let other = StoredSchema {
+            text: "- films\n".into(),
+            ..earlier
+        };
+        write(&bound, &other).unwrap();
+        match FolderSchemaStore::open(folder.path()) {
+            Err(SchemaStoreError::Damaged { path, .. }) => assert_eq!(path, bound),
             other => panic!("{other:?}"),
         }
     }

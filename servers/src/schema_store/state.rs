@@ -1,8 +1,9 @@
 //! What a store of documents holds, and how it changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{Expected, SchemaEntry, SchemaStoreError, StoredSchema};
@@ -16,6 +17,19 @@ pub(super) struct State {
     pub(super) schemas: BTreeMap<String, StoredSchema>,
     pub(super) rights: Option<StoredSchema>,
     pub(super) binding: Binding,
+    /// What was stored when the store was opened, without what was removed since, as far as that is known. It has
+    /// documents too whose files are lost.
+    pub(super) listed: Listed,
+}
+
+/// Which documents are stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Listed {
+    /// Names of schemas.
+    pub(super) schemas: BTreeSet<String>,
+    /// Whether the rights on them are.
+    pub(super) rights: bool,
 }
 
 /// What is bound.
@@ -79,10 +93,31 @@ impl State {
     }
 
     pub(super) fn remove(&mut self, id: &str, expected: &Expected) -> Result<(), SchemaStoreError> {
-        let current = self.schemas.get(id).ok_or(SchemaStoreError::NotFound)?;
-        expected.compare(&current.revision)?;
+        match self.schemas.get(id) {
+            Some(current) => expected.compare(&current.revision)?,
+            // It is lost, and so is its revision.
+            None if self.listed.schemas.contains(id) && expected.one_of.is_none() => {}
+            None => return Err(SchemaStoreError::NotFound),
+        }
         self.schemas.remove(id);
+        self.listed.schemas.remove(id);
         Ok(())
+    }
+
+    /// Returns which documents are stored, with those that are lost.
+    pub(super) fn all_listed(&self) -> Listed {
+        let mut listed = self.listed.clone();
+        listed.schemas.extend(self.schemas.keys().cloned());
+        listed.rights |= self.rights.is_some();
+        listed
+    }
+
+    /// Returns which documents were stored and are lost.
+    pub(super) fn lost(&self) -> Listed {
+        let mut lost = self.listed.clone();
+        lost.schemas.retain(|id| !self.schemas.contains_key(id));
+        lost.rights &= self.rights.is_none();
+        lost
     }
 
     pub(super) fn set_rights(

@@ -360,6 +360,33 @@ fn a_clear_no_to_protection_starts_with_a_warning() {
 }
 
 #[test]
+fn misspelt_names_below_those_of_elasticsearch_and_spring_are_told() {
+    let pairs = [
+        ("ELASTICSEARCH_ACCESSTIMOUT", "1"),
+        ("SPRING_ELASTICSEARCH_REST_USRENAME", "a"),
+        ("SPRING_INDEXER_REST_PASWORD", "hidden"),
+        ("ELASTICSEARCH_URL", "http://a/"),
+        ("ELASTICSEARCH_SERVICE_HOST", "10.0.0.1"),
+        ("SPRING_ELASTICSEARCH_REST_CONNECTION_TIMEOUT", "1s"),
+        ("LOGGING_LEVEL_ROOT", "debug"),
+    ];
+    let (settings, warnings) = with_environment(&pairs).unwrap();
+    let near = [
+        "elasticsearch.accessTimeout",
+        "spring.elasticsearch.rest.username",
+        "spring.indexer.rest.password",
+    ];
+    let expected: Vec<String> = pairs
+        .iter()
+        .zip(near)
+        .map(|((key, _), near)| {
+            format!("unknown property `{key}` in the environment; did you mean `{near}`?")
+        })
+        .collect();
+    assert_eq!((settings, warnings), (Settings::default(), expected));
+}
+
+#[test]
 fn names_in_the_environment_that_others_use_too_are_left_alone() {
     let others = [
         ("SECURITY_TOKEN", "1"),

@@ -349,6 +349,78 @@ fn an_announced_version_is_read_and_swallows_nothing() {
 }
 
 #[test]
+fn a_version_that_is_not_announced_swallows_no_statement_on_the_next_lines() {
+    for next in [
+        "[] <http://e/p> '1' .",
+        "() <http://e/p> '1' .",
+        "{ <http://e/x> <http://e/p> '1' }",
+        "<http://e/x> <http://e/p> '1' .",
+    ] {
+        let text = format!("VERSION\n\n {next}\n<http://e/a> <http://e/p> '2' .\n");
+        let loaded = loaded("a.trig", &text);
+        let mut objects = objects(&loaded);
+        objects.sort_unstable();
+        assert_eq!(objects, ["\"1\"", "\"2\""], "{next}");
+        assert_eq!(loaded.lines(), [1], "{next}: {:?}", loaded.skipped);
+    }
+    for version in [
+        "VERSION .",
+        "VERSION [",
+        "VERSION &",
+        "VERSION \"1.2",
+        "@version .",
+        "@version [] .",
+        "@version \"1.2 .",
+    ] {
+        let text = format!("{version}\n<http://e/a> <http://e/p> '1' .\n");
+        let loaded = loaded("a.ttl", &text);
+        assert_eq!(objects(&loaded), ["\"1\""], "{version}");
+        assert_eq!(loaded.lines(), [1], "{version}: {:?}", loaded.skipped);
+        assert!(loaded.skipped[0].1.contains("VERSION"), "{version}");
+    }
+}
+
+#[test]
+fn bases_of_nested_elements_are_bounded() {
+    let open = format!(
+        "<rdf:Description xml:base='{}/'><e:p>\n",
+        "b".repeat(10_000)
+    );
+    let text = format!("{RDF}\n{}", open.repeat(100));
+    let options = LoadOptions {
+        base: Some("http://e/".to_owned()),
+        ..LoadOptions::default()
+    };
+    let error = load_with("a.rdf", &text, &options).err().unwrap();
+    let error = error.to_string();
+    assert!(
+        error.contains("a.rdf:") && error.contains("xml:base"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_reference_is_resolved_against_a_base_whose_path_has_no_slash_at_its_beginning() {
+    let loaded = loaded(
+        "a.ttl",
+        "@base <tag:e.org,2024:a/./b> .\n<g> <http://e/p> \"x\" .\n",
+    );
+    let expected = "<tag:e.org,2024:a/g> <http://e/p> \"x\"";
+    assert_eq!(loaded.statements, [expected]);
+}
+
+#[test]
+fn a_json_document_without_a_context_is_told_what_it_lacks() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("a.json");
+    fs::write(&path, "{\"name\": \"x\"}").unwrap();
+    let store = Store::new().unwrap();
+    let mut found = Found::default();
+    load_files(&store, &[path], &LoadOptions::default(), &mut found).unwrap();
+    assert!(found.0[0].message.contains("`@context`"), "{:?}", found.0);
+}
+
+#[test]
 fn what_is_of_rdf_1_2_in_turtle_is_refused_by_name() {
     let text = "@prefix e: <http://e/> .\n<<e:a e:q e:b>> e:p 1 .\ne:a e:p '1' {| e:q 2 |} .\n\
                 e:a e:q <<( e:a e:q e:b )>> .\ne:z e:p '3' .\n";

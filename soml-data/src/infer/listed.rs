@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use graph_store::value::{Numbers, write_scalar};
 use graph_store::{CallContext, Statements, StoreError};
 use oxrdf::vocab::{rdf, rdfs};
-use oxrdf::{NamedNode, NamedOrBlankNode, Term};
+use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term};
+use soml_core::datatype::Scalar;
 
 use super::InferOptions;
 use super::descriptions::Descriptions;
@@ -184,6 +186,8 @@ impl<'h> Lineages<'h> {
 /// A value as far as statistics look at it.
 struct Value<'h> {
     kind: Kind,
+    /// Whether the API shows it: a literal that is malformed is none of its datatype.
+    is_shown: bool,
     classes: Vec<&'h str>,
 }
 
@@ -196,6 +200,7 @@ fn values<'h>(
 ) -> Result<BTreeMap<NamedNode, Vec<Value<'h>>>, StoreError> {
     let value = |term: Term| {
         let mut classes = Vec::new();
+        let mut is_shown = true;
         let kind = match term {
             Term::NamedNode(node) => {
                 let of = typed.nodes.get(&node).map_or(&[][..], Vec::as_slice);
@@ -207,10 +212,17 @@ fn values<'h>(
                 }
             }
             Term::Literal(literal) if literal.language().is_some() => Kind::LangString,
-            Term::Literal(literal) => Kind::Literal(literal.datatype().as_str().to_owned()),
+            Term::Literal(literal) => {
+                is_shown = is_well_formed(&literal);
+                Kind::Literal(literal.datatype().as_str().to_owned())
+            }
             _ => Kind::Blank,
         };
-        Value { kind, classes }
+        Value {
+            kind,
+            is_shown,
+            classes,
+        }
     };
     let mut values: BTreeMap<NamedNode, Vec<Value<'h>>> = BTreeMap::new();
     store.about(subject, &mut |property, term| {
@@ -219,6 +231,12 @@ fn values<'h>(
         }
     })?;
     Ok(values)
+}
+
+/// Returns whether a literal has a value of its datatype, where that is one of SOML.
+fn is_well_formed(literal: &Literal) -> bool {
+    let scalar = Scalar::from_datatype_iri(literal.datatype().as_str());
+    scalar.is_none_or(|scalar| write_scalar(&mut Vec::new(), scalar, literal, Numbers::Exact))
 }
 
 impl Class {
@@ -231,7 +249,8 @@ impl Class {
             property.subjects += 1;
             property.values += values.len() as u64;
             let number = |test: fn(&Kind) -> bool| {
-                values.iter().filter(|value| test(&value.kind)).count() as u64
+                let shown = values.iter().filter(|value| value.is_shown);
+                shown.filter(|value| test(&value.kind)).count() as u64
             };
             property.literals.add(number(Kind::is_literal));
             property.iris.add(number(Kind::is_iri));

@@ -9,7 +9,8 @@
 //! A document is loaded, and its API generated, before it is returned. Names that turn out to be taken, by
 //! GraphQL or by what is generated for other classes, are changed; IRIs and labels stay.
 //!
-//! The same data give the same document, in an embedded store and behind a SPARQL endpoint.
+//! The same data give the same document, in an embedded store and behind a SPARQL endpoint, as long as the
+//! [prefixes](InferOptions::prefixes) are the same and no literal is malformed: a server is not asked for the form of each.
 
 mod descriptions;
 mod error;

@@ -40,6 +40,17 @@ fn checked(data: &str) -> (String, Vec<String>) {
 }
 
 #[test]
+fn malformed_literals_make_nothing_mandatory() {
+    let (yaml, _) = checked(
+        "<http://e/a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://v/T> .
+         <http://e/a> <http://v/n> \"abc\"^^<http://www.w3.org/2001/XMLSchema#integer> .
+         <http://e/a> <http://v/d> \" 2025-07-23 \"^^<http://www.w3.org/2001/XMLSchema#date> .",
+    );
+    assert!(yaml.contains("      n: {range: integer}"), "{yaml}");
+    assert!(yaml.contains("      d: {range: date, min: 1}"), "{yaml}");
+}
+
+#[test]
 fn blank_nodes_give_no_property_and_a_comment() {
     let (yaml, errors) = checked(include_str!("../data/infer/min-blank.nt"));
     let comment = "    # <http://ex.org/v#part> is left out: 1 value of 1 instance, only blank nodes, \

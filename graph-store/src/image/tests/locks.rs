@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::Ordering::SeqCst;
 
 use super::*;
-use crate::image::{FolderLock, ImageError, remove_unfinished, unfinished};
+use crate::image::{FolderLock, ImageError, UnfinishedFolder, remove_unfinished, unfinished};
 use crate::store::GraphStore;
 
 fn is_in_use(folder: &Path) -> bool {
@@ -86,6 +86,26 @@ fn a_backup_that_is_being_written_is_not_removed() {
     drop(writing);
     store.backup(folder.path().join("monday")).unwrap();
     assert!(!target.exists());
+}
+
+#[test]
+fn a_folder_is_written_by_one_at_a_time_and_left_alone_by_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("monday");
+    let one = UnfinishedFolder::begin(&target).unwrap();
+    fs::write(one.path().join("file"), "of one").unwrap();
+    let other = UnfinishedFolder::begin(&target);
+    assert!(matches!(other, Err(ImageError::InUse { .. })));
+    assert!(FolderLock::for_reading(one.path()).is_err());
+    assert!(one.path().join("file").exists());
+    one.finish().unwrap();
+    assert!(target.join("file").exists() && !unfinished(&target).exists());
+    let late = UnfinishedFolder::begin(&target).unwrap();
+    fs::write(late.path().join("other"), "").unwrap();
+    assert!(late.finish().is_err(), "something is there");
+    assert!(!target.join("other").exists() && !unfinished(&target).exists());
+    drop(UnfinishedFolder::begin(&folder.path().join("tuesday")).unwrap());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]

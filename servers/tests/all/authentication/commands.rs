@@ -188,16 +188,46 @@ fn tokens_of_the_service_s_own_provider_are_verified_by_its_key_file() {
     assert!(out.contains("`iss` of the token: \"localhost\""), "{out}");
 }
 
+/// Logs a user of a demo in, with the password that the demo has printed.
+fn token_of_demo(demo: &Soml, user: &str) -> String {
+    let mut lines = demo.said.iter().map(|line| line.split_whitespace());
+    let line = lines.find_map(|mut words| (words.next() == Some(user)).then_some(words));
+    let password = line.unwrap().next().unwrap();
+    log_in(demo.base("GraphQL:"), user, password)
+}
+
+#[test]
+fn whether_a_role_is_a_super_role_is_not_known_from_the_keys_of_a_service() {
+    let demo = Soml::demo(&["--roles"], &[], "Composed:");
+    let admin = token_of_demo(&demo, "admin");
+    let folder = tempfile::tempdir().unwrap();
+    let schema = folder.path().join("films.yaml");
+    std::fs::write(&schema, SCHEMA).unwrap();
+    let schema = schema.to_str().unwrap();
+    let by_url = ["whoami", &admin, "--url", demo.base("GraphQL:")];
+    let whoami = |others: &[&str]| without_secret(&[&by_url[..], others].concat());
+    let (code, out, err) = whoami(&["--schema", schema]);
+    assert_eq!(code, Some(0), "{err}");
+    let superuser = out.lines().find(|line| line.starts_with("superuser: "));
+    let superuser = superuser.unwrap();
+    assert!(superuser.starts_with("superuser: not known"), "{out}");
+    assert!(
+        superuser.contains("`security.provisioning.file`") && superuser.contains("--demo"),
+        "{out}"
+    );
+    assert!(out.contains("\nrights: without a super role"), "{out}");
+    let (_, out, err) = whoami(&["--demo", "star-wars"]);
+    assert!(
+        out.contains("superuser: yes") && !out.contains("\nrights: "),
+        "{out}{err}"
+    );
+}
+
 #[test]
 fn tokens_of_a_key_in_the_memory_of_a_service_are_verified_by_asking_it() {
     let demo = Soml::demo(&["--roles"], &[], "Composed:");
     let base = demo.base("GraphQL:");
-    let password = |user: &str| {
-        let mut lines = demo.said.iter().map(|line| line.split_whitespace());
-        let line = lines.find_map(|mut words| (words.next() == Some(user)).then_some(words));
-        line.unwrap().next().unwrap().to_owned()
-    };
-    let [reader, admin] = ["reader", "admin"].map(|user| log_in(base, user, &password(user)));
+    let [reader, admin] = ["reader", "admin"].map(|user| token_of_demo(&demo, user));
     let (code, out, err) =
         without_secret(&["whoami", &reader, "--demo", "star-wars", "--url", base]);
     assert_eq!(code, Some(0), "{err}");
