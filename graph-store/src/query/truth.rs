@@ -453,10 +453,10 @@ fn has_opposites<C: Logic>(condition: &C, junction: Junction) -> bool {
         negative: Vec::new(),
     };
     parts.add(condition, true);
-    parts
-        .positive
-        .iter()
-        .any(|part| parts.negative.contains(part))
+    let (mut positive, mut negative) = (parts.positive.iter(), parts.negative.iter());
+    positive.clone().any(|part| parts.negative.contains(part))
+        || positive.any(|part| parts.are_opposed(part, true))
+        || negative.any(|part| parts.are_opposed(part, false))
 }
 
 /// The parts of a condition, by whether they are negated.
@@ -485,6 +485,30 @@ impl<'c, C: Logic> Parts<'c, C> {
                 }
             }
             Form::Atom => self.note(condition, is_positive),
+        }
+    }
+
+    /// Returns whether a joined condition is there, and the opposite of each of its parts.
+    fn are_opposed(&self, whole: &C, is_positive: bool) -> bool {
+        match whole.form() {
+            Form::Joined(_, parts) if !parts.is_empty() => {
+                parts.iter().all(|part| self.has(part, !is_positive))
+            }
+            _ => false,
+        }
+    }
+
+    fn has(&self, condition: &C, is_positive: bool) -> bool {
+        match condition.form() {
+            Form::Not(inner) => self.has(inner, !is_positive),
+            Form::Joined(_, [single]) => self.has(single, is_positive),
+            Form::Joined(..) | Form::Atom => {
+                let (atom, is_same) = condition.atom();
+                match is_positive == is_same {
+                    true => self.positive.contains(&atom),
+                    false => self.negative.contains(&atom),
+                }
+            }
         }
     }
 

@@ -213,8 +213,10 @@ fn a_condition_that_is_called_true_or_false_is_so_for_every_object() {
             "{condition:?}"
         );
         let either = NodeCondition::Any(vec![condition.clone(), negation.clone()]);
-        let both = NodeCondition::All(vec![negation, condition.clone()]);
-        assert!(either.is_true() && both.is_false(), "{condition:?}");
+        let both = NodeCondition::All(vec![negation.clone(), condition.clone()]);
+        let flat = NodeCondition::all([condition.clone(), negation]);
+        let forms = (either.is_true(), both.is_false(), flat.is_false());
+        assert_eq!(forms, (true, true, true), "{condition:?}");
         for fact in [&all, &some] {
             let is_given = condition.is_true_given(std::slice::from_ref(fact));
             given += u32::from(is_given && !is_true);

@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use graph_store::private_files;
+
 use super::CliError;
 use crate::schema_store::sync_parent;
 
@@ -67,6 +69,7 @@ impl OutputFile {
             // Another process may have put it in its place meanwhile.
             if is_still_at(&file, &beside)? {
                 file.set_len(0)?;
+                private_files::narrow(&beside)?;
                 return Ok(OutputFile {
                     file,
                     path,

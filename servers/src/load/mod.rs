@@ -225,10 +225,6 @@ impl<'a> Load<'a> {
         self.summary.files += 1;
         if self.summary.statements == before {
             let message = match self.summary.statements_skipped - skipped_before {
-                0 if input.format == DataFormat::JsonLd => {
-                    "the file has no statements; keys that are no IRIs and that no `@context` \
-                     defines are ignored"
-                }
                 0 => "the file has no statements",
                 _ => "nothing of the file could be read",
             };

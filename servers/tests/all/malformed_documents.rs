@@ -410,14 +410,18 @@ fn a_reference_is_resolved_against_a_base_whose_path_has_no_slash_at_its_beginni
 }
 
 #[test]
-fn a_json_document_without_a_context_is_told_what_it_lacks() {
+fn a_json_document_of_which_nothing_can_be_read_is_no_load() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("a.json");
     fs::write(&path, "{\"name\": \"x\"}").unwrap();
     let store = Store::new().unwrap();
     let mut found = Found::default();
-    load_files(&store, &[path], &LoadOptions::default(), &mut found).unwrap();
-    assert!(found.0[0].message.contains("`@context`"), "{:?}", found.0);
+    let loaded = load_files(&store, &[path], &LoadOptions::default(), &mut found);
+    assert!(
+        matches!(loaded, Err(LoadError::NothingRead { .. })),
+        "{loaded:?}"
+    );
+    assert!(!found.0.is_empty());
 }
 
 #[test]

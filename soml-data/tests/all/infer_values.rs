@@ -43,10 +43,10 @@ fn checked(data: &str) -> (String, Vec<String>) {
 fn malformed_literals_make_nothing_mandatory() {
     let (yaml, _) = checked(
         "<http://e/a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://v/T> .
-         <http://e/a> <http://v/n> \"abc\"^^<http://www.w3.org/2001/XMLSchema#integer> .
+         <http://e/a> <http://v/number> \"abc\"^^<http://www.w3.org/2001/XMLSchema#integer> .
          <http://e/a> <http://v/d> \" 2025-07-23 \"^^<http://www.w3.org/2001/XMLSchema#date> .",
     );
-    assert!(yaml.contains("      n: {range: integer}"), "{yaml}");
+    assert!(yaml.contains("      number: {range: integer}"), "{yaml}");
     assert!(yaml.contains("      d: {range: date, min: 1}"), "{yaml}");
 }
 

@@ -157,7 +157,7 @@ fn files_and_servers_are_dumped_too() {
 fn a_running_service_is_dumped_with_what_was_written() {
     let folder = Folder::new();
     let data = folder.path("data").display().to_string();
-    let service = Soml::start(&["--data-dir", &data], &[], "Writing:");
+    let service = Soml::start(&["--data-dir", &data, "--infer-schema"], &[], "Writing:");
     let base = service.base("GraphQL:").to_owned();
     let create = "mutation { create_Book(objects: [{id: \"http://e/new\", title: [{value: \"New\"}]}]) { affected_count { count } } }";
     let (_, answer) = post(&base, create, None);

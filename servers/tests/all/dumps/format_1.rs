@@ -1,7 +1,8 @@
 //! Format 1 of a data folder stays readable for good: image, log and stored schemas.
 //!
-//! `tests/data/format-1` is such a folder, gzipped where it is not text, with the quads that it holds. It is never
-//! written again: where these tests fail, the code is wrong.
+//! `tests/data/format-1` is such a folder, gzipped where it is not text, with the quads that it holds: an image with
+//! columns in each of their forms and several graphs, a log of two transactions, schemas, rights and a binding. It is
+//! never written again: where these tests fail, the code is wrong.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,17 +11,15 @@ use std::time::{Duration, SystemTime};
 
 use flate2::read::GzDecoder;
 use futures::executor::block_on;
-use graph_store::image::{FolderOptions, ImageBuilder, ImageStore};
-use graph_store::write::{
-    ChangeKind, ChangeRecord, ChangedObjects, NewRecord, QuadChange, RecordQuery,
-};
+use graph_store::image::{FolderOptions, ImageStore};
+use graph_store::write::{ChangeKind, ChangeRecord, ChangedObjects, NewRecord, RecordQuery};
 use graph_store::{CallContext, GraphStore};
 use oxigraph::io::RdfFormat;
-use oxigraph::model::{NamedNode, Quad};
+use oxigraph::model::NamedNode;
 use servers::config::Settings;
 use servers::data_folder::DataFolder;
 use servers::dump::DumpFormat;
-use servers::schema_store::{Expected, FolderSchemaStore, SchemaStore};
+use servers::schema_store::SchemaStore;
 use tempfile::TempDir;
 
 use super::{canonical, dump, parsed};
@@ -144,105 +143,4 @@ fn a_folder_of_format_1_is_dumped_and_goes_on() {
         canonical(parsed(&merged.stdout, RdfFormat::NQuads)),
         expected()
     );
-}
-
-/// What the image holds: columns in each of their forms, several graphs, all classes of literals.
-fn first_quads() -> Vec<Quad> {
-    let mut text = String::new();
-    for number in 0..200 {
-        text.push_str(&format!(
-            "e:{number} a e:Book ; e:title 'Title {number}', 'Titel {number}'@de ; e:pages {number} .\n"
-        ));
-    }
-    let data = format!(
-        "@prefix e: <http://e/> .\n@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n{text}\n\
-         e:1 e:price 1.50, 2.0e0, '007'^^xsd:integer, '12'^^xsd:byte, 'many'^^xsd:integer ; e:seen true, '1'^^xsd:boolean ;\n\
-           e:on '2026-11-27'^^xsd:date, '2026-11-27T12:00:00Z'^^xsd:dateTime, '12:00:00'^^xsd:time, '2026'^^xsd:gYear,\n\
-           '2026-11'^^xsd:gYearMonth ; e:note 'ünï𝄞', '', 'a\\n\\\"b\\\"\\u0000', '<p/>'^^e:Markup, 'x'@zh-hans-cn ;\n\
-           e:next e:2, _:b0 ; e:link <https://example.org/path/to?query=1#fragment>, <urn:x:y> .\n\
-         _:b0 e:next _:b1 . _:b1 e:next _:b0 ; e:title 'Nobody' .\n\
-         e:g1 {{ e:1 e:title 'Title 1' . e:2 e:title 'Zwei'@de ; e:next e:1 . _:b0 e:in e:g1 }}\n\
-         e:g2 {{ e:1 e:title 'Title 1' ; e:pages 1 }}\n\
-         _:graph {{ e:3 e:pages 3 }}\n"
-    );
-    parsed(data.as_bytes(), RdfFormat::TriG)
-}
-
-/// What the log holds: two transactions, which remove and add.
-fn changes() -> [QuadChange; 2] {
-    let of = |text: &str| {
-        parsed(
-            format!("@prefix e: <http://e/> .\n{text}").as_bytes(),
-            RdfFormat::TriG,
-        )
-    };
-    [
-        QuadChange {
-            removed: of(
-                "e:7 a e:Book ; e:title 'Title 7', 'Titel 7'@de ; e:pages 7 . e:g2 { e:1 e:pages 1 }",
-            ),
-            added: of("e:new-1 a e:Book ; e:title 'New' ; e:weight 1.0 ."),
-        },
-        QuadChange {
-            removed: of("e:1 e:title 'Titel 1'@de . e:new-1 e:weight 1.0 ."),
-            added: of(
-                "e:1 e:title 'Erster Titel'@de . e:new-2 a e:Book ; e:by [ e:title 'Somebody' ] . e:g3 { e:1 e:seen false }",
-            ),
-        },
-    ]
-}
-
-#[test]
-#[ignore = "writes the folder that the other tests read, which is done once and for all"]
-fn write_the_folder_of_format_1() {
-    let place = TempDir::new().unwrap();
-    let mut quads = first_quads();
-    let mut builder = ImageBuilder::new();
-    for quad in &quads {
-        builder.add(quad.as_ref()).unwrap();
-    }
-    let store = ImageStore::create(place.path(), builder, &FolderOptions::default()).unwrap();
-    let context = CallContext::new();
-    let first = NewRecord {
-        request: "request-1".to_owned(),
-        idempotency_key: None,
-        digest: String::new(),
-        time: SystemTime::UNIX_EPOCH,
-        changes: Vec::new(),
-    };
-    for (change, said) in changes().into_iter().zip([first, record()]) {
-        quads.retain(|quad| !change.removed.contains(quad));
-        quads.extend(change.added.clone());
-        block_on(async {
-            let mut transaction = store.writer().unwrap().begin(&context).await.unwrap();
-            transaction.apply(change, &context).await.unwrap();
-            transaction.commit(said, &context).await.unwrap();
-        });
-    }
-    drop(store);
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime.block_on(async {
-        let schemas = FolderSchemaStore::open(place.path().join("schemas")).unwrap();
-        schemas.create("library", SCHEMA.into()).await.unwrap();
-        schemas.create("Library", OTHER.into()).await.unwrap();
-        schemas
-            .set_rights(RIGHTS.into(), &Expected::default())
-            .await
-            .unwrap();
-        schemas.set_bound(Some("library")).await.unwrap();
-    });
-    fs::create_dir_all(fixture().join("schemas/documents")).unwrap();
-    for name in PACKED {
-        let mut file = File::open(place.path().join(name)).unwrap();
-        let packed = File::create_new(fixture().join(format!("{name}.gz"))).unwrap();
-        let mut packed = flate2::write::GzEncoder::new(packed, flate2::Compression::best());
-        io::copy(&mut file, &mut packed).unwrap();
-        packed.finish().unwrap();
-    }
-    for name in PLAIN {
-        fs::copy(place.path().join(name), fixture().join(name)).unwrap();
-    }
-    let mut lines: Vec<String> = quads.iter().map(|quad| format!("{quad} .\n")).collect();
-    lines.sort_unstable();
-    fs::write(fixture().join("expected.nq"), lines.concat()).unwrap();
 }
