@@ -124,7 +124,7 @@ impl Drop for UnfinishedFolder {
     }
 }
 
-/// Returns the place of a folder while it is written.
+/// Returns the place of a folder or file while it is written.
 #[must_use]
 pub fn unfinished(folder: &Path) -> PathBuf {
     let mut name = folder.as_os_str().to_owned();

@@ -10,10 +10,10 @@ use super::build::synced_folder;
 use super::error::ImageError;
 use crate::private_files;
 
-/// Locked by the process that has the folder open.
-pub(super) const LOCK: &str = "lock";
-/// The log, which says which image is valid.
-pub(super) const LOG: &str = "changes.redb";
+/// The name of the file that is locked by the process that has a folder open.
+pub const LOCK: &str = "lock";
+/// The name of the log, which says which image is valid; a folder without it holds no data.
+pub const LOG: &str = "changes.redb";
 /// What the name of a file ends with that is being written.
 pub(super) const PARTIAL: &str = ".partial";
 /// What the name of a folder ends with that is being written.

@@ -201,9 +201,10 @@ impl Folder {
     /// Fails if the folder cannot be written to.
     pub(super) fn check_writable(&self) -> Result<(), ImageError> {
         let folder = || self.path.clone();
-        match self.is_read_only() {
-            true => Err(ImageError::ReadOnly { folder: folder() }),
-            false => Ok(()),
+        if self.is_read_only() {
+            Err(ImageError::ReadOnly { folder: folder() })
+        } else {
+            Ok(())
         }
     }
 

@@ -72,7 +72,7 @@ pub use build::ImageBuilder;
 use bytes::{Bytes, BytesWriter};
 use columns::Property;
 pub use error::{Fault, ImageError};
-pub use files::{UNFINISHED, check_folder_name};
+pub use files::{LOCK, LOG, UNFINISHED, check_folder_name};
 pub use folder::{FolderOptions, Sync};
 use format::{Directory, Kind};
 use graphs::GraphSets;

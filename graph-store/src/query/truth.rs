@@ -5,7 +5,8 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 use oxrdf::NamedNode;
 use regex::RegexBuilder;
@@ -344,7 +345,7 @@ enum Form<'c, C> {
 }
 
 /// A condition that is made of others.
-trait Logic: Clone + PartialEq {
+trait Logic: Clone + Eq + Hash {
     fn form(&self) -> Form<'_, Self>;
 
     /// Returns a condition of which this one is the same or the opposite: one for both.
@@ -449,46 +450,42 @@ impl ValueTest {
 fn has_opposites<C: Logic>(condition: &C, junction: Junction) -> bool {
     let mut parts = Parts {
         junction,
-        positive: Vec::new(),
-        negative: Vec::new(),
+        sides: [HashSet::new(), HashSet::new()],
     };
     parts.add(condition, true);
-    let (mut positive, mut negative) = (parts.positive.iter(), parts.negative.iter());
-    positive.clone().any(|part| parts.negative.contains(part))
-        || positive.any(|part| parts.are_opposed(part, true))
-        || negative.any(|part| parts.are_opposed(part, false))
+    let [negative, positive] = &parts.sides;
+    !positive.is_disjoint(negative)
+        || positive.iter().any(|part| parts.are_opposed(part, true))
+        || negative.iter().any(|part| parts.are_opposed(part, false))
 }
 
 /// The parts of a condition, by whether they are negated.
 struct Parts<'c, C: Logic> {
     junction: Junction,
-    positive: Vec<Cow<'c, C>>,
-    negative: Vec<Cow<'c, C>>,
+    /// Those that are negated, and those that are not.
+    sides: [HashSet<Cow<'c, C>>; 2],
 }
 
 impl<'c, C: Logic> Parts<'c, C> {
     fn add(&mut self, condition: &'c C, is_positive: bool) {
-        match condition.form() {
-            Form::Not(inner) => self.add(inner, !is_positive),
-            Form::Joined(_, [single]) => self.add(single, is_positive),
-            Form::Joined(junction, parts) => {
-                // Its opposite may be there as a whole.
-                self.note(condition, is_positive);
-                // By De Morgan's laws, a negation turns one junction into the other.
-                let as_is = if is_positive {
-                    junction
-                } else {
-                    junction.other()
-                };
-                if self.junction == as_is {
-                    parts.iter().for_each(|part| self.add(part, is_positive));
-                }
+        let (condition, is_positive) = bare(condition, is_positive);
+        let (atom, side) = atom(condition, is_positive);
+        // The opposite of what is joined may be there as a whole.
+        self.sides[side].insert(atom);
+        if let Form::Joined(junction, parts) = condition.form() {
+            // By De Morgan's laws, a negation turns one junction into the other.
+            let as_is = if is_positive {
+                junction
+            } else {
+                junction.other()
+            };
+            if self.junction == as_is {
+                parts.iter().for_each(|part| self.add(part, is_positive));
             }
-            Form::Atom => self.note(condition, is_positive),
         }
     }
 
-    /// Returns whether a joined condition is there, and the opposite of each of its parts.
+    /// Returns whether a condition that is there is a joined one, and the opposite of each of its parts is there too.
     fn are_opposed(&self, whole: &C, is_positive: bool) -> bool {
         match whole.form() {
             Form::Joined(_, parts) if !parts.is_empty() => {
@@ -499,25 +496,23 @@ impl<'c, C: Logic> Parts<'c, C> {
     }
 
     fn has(&self, condition: &C, is_positive: bool) -> bool {
-        match condition.form() {
-            Form::Not(inner) => self.has(inner, !is_positive),
-            Form::Joined(_, [single]) => self.has(single, is_positive),
-            Form::Joined(..) | Form::Atom => {
-                let (atom, is_same) = condition.atom();
-                match is_positive == is_same {
-                    true => self.positive.contains(&atom),
-                    false => self.negative.contains(&atom),
-                }
-            }
-        }
+        let (condition, is_positive) = bare(condition, is_positive);
+        let (atom, side) = atom(condition, is_positive);
+        self.sides[side].contains(&atom)
     }
+}
 
-    fn note(&mut self, condition: &'c C, is_positive: bool) {
-        let (atom, is_same) = condition.atom();
-        if is_positive == is_same {
-            self.positive.push(atom);
-        } else {
-            self.negative.push(atom);
-        }
+/// Returns a condition without negations and junctions of one part around it, and whether it is still positive.
+fn bare<C: Logic>(condition: &C, is_positive: bool) -> (&C, bool) {
+    match condition.form() {
+        Form::Not(inner) => bare(inner, !is_positive),
+        Form::Joined(_, [single]) => bare(single, is_positive),
+        Form::Joined(..) | Form::Atom => (condition, is_positive),
     }
+}
+
+/// Returns the atom of a condition, and its place among the sides.
+fn atom<C: Logic>(condition: &C, is_positive: bool) -> (Cow<'_, C>, usize) {
+    let (atom, is_same) = condition.atom();
+    (atom, usize::from(is_positive == is_same))
 }

@@ -68,9 +68,10 @@ fn operator() -> impl Strategy<Value = Operator> {
     ];
     prop_oneof![
         (select(comparisons), constant).prop_map(|(by, with)| Operator::Compare(by, with)),
-        (iri, any::<bool>()).prop_map(|(constants, is_in): (Vec<Constant>, bool)| match is_in {
-            true => Operator::In(constants),
-            false => Operator::NotIn(constants),
+        (iri, any::<bool>()).prop_map(|(constants, is_in): (Vec<Constant>, bool)| if is_in {
+            Operator::In(constants)
+        } else {
+            Operator::NotIn(constants)
         }),
         (select(patterns), any::<bool>(), any::<bool>()).prop_map(|(pattern, case, negated)| {
             let regex = Regex::new(pattern, case, 100).expect("a regular expression");

@@ -215,9 +215,10 @@ impl Draft<'_> {
         let rights = self.setting.rights;
         let is_own = self.is_named(id, place);
         let is_new = self.created.contains_key(id);
-        let is_known = match adds {
-            true => self.finds(id, object),
-            false => rights.sees(object) && rights.reads(object, Part::Property(property)),
+        let is_known = if adds {
+            self.finds(id, object)
+        } else {
+            rights.sees(object) && rights.reads(object, Part::Property(property))
         };
         if !is_own && !is_new && !is_known {
             // What was added to it is not found, as a reference.

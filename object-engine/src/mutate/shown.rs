@@ -163,9 +163,10 @@ impl Draft<'_> {
 
     /// Returns how a finding calls an object: by its id where the sender knows it.
     pub(super) fn called(&self, id: &NamedNode, object: ObjectId, is_named: bool) -> String {
-        match is_named || self.setting.rights.reads(object, Part::Id) {
-            true => format!("`{}`", id.as_str()),
-            false => "the object".to_owned(),
+        if is_named || self.setting.rights.reads(object, Part::Id) {
+            format!("`{}`", id.as_str())
+        } else {
+            "the object".to_owned()
         }
     }
 }

@@ -208,9 +208,10 @@ fn findings_about_what_may_not_be_read_tell_no_number() {
 fn a_hidden_object_is_reported_as_a_missing_one() {
     let of = |id: &str, text: &str| text.replace('@', &format!("http://e/{id}"));
     for (id, exists) in [("boo", true), ("nobody", false)] {
-        let data = match exists {
-            true => DATA.to_owned(),
-            false => DATA.replace(":boo", ":foo"),
+        let data = if exists {
+            DATA.to_owned()
+        } else {
+            DATA.replace(":boo", ":foo")
         };
         let reference = of(
             id,

@@ -17,7 +17,7 @@ use crate::engine::{EngineError, IndexState, Mark, PhysicalName, Switch};
 const FORMAT: u32 = 1;
 
 /// The name of the file.
-const FILE: &str = "catalog.json";
+pub(super) const FILE: &str = "catalog.json";
 
 /// All indexes.
 #[derive(Default)]

@@ -9,7 +9,7 @@ use std::thread::available_parallelism;
 use async_trait::async_trait;
 use graph_store::{CallContext, private_files};
 
-use super::catalog::{Catalog, folder};
+use super::catalog::{self, Catalog, folder};
 use super::error::{failed, problem};
 use super::index::OpenIndex;
 use super::layout::Layout;
@@ -168,7 +168,7 @@ impl Place {
 
 /// Takes a folder that has indexes from everybody but its owner: earlier versions made it for all to read.
 fn narrow(path: &Path) {
-    if !path.join("catalog.json").is_file() {
+    if !path.join(catalog::FILE).is_file() {
         return;
     }
     if let Err(error) = private_files::narrow(path) {

@@ -259,10 +259,7 @@ async fn download(
     out: &mut dyn Write,
     counter: Counter,
 ) -> Result<String, Failure> {
-    let encoding = match form.is_gzipped {
-        true => "gzip",
-        false => "identity",
-    };
+    let encoding = if form.is_gzipped { "gzip" } else { "identity" };
     let mut download = service
         .download("/dump", form.format.media_type(), encoding)
         .await?;

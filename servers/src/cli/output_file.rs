@@ -4,13 +4,11 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use graph_store::image::unfinished;
 use graph_store::private_files;
 
 use super::CliError;
 use crate::schema_store::sync_parent;
-
-/// What the name of a file ends with while it is written.
-const UNFINISHED: &str = ".unfinished";
 
 /// A file that is being written, beside the place where it will be.
 pub(super) struct OutputFile {
@@ -49,13 +47,9 @@ impl OutputFile {
     }
 
     fn beside(path: PathBuf) -> io::Result<Self> {
-        let mut beside = path.clone().into_os_string();
-        beside.push(UNFINISHED);
-        let beside = PathBuf::from(beside);
-        let mut options = OpenOptions::new();
+        let beside = unfinished(&path);
+        let mut options = private_files::options();
         options.write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         loop {
             let file = options.open(&beside)?;
             match file.try_lock() {

@@ -204,9 +204,10 @@ fn over(
         .filter(|_| !args.is_given())
     {
         input.check_against_stores(settings)?;
-        return match settings.sparql.addresses.is_empty() {
-            true => over_folder(folder, settings, console),
-            false => Err(OpenError::TwoStores.into()),
+        return if settings.sparql.addresses.is_empty() {
+            over_folder(folder, settings, console)
+        } else {
+            Err(OpenError::TwoStores.into())
         };
     }
     let (opened, prefixes) = open(input, args, settings, console)?;

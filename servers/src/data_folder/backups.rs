@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use graph_store::image::{ImageError, UNFINISHED, remove_unfinished};
+use graph_store::image::{ImageError, LOG, UNFINISHED, remove_unfinished};
 use graph_store::private_files;
 use tokio::sync::Mutex;
 
@@ -130,7 +130,7 @@ fn narrow_finished(folder: &Path) {
 fn is_finished(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let is_folder = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
-    is_name(name) && is_folder && path.join("changes.redb").is_file()
+    is_name(name) && is_folder && path.join(LOG).is_file()
 }
 
 /// Returns whether a folder has a name that backups have only while they are written.

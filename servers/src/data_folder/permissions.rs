@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use graph_store::image::{LOCK, LOG};
 use graph_store::private_files;
 
 use super::{LEFT_ALONE, SCHEMAS, SEARCH};
@@ -20,9 +21,10 @@ fn narrow_all(folder: &Path) -> io::Result<()> {
     let is_ours = is_ours(folder)?;
     let schemas = narrow_schemas(&folder.join(SCHEMAS));
     let search = if_there(private_files::narrow(&folder.join(SEARCH)));
-    let whole = match is_ours {
-        true => private_files::narrow(folder),
-        false => Ok(()),
+    let whole = if is_ours {
+        private_files::narrow(folder)
+    } else {
+        Ok(())
     };
     schemas.and(search).and(whole)
 }
@@ -33,7 +35,7 @@ fn is_ours(folder: &Path) -> io::Result<bool> {
         let name = entry?.file_name();
         let name = name.to_string_lossy();
         let is_image = name.starts_with("data-") && name.ends_with(".image");
-        let is_known = ["lock", "changes.redb", SCHEMAS, SEARCH].contains(&name.as_ref());
+        let is_known = [LOCK, LOG, SCHEMAS, SEARCH].contains(&name.as_ref());
         if !is_image && !is_known && !LEFT_ALONE.contains(&name.as_ref()) {
             return Ok(false);
         }
@@ -49,9 +51,10 @@ fn narrow_schemas(folder: &Path) -> io::Result<()> {
     };
     for entry in entries {
         let entry = entry?;
-        match entry.file_type()?.is_dir() {
-            true => narrow_schemas(&entry.path())?,
-            false => if_there(private_files::narrow(&entry.path()))?,
+        if entry.file_type()?.is_dir() {
+            narrow_schemas(&entry.path())?
+        } else {
+            if_there(private_files::narrow(&entry.path()))?
         }
     }
     private_files::narrow(folder)

@@ -4,18 +4,12 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use graph_store::image::{FolderLock, check_folder_name, remove_unfinished, unfinished};
+use graph_store::image::{FolderLock, LOCK, LOG, check_folder_name, remove_unfinished, unfinished};
 use graph_store::private_files;
 
 use super::{DataFolder, FolderError, has_data};
 use crate::config::StoreSettings;
 use crate::schema_store::sync_parent;
-
-/// Of a backup it is not copied: the copy is locked by its own.
-const LOCK: &str = "lock";
-
-/// The log, without which a folder has no data.
-const LOG: &str = "changes.redb";
 
 /// The copy, while it is checked.
 const STAGE: &str = "restore.partial";
@@ -109,6 +103,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), FolderError> {
         let (path, copied) = (entry.path(), to.join(entry.file_name()));
         match entry.file_type().map_err(FolderError::io(&path))?.is_dir() {
             true => copy(&path, &copied)?,
+            // The copy is locked by its own.
             false if entry.file_name() == LOCK => {}
             false => copy_file(&path, &copied)?,
         }

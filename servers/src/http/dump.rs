@@ -146,9 +146,10 @@ fn negotiated(headers: &HeaderMap) -> Option<DumpFormat> {
         weight.unwrap_or(0.0)
     };
     let (lines, trig) = (weight(DumpFormat::NQuads), weight(DumpFormat::TriG));
-    match trig > lines {
-        true => Some(DumpFormat::TriG),
-        false => (lines > 0.0).then_some(DumpFormat::NQuads),
+    if trig > lines {
+        Some(DumpFormat::TriG)
+    } else {
+        (lines > 0.0).then_some(DumpFormat::NQuads)
     }
 }
 
@@ -212,9 +213,10 @@ impl Dump {
             return Err(error);
         }
         sending.writer.finish().map_err(unwritten)?;
-        match text.is_empty() {
-            true => Ok(()),
-            false => send(&self.pieces, text.take()).await,
+        if text.is_empty() {
+            Ok(())
+        } else {
+            send(&self.pieces, text.take()).await
         }
     }
 }

@@ -26,9 +26,12 @@ impl Directive {
             [b'@', name @ ..] => (name, false),
             name => (name, true),
         };
-        let is = |keyword: &[u8]| match is_sparql {
-            true => name.eq_ignore_ascii_case(keyword),
-            false => name == keyword,
+        let is = |keyword: &[u8]| {
+            if is_sparql {
+                name.eq_ignore_ascii_case(keyword)
+            } else {
+                name == keyword
+            }
         };
         let declares = match name {
             _ if is(b"prefix") => Declares::Prefix,

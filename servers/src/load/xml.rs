@@ -132,9 +132,10 @@ impl XmlGuard {
             _ => false,
         };
         if let Some(mut held) = self.held.take() {
-            out.append(match is_end {
-                true => &mut held.if_empty,
-                false => &mut held.with_content,
+            out.append(if is_end {
+                &mut held.if_empty
+            } else {
+                &mut held.with_content
             });
         }
     }

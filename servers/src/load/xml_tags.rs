@@ -498,9 +498,10 @@ mod tests {
                     let entities = Entities::default();
                     let literal = reader.open(tag.as_bytes(), is_empty, &entities, &mut out);
                     if let Some(literal) = literal.map_err(|error| error.to_string())? {
-                        out = match is_empty {
-                            true => literal.if_empty,
-                            false => literal.with_content,
+                        out = if is_empty {
+                            literal.if_empty
+                        } else {
+                            literal.with_content
                         };
                     }
                 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
@@ -12,7 +12,7 @@ use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo};
 use serde_json::json;
 use servers::config::Settings;
 
-use crate::processes::PATIENCE;
+use crate::processes::{PATIENCE, eventually};
 use crate::service::Service;
 
 #[derive(Clone, Copy)]
@@ -92,14 +92,6 @@ impl GraphStore for Store {
 }
 
 impl LocalStore for Store {}
-
-fn eventually(condition: impl Fn() -> bool) {
-    let until = Instant::now() + PATIENCE;
-    while !condition() {
-        assert!(Instant::now() < until, "gave up waiting");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
 
 #[test]
 fn work_for_a_client_that_went_away_is_cancelled() {

@@ -9,6 +9,15 @@ use std::time::{Duration, Instant};
 /// Maximum time of whatever a process does. It guards against hanging only.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Waits until something is so.
+pub(crate) fn eventually(condition: impl Fn() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !condition() {
+        assert!(Instant::now() < until, "gave up waiting");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// A running process, which is killed when this is dropped.
 pub(crate) struct Running {
     pub(crate) child: Child,

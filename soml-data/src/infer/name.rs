@@ -244,9 +244,10 @@ fn is_namespace(text: &str) -> bool {
 /// Writes an IRI in full, so that its scheme is not taken for a prefix.
 fn full(iri: &str) -> String {
     let scheme = iri.split_once(':').map_or("", |(scheme, _)| scheme);
-    match PLAIN_SCHEMES.contains(&scheme) {
-        true => iri.to_owned(),
-        false => format!("<{iri}>"),
+    if PLAIN_SCHEMES.contains(&scheme) {
+        iri.to_owned()
+    } else {
+        format!("<{iri}>")
     }
 }
 

@@ -42,9 +42,10 @@ impl Disk {
 
     /// Fails if nothing can be written.
     pub(in crate::image) fn check_writable(&self) -> io::Result<()> {
-        match self.is_read_only.load(Ordering::SeqCst) {
-            true => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
-            false => Ok(()),
+        if self.is_read_only.load(Ordering::SeqCst) {
+            Err(io::ErrorKind::ReadOnlyFilesystem.into())
+        } else {
+            Ok(())
         }
     }
 

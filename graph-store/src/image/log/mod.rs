@@ -435,9 +435,10 @@ struct Newer;
 
 /// Returns why something cannot be read that was written under a sequence.
 fn unread(sequence: u64, bytes: &[u8], damage: impl FnOnce() -> Damage) -> Failed {
-    match is_newer(sequence, bytes) {
-        true => Box::new(Newer),
-        false => Box::new(damage()),
+    if is_newer(sequence, bytes) {
+        Box::new(Newer)
+    } else {
+        Box::new(damage())
     }
 }
 

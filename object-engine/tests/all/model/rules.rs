@@ -977,9 +977,10 @@ impl Writer<'_> {
             }
             let name = &property.name.written;
             let reads = || self.model.sees(object) && self.may(object, name, "read");
-            let is_known = match touched.adds {
-                true => self.finds(id, object),
-                false => reads(),
+            let is_known = if touched.adds {
+                self.finds(id, object)
+            } else {
+                reads()
             };
             if !is_own && created.is_none() && !is_known {
                 if !touched.adds {

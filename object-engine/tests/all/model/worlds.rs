@@ -161,9 +161,10 @@ fn told(
     subject.load(world);
     let answer = answered(subject, subject.sent(request), claimed);
     let is_dry = request.fields.iter().any(|field| field.dry_run);
-    let seen = match is_dry || is_refused(&answer) {
-        true => String::new(),
-        false => seen(subject, claimed),
+    let seen = if is_dry || is_refused(&answer) {
+        String::new()
+    } else {
+        seen(subject, claimed)
     };
     (answer, seen)
 }
@@ -226,9 +227,12 @@ fn difference(a: &Value, b: &Value) -> Option<String> {
     if a == b {
         return None;
     }
-    let refused = |answer: &Value| match is_refused(answer) {
-        true => errors(answer).to_vec(),
-        false => Vec::new(),
+    let refused = |answer: &Value| {
+        if is_refused(answer) {
+            errors(answer).to_vec()
+        } else {
+            Vec::new()
+        }
     };
     let (all_a, all_b) = (refused(a), refused(b));
     let rest = |all: &[Value]| -> Vec<Value> {

@@ -76,9 +76,10 @@ impl Folder {
 
     /// Returns the quads of a file, in canonical form.
     fn quads(&self, name: &str) -> Vec<String> {
-        let format = match name.contains(".trig") {
-            true => RdfFormat::TriG,
-            false => RdfFormat::NQuads,
+        let format = if name.contains(".trig") {
+            RdfFormat::TriG
+        } else {
+            RdfFormat::NQuads
         };
         canonical(parsed(&unpacked(&self.path(name)), format))
     }

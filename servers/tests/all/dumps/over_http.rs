@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use flate2::read::GzDecoder;
@@ -17,7 +17,7 @@ use servers::config::Settings;
 
 use super::{canonical, parsed};
 use crate::gateway::soml::{Soml, log_in};
-use crate::processes::PATIENCE;
+use crate::processes::{PATIENCE, eventually};
 use crate::service::{Answer, Service};
 
 fn dump(service: &Service, headers: &[(&str, &str)]) -> Answer {
@@ -200,14 +200,6 @@ fn over(store: &Arc<Endless>) -> Service {
 }
 
 /// Waits until something is so.
-fn comes_to(is_so: impl Fn() -> bool) {
-    let until = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < until, "it does not happen");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 #[test]
 fn a_store_that_fails_at_once_is_an_error_without_its_cause() {
     for (manner, status, code) in [
@@ -259,7 +251,7 @@ fn a_client_that_stalls_holds_a_buffer_and_one_that_leaves_ends_its_dump() {
     let stalled = [begin().unwrap(), begin().unwrap()];
     // They take nothing, so after a while nothing is listed.
     let listed = || store.taken.load(Ordering::SeqCst);
-    comes_to(|| {
+    eventually(|| {
         let now = listed();
         std::thread::sleep(Duration::from_millis(200));
         now == listed()
@@ -277,11 +269,11 @@ fn a_client_that_stalls_holds_a_buffer_and_one_that_leaves_ends_its_dump() {
     let mut taken = vec![0; 4 << 20];
     one.read_exact(&mut taken).unwrap();
     drop(other);
-    comes_to(|| store.running.load(Ordering::SeqCst) == 1);
+    eventually(|| store.running.load(Ordering::SeqCst) == 1);
     // A dump has ended for the service a moment after its listing.
-    comes_to(|| begin().is_some());
+    eventually(|| begin().is_some());
     drop(one);
-    comes_to(|| store.running.load(Ordering::SeqCst) == 0);
+    eventually(|| store.running.load(Ordering::SeqCst) == 0);
 }
 
 #[test]
@@ -305,7 +297,7 @@ fn a_service_that_ends_ends_its_dumps_without_an_end() {
         }
         tail
     });
-    comes_to(|| store.taken.load(Ordering::SeqCst) > 10);
+    eventually(|| store.taken.load(Ordering::SeqCst) > 10);
     service.stop();
     let tail = reading.join().unwrap();
     assert!(!tail.ends_with(b"0\r\n\r\n"));

@@ -1,0 +1,276 @@
+//! What a folder keeps of documents, and what is refused or named when files are damaged or gone.
+
+use super::*;
+
+fn open(folder: &Path) -> FolderSchemaStore {
+    FolderSchemaStore::open(folder).unwrap()
+}
+
+#[tokio::test]
+async fn documents_rights_and_the_binding_are_there_after_a_restart() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let store = open(folder.path());
+    let one = store.create("Films", "id: /soml/Films".into()).await;
+    let one = one.unwrap();
+    let two = store.create("films", "x: 1\n".into()).await.unwrap();
+    let any = Expected::default();
+    let two_now = store.replace("films", "x: 2\n".into(), &any).await.unwrap();
+    assert_ne!(two.revision, two_now.revision);
+    store.create("gone", "".into()).await.unwrap();
+    store.remove("gone", &any).await.unwrap();
+    let long = "Ab".repeat(64);
+    let longest = store.create(&long, "".into()).await.unwrap();
+    let rights = store.set_rights("rbac: {}".into(), &any).await.unwrap();
+    store.set_bound(Some("Films")).await.unwrap();
+    fs::write(folder.path().join("documents/half.partial"), "x").unwrap();
+
+    let again = open(folder.path());
+    assert_eq!(again.get("Films").await.unwrap(), Some(one));
+    assert_eq!(again.get("films").await.unwrap(), Some(two_now));
+    assert_eq!(again.get(&long).await.unwrap(), Some(longest));
+    assert_eq!(again.list().await.unwrap().len(), 3);
+    assert_eq!(again.rights().await.unwrap(), Some(rights));
+    assert_eq!(again.bound().await.unwrap().as_deref(), Some("Films"));
+    again.set_bound(None).await.unwrap();
+    assert_eq!(open(folder.path()).bound().await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_copy_has_everything() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let store = open(&folder.path().join("a"));
+    let stored = store.create("films", "x: 1\n".into()).await.unwrap();
+    store.set_bound(Some("films")).await.unwrap();
+    store.copy_to(&folder.path().join("b")).unwrap();
+    let copy = open(&folder.path().join("b"));
+    assert_eq!(copy.get("films").await.unwrap(), Some(stored));
+    assert_eq!(copy.bound().await.unwrap().as_deref(), Some("films"));
+}
+
+#[tokio::test]
+async fn a_document_of_a_later_version_is_refused_as_such() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let store = open(folder.path());
+    store.create("films", "id: x\n".into()).await.unwrap();
+    let path = folder.path().join("documents/films.yaml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen(FORM, "# soml-store 12 ", 1)).unwrap();
+    match FolderSchemaStore::open(folder.path()) {
+        Err(SchemaStoreError::Version { path: named }) => assert_eq!(named, path),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn every_flipped_bit_and_every_cut_is_refused_with_the_name_of_the_file() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let store = open(folder.path());
+    store.create("films", "id: x\n".into()).await.unwrap();
+    let path = folder.path().join("documents/films.yaml");
+    let whole = fs::read(&path).unwrap();
+    let mut broken: Vec<Vec<u8>> = (0..whole.len()).map(|end| whole[..end].to_vec()).collect();
+    for (at, bit) in (0..whole.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << bit;
+        broken.push(bytes);
+    }
+    for bytes in broken {
+        fs::write(&path, &bytes).unwrap();
+        match FolderSchemaStore::open(folder.path()) {
+            Err(SchemaStoreError::Damaged { path: named, .. }) => assert_eq!(named, path),
+            // Another digit as the version.
+            Err(SchemaStoreError::Version { path: named })
+                if bytes[..MARK.len()] == whole[..MARK.len()]
+                    && bytes[MARK.len()] != whole[MARK.len()] =>
+            {
+                assert_eq!(named, path);
+            }
+            other => panic!("{other:?}: {}", String::from_utf8_lossy(&bytes)),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_unbound_stays_unbound_and_a_lost_binding_is_not_made_up() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let store = open(folder.path());
+    store.create("films", "x: 1\n".into()).await.unwrap();
+    let bound = folder.path().join("bound.yaml");
+    assert!(bound.exists(), "that nothing is bound is kept too");
+    assert_eq!(open(folder.path()).bound().await.unwrap(), None);
+    store.set_bound(Some("films")).await.unwrap();
+    store.set_bound(None).await.unwrap();
+    let again = open(folder.path());
+    assert_eq!(again.bound().await.unwrap(), None);
+    assert!(again.missing().await.unwrap().is_empty());
+    again.copy_to(&folder.path().join("copy")).unwrap();
+    assert!(folder.path().join("copy/bound.yaml").exists());
+    again.set_bound(Some("films")).await.unwrap();
+    fs::remove_file(&bound).unwrap();
+    assert_eq!(again.missing().await.unwrap(), ["bound.yaml"]);
+    assert_eq!(open(folder.path()).bound().await.unwrap(), None);
+    fs::create_dir(&bound).unwrap();
+    match FolderSchemaStore::open(folder.path()) {
+        Err(SchemaStoreError::Access { path, .. }) => assert_eq!(path, bound),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_missing_document_is_named() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let store = open(folder.path());
+    for id in ["films", "Books"] {
+        store.create(id, "x: 1\n".into()).await.unwrap();
+    }
+    store.set_bound(Some("films")).await.unwrap();
+    let path = folder.path().join("documents/films.yaml");
+    fs::remove_file(&path).unwrap();
+    assert_eq!(store.missing().await.unwrap(), ["documents/films.yaml"]);
+    match open(folder.path()).bound().await {
+        Err(error @ SchemaStoreError::Missing { .. }) => {
+            let text = error.to_string();
+            assert!(text.contains(path.to_str().unwrap()), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn missing_rights_are_named() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let store = open(folder.path());
+    let any = Expected::default();
+    store.set_rights("rbac: {}".into(), &any).await.unwrap();
+    assert!(store.missing().await.unwrap().is_empty());
+    fs::remove_file(folder.path().join("rights.yaml")).unwrap();
+    assert_eq!(store.missing().await.unwrap(), ["rights.yaml"]);
+    let again = open(folder.path());
+    assert_eq!(again.rights().await.unwrap(), None);
+    assert_eq!(again.missing().await.unwrap(), ["rights.yaml"]);
+    again.set_rights("rbac: {}".into(), &any).await.unwrap();
+    assert!(again.missing().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_document_missing_at_the_start_is_named_until_it_is_removed_or_stored_again() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let store = open(folder.path());
+    for id in ["films", "books", "Kept"] {
+        store.create(id, "x: 1\n".into()).await.unwrap();
+    }
+    for id in ["films", "books"] {
+        let path = folder.path().join(format!("documents/{id}.yaml"));
+        fs::remove_file(path).unwrap();
+    }
+    let both = ["documents/books.yaml", "documents/films.yaml"];
+    let again = open(folder.path());
+    assert_eq!(again.missing().await.unwrap(), both);
+    assert_eq!(again.list().await.unwrap().len(), 1);
+    again.set_bound(Some("Kept")).await.unwrap();
+    let again = open(folder.path());
+    assert_eq!(again.missing().await.unwrap(), both, "they stay listed");
+    again.create("films", "x: 2\n".into()).await.unwrap();
+    assert_eq!(again.missing().await.unwrap(), both[..1]);
+    let any = Expected::default();
+    again.remove("books", &any).await.unwrap();
+    assert!(matches!(
+        again.remove("books", &any).await,
+        Err(SchemaStoreError::NotFound)
+    ));
+    let again = open(folder.path());
+    assert!(again.missing().await.unwrap().is_empty());
+    assert_eq!(again.list().await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn what_was_removed_or_never_acknowledged_is_not_named_as_missing() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let store = open(folder.path());
+    for id in ["films", "books"] {
+        store.create(id, "x: 1\n".into()).await.unwrap();
+    }
+    let (path, any) = (document_path(folder.path(), "films"), Expected::default());
+    let text = fs::read(&path).unwrap();
+    store.remove("films", &any).await.unwrap();
+    assert!(open(folder.path()).missing().await.unwrap().is_empty());
+    // As a crash leaves it between the list and the document.
+    fs::write(&path, text).unwrap();
+    let again = open(folder.path());
+    assert_eq!(again.list().await.unwrap().len(), 2);
+    // The list cannot be written.
+    let blocked = folder.path().join("bound.partial");
+    fs::create_dir(&blocked).unwrap();
+    again.create("plays", "x: 1\n".into()).await.unwrap_err();
+    again.remove("books", &any).await.unwrap_err();
+    fs::remove_dir(&blocked).unwrap();
+    for store in [again, open(folder.path())] {
+        assert_eq!(store.list().await.unwrap().len(), 2);
+        assert!(store.missing().await.unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_folder_of_an_earlier_version_lists_nothing_until_it_is_changed() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let store = open(folder.path());
+    for id in ["films", "books"] {
+        store.create(id, "x: 1\n".into()).await.unwrap();
+    }
+    let bound = bound_path(folder.path());
+    let earlier = StoredSchema {
+        id: "films".to_owned(),
+        text: "".into(),
+        revision: "-".to_owned(),
+    };
+    write(&bound, &earlier).unwrap();
+    let again = open(folder.path());
+    assert_eq!(again.bound().await.unwrap().as_deref(), Some("films"));
+    assert!(again.missing().await.unwrap().is_empty());
+    let any = Expected::default();
+    again.replace("films", "x: 2\n".into(), &any).await.unwrap();
+    let text = read(&bound).unwrap().text;
+    assert_eq!(
+        &*text,
+        "{\"schemas\":[\"books\",\"films\"],\"rights\":false}\n"
+    );
+    let other = StoredSchema {
+        text: "- films\n".into(),
+        ..earlier
+    };
+    write(&bound, &other).unwrap();
+    match FolderSchemaStore::open(folder.path()) {
+        Err(SchemaStoreError::Damaged { path, .. }) => assert_eq!(path, bound),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_written_to_keeps_changes_in_memory() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let none = folder.path().join("none");
+    let store = FolderSchemaStore::open_read_only(&none).unwrap();
+    store.create("films", "x: 1\n".into()).await.unwrap();
+    store.set_bound(Some("films")).await.unwrap();
+    assert_eq!(store.bound().await.unwrap().as_deref(), Some("films"));
+    assert!(!none.exists() && store.missing().await.unwrap().is_empty());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn documents_are_readable_by_their_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::TempDir::new().unwrap();
+    let place = folder.path().join("schemas");
+    let store = open(&place);
+    store.create("films", "x: 1\n".into()).await.unwrap();
+    for (name, wanted) in [
+        ("", 0o700),
+        ("documents", 0o700),
+        ("documents/films.yaml", 0o600),
+        ("bound.yaml", 0o600),
+    ] {
+        let mode = fs::metadata(place.join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, wanted, "{name}");
+    }
+}
