@@ -4,9 +4,9 @@
 //! document as a whole. Its first line, which is a comment of YAML, has the name and the revision of the document and a
 //! checksum. All documents are read and checked when the folder is opened, and answered from memory then.
 //!
-//! The document of the binding also lists what is stored, so that a missing file is noticed. A file is
-//! written before it is listed, and taken off the list before it is removed, so after a crash no file counts as missing
-//! that was removed or never acknowledged.
+//! The document of the bindings has what is bound to the object service and what is bound to the search service. It also
+//! lists what is stored, so that a missing file is noticed. A file is written before it is listed, and taken off the
+//! list before it is removed, so after a crash no file counts as missing that was removed or never acknowledged.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use graph_store::private_files;
+use serde::{Deserialize, Serialize};
 
 use super::state::{Binding, Listed, State};
 use super::{Expected, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema};
@@ -42,7 +43,7 @@ pub struct FolderSchemaStore(Arc<Inner>);
 struct Inner {
     folder: PathBuf,
     state: ArcSwap<State>,
-    /// The document of the binding as its file has it, where that is known. Held by whoever changes something.
+    /// The document of the bindings as its file has it, where that is known. Held by whoever changes something.
     writing: Mutex<Option<StoredSchema>>,
     /// The folder cannot be written to: what is changed is gone when the process ends.
     is_read_only: bool,
@@ -52,8 +53,19 @@ struct Inner {
 enum Change {
     Write(PathBuf, StoredSchema),
     Remove(PathBuf),
-    /// Of the binding only.
+    /// Of the bindings only.
     Bind,
+}
+
+/// The text of the document of the bindings.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct BoundText {
+    #[serde(flatten)]
+    listed: Listed,
+    /// The name of the schema that is bound to the search service, or empty; left out while nobody has said. Earlier
+    /// versions wrote no such member.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    search: Option<String>,
 }
 
 impl FolderSchemaStore {
@@ -78,6 +90,27 @@ impl FolderSchemaStore {
         FolderSchemaStore::read(folder.into(), true)
     }
 
+    /// Opens a folder, for reading only if it cannot be written to; a line in the log says so then.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`FolderSchemaStore::open`] does.
+    pub fn open_as_allowed(folder: impl Into<PathBuf>) -> Result<Self, SchemaStoreError> {
+        let folder = folder.into();
+        match try_writing(&folder) {
+            Err(error) if is_refused(&error) => {
+                tracing::warn!(
+                    folder = %folder.display(),
+                    %error,
+                    "the folder cannot be written to: what is bound from now on is gone when the process ends"
+                );
+                FolderSchemaStore::open_read_only(folder)
+            }
+            // Whatever else is wrong is found again.
+            _ => FolderSchemaStore::open(folder),
+        }
+    }
+
     fn read(folder: PathBuf, is_read_only: bool) -> Result<Self, SchemaStoreError> {
         let documents = folder.join(DOCUMENTS);
         let mut state = State::default();
@@ -95,15 +128,19 @@ impl FolderSchemaStore {
         state.rights = read_if_there(&rights_path(&folder))?;
         let bound = read_if_there(&bound_path(&folder))?;
         if let Some(kept) = &bound {
-            let id = Some(kept.id.as_str()).filter(|id| !id.is_empty());
-            state.binding = Binding::of(id);
-            state.listed = listed(&folder, &kept.text)?;
+            let text = bound_text(&folder, &kept.text)?;
+            state.binding = Binding::of_name(&kept.id);
+            state.search = text
+                .search
+                .as_deref()
+                .map_or(Binding::Unknown, Binding::of_name);
+            state.listed = text.listed;
         }
         if state.binding == Binding::Unknown && !state.schemas.is_empty() {
             tracing::warn!(
                 file = %bound_path(&folder).display(),
                 "the file is missing that says which of the stored schemas is bound, so nothing is bound: bind one with \
-                 `PUT /soml/ID/objects`, or name its document with --schema"
+                 `PUT /soml/ID/objects` and `PUT /soml/ID/search`, or name its document with --schema"
             );
         }
         warn_of_lost(&folder, &state.lost());
@@ -130,8 +167,8 @@ impl FolderSchemaStore {
         if let Some(rights) = &state.rights {
             write(&rights_path(folder), rights)?;
         }
-        match state.binding {
-            Binding::Unknown => Ok(()),
+        match (&state.binding, &state.search) {
+            (Binding::Unknown, Binding::Unknown) => Ok(()),
             _ => write(&bound_path(folder), &bound_document(&state)),
         }
     }
@@ -288,6 +325,30 @@ impl SchemaStore for FolderSchemaStore {
         .await
     }
 
+    async fn search_binding(&self) -> Result<Binding, SchemaStoreError> {
+        let state = self.0.state.load();
+        match state.search.id() {
+            // One that was removed is not listed any more.
+            Some(id) if state.lost().schemas.contains(id) => Err(SchemaStoreError::Missing {
+                path: document_path(&self.0.folder, id),
+                id: id.to_owned(),
+            }),
+            _ => Ok(state.search.clone()),
+        }
+    }
+
+    async fn set_search_binding(&self, id: Option<&str>) -> Result<(), SchemaStoreError> {
+        let wanted = Binding::of(id);
+        if self.0.state.load().search == wanted {
+            return Ok(());
+        }
+        self.change(move |_, state| {
+            state.search = wanted;
+            Ok(((), Change::Bind))
+        })
+        .await
+    }
+
     async fn bound(&self) -> Result<Option<String>, SchemaStoreError> {
         let state = self.0.state.load();
         match state.binding.id() {
@@ -353,22 +414,25 @@ fn paths(folder: &Path, listed: &Listed) -> Vec<PathBuf> {
     schemas.chain(rights).collect()
 }
 
-/// Returns the document of the binding: its name is that of the bound schema, or empty, and its text lists what is
-/// stored.
+/// Returns the document of the bindings: its name is that of the schema that is bound to the object service, or empty,
+/// and its text has what is bound to the search service, and lists what is stored.
 fn bound_document(state: &State) -> StoredSchema {
-    let listed = serde_json::to_string(&state.all_listed());
-    let listed = listed.expect("names and a flag are JSON");
+    let text = serde_json::to_string(&BoundText {
+        listed: state.all_listed(),
+        search: state.search.name().map(str::to_owned),
+    });
+    let text = text.expect("names and a flag are JSON");
     StoredSchema {
         id: state.binding.id().unwrap_or_default().to_owned(),
-        text: format!("{listed}\n").into(),
+        text: format!("{text}\n").into(),
         revision: "-".to_owned(),
     }
 }
 
-/// Reads the text of the document of the binding. Earlier versions wrote an empty one, which lists nothing.
-fn listed(folder: &Path, text: &str) -> Result<Listed, SchemaStoreError> {
+/// Reads the text of the document of the bindings. Earlier versions wrote an empty one, which lists nothing.
+fn bound_text(folder: &Path, text: &str) -> Result<BoundText, SchemaStoreError> {
     if text.is_empty() {
-        return Ok(Listed::default());
+        return Ok(BoundText::default());
     }
     serde_json::from_str(text).map_err(|_| SchemaStoreError::Damaged {
         path: bound_path(folder),
@@ -385,6 +449,21 @@ fn warn_of_lost(folder: &Path, lost: &Listed) {
              the schema by `DELETE /soml/ID`"
         );
     }
+}
+
+/// Makes a folder where there is none, and a file in it, which is removed again.
+fn try_writing(folder: &Path) -> io::Result<()> {
+    private_files::create_folder(folder)?;
+    let probe = folder.join("probe").with_extension(PARTIAL);
+    private_files::create(&probe)?;
+    fs::remove_file(probe)
+}
+
+fn is_refused(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+    )
 }
 
 /// Returns what a folder has; one that is not there has nothing.

@@ -12,6 +12,7 @@ use async_trait::async_trait;
 pub use folder::FolderSchemaStore;
 pub(crate) use folder::sync_parent;
 pub use memory::InMemorySchemaStore;
+pub use state::Binding;
 
 /// A stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,6 +188,21 @@ pub trait SchemaStore: Send + Sync + 'static {
 
     /// Keeps which document is bound to the service, or that nothing is.
     async fn set_bound(&self, _id: Option<&str>) -> Result<(), SchemaStoreError> {
+        Ok(())
+    }
+
+    /// Returns what is bound to the search service, as far as the store keeps it. A document that was removed since may
+    /// be bound.
+    ///
+    /// # Errors
+    ///
+    /// [`SchemaStoreError::Missing`] when the file of the document was lost.
+    async fn search_binding(&self) -> Result<Binding, SchemaStoreError> {
+        Ok(Binding::Unknown)
+    }
+
+    /// Keeps which document is bound to the search service, or that nothing is.
+    async fn set_search_binding(&self, _id: Option<&str>) -> Result<(), SchemaStoreError> {
         Ok(())
     }
 

@@ -11,12 +11,15 @@ use super::{Expected, SchemaEntry, SchemaStoreError, StoredSchema};
 /// What the document of rights is called.
 const RIGHTS: &str = "soml-rbac";
 
-/// All documents, and which of them is bound.
+/// All documents, and which of them are bound.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     pub(super) schemas: BTreeMap<String, StoredSchema>,
     pub(super) rights: Option<StoredSchema>,
+    /// What is bound to the object service.
     pub(super) binding: Binding,
+    /// What is bound to the search service.
+    pub(super) search: Binding,
     /// What was stored when the store was opened, without what was removed since, as far as that is known. It has
     /// documents too whose files are lost.
     pub(super) listed: Listed,
@@ -32,9 +35,9 @@ pub(super) struct Listed {
     pub(super) rights: bool,
 }
 
-/// What is bound.
+/// What is bound to a service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum Binding {
+pub enum Binding {
     /// Nobody has said so far.
     #[default]
     Unknown,
@@ -49,8 +52,23 @@ impl Binding {
         id.map_or(Binding::Nothing, |id| Binding::Schema(id.to_owned()))
     }
 
+    /// Reads a name as files have it: that of the document that is bound, or empty.
+    pub(super) fn of_name(name: &str) -> Self {
+        Binding::of(Some(name).filter(|name| !name.is_empty()))
+    }
+
+    /// Returns the name of the document that is bound, or an empty one, as files have it.
+    pub(super) fn name(&self) -> Option<&str> {
+        match self {
+            Binding::Unknown => None,
+            Binding::Nothing => Some(""),
+            Binding::Schema(id) => Some(id),
+        }
+    }
+
     /// Returns the name of the document that is bound.
-    pub(super) fn id(&self) -> Option<&str> {
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
         match self {
             Binding::Unknown | Binding::Nothing => None,
             Binding::Schema(id) => Some(id),

@@ -117,6 +117,111 @@ async fn what_was_unbound_stays_unbound_and_a_lost_binding_is_not_made_up() {
 }
 
 #[tokio::test]
+async fn what_is_bound_to_searches_is_kept_apart_from_what_is_bound_to_the_object_service() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let store = open(folder.path());
+    let search = async |folder: &Path| open(folder).search_binding().await.unwrap();
+    let films = Binding::Schema("films".to_owned());
+    for id in ["films", "books"] {
+        store.create(id, "x: 1\n".into()).await.unwrap();
+    }
+    assert_eq!(search(folder.path()).await, Binding::Unknown);
+    store.set_bound(Some("books")).await.unwrap();
+    assert_eq!(search(folder.path()).await, Binding::Unknown);
+    store.set_search_binding(Some("films")).await.unwrap();
+    assert_eq!(search(folder.path()).await, films);
+    // Whatever happens to the one leaves the other alone.
+    store.set_bound(None).await.unwrap();
+    assert_eq!(search(folder.path()).await, films);
+    assert_eq!(open(folder.path()).bound().await.unwrap(), None);
+    store.set_bound(Some("books")).await.unwrap();
+    store.set_search_binding(None).await.unwrap();
+    assert_eq!(search(folder.path()).await, Binding::Nothing);
+    let again = open(folder.path());
+    assert_eq!(again.bound().await.unwrap().as_deref(), Some("books"));
+    again.set_search_binding(Some("films")).await.unwrap();
+    let copy = folder.path().join("copy");
+    again.copy_to(&copy).unwrap();
+    assert_eq!(search(&copy).await, films);
+}
+
+#[tokio::test]
+async fn a_lost_document_that_is_bound_to_searches_is_named_and_a_removed_one_is_not() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let store = open(folder.path());
+    store.create("films", "x: 1\n".into()).await.unwrap();
+    store.set_search_binding(Some("films")).await.unwrap();
+    let path = folder.path().join("documents/films.yaml");
+    let text = fs::read(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    match open(folder.path()).search_binding().await {
+        Err(SchemaStoreError::Missing { path: named, .. }) => assert_eq!(named, path),
+        other => panic!("{other:?}"),
+    }
+    fs::write(&path, text).unwrap();
+    let again = open(folder.path());
+    again.remove("films", &Expected::default()).await.unwrap();
+    for store in [again, open(folder.path())] {
+        let kept = store.search_binding().await.unwrap();
+        assert_eq!(kept, Binding::Schema("films".to_owned()));
+        assert_eq!(store.get("films").await.unwrap(), None);
+    }
+}
+
+#[tokio::test]
+async fn a_binding_that_cannot_be_written_does_not_change() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let store = open(folder.path());
+    store.create("films", "x: 1\n".into()).await.unwrap();
+    store.set_search_binding(Some("films")).await.unwrap();
+    let blocked = folder.path().join("bound.partial");
+    fs::create_dir(&blocked).unwrap();
+    store.set_search_binding(None).await.unwrap_err();
+    fs::remove_dir(&blocked).unwrap();
+    for store in [store, open(folder.path())] {
+        let kept = store.search_binding().await.unwrap();
+        assert_eq!(kept, Binding::Schema("films".to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn bindings_of_a_later_version_are_refused_as_such() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let store = open(folder.path());
+    store.set_search_binding(None).await.unwrap();
+    let path = bound_path(folder.path());
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(
+        text.ends_with("{\"schemas\":[],\"rights\":false,\"search\":\"\"}\n"),
+        "{text}"
+    );
+    fs::write(&path, text.replacen(FORM, "# soml-store 2 ", 1)).unwrap();
+    match FolderSchemaStore::open(folder.path()) {
+        Err(SchemaStoreError::Version { path: named }) => assert_eq!(named, path),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_folder_is_opened_for_writing_where_that_is_allowed() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let place = folder.path().join("new");
+    let store = FolderSchemaStore::open_as_allowed(&place).unwrap();
+    store.set_search_binding(None).await.unwrap();
+    let again = FolderSchemaStore::open_as_allowed(&place).unwrap();
+    assert_eq!(again.search_binding().await.unwrap(), Binding::Nothing);
+    let names: Vec<_> = fs::read_dir(&place).unwrap().collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    for kind in [
+        io::ErrorKind::PermissionDenied,
+        io::ErrorKind::ReadOnlyFilesystem,
+    ] {
+        assert!(is_refused(&kind.into()));
+    }
+    assert!(!is_refused(&io::ErrorKind::StorageFull.into()));
+}
+
+#[tokio::test]
 async fn a_missing_document_is_named() {
     let folder = tempfile::TempDir::new().unwrap();
     let store = open(folder.path());
@@ -252,7 +357,9 @@ async fn a_folder_that_cannot_be_written_to_keeps_changes_in_memory() {
     let store = FolderSchemaStore::open_read_only(&none).unwrap();
     store.create("films", "x: 1\n".into()).await.unwrap();
     store.set_bound(Some("films")).await.unwrap();
+    store.set_search_binding(None).await.unwrap();
     assert_eq!(store.bound().await.unwrap().as_deref(), Some("films"));
+    assert_eq!(store.search_binding().await.unwrap(), Binding::Nothing);
     assert!(!none.exists() && store.missing().await.unwrap().is_empty());
 }
 
