@@ -293,6 +293,11 @@ impl Directory {
         Ok(Directory { parts })
     }
 
+    /// Returns the checksum of the directory, which has those of all sections.
+    pub(super) fn checksum(bytes: &Bytes) -> Result<u32, Fault> {
+        directory(bytes).map(|(_, _, checksum)| checksum)
+    }
+
     /// Returns a section of which there may be none.
     pub(super) fn optional(&self, kind: Kind, of: u32) -> Option<Part> {
         self.parts.get(&(kind, of)).copied()

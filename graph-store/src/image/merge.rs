@@ -75,11 +75,12 @@ impl Shared {
             }
             builder.add(quad.as_ref())?;
         }
-        let orders = data.orders.clone();
+        let (orders, origin) = (data.orders.clone(), Arc::clone(&data.origin));
         drop(data);
         let (generation, image) = self.built(builder)?;
         let mut fresh = Snapshot {
             orders,
+            origin,
             ..Snapshot::new(image)
         };
         for _ in 0..ROUNDS {

@@ -99,6 +99,8 @@ pub struct Image {
     properties: Vec<Property>,
     triples: u64,
     quads: u64,
+    /// That of the directory of sections, which has theirs.
+    checksum: u32,
 }
 
 impl Image {
@@ -131,6 +133,7 @@ impl Image {
     fn checked(bytes: BytesWriter) -> Result<Self, Fault> {
         let bytes = bytes.finish()?;
         let directory = Directory::read(&bytes)?;
+        let checksum = Directory::checksum(&bytes)?;
         let terms = Terms::open(&bytes, &directory)?;
         let columns = || {
             let sets = GraphSets::open(&bytes, &directory, &terms)?;
@@ -160,6 +163,7 @@ impl Image {
             properties,
             triples,
             quads,
+            checksum,
         };
         image.note_names();
         Ok(image)
@@ -185,6 +189,11 @@ impl Image {
     #[must_use]
     pub fn quads(&self) -> u64 {
         self.quads
+    }
+
+    /// Returns a digest of the content: equal for images of the same quads.
+    fn digest(&self) -> String {
+        format!("{}-{:08x}", self.quads, self.checksum)
     }
 
     /// Returns the number of distinct terms, graphs and datatypes included.

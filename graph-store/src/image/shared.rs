@@ -3,6 +3,8 @@
 //! Each transaction goes on from the one before, whether that is synced or not. Readers see what is synced.
 
 use std::collections::VecDeque;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -16,6 +18,7 @@ use super::log::{write_change, write_record};
 use super::snapshot::Snapshot;
 use crate::context::CallContext;
 use crate::error::StoreError;
+use crate::store::DataVersion;
 use crate::store::queue::Queue;
 use crate::store::records::RecordList;
 use crate::write::{ChangeRecord, NewRecord, QuadChange, RecordQuery};
@@ -40,6 +43,8 @@ pub(super) struct Shared {
     pub(super) merge_after: u64,
     /// The same after a merge that failed.
     pub(super) merge_again: AtomicU64,
+    /// A random number of this store.
+    instance: u64,
 }
 
 /// Where changes are kept.
@@ -128,6 +133,7 @@ impl Shared {
             is_closing: AtomicBool::new(false),
             merge_after,
             merge_again: AtomicU64::new(0),
+            instance: RandomState::new().build_hasher().finish(),
         }
     }
 
@@ -165,6 +171,20 @@ impl Shared {
             None => folder.check_room(last).map_err(Arc::new),
         };
         checked.map_err(not_written)
+    }
+
+    /// Returns which data readers see, or saw a moment ago.
+    pub(super) fn version(&self) -> DataVersion {
+        let (origin, sequence) = {
+            let head = locked(&self.head);
+            (Arc::clone(&head.synced.origin), head.synced_sequence)
+        };
+        let source = match (&self.keeping, sequence) {
+            // A later process counts from 0 again, and the same numbers are other changes.
+            (Keeping::Memory(_), 1..) => format!("{origin}-{:016x}", self.instance),
+            _ => origin.to_string(),
+        };
+        DataVersion { source, sequence }
     }
 
     /// Returns what a transaction begins with.

@@ -22,6 +22,9 @@ use crate::write::QuadChange;
 pub struct Snapshot {
     pub(super) image: Arc<Image>,
     pub(super) delta: Delta,
+    /// What the changes were made to since the store was opened or its data were replaced; a merge does not
+    /// change it.
+    pub(super) origin: Arc<str>,
     /// Orders of these data; a copy, which is changed next, begins without.
     pub(super) orders: KeptOrders<u32>,
 }
@@ -47,6 +50,7 @@ impl Snapshot {
     pub(super) fn new(image: Arc<Image>) -> Self {
         let delta = Delta::new(image.terms.count);
         Snapshot {
+            origin: image.digest().into(),
             image,
             delta,
             orders: KeptOrders::new(KEPT_BYTES),

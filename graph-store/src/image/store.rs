@@ -18,7 +18,9 @@ use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::Walker;
 use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
-use crate::store::{ExportStore, GraphStore, LocalStore, StoreInfo, Windowed, WriteStore};
+use crate::store::{
+    DataVersion, ExportStore, GraphStore, LocalStore, StoreInfo, Windowed, WriteStore,
+};
 
 /// What the store says that it is.
 pub(super) const PROVIDER: &str = "image";
@@ -273,6 +275,10 @@ impl GraphStore for ImageStore {
 
     fn exporter(&self) -> Option<&dyn ExportStore> {
         Some(self)
+    }
+
+    fn version(&self) -> Option<DataVersion> {
+        Some(self.shared.version())
     }
 }
 

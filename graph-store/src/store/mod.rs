@@ -119,6 +119,22 @@ pub trait GraphStore: Send + Sync + 'static {
     fn exporter(&self) -> Option<&dyn ExportStore> {
         None
     }
+
+    /// Returns which data these are; `None` for a store whose data others may change without its notice.
+    ///
+    /// What is read later is at least as new.
+    fn version(&self) -> Option<DataVersion> {
+        None
+    }
+}
+
+/// Which data a store has: equal for equal data, and different after each change.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DataVersion {
+    /// What the changes were made to, such as a digest of what was loaded.
+    pub source: String,
+    /// The sequence of the last change; 0 if there was none.
+    pub sequence: u64,
 }
 
 /// What a request can choose of a store, beside the graphs to read.

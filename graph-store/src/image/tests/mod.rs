@@ -2,6 +2,7 @@
 
 mod commits;
 mod damage;
+mod data;
 mod disk;
 mod entries;
 mod locks;
