@@ -281,7 +281,8 @@ impl Api {
     ///
     /// Federation has no mutations, so what is only about writing is left out, as are the fields
     /// and types of federation itself. Every object type has `@key(fields: "id")`. An object with
-    /// `extend: true` is printed as `extend type`.
+    /// `extend: true` is printed as `extend type`. With [`ApiOptions::nullable_where_denied`], what some caller
+    /// may be denied is nullable, whoever asks.
     #[must_use]
     pub fn subgraph_sdl(&self, mode: FederationMode) -> String {
         if mode == FederationMode::Off {
@@ -297,7 +298,12 @@ impl Api {
             extended: &extended,
             keyed: &keyed,
         };
-        subgraph.print(&self.schema, mode)
+        if !self.options.nullable_where_denied {
+            return subgraph.print(&self.schema, mode);
+        }
+        let mut schema = self.schema.clone().into_inner();
+        super::deniable::make_nullable(self, &mut schema);
+        subgraph.print(&schema, mode)
     }
 
     /// Returns the value of `_service { sdl }`: `None` when the API takes part in no federation.

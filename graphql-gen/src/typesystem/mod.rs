@@ -13,6 +13,7 @@ mod api;
 mod arguments;
 mod builtin;
 mod connection;
+mod deniable;
 mod directives;
 mod error;
 mod federation;

@@ -38,6 +38,10 @@ pub struct ApiOptions {
     /// Refuses schemas whose roles have `filters` or `presets`, which cannot be enforced yet; for
     /// services that enforce roles. Off by default.
     pub refuse_row_rules: bool,
+    /// Lets what the roles of the schema may deny to somebody be null in the schema for federation
+    /// ([`Api::subgraph_sdl`](super::Api::subgraph_sdl)), except for `id`; for services that enforce roles.
+    /// A gateway that was promised a value for what is left out would lose everything around it. Off by default.
+    pub nullable_where_denied: bool,
     /// Says in `@hasRole` who may read, write and delete what, as [`Api::full_sdl`](super::Api::full_sdl)
     /// does. Off by default.
     pub expose_roles: bool,
@@ -71,6 +75,7 @@ impl ApiOptions {
             prune: false,
             argument_descriptions: false,
             refuse_row_rules: false,
+            nullable_where_denied: false,
             expose_roles: false,
         }
     }
@@ -129,6 +134,14 @@ impl ApiOptions {
     #[must_use]
     pub const fn with_argument_descriptions(mut self, descriptions: bool) -> Self {
         self.argument_descriptions = descriptions;
+        self
+    }
+
+    /// Lets what roles may deny be null in the schema for federation, or not; see
+    /// [`ApiOptions::nullable_where_denied`].
+    #[must_use]
+    pub const fn with_nullable_where_denied(mut self, nullable: bool) -> Self {
+        self.nullable_where_denied = nullable;
         self
     }
 

@@ -55,6 +55,7 @@ fn options(text: &str) -> ApiOptions {
             "aggregates" => options.aggregates = true,
             "connections" => options.connections = true,
             "service" => options.service = true,
+            "denied" => options.nullable_where_denied = true,
             "v1" => options.federation = FederationMode::V1,
             "v2" => options.federation = FederationMode::V2,
             other => panic!("no option {other}"),

@@ -1,5 +1,6 @@
 //! Generated schemas, and what changes between them.
 
+mod denied;
 mod descriptions;
 mod diff;
 mod federation_check;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use apollo_compiler::{Node, executable};
+use apollo_compiler::Node;
+use apollo_compiler::executable::{self, SelectionSet};
 use graph_store::query::{NodeCondition, Page, Selection};
 use graphql_gen::typesystem::TypeRef;
 use graphql_service::error::{GraphqlError, Location};
@@ -10,6 +11,7 @@ use oxrdf::NamedNode;
 use soml_core::access::Part;
 
 use super::build::{Planner, Scope};
+use super::collect::{Fields, Parent, collect};
 use super::input::Input;
 use super::{RootEntities, RootObjects, RootValue};
 use crate::code;
@@ -38,19 +40,21 @@ impl<'a> Planner<'_, 'a> {
             .unwrap_or((Input::List(Vec::new()), None));
         let list = input.as_list();
         if list.len() > self.input.limits.list_length {
-            let message = "there are too many representations";
+            let message = "too many objects are asked for by their ids";
             return Err(GraphqlError::new(code::LIMIT_LIST_LENGTH, message)
                 .at(location)
                 .with("limit", self.input.limits.list_length));
         }
         let mut targets: Vec<(TypeRef, Vec<NamedNode>)> = Vec::new();
         let mut representations = Vec::with_capacity(list.len());
-        let mut denied = false;
+        let mut denied: Vec<TypeRef> = Vec::new();
         for input in list {
             let Representation { target, id } = self.representation(input, location)?;
             // The id is the key that the object is found by.
             if view.shown(target).is_nothing() || view.readable(target, Part::Id).is_nothing() {
-                denied = true;
+                if !denied.contains(&target) {
+                    denied.push(target);
+                }
                 representations.push(None);
                 continue;
             }
@@ -86,10 +90,10 @@ impl<'a> Planner<'_, 'a> {
             });
         }
         let is_left = types.iter().any(|ty| !self.left_out.is_empty(ty.level));
-        if denied {
-            self.leave_out(field.response_key(), field);
+        for target in &denied {
+            self.leave_out_of_entities(*target, &sets);
         }
-        if !is_left && (denied || !types.is_empty()) {
+        if !is_left && !(denied.is_empty() && types.is_empty()) {
             return Ok(None);
         }
         Ok(Some(RootValue::Entities(Box::new(RootEntities {
@@ -98,15 +102,31 @@ impl<'a> Planner<'_, 'a> {
         }))))
     }
 
+    /// Warns of the fields of entities that are not shown, each by itself: whoever asked the gateway for them has
+    /// not written `_entities`.
+    fn leave_out_of_entities(&mut self, target: TypeRef, sets: &[&'a SelectionSet]) {
+        for &object in self.input.api.possible_types(target) {
+            let mut fields = Fields::default();
+            collect(self.input, &Parent::Object(object), sets, &mut fields);
+            let is_name = |node: &executable::Field| node.name == "__typename";
+            let names_only = fields.entries.iter().all(|(_, nodes)| is_name(nodes[0]));
+            for (key, nodes) in &fields.entries {
+                if names_only || !is_name(nodes[0]) {
+                    self.left_out.field(self.input, key, nodes[0]);
+                }
+            }
+        }
+    }
+
     fn representation(&self, input: &Input, location: Option<Location>) -> Result<Representation> {
         let invalid =
             |message: String| GraphqlError::new(code::ARGUMENT_INVALID, message).at(location);
         let Input::Object(fields) = input else {
             return Err(invalid("a representation must be an object".to_owned()));
         };
+        let member = |wanted: &str| fields.iter().find(|(key, _)| key == wanted);
         let text = |wanted: &str| {
-            let value = fields.iter().find(|(key, _)| key == wanted);
-            value
+            member(wanted)
                 .and_then(|(_, value)| value.as_text())
                 .ok_or_else(|| invalid(format!("a representation must have the text `{wanted}`")))
         };
@@ -116,9 +136,11 @@ impl<'a> Planner<'_, 'a> {
             .map(|target| with_subclasses(self.input.api, target))
             .filter(|target| *target != TypeRef::Nameable)
             .ok_or_else(|| invalid(format!("`{name}` is not a type with a key")))?;
-        Ok(Representation {
-            target,
-            id: NamedNode::new(text("id")?).ok(),
-        })
+        // A gateway sends a key that is null as null. Such an object is unknown, and the others are not.
+        let id = match member("id") {
+            Some((_, Input::Null)) => None,
+            _ => NamedNode::new(text("id")?).ok(),
+        };
+        Ok(Representation { target, id })
     }
 }

@@ -9,6 +9,7 @@
 //! first of the seeds, `ACCESS_FAILURES` how many failures are shown.
 
 mod case;
+mod gateway;
 pub(crate) mod interference;
 mod order;
 mod recorder;
@@ -30,7 +31,7 @@ use crate::model::worlds;
 const OPERATIONS_PER_SCHEMA: usize = 25;
 
 /// Runs a test on each of the schemas that make a number of cases, and what it finds must be enough.
-fn each_schema(kind: Kind, full: u64, test: impl Fn(&mut Case, &mut Tally)) {
+fn each_schema(kind: Kind, full: u64, mut test: impl FnMut(&mut Case, &mut Tally)) {
     let cases = count("ACCESS_CASES", full);
     let first = setting("ACCESS_SEED", 1);
     let mut tally = Tally::default();
@@ -84,6 +85,15 @@ fn so_they_do_over_rdf4j() {
 #[test]
 fn what_may_not_be_read_changes_no_answer() {
     each_schema(Kind::Memory, 20_000, interference::interferes);
+}
+
+#[test]
+fn a_gateway_keeps_what_is_left_of_an_answer_whatever_was_left_out() {
+    let mut gateway = gateway::Gateway::default();
+    each_schema(Kind::Memory, 5_000, |case, tally| {
+        gateway.check(case, tally);
+    });
+    assert!(gateway.missing > 0, "nothing was left out");
 }
 
 #[test]
