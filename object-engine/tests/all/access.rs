@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use graph_store::oxigraph::OxigraphStore;
+use graphql_gen::typesystem::FederationMode;
 use graphql_service::{Caller, Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 use oxigraph::io::RdfFormat;
@@ -385,6 +386,86 @@ fn the_schemas_of_the_service_need_a_right_each() {
     assert_eq!(fields, ["_Service.sdl"]);
     let (data, _) = left_out(&["Humans"], "{ _service { __typename sdl } }");
     assert_eq!(data, json!({}));
+}
+
+/// The fields that are left out of entities, by their paths.
+fn left_out_of_entities(
+    roles: &[&str],
+    representations: &str,
+    fields: &str,
+) -> (Value, Vec<Value>) {
+    let store = Store::new().expect("a store");
+    store
+        .load_from_slice(RdfFormat::Turtle, DATA.as_bytes())
+        .expect("the data are Turtle");
+    let mut options = ServiceOptions::default().with_roles_enforced(true);
+    options.api = options.api.with_federation(FederationMode::V1);
+    let service = service(SCHEMA, Arc::new(OxigraphStore::new(store)), options);
+    let query = format!("{{ x: _entities(representations: [{representations}]) {{ {fields} }} }}");
+    let caller = Arc::new(Caller::with_roles(roles.iter().copied()));
+    let context = RequestContext::new().with_caller(caller);
+    let answer = json(&answer(&service, Request::new(query), context));
+    let errors = answer["errors"].as_array().into_iter().flatten();
+    let paths = errors.map(|error| {
+        let (code, message) = (&error["extensions"]["code"], error["message"].to_string());
+        assert_eq!(code, "ACCESS_FIELD_REMOVED", "{answer}");
+        assert!(
+            !message.contains("_entities") && !message.contains("'Query'"),
+            "{answer}"
+        );
+        error["path"].clone()
+    });
+    let paths = paths.collect();
+    (answer["data"].clone(), paths)
+}
+
+const HOPE: &str = "{__typename: \"Film\", id: \"http://e/hope\"}";
+const R2: &str = "{__typename: \"Droid\", id: \"http://e/r2\"}";
+const LUKE: &str = "{__typename: \"Human\", id: \"http://e/luke\"}";
+
+#[test]
+fn fields_of_entities_that_are_denied_are_named_and_not_the_entities() {
+    let film = "... on Film { t: title s: secret }";
+    let (data, paths) = left_out_of_entities(&["NoSecret"], HOPE, film);
+    assert_eq!(data, json!({"x": [{"t": "A New Hope"}]}));
+    assert_eq!(paths, [json!(["x", "s"])]);
+    // Of a type that is not shown, each field that was asked of it.
+    let both = format!("{R2}, {LUKE}, {R2}");
+    let fields = "... on Droid { __typename name m: mass } ... on Human { name height }";
+    let (data, paths) = left_out_of_entities(&["NoDroid"], &both, fields);
+    let luke = json!({"name": "Luke", "height": 172});
+    assert_eq!(data, json!({"x": [null, luke, null]}));
+    assert_eq!(paths, [json!(["x", "name"]), json!(["x", "m"])]);
+    let (data, paths) = left_out_of_entities(&["NoDroid"], R2, "... on Droid { __typename }");
+    assert_eq!((data, paths), (json!({}), vec![json!(["x", "__typename"])]));
+}
+
+#[test]
+fn entities_are_found_by_an_id_that_may_be_read_and_tell_nothing_of_others() {
+    let film = "... on Film { title }";
+    let (data, paths) = left_out_of_entities(&["NoId"], HOPE, film);
+    assert_eq!((data, paths), (json!({}), vec![json!(["x", "title"])]));
+    // Whether a hidden object is there makes no difference.
+    let fields = "__typename ... on Character { name }";
+    let as_character = R2.replace("Droid", "Character");
+    for role in ["NoDroid", "Humans"] {
+        let there = left_out_of_entities(&[role], &as_character, fields);
+        let nowhere = as_character.replace("r2", "nobody");
+        assert_eq!(there, (json!({"x": [null]}), Vec::new()), "{role}");
+        assert_eq!(left_out_of_entities(&[role], &nowhere, fields), there);
+    }
+    let (there, nowhere) = (R2.to_owned(), R2.replace("r2", "nobody"));
+    let [there, nowhere] = [there, nowhere]
+        .map(|given| left_out_of_entities(&["NoDroid"], &given, "... on Droid { name }"));
+    assert_eq!(there, nowhere);
+}
+
+#[test]
+fn an_entity_whose_key_is_null_is_unknown_and_the_others_are_found() {
+    let given = format!("{{__typename: \"Film\", id: null}}, {HOPE}");
+    let (data, paths) = left_out_of_entities(&["All"], &given, "... on Film { title }");
+    let expected = json!({"x": [null, {"title": "A New Hope"}]});
+    assert_eq!((data, paths), (expected, Vec::new()));
 }
 
 #[test]
