@@ -13,11 +13,15 @@ graphql_service::error_codes! {
     INDEX_MISSING 503 public "The index of an object is not there: the schema is to be bound again.";
     INDEX_NOT_OURS 409 public "There is an index of the name already that this application does not own; nothing was written to it.";
     INDEX_BROKEN 500 public "An index holds a document of another form than the schema gives it: the schema is to be bound again.";
-    ENGINE_UNAVAILABLE 503 internal "The search engine cannot be reached, or does not answer in time.";
+    ENGINE_UNAVAILABLE 503 internal "The search engine cannot be reached.";
+    ENGINE_TIMEOUT 504 internal "The search engine does not answer in time.";
     ENGINE_OVERLOADED 503 internal "The search engine has too much to do.";
     ENGINE_DENIED 502 internal "The search engine refuses access.";
     ENGINE_UNSUPPORTED 400 public "The search engine cannot do what a search asks for.";
     ENGINE_FAILED 502 internal "The search engine failed.";
+    DATA_UNAVAILABLE 503 internal "The data cannot be indexed: their store cannot be reached.";
+    DATA_TIMEOUT 504 internal "The data cannot be indexed: their store does not answer in time.";
+    DATA_FAILED 502 internal "The data cannot be indexed: their store failed, or something else answers at its address.";
     LIMIT_ENGINE_ANSWER 502 public "An answer of the search engine is larger than allowed.";
     LIMIT_SEARCHES 400 public "A request has more searches than `search.limits.searches`.";
     LIMIT_CLAUSE_DEPTH 400 public "A search nests its clauses more deeply than `search.limits.clauseDepth`.";

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{failed, problem};
 use super::index::OpenIndex;
-use crate::engine::{EngineError, IndexState, Mark, PhysicalName, Switch};
+use crate::engine::{Built, EngineError, IndexState, Mark, PhysicalName, Switch};
 
 /// The form of the file.
 const FORMAT: u32 = 1;
@@ -54,6 +54,9 @@ struct WrittenEntry {
     object: String,
     fingerprint: String,
     aliases: BTreeSet<String>,
+    /// Absent in catalogs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    built: Option<Built>,
 }
 
 impl Catalog {
@@ -186,13 +189,14 @@ impl Catalog {
         self.entries.iter().map(state).collect()
     }
 
-    /// Says which indexes cannot be used, and why.
-    pub(super) fn broken(&self) -> Vec<String> {
-        let broken = self.entries.iter().filter_map(|(name, entry)| {
-            let reason = entry.index.as_ref().err()?;
-            Some(format!("index `{name}`: {reason}"))
-        });
-        broken.collect()
+    /// Sets what is noted of an index; returns what was noted before.
+    pub(super) fn set_built(
+        &mut self,
+        name: &str,
+        built: Option<Built>,
+    ) -> Result<Option<Built>, EngineError> {
+        let entry = self.entries.get_mut(name).ok_or_else(|| not_found(name))?;
+        Ok(std::mem::replace(&mut entry.mark.built, built))
     }
 }
 
@@ -205,6 +209,7 @@ impl WrittenEntry {
             schema: entry.mark.schema.clone(),
             object: entry.mark.object.clone(),
             fingerprint: entry.mark.fingerprint.clone(),
+            built: entry.mark.built.clone(),
             aliases: entry.aliases.clone(),
         }
     }
@@ -216,6 +221,7 @@ impl WrittenEntry {
             schema: self.schema,
             object: self.object,
             fingerprint: self.fingerprint,
+            built: self.built,
         };
         let index = OpenIndex::open(&folder(place, self.folder), mark.clone());
         let index = index.map_err(|error| match std::error::Error::source(&error) {

@@ -20,8 +20,8 @@ use crate::analysis::Analyzer;
 use crate::document::Document;
 use crate::dsl::{Aggregation, Query, Search};
 use crate::engine::{
-    Answer, Binding, EngineError, EngineHealth, EngineInfo, HealthLevel, IndexState, Mark,
-    PhysicalName, Rejected, SearchEngine, Switch,
+    Answer, Binding, Built, EngineError, EngineHealth, EngineInfo, HealthLevel, IndexHealth,
+    IndexState, Mark, PhysicalName, Rejected, SearchEngine, Switch,
 };
 use crate::mapping::Owner;
 
@@ -55,6 +55,8 @@ pub struct EmbeddedEngine {
     searching: Workers,
     /// Runs all that changes anything, one after the other.
     writing: Workers,
+    /// Looks whether files are there.
+    looking: Workers,
 }
 
 /// The indexes, as the threads of the engine share them.
@@ -104,6 +106,7 @@ impl EmbeddedEngine {
             }),
             searching: Workers::new("search", threads, MAX_WAITING)?,
             writing: Workers::new("search-write", 1, MAX_WAITING)?,
+            looking: Workers::new("search-look", 1, MAX_WAITING)?,
         })
     }
 
@@ -236,6 +239,42 @@ impl Shared {
         })
     }
 
+    fn note_built(&self, name: &str, built: Built) -> Result<(), EngineError> {
+        let mut catalog = self.catalog_mut();
+        let before = catalog.set_built(name, Some(built))?;
+        self.keep(&catalog).inspect_err(|_| {
+            // It was there, and nobody else has the catalog.
+            let _ = catalog.set_built(name, before);
+        })
+    }
+
+    /// Looks whether indexes are all there, on disk where they are kept there.
+    fn health(
+        &self,
+        of: &[PhysicalName],
+        context: &CallContext,
+    ) -> Result<EngineHealth, EngineError> {
+        let mut found = Vec::new();
+        for name in of {
+            context.check()?;
+            let opened = {
+                let catalog = self.catalog();
+                match catalog.contains(name.as_str()) {
+                    true => catalog.get(name.as_str()),
+                    false => continue,
+                }
+            };
+            let bad = |message: &str| IndexHealth::new(HealthLevel::Bad, message);
+            let health = match opened {
+                Err(_) => bad("its files cannot be read"),
+                Ok(index) if index.are_files_there() => IndexHealth::good(),
+                Ok(_) => bad("its files are gone; it is searched until the service ends"),
+            };
+            found.push((name.clone(), health));
+        }
+        Ok(EngineHealth::new(1, found))
+    }
+
     fn delete(&self, name: &str) -> Result<(), EngineError> {
         let index = self.catalog().get(name).ok();
         let number = {
@@ -355,12 +394,15 @@ impl SearchEngine for EmbeddedEngine {
         ))
     }
 
-    async fn health(&self, _: &CallContext) -> Result<EngineHealth, EngineError> {
-        let broken = self.indexes.catalog().broken();
-        Ok(match broken.is_empty() {
-            true => EngineHealth::new(HealthLevel::Good, 1),
-            false => EngineHealth::new(HealthLevel::Bad, 1).with_message(broken.join("; ")),
-        })
+    async fn health(
+        &self,
+        of: &[PhysicalName],
+        context: &CallContext,
+    ) -> Result<EngineHealth, EngineError> {
+        let (indexes, of, live) = (Arc::clone(&self.indexes), of.to_vec(), context.clone());
+        // A disk may be slow, and who searches has the other threads.
+        let look = move || indexes.health(&of, &live);
+        self.looking.run(look).await?
     }
 
     async fn indexes(&self, _: &CallContext) -> Result<Vec<IndexState>, EngineError> {
@@ -379,6 +421,7 @@ impl SearchEngine for EmbeddedEngine {
             schema: definition.schema.clone(),
             object: definition.name.clone(),
             fingerprint: definition.fingerprint.clone(),
+            built: None,
         };
         let layout = Layout::new(definition)?;
         let name = index.name.as_str().to_owned();
@@ -408,6 +451,17 @@ impl SearchEngine for EmbeddedEngine {
     async fn refresh(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError> {
         let open = self.indexes.catalog().get(name.as_str())?;
         self.write(context, move |_| open.refresh()).await
+    }
+
+    async fn note_built(
+        &self,
+        name: &PhysicalName,
+        built: &Built,
+        context: &CallContext,
+    ) -> Result<(), EngineError> {
+        let (name, built) = (name.as_str().to_owned(), built.clone());
+        self.write(context, move |indexes| indexes.note_built(&name, built))
+            .await
     }
 
     async fn switch(&self, switches: &[Switch], context: &CallContext) -> Result<(), EngineError> {

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use tantivy::directory::MmapDirectory;
+use tantivy::index::{SegmentComponent, SegmentMeta};
 use tantivy::indexer::{IndexWriterOptions, UserOperation};
-use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, Term};
+use tantivy::{Directory, Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, Term};
 
 use super::block::block;
 use super::error::{failed, problem};
@@ -20,6 +21,14 @@ const WRITER_MEMORY: usize = 32 << 20;
 
 /// Bytes of stored documents that are read together for one of them. Hits are rarely neighbours.
 const DOCUMENTS: usize = 4 << 10;
+
+/// The files that every segment has.
+const FILES: [SegmentComponent; 4] = [
+    SegmentComponent::Terms,
+    SegmentComponent::Postings,
+    SegmentComponent::FastFields,
+    SegmentComponent::Store,
+];
 
 /// Status of a document that does not fit, as in HTTP.
 const BAD_REQUEST: u16 = 400;
@@ -98,6 +107,28 @@ impl OpenIndex {
             ));
         }
         Ok(Arc::clone(self.layout.get_or_init(|| Arc::new(layout))))
+    }
+
+    /// Returns whether all files that searches read are still where they are kept.
+    pub(super) fn are_files_there(&self) -> bool {
+        let directory = self.index.directory();
+        let is_there = |segment: &SegmentMeta, part: SegmentComponent| {
+            let path = segment.relative_path(part);
+            directory.exists(&path).unwrap_or(false)
+        };
+        // The system keeps files that are read until they are closed, so searches do not notice.
+        let look = || {
+            let Ok(metas) = self.index.load_metas() else {
+                return false;
+            };
+            metas.segments.iter().all(|segment| {
+                let deletions = segment.has_deletes().then_some(SegmentComponent::Delete);
+                let mut parts = FILES.into_iter().chain(deletions);
+                parts.all(|part| is_there(segment, part))
+            })
+        };
+        // Segments may have been merged while they were looked at.
+        look() || look()
     }
 
     /// Returns what searches see.

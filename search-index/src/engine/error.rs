@@ -9,9 +9,12 @@ use crate::code;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// The engine cannot be reached, or does not answer in time.
+    /// The engine cannot be reached.
     #[error("the search engine cannot be reached")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The engine accepts requests, and does not answer in time.
+    #[error("the search engine does not answer in time")]
+    TimedOut(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The engine has too much to do; it may be asked again.
     #[error("the search engine is overloaded")]
     Overloaded(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -52,6 +55,9 @@ impl EngineError {
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
+            EngineError::TimedOut(_) | EngineError::Call(StoreError::Deadline) => {
+                code::ENGINE_TIMEOUT
+            }
             EngineError::Unavailable(_) | EngineError::Call(_) => code::ENGINE_UNAVAILABLE,
             EngineError::Overloaded(_) => code::ENGINE_OVERLOADED,
             EngineError::Denied(_) => code::ENGINE_DENIED,
@@ -63,12 +69,30 @@ impl EngineError {
         }
     }
 
-    /// Tells whether the same request may succeed later.
+    /// Returns what went wrong, without addresses and causes.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            EngineError::Call(StoreError::Deadline) => {
+                "the search engine does not answer in time".to_owned()
+            }
+            other => other.to_string(),
+        }
+    }
+
+    /// Tells whether the same request may succeed later. An engine that answers nothing before a deadline is
+    /// no better than one that cannot be reached.
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        matches!(
-            self,
-            EngineError::Unavailable(_) | EngineError::Overloaded(_)
-        )
+        self.is_outage()
+            || matches!(
+                self,
+                EngineError::Overloaded(_) | EngineError::Call(StoreError::Deadline)
+            )
+    }
+
+    /// Tells whether the engine did not answer at all.
+    pub(crate) fn is_outage(&self) -> bool {
+        matches!(self, EngineError::Unavailable(_) | EngineError::TimedOut(_))
     }
 }

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use graph_store::DataVersion;
+use serde::{Deserialize, Deserializer, Serialize};
+
 use crate::mapping::IndexDefinition;
 
 /// The name of an index that holds documents, which searches find by its alias.
@@ -35,7 +38,7 @@ impl fmt::Display for PhysicalName {
 }
 
 /// The mark of an index: whose it is, and of what.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// Name of the application.
     pub application: String,
@@ -45,6 +48,80 @@ pub struct Mark {
     pub object: String,
     /// That of the [definition](IndexDefinition::fingerprint).
     pub fingerprint: String,
+    /// What was noted when all of it was there; `None` while it is being built, and of an index that an earlier
+    /// version has built.
+    #[serde(
+        default,
+        deserialize_with = "lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub built: Option<Built>,
+}
+
+/// What an index was built from, and what it lacks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Built {
+    /// Number of its documents.
+    pub documents: u64,
+    /// Number of values that are in no document.
+    pub malformed: u64,
+    /// Number of documents that the engine did not take because of a value.
+    pub rejected: u64,
+    /// The data, as they were before they were read; `None` if their store did not say.
+    #[serde(default, deserialize_with = "lenient")]
+    pub data: Option<BuiltFrom>,
+}
+
+/// A [version of data](DataVersion), as it is kept with an index.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuiltFrom {
+    /// What the changes were made to.
+    pub source: String,
+    /// The sequence of the last change.
+    pub sequence: u64,
+}
+
+/// How old an index is, compared with the data that it is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Age {
+    /// It was built from the data as they are.
+    Current,
+    /// The data are others, or nobody noted what it was built from.
+    Older,
+    /// The store does not say which data it has.
+    Unknown,
+}
+
+impl Mark {
+    /// Returns how old the index is.
+    #[must_use]
+    pub fn age(&self, data: Option<&DataVersion>) -> Age {
+        let Some(data) = data else {
+            return Age::Unknown;
+        };
+        let from = self.built.as_ref().and_then(|built| built.data.as_ref());
+        match from.is_some_and(|from| *from == BuiltFrom::from(data)) {
+            true => Age::Current,
+            false => Age::Older,
+        }
+    }
+}
+
+impl From<&DataVersion> for BuiltFrom {
+    fn from(version: &DataVersion) -> Self {
+        BuiltFrom {
+            source: version.source.clone(),
+            sequence: version.sequence,
+        }
+    }
+}
+
+/// Reads what may have been written by anybody: a note in another form is none, and the rest counts.
+fn lenient<'de, T: for<'a> Deserialize<'a>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
+    let value = serde_json::Value::deserialize(from)?;
+    Ok(serde_json::from_value(value).ok())
 }
 
 /// An index that an engine has.
@@ -107,4 +184,58 @@ pub struct Binding<'d> {
     pub definition: &'d IndexDefinition,
     /// The index.
     pub name: &'d PhysicalName,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(built: &str) -> Option<Built> {
+        let text =
+            format!(r#"{{"application":"a","schema":"s","object":"O","fingerprint":"f"{built}}}"#);
+        let mark: Mark = serde_json::from_str(&text).expect("whose it is can be read");
+        mark.built
+    }
+
+    #[test]
+    fn a_mark_says_whose_an_index_is_whatever_else_stands_there() {
+        assert_eq!(read(""), None);
+        assert_eq!(read(r#","built":"yesterday""#), None);
+        let built = read(r#","built":{"documents":3,"malformed":0,"rejected":1,"data":7}"#);
+        assert_eq!(
+            built.map(|built| (built.documents, built.data)),
+            Some((3, None))
+        );
+    }
+
+    #[test]
+    fn an_index_is_current_only_if_it_was_built_from_the_same_data() {
+        let version = |source: &str, sequence| DataVersion {
+            source: source.to_owned(),
+            sequence,
+        };
+        let mut mark = Mark {
+            application: "a".to_owned(),
+            schema: "s".to_owned(),
+            object: "O".to_owned(),
+            fingerprint: "f".to_owned(),
+            built: None,
+        };
+        assert_eq!(mark.age(Some(&version("x", 1))), Age::Older);
+        mark.built = Some(Built {
+            data: Some((&version("x", 1)).into()),
+            ..Built::default()
+        });
+        let text = serde_json::to_string(&mark).expect("a mark is JSON");
+        assert_eq!(serde_json::from_str::<Mark>(&text).expect("a mark"), mark);
+        for (data, age) in [
+            (Some(version("x", 1)), Age::Current),
+            (Some(version("x", 2)), Age::Older),
+            (Some(version("x", 0)), Age::Older),
+            (Some(version("y", 1)), Age::Older),
+            (None, Age::Unknown),
+        ] {
+            assert_eq!(mark.age(data.as_ref()), age, "{data:?}");
+        }
+    }
 }

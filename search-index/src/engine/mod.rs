@@ -11,5 +11,8 @@ mod traits;
 
 pub use answer::{AggregationAnswer, AggregationContent, Answer, Bucket, Hit, Total};
 pub use error::EngineError;
-pub use index::{Binding, IndexCondition, IndexState, Mark, PhysicalName, Rejected, Switch};
-pub use traits::{Engine, EngineHealth, EngineInfo, HealthLevel, SearchEngine};
+pub use index::{
+    Age, Binding, Built, BuiltFrom, IndexCondition, IndexState, Mark, PhysicalName, Rejected,
+    Switch,
+};
+pub use traits::{Engine, EngineHealth, EngineInfo, HealthLevel, IndexHealth, SearchEngine};

@@ -1,5 +1,6 @@
 //! The trait of engines.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -7,7 +8,7 @@ use graph_store::CallContext;
 
 use super::answer::Answer;
 use super::error::EngineError;
-use super::index::{Binding, IndexCondition, IndexState, PhysicalName, Rejected, Switch};
+use super::index::{Binding, Built, IndexCondition, IndexState, PhysicalName, Rejected, Switch};
 use crate::document::Document;
 use crate::dsl::Search;
 use crate::mapping::{Analyzers, Owner};
@@ -27,11 +28,16 @@ pub trait SearchEngine: Send + Sync {
     /// When the engine cannot be reached, or is of a version that is not supported.
     async fn info(&self, context: &CallContext) -> Result<EngineInfo, EngineError>;
 
-    /// Returns how well the engine is.
+    /// Returns how well the engine is, and those of some indexes that it has. Whatever else the engine has does
+    /// not count.
     ///
     /// # Errors
     /// When the engine cannot be reached.
-    async fn health(&self, context: &CallContext) -> Result<EngineHealth, EngineError>;
+    async fn health(
+        &self,
+        of: &[PhysicalName],
+        context: &CallContext,
+    ) -> Result<EngineHealth, EngineError>;
 
     /// Returns the indexes whose names begin like those of [`PhysicalName::new`], and those that an
     /// alias of such a name leads to, in ascending order of their names.
@@ -89,6 +95,20 @@ pub trait SearchEngine: Send + Sync {
     /// # Errors
     /// When the engine cannot be reached.
     async fn refresh(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError>;
+
+    /// Notes in the [mark](IndexState::mark) of an index that all of it is there. An engine that keeps no notes
+    /// does nothing.
+    ///
+    /// # Errors
+    /// [`EngineError::NotFound`] when there is none of this name, and when the engine cannot be reached.
+    async fn note_built(
+        &self,
+        _name: &PhysicalName,
+        _built: &Built,
+        _context: &CallContext,
+    ) -> Result<(), EngineError> {
+        Ok(())
+    }
 
     /// Moves all these aliases at once: a search sees either all or none of them moved.
     ///
@@ -152,37 +172,64 @@ impl EngineInfo {
 }
 
 /// How well an engine is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EngineHealth {
-    /// In a word.
-    pub level: HealthLevel,
-    /// What is not well, for operators.
-    pub message: Option<String>,
     /// Number of nodes.
     pub nodes: u32,
+    /// The indexes that were asked for and are there.
+    pub indexes: BTreeMap<PhysicalName, IndexHealth>,
 }
 
 impl EngineHealth {
     /// Describes the health of an engine.
     #[must_use]
-    pub fn new(level: HealthLevel, nodes: u32) -> Self {
+    pub fn new(nodes: u32, indexes: impl IntoIterator<Item = (PhysicalName, IndexHealth)>) -> Self {
         EngineHealth {
-            level,
-            message: None,
             nodes,
+            indexes: indexes.into_iter().collect(),
         }
     }
 
-    /// Sets what is not well.
+    /// Describes an engine of one node all of whose indexes are well.
     #[must_use]
-    pub fn with_message(mut self, message: impl Into<String>) -> Self {
-        self.message = Some(message.into());
-        self
+    pub fn good(of: &[PhysicalName]) -> Self {
+        let good = of.iter().map(|name| (name.clone(), IndexHealth::good()));
+        EngineHealth::new(1, good)
     }
 }
 
-/// How well an engine is, in a word.
+/// How well an index is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexHealth {
+    /// In a word.
+    pub level: HealthLevel,
+    /// What is not well, without addresses and paths.
+    pub message: Option<String>,
+}
+
+impl IndexHealth {
+    /// Describes an index that is well.
+    #[must_use]
+    pub fn good() -> Self {
+        IndexHealth {
+            level: HealthLevel::Good,
+            message: None,
+        }
+    }
+
+    /// Says what is not well.
+    #[must_use]
+    pub fn new(level: HealthLevel, message: impl Into<String>) -> Self {
+        IndexHealth {
+            level,
+            message: Some(message.into()),
+        }
+    }
+}
+
+/// How well an index is, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HealthLevel {
     /// Everything is there; one node without replicas is.

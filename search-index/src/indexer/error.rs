@@ -3,7 +3,9 @@
 use std::fmt;
 
 use graph_store::StoreError;
+use graphql_service::ErrorCode;
 
+use crate::code;
 use crate::document::Malformed;
 use crate::engine::{EngineError, PhysicalName};
 
@@ -110,10 +112,30 @@ impl IndexerError {
         }
     }
 
+    /// Returns the code, if the engine or the store is the reason.
+    #[must_use]
+    pub fn code(&self) -> Option<ErrorCode> {
+        match self {
+            IndexerError::Engine(error) => Some(error.code()),
+            IndexerError::Store(error) => Some(store_code(error)),
+            _ => None,
+        }
+    }
+
+    /// Returns what went wrong, without addresses and causes.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            IndexerError::Engine(error) => error.reason(),
+            IndexerError::Store(error) => store_reason(error),
+            other => other.to_string(),
+        }
+    }
+
     /// Tells whether the cause may be that an index is not all there.
     pub(super) fn may_be_of_shards(&self) -> bool {
         match self {
-            IndexerError::Engine(error) => matches!(error, EngineError::Unavailable(_)),
+            IndexerError::Engine(error) => error.is_outage(),
             IndexerError::Rejected { status, .. } => may_be_of_shards(*status),
             _ => false,
         }
@@ -135,7 +157,32 @@ pub(super) fn may_be_of_shards(status: u16) -> bool {
     matches!(status, 502..=504)
 }
 
-/// Tells whether a store may answer later.
+/// Tells whether a store may answer later. One that fails on a valid query, or answers that it is not there, may
+/// still be starting.
 pub(super) fn is_transient(error: &StoreError) -> bool {
-    matches!(error, StoreError::Unavailable(_) | StoreError::Overloaded)
+    matches!(
+        error,
+        StoreError::Unavailable(_)
+            | StoreError::Overloaded
+            | StoreError::Deadline
+            | StoreError::Failed(_)
+    )
+}
+
+pub(super) fn store_code(error: &StoreError) -> ErrorCode {
+    match error {
+        StoreError::Unavailable(_) | StoreError::Overloaded => code::DATA_UNAVAILABLE,
+        StoreError::Deadline => code::DATA_TIMEOUT,
+        _ => code::DATA_FAILED,
+    }
+}
+
+pub(super) fn store_reason(error: &StoreError) -> String {
+    match error {
+        StoreError::Deadline => "the store does not answer in time".to_owned(),
+        StoreError::Failed(_) => {
+            "the store failed, or something else answers at its address".to_owned()
+        }
+        other => other.to_string(),
+    }
 }

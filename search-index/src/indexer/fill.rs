@@ -15,8 +15,8 @@ use graph_store::{CallContext, StoreError};
 use super::error::{IndexerError, is_transient};
 use super::options::IndexerOptions;
 use super::pages::Pages;
-use super::progress::ObjectProgress;
-use super::tries::Tries;
+use super::progress::{ObjectProgress, Setback};
+use super::tries::{Clock, Tries};
 use crate::document::Document;
 
 /// Objects of the first page, of which nothing is known.
@@ -38,7 +38,7 @@ pub(super) struct Fill<'f> {
     pub(super) pages: &'f Pages,
     pub(super) options: &'f IndexerOptions,
     pub(super) progress: &'f ObjectProgress,
-    pub(super) context: &'f CallContext,
+    pub(super) clock: Clock<'f>,
     pub(super) flow: Flow,
 }
 
@@ -122,13 +122,20 @@ impl Fill<'_> {
     /// Reads documents, again if the store cannot be reached.
     async fn read(&self, objects: &[ObjectRef]) -> Result<Vec<Document>, StoreError> {
         let objects: Arc<[ObjectRef]> = objects.into();
-        let mut tries = Tries::new(self.options, self.context);
+        let mut tries = Tries::new(self.clock);
         loop {
             let bytes = self.page_bytes();
-            match self.pages.documents(&objects, bytes, self.context).await {
+            match self
+                .pages
+                .documents(&objects, bytes, self.clock.context)
+                .await
+            {
                 Err(error) if is_transient(&error) && !tries.are_over() => {
-                    tracing::warn!(%error, "a page of documents is read again");
-                    tries.pause().await?;
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "a page of documents is read again"
+                    );
+                    tries.pause(Setback::of_store(&error)).await?;
                 }
                 result => return result,
             }

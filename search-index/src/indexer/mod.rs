@@ -1,6 +1,7 @@
 //! Builds the indexes of a schema from a store, and moves the aliases when all are complete.
 //!
-//! [`Indexer::run`] builds what is not built yet: an index whose fingerprint has not changed stays. Each
+//! [`Indexer::run`] builds what is not built yet: an index stays whose fingerprint has not changed, and that was built
+//! from the data as they are ([`Mark::age`](crate::engine::Mark::age)). Each
 //! new index is filled and compared with the store before any alias moves, and then all move in one call,
 //! so a search sees the old documents or the new ones. An index that the engine
 //! loses a part of while it is filled, as with the node that had the only copy, is built anew. Whatever ends a run before, the old indexes are as they were; what
@@ -8,6 +9,9 @@
 //!
 //! What is read and not written yet is bounded by [`IndexerOptions::max_bytes`]; the ids of the objects of
 //! the index that is being built are in memory.
+//!
+//! What the engine or the store leaves undone is tried again here and nowhere else, call by call, so that nothing
+//! is lost of a long run when one of them is away for a while. [`Progress::setback`] says so meanwhile.
 //!
 //! # What a run deletes
 //!
@@ -31,6 +35,6 @@ mod write;
 
 pub use error::{IndexerError, MalformedValues};
 pub use options::IndexerOptions;
-pub use progress::{MalformedCount, ObjectProgress, Progress, Stage};
+pub use progress::{MalformedCount, ObjectProgress, Progress, Setback, Stage};
 pub use report::{ObjectReport, Outcome, Report};
 pub use run::Indexer;

@@ -31,12 +31,19 @@ pub struct IndexerOptions {
     pub max_page: usize,
     /// Maximum number of malformed values that an error lists.
     pub max_findings: usize,
-    /// Maximum number of times that a page is read, or what is left of a bulk is written, again.
+    /// Builds an index anew where the store does not say whether its data have changed since.
+    pub rebuild_unknown: bool,
+    /// Maximum number of times that one thing is tried again which the engine or the store leaves undone
+    /// (`task.default.retry.maxRetries`). Nothing else tries again what a run does.
     pub max_retries: u32,
     /// Delay before the first of these; it doubles with each.
     pub retry_interval: Duration,
-    /// For how long what the engine or the store leaves undone is tried again, at most.
-    pub patience: Duration,
+    /// Longest delay (`task.default.retry.delay`).
+    pub retry_delay: Duration,
+    /// How long a store behind a network may be silent before it is asked whether it is there.
+    pub silence: Duration,
+    /// How long it may take to answer that.
+    pub probe_timeout: Duration,
     /// Maximum number of times that an index is built anew of which the engine lost a part.
     pub max_rebuilds: u32,
     /// How long cleaning up may take after a run that failed or was cancelled.
@@ -58,9 +65,12 @@ impl IndexerOptions {
             pages: 4,
             max_page: 10_000,
             max_findings: 100,
-            max_retries: 8,
+            rebuild_unknown: false,
+            max_retries: 60,
             retry_interval: Duration::from_millis(200),
-            patience: Duration::from_secs(300),
+            retry_delay: Duration::from_secs(10),
+            silence: Duration::from_secs(10),
+            probe_timeout: Duration::from_secs(3),
             max_rebuilds: 3,
             cleanup_timeout: Duration::from_secs(10),
         }
@@ -68,10 +78,9 @@ impl IndexerOptions {
 
     /// Returns how long to wait before the `number`-th repetition, from 0.
     pub(super) fn delay(&self, number: u32) -> Duration {
-        const LONGEST: Duration = Duration::from_secs(10);
         let delay = self
             .retry_interval
             .saturating_mul(2_u32.saturating_pow(number));
-        delay.min(LONGEST)
+        delay.min(self.retry_delay)
     }
 }

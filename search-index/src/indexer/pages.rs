@@ -1,8 +1,10 @@
 //! Reads documents off the async workers: some stores do all their work on the calling thread, and
 //! documents are written there in any case.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use graph_store::query::ObjectRef;
@@ -27,6 +29,10 @@ pub(super) struct Pages {
     /// Which of the indexes.
     pub(super) at: usize,
     pub(super) store: Arc<dyn GraphStore>,
+    /// How long the store may be silent before it is asked whether it is there.
+    pub(super) silence: Duration,
+    /// How long it may take to answer that.
+    pub(super) probe_timeout: Duration,
 }
 
 /// What a page may take while it is read.
@@ -57,9 +63,10 @@ impl Pages {
 
     /// Returns the objects in ascending order of their IRIs.
     pub(super) async fn ids(&self, context: &CallContext) -> Result<Vec<ObjectRef>, StoreError> {
-        let context = context.clone();
-        self.elsewhere(move |pages| Box::pin(async move { pages.reader().ids(&context).await }))
-            .await
+        self.elsewhere(context, |pages, context| {
+            Box::pin(async move { pages.reader().ids(&context).await })
+        })
+        .await
     }
 
     /// Returns the documents of some objects.
@@ -78,7 +85,7 @@ impl Pages {
         };
         let context = context.clone().with_memory(Arc::new(memory));
         let objects = Arc::clone(objects);
-        self.elsewhere(move |pages| {
+        self.elsewhere(&context, |pages, context| {
             Box::pin(async move { pages.reader().documents(&objects, &context).await })
         })
         .await
@@ -88,13 +95,46 @@ impl Pages {
         Reader::new(&self.schema, self.definition(), &*self.store)
     }
 
-    /// Runs work on a thread that may block.
+    /// Runs work on a thread that may block. A store that answers neither it nor a probe meanwhile is given up.
     async fn elsewhere<T: Send + 'static>(
         &self,
-        work: impl for<'p> FnOnce(&'p Pages) -> BoxFuture<'p, Result<T, StoreError>> + Send + 'static,
+        context: &CallContext,
+        work: impl for<'p> FnOnce(&'p Pages, CallContext) -> BoxFuture<'p, Result<T, StoreError>>
+        + Send
+        + 'static,
     ) -> Result<T, StoreError> {
-        let pages = self.clone();
-        let running = tokio::task::spawn_blocking(move || Handle::current().block_on(work(&pages)));
-        running.await.unwrap_or(Err(StoreError::Panicked))
+        let token = context.cancellation.child_token();
+        let _ends = token.clone().drop_guard();
+        let (pages, live) = (self.clone(), context.clone().with_cancellation(token));
+        let running = tokio::task::spawn_blocking(move || {
+            let work = work(&pages, live);
+            Handle::current().block_on(work)
+        });
+        let running = async { running.await.unwrap_or(Err(StoreError::Panicked)) };
+        if self.store.local().is_some() {
+            return running.await;
+        }
+        let mut running = pin!(running);
+        loop {
+            // A long query may take its time, as long as somebody is there.
+            let silent = async {
+                tokio::time::sleep(self.silence).await;
+                self.probe().await
+            };
+            tokio::select! {
+                result = &mut running => return result,
+                probed = silent => probed?,
+            }
+        }
+    }
+
+    /// Asks the store whether it is there.
+    async fn probe(&self) -> Result<(), StoreError> {
+        let context = CallContext::new().with_timeout(self.probe_timeout);
+        let probe = self.store.probe(&context);
+        match tokio::time::timeout(self.probe_timeout, probe).await {
+            Ok(probed) => probed.map(drop),
+            Err(_) => Err(StoreError::Deadline),
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! What a run has to do, from what the engine has. Pure: nothing is asked or changed.
 
-use crate::engine::{EngineError, IndexState, PhysicalName, Switch};
+use graph_store::DataVersion;
+
+use crate::engine::{Age, EngineError, IndexState, Mark, PhysicalName, Switch};
 use crate::mapping::IndexDefinition;
 
 use super::options::IndexerOptions;
@@ -22,7 +24,12 @@ pub(super) struct Plan {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Step {
     /// Its index stays.
-    Keep(PhysicalName),
+    Keep {
+        /// The index.
+        name: PhysicalName,
+        /// The store does not say whether its data have changed since.
+        may_be_older: bool,
+    },
     /// An index is to be built.
     Build {
         /// The first number that is free.
@@ -44,6 +51,8 @@ enum Possession {
 struct Indexes<'i> {
     states: &'i [IndexState],
     options: &'i IndexerOptions,
+    /// The data as they are; `None` if their store does not say.
+    data: Option<&'i DataVersion>,
 }
 
 impl Plan {
@@ -52,8 +61,13 @@ impl Plan {
         definitions: &[&IndexDefinition],
         states: &[IndexState],
         options: &IndexerOptions,
+        data: Option<&DataVersion>,
     ) -> Result<Plan, EngineError> {
-        let indexes = Indexes { states, options };
+        let indexes = Indexes {
+            states,
+            options,
+            data,
+        };
         let mut plan = Plan::default();
         for definition in definitions {
             plan.add(definition, &indexes)?;
@@ -81,13 +95,16 @@ impl Plan {
                 _ => self.unfinished.push(state.name.clone()),
             }
         }
-        let fingerprint = |state: &IndexState| state.mark.as_ref().map(|m| m.fingerprint.clone());
-        let kept = current.filter(|state| {
-            let is_same = fingerprint(state).as_ref() == Some(&definition.fingerprint);
-            is_same && !all.options.remove_previous
+        let kept = current.and_then(|state| {
+            let mark = state.mark.as_ref()?;
+            let is_same = mark.fingerprint == definition.fingerprint;
+            (is_same && all.may_stay(mark)).then_some((state, mark.age(all.data)))
         });
         self.steps.push(match kept {
-            Some(state) => Step::Keep(state.name.clone()),
+            Some((state, age)) => Step::Keep {
+                name: state.name.clone(),
+                may_be_older: age == Age::Unknown,
+            },
             None => Step::Build {
                 number: numbered.iter().map(|(n, _)| *n).max().unwrap_or(0) + 1,
                 replaces_index,
@@ -147,6 +164,20 @@ impl Indexes<'_> {
             }
         }
         Ok((current, replaces_index))
+    }
+
+    /// Tells whether an index of the same definition need not be built anew: it is as new as the data, and lacks
+    /// nothing that it must have.
+    fn may_stay(&self, mark: &Mark) -> bool {
+        let is_new_enough = match mark.age(self.data) {
+            Age::Current => true,
+            Age::Older => false,
+            Age::Unknown => !self.options.rebuild_unknown,
+        };
+        let built = mark.built.as_ref();
+        let lacks_nothing = built.is_some_and(|built| built.malformed + built.rejected == 0);
+        let is_complete = self.options.ignore_malformed || lacks_nothing;
+        is_new_enough && is_complete && !self.options.remove_previous
     }
 
     fn possession(&self, state: &IndexState) -> Possession {

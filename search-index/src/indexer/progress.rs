@@ -5,6 +5,12 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use graph_store::StoreError;
+use graphql_service::ErrorCode;
+use tokio::sync::watch;
+
+use super::error::{IndexerError, store_code, store_reason};
+use crate::code;
 use crate::document::Malformed;
 
 /// Malformed values that are kept of each field.
@@ -14,6 +20,54 @@ const EXAMPLES: usize = 5;
 #[derive(Debug, Default)]
 pub struct Progress {
     objects: Vec<ObjectProgress>,
+    retrying: watch::Sender<Retrying>,
+}
+
+/// What is tried again at the moment.
+#[derive(Debug, Default)]
+struct Retrying {
+    /// How many calls have failed and are not done yet.
+    calls: usize,
+    last: Option<Setback>,
+}
+
+/// A failure after which a run goes on, and tries again what has failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Setback {
+    /// How often it has failed so far.
+    pub tries: u32,
+    /// The code, if the engine or the store is the reason.
+    pub code: Option<ErrorCode>,
+    /// What went wrong, without addresses and causes.
+    pub reason: String,
+}
+
+impl Setback {
+    pub(super) fn of(error: &IndexerError) -> Self {
+        Setback {
+            tries: 0,
+            code: error.code(),
+            reason: error.reason(),
+        }
+    }
+
+    pub(super) fn of_store(error: &StoreError) -> Self {
+        Setback {
+            tries: 0,
+            code: Some(store_code(error)),
+            reason: store_reason(error),
+        }
+    }
+
+    /// Says that the engine has no room for documents.
+    pub(super) fn of_refusals() -> Self {
+        Setback {
+            tries: 0,
+            code: Some(code::ENGINE_OVERLOADED),
+            reason: "the search engine has no room for documents at the moment".to_owned(),
+        }
+    }
 }
 
 /// How far the index of an object is.
@@ -75,7 +129,45 @@ impl Progress {
         };
         Progress {
             objects: objects.into_iter().map(object).collect(),
+            retrying: watch::Sender::default(),
         }
+    }
+
+    /// Returns why something is tried again at the moment.
+    #[must_use]
+    pub fn setback(&self) -> Option<Setback> {
+        self.retrying.borrow().last.clone()
+    }
+
+    /// Waits until something has failed that is tried again; returns why.
+    pub async fn until_setback(&self) -> Setback {
+        let mut retrying = self.retrying.subscribe();
+        loop {
+            let last = retrying.borrow_and_update().last.clone();
+            if let Some(last) = last {
+                return last;
+            }
+            // The sender is `self`.
+            let _ = retrying.changed().await;
+        }
+    }
+
+    /// Notes that a call has failed which is tried again, for the first time or another.
+    pub(super) fn failed(&self, is_first: bool, setback: Setback) {
+        self.retrying.send_modify(|retrying| {
+            retrying.calls += usize::from(is_first);
+            retrying.last = Some(setback);
+        });
+    }
+
+    /// Notes that a call which had failed is done, or given up.
+    pub(super) fn is_over(&self) {
+        self.retrying.send_modify(|retrying| {
+            retrying.calls -= 1;
+            if retrying.calls == 0 {
+                retrying.last = None;
+            }
+        });
     }
 
     /// Returns the objects, in the order of the schema.

@@ -25,12 +25,14 @@ pub struct ObjectReport {
     pub index: PhysicalName,
     /// What was done.
     pub outcome: Outcome,
+    /// The index stayed, and the store does not say whether its data have changed since it was built.
+    pub may_be_older: bool,
 }
 
 /// What was done for an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing: its index has the same fingerprint.
+    /// Nothing: its index is of the same definition and the same data, as far as is known.
     Unchanged,
     /// Its index was built.
     Built {

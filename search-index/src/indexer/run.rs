@@ -15,12 +15,12 @@ use super::fill::{Fill, Flow, wait};
 use super::options::IndexerOptions;
 use super::pages::Pages;
 use super::plan::{Plan, Step};
-use super::progress::{ObjectProgress, Progress, Stage};
+use super::progress::{ObjectProgress, Progress, Setback, Stage};
 use super::report::{ObjectReport, Outcome, Report};
-use super::tries::{Building, Tries};
+use super::tries::{Building, Clock, Tries};
 use super::verify::Expected;
 use super::write::Writer;
-use crate::engine::{Binding, Engine, EngineError, PhysicalName, Switch};
+use crate::engine::{Binding, Built, BuiltFrom, Engine, EngineError, PhysicalName, Switch};
 use crate::mapping::{IndexDefinition, Indexes};
 
 /// Numbers that are tried for a new index.
@@ -39,6 +39,8 @@ pub struct Indexer {
 /// What a run has created so far.
 #[derive(Default)]
 struct Created {
+    /// The data as they were before anything was read.
+    data: Option<BuiltFrom>,
     names: Vec<PhysicalName>,
     /// Those that are no use, for want of a part or of an answer.
     abandoned: Vec<PhysicalName>,
@@ -109,7 +111,9 @@ impl Indexer {
         let indexes = self
             .patiently(&context, || self.engine.indexes(&context))
             .await?;
-        let plan = Plan::new(&definitions, &indexes, &self.options)?;
+        // All that is read from now on is at least as new.
+        let data = self.store.version();
+        let plan = Plan::new(&definitions, &indexes, &self.options, data.as_ref())?;
         for name in &plan.unfinished {
             tracing::info!(index = %name, "an index is deleted that was never finished");
             self.patiently(&context, || self.engine.delete(name, &context))
@@ -119,7 +123,10 @@ impl Indexer {
             self.check(&definitions, &plan, &context).await?;
         }
         checked();
-        let mut created = Created::default();
+        let mut created = Created {
+            data: data.as_ref().map(BuiltFrom::from),
+            ..Created::default()
+        };
         let built = self
             .build_all(&definitions, &plan, &mut created, &context)
             .await;
@@ -195,6 +202,16 @@ impl Indexer {
             indexes: Arc::clone(&self.indexes),
             at: at.expect("the definition is one of the indexes"),
             store: Arc::clone(&self.store),
+            silence: self.options.silence,
+            probe_timeout: self.options.probe_timeout,
+        }
+    }
+
+    fn clock<'c>(&'c self, context: &'c CallContext) -> Clock<'c> {
+        Clock {
+            options: &self.options,
+            progress: &self.progress,
+            context,
         }
     }
 
@@ -227,8 +244,12 @@ impl Indexer {
         context: &CallContext,
     ) -> Result<(), IndexerError> {
         for (definition, step) in definitions.iter().zip(&plan.steps) {
+            let mut is_unsure = false;
             let (index, outcome) = match step {
-                Step::Keep(name) => (name.clone(), Outcome::Unchanged),
+                Step::Keep { name, may_be_older } => {
+                    is_unsure = *may_be_older;
+                    (name.clone(), Outcome::Unchanged)
+                }
                 Step::Build {
                     number,
                     replaces_index,
@@ -248,6 +269,7 @@ impl Indexer {
                 object: definition.name.clone(),
                 index,
                 outcome,
+                may_be_older: is_unsure,
             });
         }
         Ok(())
@@ -266,7 +288,7 @@ impl Indexer {
             let name = self
                 .create(definition, &mut number, created, context)
                 .await?;
-            match self.build(definition, &name, context).await {
+            match self.build(definition, &name, created, context).await {
                 Ok(outcome) => return Ok((name, outcome)),
                 Err(error @ IndexerError::Shards { is_lost: true, .. })
                     if losses < self.options.max_rebuilds =>
@@ -289,7 +311,7 @@ impl Indexer {
         created: &mut Created,
         context: &CallContext,
     ) -> Result<PhysicalName, IndexerError> {
-        let mut tries = Tries::new(&self.options, context);
+        let mut tries = Tries::new(self.clock(context));
         for _ in 0..NUMBERS {
             let name = PhysicalName::new(definition, *number);
             *number += 1;
@@ -310,9 +332,16 @@ impl Indexer {
                 }
                 // It may come to be, and may be that of another instance: not this one is filled.
                 Err(error) if error.is_transient() && !tries.are_over() => {
-                    tracing::warn!(%error, index = %name, "an index is created under another number");
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        index = %name,
+                        "an index is created under another number"
+                    );
                     created.abandoned.push(name);
-                    tries.pause().await?;
+                    tries.pause(Setback::of(&error.into())).await?;
+                    // While the engine is away no further number is used up.
+                    self.patiently(context, || self.engine.indexes(context))
+                        .await?;
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -325,6 +354,7 @@ impl Indexer {
         &self,
         definition: &IndexDefinition,
         name: &PhysicalName,
+        created: &Created,
         context: &CallContext,
     ) -> Result<Outcome, IndexerError> {
         let progress = self.progress.of(&definition.name);
@@ -336,7 +366,7 @@ impl Indexer {
             binding: Binding { definition, name },
             options: &self.options,
             progress,
-            context,
+            clock: self.clock(context),
             left_out: Mutex::default(),
         };
         self.fill(&pages, progress, context)
@@ -365,11 +395,21 @@ impl Indexer {
             expected.verify(&*self.engine, name, context)
         })
         .await?;
-        progress.enter(Stage::Complete);
-        Ok(Outcome::Built {
+        let built = Built {
             documents: (objects.len() - left_out.len()) as u64,
             malformed: progress.malformed(),
             rejected: progress.rejected(),
+            data: created.data.clone(),
+        };
+        self.persist(Some(building), context, || {
+            self.engine.note_built(name, &built, context)
+        })
+        .await?;
+        progress.enter(Stage::Complete);
+        Ok(Outcome::Built {
+            documents: built.documents,
+            malformed: built.malformed,
+            rejected: built.rejected,
             time: progress.time(),
         })
     }
@@ -392,31 +432,50 @@ impl Indexer {
             pages,
             options: &self.options,
             progress,
-            context,
+            clock: self.clock(context),
             flow: Flow::default(),
         }
     }
 
-    /// Moves the aliases, and finds out whether they have moved where no answer says so.
+    /// Moves the aliases, again while the engine cannot be reached, and finds out whether they have moved where
+    /// no answer says so.
     async fn switch(&self, created: &Created, context: &CallContext) -> Switched {
         if created.switches.is_empty() {
             return Switched::Yes;
         }
-        let Err(error) = self.engine.switch(&created.switches, context).await else {
-            return Switched::Yes;
-        };
-        let context = self.cleanup_context();
-        let Ok(indexes) = self.engine.indexes(&context).await else {
-            return Switched::Unknown(error);
-        };
-        let is_moved = indexes
-            .iter()
-            .any(|index| created.names.contains(&index.name) && !index.aliases.is_empty());
-        if is_moved {
-            Switched::Yes
-        } else {
-            Switched::No(error)
+        let mut tries = Tries::new(self.clock(context));
+        loop {
+            let Err(mut error) = self.engine.switch(&created.switches, context).await else {
+                return Switched::Yes;
+            };
+            let is_moved = self.is_moved(created).await;
+            if is_moved == Some(true) {
+                return Switched::Yes;
+            }
+            if error.is_transient() && !tries.are_over() {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "the aliases are moved again"
+                );
+                let reason = IndexerError::from(error);
+                match tries.pause(Setback::of(&reason)).await {
+                    Ok(()) => continue,
+                    Err(ended) => error = ended.into(),
+                }
+            }
+            return match is_moved {
+                Some(_) => Switched::No(error),
+                None => Switched::Unknown(error),
+            };
         }
+    }
+
+    /// Finds out whether aliases lead to what was created; `None` where the engine does not say.
+    async fn is_moved(&self, created: &Created) -> Option<bool> {
+        let context = self.cleanup_context();
+        let indexes = self.engine.indexes(&context).await.ok()?;
+        let mut indexes = indexes.iter();
+        Some(indexes.any(|index| created.names.contains(&index.name) && !index.aliases.is_empty()))
     }
 
     /// Deletes what a run has created that did not end well. What cannot be deleted is found by the next.
@@ -458,7 +517,7 @@ impl Indexer {
         E: Into<IndexerError>,
         F: Future<Output = Result<T, E>>,
     {
-        let mut tries = Tries::new(&self.options, context);
+        let mut tries = Tries::new(self.clock(context));
         loop {
             let error = match ask().await {
                 Ok(result) => return Ok(result),
@@ -471,8 +530,11 @@ impl Indexer {
             if is_last {
                 return Err(error);
             }
-            tracing::warn!(%error, "what an indexer asked for is asked for again");
-            tries.pause().await?;
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "what an indexer asked for is asked for again"
+            );
+            tries.pause(Setback::of(&error)).await?;
         }
     }
 }

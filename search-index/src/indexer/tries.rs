@@ -1,19 +1,24 @@
 //! How often something is tried again, and whether that is of use.
 
-use std::time::Instant;
-
 use graph_store::{CallContext, StoreError};
 
 use super::error::IndexerError;
 use super::fill::wait;
 use super::options::IndexerOptions;
+use super::progress::{Progress, Setback};
 use crate::engine::{IndexCondition, PhysicalName, SearchEngine};
+
+/// What says how often a run tries something again, and who hears of it.
+#[derive(Clone, Copy)]
+pub(super) struct Clock<'c> {
+    pub(super) options: &'c IndexerOptions,
+    pub(super) progress: &'c Progress,
+    pub(super) context: &'c CallContext,
+}
 
 /// How often something was tried.
 pub(super) struct Tries<'t> {
-    options: &'t IndexerOptions,
-    context: &'t CallContext,
-    begun: Instant,
+    clock: Clock<'t>,
     number: u32,
 }
 
@@ -27,25 +32,33 @@ pub(super) struct Building<'b> {
 }
 
 impl<'t> Tries<'t> {
-    pub(super) fn new(options: &'t IndexerOptions, context: &'t CallContext) -> Self {
-        Tries {
-            options,
-            context,
-            begun: Instant::now(),
-            number: 0,
-        }
+    pub(super) fn new(clock: Clock<'t>) -> Self {
+        Tries { clock, number: 0 }
     }
 
     /// Tells whether it is not to be tried again.
     pub(super) fn are_over(&self) -> bool {
-        self.number >= self.options.max_retries || self.begun.elapsed() >= self.options.patience
+        self.number >= self.clock.options.max_retries
     }
 
-    /// Waits until it is tried again.
-    pub(super) async fn pause(&mut self) -> Result<(), StoreError> {
-        wait(self.options.delay(self.number), self.context).await?;
-        self.number += 1;
-        Ok(())
+    /// Waits until it is tried again, and says why meanwhile.
+    pub(super) async fn pause(&mut self, setback: Setback) -> Result<(), StoreError> {
+        let delay = self.clock.options.delay(self.number);
+        let is_first = self.number == 0;
+        self.number = self.number.saturating_add(1);
+        let tries = self.number;
+        self.clock
+            .progress
+            .failed(is_first, Setback { tries, ..setback });
+        wait(delay, self.clock.context).await
+    }
+}
+
+impl Drop for Tries<'_> {
+    fn drop(&mut self) {
+        if self.number > 0 {
+            self.clock.progress.is_over();
+        }
     }
 }
 

@@ -4,14 +4,13 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use graph_store::CallContext;
 use graph_store::query::ObjectRef;
 
 use super::error::{IndexerError, MalformedValues, may_be_of_shards};
 use super::fill::Sink;
 use super::options::IndexerOptions;
-use super::progress::ObjectProgress;
-use super::tries::{Building, Tries};
+use super::progress::{ObjectProgress, Setback};
+use super::tries::{Building, Clock, Tries};
 use crate::document::Document;
 use crate::engine::{Binding, Rejected, SearchEngine};
 
@@ -21,7 +20,7 @@ pub(super) struct Writer<'w> {
     pub(super) binding: Binding<'w>,
     pub(super) options: &'w IndexerOptions,
     pub(super) progress: &'w ObjectProgress,
-    pub(super) context: &'w CallContext,
+    pub(super) clock: Clock<'w>,
     /// IRIs of the objects whose documents the engine did not take because of a value.
     pub(super) left_out: Mutex<HashSet<String>>,
 }
@@ -67,12 +66,11 @@ impl Sink for Writer<'_> {
 impl Writer<'_> {
     /// Writes documents until the engine has taken all or refuses one.
     async fn write(&self, mut bulk: Bulk<'_>) -> Result<(), IndexerError> {
-        let mut tries = Tries::new(self.options, self.context);
+        let mut tries = Tries::new(self.clock);
         while !bulk.documents.is_empty() {
-            let written = self
-                .engine
-                .bulk(self.binding, &bulk.documents, self.context);
-            let may_be_of_shards = match written.await {
+            let context = self.clock.context;
+            let written = self.engine.bulk(self.binding, &bulk.documents, context);
+            let (setback, may_be_of_shards) = match written.await {
                 Ok(rejected) => {
                     let taken = bulk.documents.len().saturating_sub(rejected.len());
                     self.progress.add_written(taken);
@@ -84,7 +82,7 @@ impl Writer<'_> {
                         return Err(refusal);
                     }
                     bulk.keep(&again);
-                    is_of_shards
+                    (Setback::of_refusals(), is_of_shards)
                 }
                 Err(error) => {
                     let is_transient = error.is_transient();
@@ -93,17 +91,20 @@ impl Writer<'_> {
                         self.explain(&error).await?;
                         return Err(error);
                     }
-                    tracing::warn!(%error, "documents are written again");
-                    error.may_be_of_shards()
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "documents are written again"
+                    );
+                    (Setback::of(&error), error.may_be_of_shards())
                 }
             };
             if bulk.documents.is_empty() {
                 break;
             }
             if may_be_of_shards {
-                self.building().check(false, self.context).await?;
+                self.building().check(false, context).await?;
             }
-            tries.pause().await?;
+            tries.pause(setback).await?;
         }
         Ok(())
     }
@@ -111,7 +112,7 @@ impl Writer<'_> {
     /// Fails in place of an error whose cause is that the engine does not have all of the index.
     async fn explain(&self, error: &IndexerError) -> Result<(), IndexerError> {
         match error.may_be_of_shards() {
-            true => self.building().check(true, self.context).await,
+            true => self.building().check(true, self.clock.context).await,
             false => Ok(()),
         }
     }

@@ -201,6 +201,7 @@ impl From<Failure> for EngineError {
             Failure::Status { status, .. } if matches!(status.as_u16(), 401 | 403) => {
                 EngineError::Denied(Box::new(failure))
             }
+            Failure::Slow { .. } => EngineError::TimedOut(Box::new(failure)),
             // Copies of shards come and go with their nodes.
             Failure::Incomplete { .. } => EngineError::Unavailable(Box::new(failure)),
             _ if failure.is_outage() => EngineError::Unavailable(Box::new(failure)),

@@ -4,40 +4,57 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::engine::{EngineHealth, HealthLevel, IndexCondition, PhysicalName};
+use crate::engine::{EngineHealth, HealthLevel, IndexCondition, IndexHealth, PhysicalName};
 
-/// The health of a cluster, as it says it.
+/// The health of a cluster, as it says it. Indexes that nobody asked for count in its status, and not here.
 #[derive(Deserialize)]
 pub(super) struct ClusterHealth {
-    status: String,
     number_of_nodes: u32,
     number_of_data_nodes: u32,
+    #[serde(default)]
+    indices: BTreeMap<String, ClusterIndex>,
+}
+
+/// The health of an index, as the cluster says it.
+#[derive(Deserialize)]
+struct ClusterIndex {
+    status: String,
     initializing_shards: u64,
     unassigned_shards: u64,
 }
 
 impl ClusterHealth {
-    pub(super) fn judge(&self) -> EngineHealth {
-        let ClusterHealth {
+    pub(super) fn judge(&self, of: &[PhysicalName]) -> EngineHealth {
+        let indexes = of.iter().filter_map(|name| {
+            let index = self.indices.get(name.as_str())?;
+            Some((name.clone(), index.judge(self.number_of_data_nodes)))
+        });
+        EngineHealth::new(self.number_of_nodes, indexes)
+    }
+}
+
+impl ClusterIndex {
+    fn judge(&self, data_nodes: u32) -> IndexHealth {
+        let ClusterIndex {
             status,
-            number_of_nodes: nodes,
             initializing_shards: initializing,
             unassigned_shards: unassigned,
-            ..
         } = self;
         let level = match status.as_str() {
             "green" => HealthLevel::Good,
             // All that is missing are copies, and there is no other node for them.
-            "yellow" if self.number_of_data_nodes == 1 && *initializing == 0 => HealthLevel::Good,
+            "yellow" if data_nodes == 1 && *initializing == 0 => HealthLevel::Good,
             "yellow" => HealthLevel::Degraded,
             _ => HealthLevel::Bad,
         };
-        let health = EngineHealth::new(level, *nodes);
         match level {
-            HealthLevel::Good => health,
-            _ => health.with_message(format!(
-                "the cluster is {status}: {unassigned} shards are unassigned, {initializing} are being initialized"
-            )),
+            HealthLevel::Good => IndexHealth::good(),
+            _ => IndexHealth::new(
+                level,
+                format!(
+                    "it is {status}: {unassigned} shards are unassigned, {initializing} are being initialized"
+                ),
+            ),
         }
     }
 }
@@ -46,11 +63,11 @@ impl ClusterHealth {
 #[derive(Deserialize)]
 pub(super) struct ShardsHealth {
     #[serde(default)]
-    indices: BTreeMap<String, IndexHealth>,
+    indices: BTreeMap<String, IndexShards>,
 }
 
 #[derive(Deserialize)]
-struct IndexHealth {
+struct IndexShards {
     #[serde(default)]
     shards: BTreeMap<u32, ShardHealth>,
 }
@@ -122,6 +139,27 @@ mod tests {
         assert!(matches!(initializing, IndexCondition::Waiting(_)));
         let started = explained(r#"{"current_state":"started"}"#);
         assert_eq!(started, IndexCondition::Available);
+    }
+
+    #[test]
+    fn the_health_of_the_cluster_is_that_of_the_indexes_that_are_asked_for() {
+        let judged = |data_nodes: u32, status: &str, initializing: u64| {
+            let health: ClusterHealth = serde_json::from_str(&format!(
+                r#"{{"status":"red","number_of_nodes":3,"number_of_data_nodes":{data_nodes},"indices":{{
+                "svc-a-1":{{"status":"{status}","initializing_shards":{initializing},"unassigned_shards":1}},
+                "svc-theirs-1":{{"status":"red","initializing_shards":0,"unassigned_shards":5}}}}}}"#
+            ))
+            .expect("a health");
+            let (ours, gone) = ("svc-a-1", "svc-b-1");
+            let health = health.judge(&[ours, gone].map(PhysicalName::from_engine));
+            assert_eq!((health.nodes, health.indexes.len()), (3, 1));
+            health.indexes[&PhysicalName::from_engine(ours)].level
+        };
+        assert_eq!(judged(1, "green", 0), HealthLevel::Good);
+        assert_eq!(judged(1, "yellow", 0), HealthLevel::Good);
+        assert_eq!(judged(1, "yellow", 1), HealthLevel::Degraded);
+        assert_eq!(judged(2, "yellow", 0), HealthLevel::Degraded);
+        assert_eq!(judged(1, "red", 0), HealthLevel::Bad);
     }
 
     #[test]

@@ -23,8 +23,8 @@ use super::{clauses, totals};
 use crate::document::Document;
 use crate::dsl::{FieldSort, Search, Sort, SortMode, TotalHits};
 use crate::engine::{
-    Answer, Binding, EngineError, EngineHealth, EngineInfo, IndexCondition, IndexState,
-    PhysicalName, Rejected, SearchEngine, Switch,
+    Answer, Binding, Built, EngineError, EngineHealth, EngineInfo, IndexCondition, IndexState,
+    Mark, PhysicalName, Rejected, SearchEngine, Switch,
 };
 use crate::mapping::{Analyzers, Dialect, Owner, PATTERN};
 
@@ -188,12 +188,12 @@ impl OpenSearch {
         }
     }
 
-    /// Checks that an index is there and is this application's.
+    /// Checks that an index is there and is this application's; returns its mark.
     async fn check_ours(
         &self,
         name: &PhysicalName,
         context: &CallContext,
-    ) -> Result<(), EngineError> {
+    ) -> Result<Mark, EngineError> {
         let application = &self.client.options().application;
         // The manager of the cluster need not be there while what it last said is known; it is asked
         // where that is not enough.
@@ -207,7 +207,7 @@ impl OpenSearch {
                     }),
                     _,
                 ) if mark.application == *application => {
-                    return Ok(());
+                    return Ok(mark);
                 }
                 (_, View::OfNode) => {}
                 (Some(_), View::OfCluster) => {
@@ -241,15 +241,29 @@ impl SearchEngine for OpenSearch {
         Ok(self.known(context).await?.info)
     }
 
-    async fn health(&self, context: &CallContext) -> Result<EngineHealth, EngineError> {
+    async fn health(
+        &self,
+        of: &[PhysicalName],
+        context: &CallContext,
+    ) -> Result<EngineHealth, EngineError> {
+        // A name that is not there would be waited for; a pattern is not, and is never too long.
+        let path = ["_cluster", "health", PATTERN];
+        let path = match of {
+            [] => &path[..2],
+            _ => &path[..],
+        };
         let request = Request {
             timeout: bound(self.client.options().health_check_timeout),
             repeat: Repeat::IfUndone,
             waits: BOTH,
-            ..Request::get(&["_cluster", "health"])
+            ..Request::get(path).query(&[("level", "indices")])
+        };
+        let request = match of {
+            [] => request.query(&[]),
+            _ => request,
         };
         let health: ClusterHealth = self.run(request, context).await?.json()?;
-        Ok(health.judge())
+        Ok(health.judge(of))
     }
 
     async fn indexes(&self, context: &CallContext) -> Result<Vec<IndexState>, EngineError> {
@@ -331,7 +345,7 @@ impl SearchEngine for OpenSearch {
 
     async fn delete(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError> {
         match self.check_ours(name, context).await {
-            Ok(()) => {}
+            Ok(_) => {}
             Err(EngineError::NotFound { .. }) => return Ok(()),
             Err(error) => return Err(error),
         }
@@ -390,6 +404,21 @@ impl SearchEngine for OpenSearch {
         let refreshed: Refreshed = reply.json()?;
         let checked = refreshed.shards.check();
         checked.map_err(|cause| reply.incomplete(cause).into())
+    }
+
+    async fn note_built(
+        &self,
+        name: &PhysicalName,
+        built: &Built,
+        context: &CallContext,
+    ) -> Result<(), EngineError> {
+        let mut mark = self.check_ours(name, context).await?;
+        mark.built = Some(built.clone());
+        // What stands there is replaced as a whole, and all fields stay.
+        let body = json!({ "_meta": mark }).to_string();
+        let path = [name.as_str(), "_mapping"];
+        let request = Request::send(Method::PUT, &path, body).waits(BOTH);
+        self.on(name, request, context).await.map(drop)
     }
 
     async fn switch(&self, switches: &[Switch], context: &CallContext) -> Result<(), EngineError> {

@@ -26,6 +26,10 @@ pub(super) fn failure(error: &EngineError, request_id: &str) -> Failure {
             code::ENGINE_UNAVAILABLE,
             "the search engine cannot be reached",
         ),
+        EngineError::TimedOut(_) => failed(
+            code::ENGINE_TIMEOUT,
+            "the search engine does not answer in time",
+        ),
         EngineError::Overloaded(_) => failed(
             code::ENGINE_OVERLOADED,
             "the search engine has too much to do",

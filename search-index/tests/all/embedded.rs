@@ -8,7 +8,9 @@ use async_trait::async_trait;
 use futures::executor::block_on;
 use search_index::dsl::{Match, Nested, Query, Search};
 use search_index::embedded::EmbeddedEngine;
-use search_index::engine::{Binding, Engine, EngineError, HealthLevel, PhysicalName, Switch};
+use search_index::engine::{
+    Binding, Built, BuiltFrom, Engine, EngineError, HealthLevel, PhysicalName, Switch,
+};
 use search_index::graph_store::{CallContext, LongWork, ResultMemory, StoreError};
 use search_index::mapping::Owner;
 use serde_json::{Value, json};
@@ -230,20 +232,76 @@ fn an_index_that_cannot_be_read_is_reported_and_can_be_deleted() {
         std::fs::write(index.join("meta.json"), "{").expect("written");
         let engine = in_folder(folder.path());
         let context = CallContext::new();
-        let health = engine.health(&context).await.expect("it answers");
-        assert_eq!(health.level, HealthLevel::Bad);
-        assert!(
-            health
-                .message
-                .is_some_and(|message| message.contains(name.as_str()))
-        );
+        let of = [name.clone()];
+        let health = engine.health(&of, &context).await.expect("it answers");
+        assert_eq!(health.indexes[&name].level, HealthLevel::Bad);
         assert!(matches!(
             engine.count(&name, &context).await,
             Err(EngineError::Failed(_))
         ));
         engine.delete(&name, &context).await.expect("deleted");
-        let health = engine.health(&context).await.expect("it answers");
-        assert_eq!(health.level, HealthLevel::Good);
+        let health = engine.health(&of, &context).await.expect("it answers");
+        assert!(health.indexes.is_empty(), "{health:?}");
+    });
+}
+
+#[test]
+fn an_index_whose_files_are_gone_is_reported_while_it_is_still_searched() {
+    let folder = tempfile::tempdir().expect("a folder");
+    block_on(async {
+        let data = json!([planet(1, 1)]);
+        let planets = Fixture::new(in_folder(folder.path()), PLANET, data).await;
+        let (engine, context) = (&planets.engine, CallContext::new());
+        let of = [planets.name.clone()];
+        let health = engine.health(&of, &context).await.expect("it answers");
+        assert_eq!(health.indexes[&of[0]].level, HealthLevel::Good);
+        for entry in std::fs::read_dir(folder.path()).expect("the folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                std::fs::remove_dir_all(path).expect("removed");
+            }
+        }
+        let health = engine.health(&of, &context).await.expect("it answers");
+        let health = &health.indexes[&of[0]];
+        assert_eq!(health.level, HealthLevel::Bad);
+        let message = health.message.as_ref().expect("a message");
+        let place = folder.path().display().to_string();
+        assert!(
+            message.contains("gone") && !message.contains(&place),
+            "{message}"
+        );
+    });
+}
+
+#[test]
+fn what_is_noted_of_an_index_is_there_when_it_is_opened_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let built = Built {
+        documents: 1,
+        malformed: 2,
+        rejected: 3,
+        data: Some(BuiltFrom {
+            source: "x".to_owned(),
+            sequence: 4,
+        }),
+    };
+    let note_of = |engine: Engine| async move {
+        let states = engine.indexes(&CallContext::new()).await.expect("indexes");
+        states[0].mark.clone().expect("a mark").built
+    };
+    block_on(async {
+        {
+            let planets = Fixture::empty(in_folder(folder.path()), PLANET).await;
+            assert_eq!(note_of(planets.engine.clone()).await, None);
+            let (engine, context) = (&planets.engine, CallContext::new());
+            let noted = engine.note_built(&planets.name, &built, &context).await;
+            noted.expect("noted");
+            assert_eq!(note_of(planets.engine.clone()).await.as_ref(), Some(&built));
+        }
+        assert_eq!(
+            note_of(in_folder(folder.path())).await.as_ref(),
+            Some(&built)
+        );
     });
 }
 

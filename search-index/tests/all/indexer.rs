@@ -3,6 +3,7 @@
 mod faults;
 mod memory;
 mod runs;
+mod stores;
 
 use std::sync::Arc;
 use std::time::Duration;

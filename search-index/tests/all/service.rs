@@ -7,7 +7,7 @@ use bytes::Bytes;
 use search_index::dsl::{Search, Value};
 use search_index::engine::{
     AggregationAnswer, AggregationContent, Answer, Binding, Bucket, EngineError, EngineHealth,
-    EngineInfo, HealthLevel, Hit, IndexState, PhysicalName, Rejected, SearchEngine, Switch, Total,
+    EngineInfo, Hit, IndexState, PhysicalName, Rejected, SearchEngine, Switch, Total,
 };
 use search_index::graph_store::{CallContext, StoreError};
 use search_index::graphql_service::{Limits, Request, RequestContext, Service};
@@ -52,8 +52,12 @@ impl SearchEngine for Scripted {
         Ok(EngineInfo::new("scripted", "1", Analyzers::distribution()))
     }
 
-    async fn health(&self, _: &CallContext) -> Result<EngineHealth, EngineError> {
-        Ok(EngineHealth::new(HealthLevel::Good, 1))
+    async fn health(
+        &self,
+        of: &[PhysicalName],
+        _: &CallContext,
+    ) -> Result<EngineHealth, EngineError> {
+        Ok(EngineHealth::good(of))
     }
 
     async fn indexes(&self, _: &CallContext) -> Result<Vec<IndexState>, EngineError> {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use search_index::dsl::{Query, Search};
-use search_index::engine::{Binding, Engine, EngineError, HealthLevel, PhysicalName, Switch};
+use search_index::engine::{Binding, Engine, EngineError, PhysicalName, Switch};
 use search_index::graph_store::{CallContext, StoreError};
 use search_index::mapping::Owner;
 use serde_json::json;
@@ -250,9 +250,6 @@ async fn the_engine_says_what_it_is(engine: Engine) {
     let info = engine.info(&context).await.expect("it answers");
     assert!(!info.name.is_empty() && !info.version.is_empty());
     assert!(info.analyzers.contains("standard") && info.analyzers.contains("english"));
-    let health = engine.health(&context).await.expect("it answers");
-    assert!(
-        health.level != HealthLevel::Bad && health.nodes > 0,
-        "{health:?}"
-    );
+    let health = engine.health(&[], &context).await.expect("it answers");
+    assert!(health.nodes > 0, "{health:?}");
 }

@@ -9,8 +9,8 @@ use graph_store::CallContext;
 use search_index::document::Document;
 use search_index::dsl::Search;
 use search_index::engine::{
-    Answer, Binding, EngineError, EngineHealth, EngineInfo, HealthLevel, IndexCondition,
-    IndexState, Mark, PhysicalName, Rejected, SearchEngine, Switch,
+    Answer, Binding, Built, EngineError, EngineHealth, EngineInfo, IndexCondition, IndexState,
+    Mark, PhysicalName, Rejected, SearchEngine, Switch,
 };
 use search_index::mapping::{Analyzers, Owner};
 use tokio::sync::Notify;
@@ -208,11 +208,13 @@ impl SearchEngine for Memory {
         self.call("info", context, |_| Ok(info)).await
     }
 
-    async fn health(&self, context: &CallContext) -> Result<EngineHealth, EngineError> {
-        self.call("health", context, |_| {
-            Ok(EngineHealth::new(HealthLevel::Good, 1))
-        })
-        .await
+    async fn health(
+        &self,
+        of: &[PhysicalName],
+        context: &CallContext,
+    ) -> Result<EngineHealth, EngineError> {
+        self.call("health", context, |_| Ok(EngineHealth::good(of)))
+            .await
     }
 
     async fn indexes(&self, context: &CallContext) -> Result<Vec<IndexState>, EngineError> {
@@ -239,6 +241,7 @@ impl SearchEngine for Memory {
                 schema: index.definition.schema.clone(),
                 object: index.definition.name.clone(),
                 fingerprint: index.definition.fingerprint.clone(),
+                built: None,
             }),
             ..Index::default()
         };
@@ -317,6 +320,20 @@ impl SearchEngine for Memory {
         self.call("refresh", context, |state| {
             let index = state.index(name)?;
             index.visible = index.documents.clone();
+            Ok(())
+        })
+        .await
+    }
+
+    async fn note_built(
+        &self,
+        name: &PhysicalName,
+        built: &Built,
+        context: &CallContext,
+    ) -> Result<(), EngineError> {
+        self.call("note_built", context, |state| {
+            let mark = state.index(name)?.mark.as_mut();
+            mark.ok_or_else(|| not_found(name))?.built = Some(built.clone());
             Ok(())
         })
         .await

@@ -317,6 +317,7 @@ async fn what_is_somebody_elses_stays() {
         schema: "s".to_owned(),
         object: "Film".to_owned(),
         fingerprint: "f".to_owned(),
+        built: None,
     };
     let place = |name: &str, alias: Option<&str>, mark: Option<Mark>| {
         let engine = engine();

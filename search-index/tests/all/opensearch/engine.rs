@@ -8,7 +8,7 @@ use graph_store::CallContext;
 use search_index::document::Document;
 use search_index::dsl::{Match, Missing, Query, Search, Sort, TotalHits, Value};
 use search_index::engine::{
-    Binding, Engine, EngineError, HealthLevel, PhysicalName, SearchEngine, Switch,
+    Binding, Built, Engine, EngineError, HealthLevel, PhysicalName, SearchEngine, Switch,
 };
 use search_index::mapping::{IndexDefinition, Owner};
 use search_index::opensearch::OpenSearch;
@@ -102,12 +102,24 @@ async fn what_is_written_is_found() {
         info.name == "opensearch" && info.analyzers.contains("english"),
         "{info:?}"
     );
-    let health = engine.health(context).await.expect("health");
-    // Other tests create indexes meanwhile.
+    let gone = PhysicalName::from_engine("svc-nobody-has-1");
+    let of = [planets.name.clone(), gone.clone()];
+    let health = engine.health(&of, context).await.expect("health");
     assert!(
-        health.level != HealthLevel::Bad && health.nodes == 1,
+        health.indexes[&planets.name].level == HealthLevel::Good && health.nodes == 1,
         "{health:?}"
     );
+    assert!(!health.indexes.contains_key(&gone));
+    let built = Built {
+        documents: 3,
+        ..Built::default()
+    };
+    let noted = engine.note_built(&planets.name, &built, context).await;
+    noted.expect("noted");
+    let states = engine.indexes(context).await.expect("indexes");
+    let state = states.iter().find(|state| state.name == planets.name);
+    let mark = state.and_then(|state| state.mark.clone()).expect("a mark");
+    assert_eq!((mark.built, mark.object.is_empty()), (Some(built), false));
     planets.write(&three()).await;
     assert_eq!(
         engine.count(&planets.name, context).await.expect("a count"),
@@ -469,9 +481,18 @@ impl Drop for Node {
 pub(super) async fn wait(engine: &OpenSearch, nodes: u32) {
     let until = Instant::now() + Duration::from_secs(900);
     loop {
-        let health = engine.health(&CallContext::new()).await;
-        if matches!(&health, Ok(health) if health.nodes == nodes && health.level != HealthLevel::Bad)
-        {
+        let context = CallContext::new();
+        let health = async {
+            let indexes = engine.indexes(&context).await?;
+            let names: Vec<_> = indexes.into_iter().map(|index| index.name).collect();
+            engine.health(&names, &context).await
+        };
+        let health = health.await;
+        let is_well = health.as_ref().is_ok_and(|health| {
+            let mut indexes = health.indexes.values();
+            health.nodes == nodes && indexes.all(|index| index.level != HealthLevel::Bad)
+        });
+        if is_well {
             return;
         }
         assert!(Instant::now() < until, "{health:?}");

@@ -3,14 +3,15 @@
 use std::error::Error;
 use std::io::Write;
 use std::net::TcpListener;
-use std::sync::Mutex;
 use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use graph_store::remote::http::Secret;
 use graph_store::{CallContext, StoreError};
 use search_index::engine::{
-    Binding, EngineError, HealthLevel, IndexCondition, PhysicalName, SearchEngine,
+    Binding, Built, EngineError, EngineHealth, IndexCondition, IndexHealth, Mark, PhysicalName,
+    SearchEngine,
 };
 use search_index::mapping::Owner;
 use search_index::opensearch::OpenSearch;
@@ -167,7 +168,7 @@ async fn deadlines_cancellation_and_timeouts_end_a_request() {
     (options.request_timeout, options.max_retries) = (Duration::from_millis(100), 1);
     let engine = OpenSearch::new(options).expect("an engine");
     let error = count(&engine).await.expect_err("no answer");
-    assert!(matches!(error, EngineError::Unavailable(_)), "{error:?}");
+    assert!(matches!(error, EngineError::TimedOut(_)), "{error:?}");
     assert!(begun.elapsed() < PATIENCE);
 }
 
@@ -282,7 +283,7 @@ async fn what_a_node_leaves_unanswered_is_asked_of_another_and_not_of_the_same()
         let answer = loop {
             match count(&engine(&addresses, timeout)).await {
                 // The machine is so busy that the other node cannot answer in time either.
-                Err(EngineError::Unavailable(_)) if timeout < PATIENCE => timeout *= 2,
+                Err(EngineError::TimedOut(_)) if timeout < PATIENCE => timeout *= 2,
                 answer => break answer,
             }
         };
@@ -292,7 +293,7 @@ async fn what_a_node_leaves_unanswered_is_asked_of_another_and_not_of_the_same()
     let addresses = nodes.each_ref().map(|node| node.address.as_str());
     let engine = engine(&addresses.join(", "), SHORT);
     let error = count(&engine).await.expect_err("no answer");
-    assert!(matches!(error, EngineError::Unavailable(_)), "{error:?}");
+    assert!(matches!(error, EngineError::TimedOut(_)), "{error:?}");
     // On a busy machine the time of a request may end before it arrives.
     assert!(nodes.iter().all(|node| node.requests().len() <= 1));
 }
@@ -447,32 +448,45 @@ async fn connections_are_bounded() {
 }
 
 #[tokio::test]
-async fn health_is_what_the_cluster_says_unless_only_copies_are_missing() {
-    let says = |status: &str, nodes: u32, initializing: u32| {
-        format!(
-            r#"{{"status":"{status}","number_of_nodes":{nodes},"number_of_data_nodes":{nodes},"initializing_shards":{initializing},"unassigned_shards":2}}"#
-        )
+async fn health_is_what_the_cluster_says_of_the_indexes_that_are_asked_for() {
+    let says = r#"{"status":"red","number_of_nodes":1,"number_of_data_nodes":1,"indices":{
+        "svc-x-1":{"status":"yellow","initializing_shards":0,"unassigned_shards":1},
+        "svc-theirs-1":{"status":"red","initializing_shards":0,"unassigned_shards":1}}}"#;
+    let fake = Fake::saying(&[(200, says)]);
+    let (engine, context) = (fake.engine(), CallContext::new());
+    let health = engine.health(&[name()], &context).await.expect("health");
+    let expected = [(name(), IndexHealth::good())];
+    assert_eq!(health, EngineHealth::new(1, expected));
+    let none = engine.health(&[], &context).await.expect("health");
+    assert_eq!(none, EngineHealth::new(1, []));
+    let paths = ["GET /_cluster/health/svc-*", "GET /_cluster/health"];
+    assert_eq!(fake.paths(), paths);
+}
+
+#[tokio::test]
+async fn what_is_noted_of_an_index_is_added_to_its_mark() {
+    let ours = r#"{"svc-x-1":{"aliases":{},"mappings":{"_meta":{"application":"test","schema":"s","object":"Planet","fingerprint":"f"}}}}"#;
+    let bodies = Arc::<Mutex<Vec<String>>>::default();
+    let seen = Arc::clone(&bodies);
+    let fake = Fake::start(move |_, request, stream| {
+        if request.starts_with("PUT") {
+            let body = request.rsplit("\r\n").next().unwrap_or_default();
+            seen.lock().expect("a lock").push(body.to_owned());
+        }
+        say(stream, 200, ours)
+    });
+    let built = Built {
+        documents: 3,
+        ..Built::default()
     };
-    for (status, nodes, initializing, level) in [
-        ("green", 3, 0, HealthLevel::Good),
-        ("yellow", 1, 0, HealthLevel::Good),
-        ("yellow", 1, 1, HealthLevel::Degraded),
-        ("yellow", 3, 0, HealthLevel::Degraded),
-        ("red", 1, 0, HealthLevel::Bad),
-    ] {
-        let fake = Fake::saying(&[(200, &says(status, nodes, initializing))]);
-        let health = fake
-            .engine()
-            .health(&CallContext::new())
-            .await
-            .expect("health");
-        assert_eq!(
-            (health.level, health.nodes),
-            (level, nodes),
-            "{status} {nodes}"
-        );
-        assert_eq!(health.message.is_some(), level != HealthLevel::Good);
-    }
+    let (engine, name, context) = (fake.engine(), name(), CallContext::new());
+    let noted = engine.note_built(&name, &built, &context).await;
+    noted.expect("noted");
+    assert_eq!(fake.paths()[1..], ["PUT /svc-x-1/_mapping"]);
+    let body = bodies.lock().expect("a lock")[0].clone();
+    let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+    let mark: Mark = serde_json::from_value(body["_meta"].clone()).expect("a mark");
+    assert_eq!((mark.fingerprint.as_str(), mark.built), ("f", Some(built)));
 }
 
 #[tokio::test]

@@ -12,8 +12,8 @@ use oxigraph::store::Store;
 use search_index::document::Document;
 use search_index::dsl::{Match, Query, Search};
 use search_index::engine::{
-    Answer, Binding, Engine, EngineError, EngineHealth, EngineInfo, IndexCondition, IndexState,
-    PhysicalName, Rejected, SearchEngine, Switch,
+    Answer, Binding, Built, Engine, EngineError, EngineHealth, EngineInfo, IndexCondition,
+    IndexState, PhysicalName, Rejected, SearchEngine, Switch,
 };
 use search_index::indexer::{Indexer, IndexerOptions, Outcome, Report};
 use search_index::mapping::{Indexes, MappingOptions, Owner};
@@ -260,8 +260,21 @@ impl SearchEngine for Disturbed {
         self.engine.info(context).await
     }
 
-    async fn health(&self, context: &CallContext) -> Result<EngineHealth, EngineError> {
-        self.engine.health(context).await
+    async fn health(
+        &self,
+        of: &[PhysicalName],
+        context: &CallContext,
+    ) -> Result<EngineHealth, EngineError> {
+        self.engine.health(of, context).await
+    }
+
+    async fn note_built(
+        &self,
+        name: &PhysicalName,
+        built: &Built,
+        context: &CallContext,
+    ) -> Result<(), EngineError> {
+        self.engine.note_built(name, built, context).await
     }
 
     async fn indexes(&self, context: &CallContext) -> Result<Vec<IndexState>, EngineError> {

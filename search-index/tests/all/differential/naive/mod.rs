@@ -24,8 +24,8 @@ use order::{Key, after, compare, keys, shown};
 use search_index::document::Document;
 use search_index::dsl::{Search, Sort, TotalHits, Value};
 use search_index::engine::{
-    Answer, Binding, EngineError, EngineHealth, EngineInfo, HealthLevel, Hit, IndexState,
-    PhysicalName, Rejected, SearchEngine, Switch, Total,
+    Answer, Binding, EngineError, EngineHealth, EngineInfo, Hit, IndexState, PhysicalName,
+    Rejected, SearchEngine, Switch, Total,
 };
 use search_index::graph_store::CallContext;
 use search_index::mapping::{Analyzers, IndexDefinition, Owner};
@@ -143,8 +143,12 @@ impl SearchEngine for NaiveEngine {
         Ok(EngineInfo::new("naive", "1", analyzers))
     }
 
-    async fn health(&self, _context: &CallContext) -> Result<EngineHealth, EngineError> {
-        Ok(EngineHealth::new(HealthLevel::Good, 1))
+    async fn health(
+        &self,
+        of: &[PhysicalName],
+        _context: &CallContext,
+    ) -> Result<EngineHealth, EngineError> {
+        Ok(EngineHealth::good(of))
     }
 
     async fn indexes(&self, _context: &CallContext) -> Result<Vec<IndexState>, EngineError> {
