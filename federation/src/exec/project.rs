@@ -43,8 +43,17 @@ impl ErrorPaths {
         self.above.extend(prefixes);
     }
 
-    /// Returns whether there is an error at, above or below a path.
+    /// Returns whether there is an error at, above or below a path, be it about this object or about all objects
+    /// in the lists on the way.
     fn explain(&self, path: &[PathSegment]) -> bool {
+        let keys = path
+            .iter()
+            .filter(|segment| matches!(segment, PathSegment::Key(_)));
+        let keys: Vec<PathSegment> = keys.cloned().collect();
+        self.leads_to(path) || self.leads_to(&keys)
+    }
+
+    fn leads_to(&self, path: &[PathSegment]) -> bool {
         let prefixes = prefixes(path);
         let is_above = |prefix: &String| self.above.contains(prefix);
         prefixes.last().is_some_and(is_above)

@@ -1,5 +1,6 @@
 //! What becomes of the answer to a request: its data are merged, and its errors find their places.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use graphql_service::PathSegment;
@@ -201,12 +202,13 @@ impl Run {
         self.omitted += found.omitted;
         let supergraph = Arc::clone(&self.execution.supergraph);
         let name = &supergraph.subgraph(request.subgraph).name;
+        let mut ways = Ways::new();
         for error in &found.list {
             if self.errors.len() >= MAX_ERRORS {
                 self.omitted += 1;
                 continue;
             }
-            let (places, untold) = self.places(request, sent, error);
+            let (places, untold) = self.places(request, sent, error, &mut ways);
             if places.is_empty() && untold.is_empty() {
                 let made = errors::of_subgraph(error, name, self.common_path(sent));
                 self.report(made, None);
@@ -227,17 +229,20 @@ impl Run {
     }
 
     /// Returns the places of an error of a subgraph with the client's paths to them: one for each object
-    /// that its entity stands for. Of places without them, the types of objects above are not told yet.
+    /// that its entity stands for. An error about a field of all entities, whose path has no position in their list,
+    /// has paths without positions. Of places without them, the types of objects above are not told yet.
     fn places(
         &self,
         request: &Request,
         sent: &Sent,
         error: &SubgraphError<'_>,
+        ways: &mut Ways,
     ) -> (Vec<Located>, Vec<Vec<Seg>>) {
         let path = error.path();
         let (mut places, mut untold) = (Vec::new(), Vec::new());
-        for list in sent {
+        for (number, list) in sent.iter().enumerate() {
             let (step, objects) = (&request.steps[list.step], &list.objects);
+            let mut is_of_all = false;
             let (objects, rest) = match (&step.entry, path.as_slice()) {
                 (Entry::Root | Entry::Reentry(_), rest) if !rest.is_empty() => {
                     (objects.iter().flatten().collect::<Vec<_>>(), rest)
@@ -247,6 +252,15 @@ impl Run {
                     [PathItem::Key(first), PathItem::Index(index), rest @ ..],
                 ) if *first == list.key(key) => {
                     (objects.get(*index).into_iter().flatten().collect(), rest)
+                }
+                (Entry::Entities { key, .. }, [PathItem::Key(first), rest @ ..])
+                    if *first == list.key(key) && !rest.is_empty() =>
+                {
+                    is_of_all = true;
+                    let ways = ways
+                        .entry(number)
+                        .or_insert_with(|| self.one_of_each_way(list));
+                    (ways.iter().collect(), rest)
                 }
                 _ => continue,
             };
@@ -264,13 +278,31 @@ impl Run {
                     untold.push(place);
                     continue;
                 }
-                let paths = self.walk().client_paths(&place).into_iter();
-                places.extend(paths.map(|path| (place.clone(), path)));
+                let mut paths = self.walk().client_paths(&place);
+                if is_of_all {
+                    place.retain(|seg| matches!(seg, Seg::Key(_)));
+                    for path in &mut paths {
+                        path.retain(|segment| matches!(segment, PathSegment::Key(_)));
+                    }
+                }
+                places.extend(paths.into_iter().map(|path| (place.clone(), path)));
             }
         }
         (places, untold)
     }
+
+    /// Returns the objects of a list that different fields lead to, whatever their positions in lists.
+    fn one_of_each_way(&self, list: &List) -> Vec<ObjectId> {
+        let mut ways = HashSet::new();
+        let objects = list.objects.iter().flatten().copied();
+        objects
+            .filter(|object| ways.insert(self.store.way(*object)))
+            .collect()
+    }
 }
+
+/// By the position of a list in its request, the objects that different fields lead to.
+type Ways = HashMap<usize, Vec<ObjectId>>;
 
 /// A place with the client's path to it.
 type Located = (Vec<Seg>, Vec<PathSegment>);

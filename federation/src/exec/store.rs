@@ -35,7 +35,7 @@ struct Object {
 }
 
 /// The type that an answer gives an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Type {
     Known(TypeId),
     /// Its name is not in the supergraph.
@@ -118,6 +118,16 @@ impl Store {
         }
         path.reverse();
         path
+    }
+
+    /// Returns the keys that lead to an object with the types of the objects on the way, the nearest first.
+    pub(super) fn way(&self, mut object: ObjectId) -> Vec<(Option<Type>, Arc<str>)> {
+        let mut way = Vec::new();
+        while let Some(up) = &self.objects[object.0].up {
+            way.push((self.ty(object), Arc::clone(&up.key)));
+            object = up.object;
+        }
+        way
     }
 
     /// Adds the members of an object in an answer. Null wins over an object, in whichever order they come:

@@ -259,3 +259,34 @@ fn an_impossible_or_hidden_type_is_null_with_an_error() {
         "SUBGRAPH_VALUE_INVALID"
     );
 }
+
+#[test]
+fn an_error_about_a_field_of_all_entities_is_at_that_field_wherever_the_client_asked_for_it() {
+    let text = r#"{"data":{"_entities":[{},{}]},
+        "errors":[{"message":"WARN: hidden","path":["_entities","inStock"],"extensions":{"code":"HIDDEN"}}]}"#;
+    let paths = |query: &str| {
+        let answer = answer("inventory", Fault::Answers(text), query);
+        let errors = answer["errors"].as_array().unwrap().iter();
+        let said = errors.inspect(|error| {
+            assert_eq!(error["message"], "WARN: hidden");
+            assert_eq!(error["extensions"]["subgraph"]["code"], "HIDDEN");
+        });
+        said.map(|error| error["path"].clone())
+            .collect::<Vec<Json>>()
+    };
+    assert_eq!(paths(QUERY), [json!(["items", "there"])]);
+    let twice = "{ items: topProducts { name x: inStock y: inStock } }";
+    let expected = [json!(["items", "x"]), json!(["items", "y"])];
+    assert_eq!(paths(twice), expected);
+}
+
+#[test]
+fn an_error_about_a_field_of_all_objects_of_a_list_explains_the_nulls_that_it_leaves() {
+    // The id of a user is non-null, and so are the users.
+    let text = r#"{"data":{"users":[{"name":"a"},{"name":"b"}]},"errors":[{"message":"hidden","path":["users","id"]}]}"#;
+    let answer = answer("accounts", Fault::Answers(text), "{ users { id name } }");
+    assert_eq!(answer["data"], Json::Null);
+    let errors = answer["errors"].as_array().unwrap();
+    assert_eq!(errors.len(), 1, "{answer}");
+    assert_eq!(errors[0]["path"], json!(["users", "id"]));
+}
