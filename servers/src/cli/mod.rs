@@ -62,7 +62,7 @@ use soml_data::infer::InferError;
 
 use crate::allocator;
 use crate::auth::VerifierError;
-use crate::config::{ConfigError, Switch, code};
+use crate::config::{ConfigError, code};
 use crate::data_folder::{FolderError, image_code, schemas_code};
 use crate::gateway::{SetupError, StartError};
 use crate::http::ServeError;
@@ -319,9 +319,13 @@ impl CliError {
                 Some(error.code())
             }
             CliError::Load(LoadError::Image(error)) => Some(image_code(error)),
-            CliError::Schemas(error @ SchemaStoreError::Missing { .. }) => {
-                Some(schemas_code(error))
-            }
+            CliError::Schemas(
+                error @ (SchemaStoreError::Missing { .. }
+                | SchemaStoreError::Version { .. }
+                | SchemaStoreError::Damaged { .. }
+                | SchemaStoreError::Access { .. }
+                | SchemaStoreError::DiskFull),
+            ) => Some(schemas_code(error)),
             CliError::Load(error) => error.code(),
             CliError::TokenKeysMissing => Some(code::TOKEN_KEYS_MISSING),
             CliError::Verifier(VerifierError::Key(_)) => Some(code::TOKEN_KEY_INVALID),
@@ -399,7 +403,7 @@ impl Soml {
     /// Runs the command.
     pub fn run(self, console: &mut Console<'_>) -> Exit {
         let result = match self.command {
-            Command::Serve(serve) => serve.run(Switch::Automatic, console),
+            Command::Serve(serve) => serve.run(serve::Program::AllInOne, console),
             Command::Validate(validate) => validate.run(console),
             Command::Sdl(sdl) => sdl.run(console),
             Command::Diff(diff) => diff.run(console),
@@ -430,7 +434,7 @@ impl Soml {
 impl ObjectService {
     /// Runs the service until it receives a stop signal.
     pub fn run(self, console: &mut Console<'_>) -> Exit {
-        let result = self.serve.run(Switch::On, console);
+        let result = self.serve.run(serve::Program::ObjectService, console);
         finish(result, console)
     }
 }

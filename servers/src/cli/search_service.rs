@@ -70,8 +70,17 @@ impl Serve {
             ..Settings::default()
         };
         defaults.security.enabled = Switch::On;
-        let (settings, warnings) = self.config.of_service(defaults, (self.host, self.port))?;
+        let named = (self.host, self.port);
+        let (mut settings, mut warnings) = self.config.of_service(defaults, named)?;
         self.input.check_against(&settings)?;
+        if settings.search.enabled == Switch::Off {
+            warnings.push(
+                "`search.enabled` is `false`, which is for soml serve: this program is a search service"
+                    .to_owned(),
+            );
+        }
+        // Whoever starts this program has decided that searches are answered.
+        settings.search.enabled = Switch::On;
         Ok((settings, warnings))
     }
 
@@ -109,12 +118,12 @@ impl Serve {
         Ok(Source { store, storage })
     }
 
-    fn app(
+    /// Returns the schemas, with what keeps which of them is bound.
+    async fn schemas(
         &self,
-        settings: Settings,
-        verifier: Option<Verifier>,
-        source: &Source,
-    ) -> Result<SearchApp, CliError> {
+        settings: &Settings,
+        storage: &Storage,
+    ) -> Result<Arc<dyn SchemaStore>, CliError> {
         let schemas: Arc<dyn SchemaStore> = match &settings.search.object_service {
             Some(_) if self.input.has_schema() => {
                 let message = "--schema names a file and `search.soml.address` an object service with \
@@ -122,11 +131,25 @@ impl Serve {
                 return Err(CliError::Usage(message.to_owned()));
             }
             Some(address) => {
-                let schemas = ObjectServiceSchemas::new(address.clone(), &settings);
+                let schemas = ObjectServiceSchemas::new(address.clone(), settings);
                 Arc::new(schemas.map_err(|error| CliError::Service(error.to_string()))?)
             }
             None => Arc::new(InMemorySchemaStore::default()),
         };
+        let is_kept = settings.search.object_service.is_some();
+        storage
+            .keeping(schemas, is_kept)
+            .await
+            .map_err(CliError::Schemas)
+    }
+
+    async fn app(
+        &self,
+        settings: Settings,
+        verifier: Option<Verifier>,
+        source: &Source,
+    ) -> Result<SearchApp, CliError> {
+        let schemas = self.schemas(&settings, &source.storage).await?;
         let engines = Engines::open(&settings, &source.storage)?;
         let store = source.store.as_ref();
         Ok(SearchApp::new(SearchParts {
@@ -151,7 +174,7 @@ impl Serve {
         let mut stop = pin!(stop_signal());
         let source = self.source(&settings)?;
         let schema = self.input.served_schema(false)?;
-        let app = self.app(settings, verifier, &source)?;
+        let app = self.app(settings, verifier, &source).await?;
         let id = match &schema {
             Some((name, text)) => {
                 let failed = |error| CliError::Input(format!("{name}: {error}"));

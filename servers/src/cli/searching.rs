@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use graph_store::GraphStore;
+use soml_core::Schema;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -14,7 +15,10 @@ use crate::config::{Settings, Switch};
 use crate::data_folder::SEARCH;
 use crate::http::SearchServer;
 use crate::render::{self, Style};
-use crate::search::{Engines, SearchApp, SearchChangeError, SearchParts, Storage};
+use crate::schema_store::{Binding, SchemaStore, SchemaStoreError};
+use crate::search::{
+    Engines, SearchApp, SearchChangeError, SearchParts, Shown, Storage, not_allowed,
+};
 
 /// How long the start waits for the indexes before it says that the service is there.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -27,32 +31,122 @@ pub(super) struct Searching {
     serving: JoinHandle<()>,
 }
 
-/// Tells whether the bound schema says what is searched.
-pub(super) fn is_searched(app: &App) -> bool {
-    app.bound().is_some_and(|bound| {
-        let soml = bound.service.api().soml();
-        let mut objects = soml.objects.iter();
-        objects.any(|object| object.search.as_ref().is_some_and(|search| search.index))
-    })
+/// What an all-in-one has of a search service.
+#[derive(Default)]
+pub(super) struct Beside {
+    /// The service, where there is one.
+    pub(super) service: Option<Searching>,
+    /// The name of the schema to bind to it; what was bound before where there is none.
+    pub(super) first: Option<String>,
+    /// What searches would show that nobody has allowed, where that is why there is none.
+    pub(super) refused: Option<Shown>,
 }
 
-/// Makes a search service beside an object service, where it is to be one.
+impl Beside {
+    /// Returns the service, unless what was bound to it was unbound: a gateway would wait for a schema.
+    pub(super) async fn subgraph(&self) -> Option<&Searching> {
+        let service = self.service.as_ref()?;
+        match self.first.is_none() && service.app.was_unbound().await {
+            true => None,
+            false => Some(service),
+        }
+    }
+
+    /// Binds the first schema, or what was bound before.
+    pub(super) async fn start(
+        &self,
+        query: Option<&str>,
+        console: &mut Console<'_>,
+    ) -> Result<(), CliError> {
+        match &self.service {
+            Some(service) => service.start(self.first.as_deref(), query, console).await,
+            None => Ok(()),
+        }
+    }
+}
+
+fn is_searched(soml: &Schema) -> bool {
+    let mut objects = soml.objects.iter();
+    objects.any(|object| object.search.as_ref().is_some_and(|search| search.index))
+}
+
+/// Makes a search service beside an object service, where it is to be one. `is_named` says whether the command line
+/// names the schema that is bound to the object service.
 pub(super) async fn beside(
     app: &App,
     store: &Arc<dyn GraphStore>,
     keeps_data: bool,
-) -> Result<Option<Searching>, CliError> {
-    let is_on = match app.settings.search.enabled {
-        Switch::On => true,
-        Switch::Off => false,
-        Switch::Automatic => is_searched(app),
-    };
-    if !is_on {
-        if is_searched(app) {
+    is_named: bool,
+) -> Result<Beside, CliError> {
+    let bound = app.bound();
+    let bound = bound
+        .as_ref()
+        .map(|bound| (bound.id.as_str(), bound.service.api().soml()));
+    let searched = bound.filter(|(_, soml)| is_searched(soml));
+    if app.settings.search.enabled == Switch::Off {
+        if searched.is_some() {
             tracing::info!("the schema says what is searched, and `search.enabled` is `false`");
         }
-        return Ok(None);
+        return Ok(Beside::default());
     }
+    let settings = settings_beside(app);
+    let storage = Storage::of(&settings);
+    // Whoever searches nothing gets no folder for searches.
+    let is_wanted = settings.search.enabled == Switch::On || searched.is_some();
+    let schemas = schemas(app, &storage, keeps_data, is_wanted).await?;
+    let kept = match schemas.search_binding().await {
+        // Nobody needs a lost document in place of which another one is named.
+        Err(SchemaStoreError::Missing { .. }) if is_named && searched.is_some() => Binding::Unknown,
+        kept => kept.map_err(CliError::Schemas)?,
+    };
+    // What was unbound stays so, and what was bound stays bound, unless the command line names something that is
+    // searched.
+    let first = searched.filter(|_| is_named || kept == Binding::Unknown);
+    let first = first.map(|(id, _)| id.to_owned());
+    if settings.search.enabled == Switch::Automatic {
+        let is_kept = first.is_none() && kept.id().is_some();
+        if searched.is_none() && !is_kept {
+            return Ok(Beside::default());
+        }
+        let refused = match kept.id().filter(|_| is_kept) {
+            Some(id) => refused_kept(app, schemas.as_ref(), id).await?,
+            None => searched.and_then(|(_, soml)| refused(app, soml)),
+        };
+        if let Some(shown) = refused {
+            tracing::warn!(
+                "search is off, since security is on: {shown}; `search.enabled=true` starts it"
+            );
+            return Ok(Beside {
+                refused: Some(shown),
+                ..Beside::default()
+            });
+        }
+    }
+    let storage = match keeps_data {
+        true => storage,
+        false => Storage::Memory,
+    };
+    let indexing = settings.search.indexing != Switch::Off;
+    let engines = Engines::open(&settings, &storage)?;
+    let search = SearchApp::new(SearchParts {
+        schemas,
+        data: indexing.then(|| Arc::clone(store)),
+        engines,
+        storage,
+        verifier: app.verifier.clone(),
+        resources: app.resources.clone(),
+        loading: Arc::clone(&app.loading),
+        settings,
+    });
+    Ok(Beside {
+        service: Some(Searching::listen(search).await?),
+        first,
+        refused: None,
+    })
+}
+
+/// Returns the settings of a search service beside an object service.
+fn settings_beside(app: &App) -> Settings {
     let mut settings = app.settings.clone();
     if settings.name == Settings::default().name {
         "search-service".clone_into(&mut settings.name);
@@ -64,23 +158,50 @@ pub(super) async fn beside(
         settings.search.location = folder.join(SEARCH).display().to_string();
     }
     settings.port = settings.search.port_beside(settings.port);
-    let indexing = settings.search.indexing != Switch::Off;
-    let storage = match keeps_data {
-        true => Storage::of(&settings),
-        false => Storage::Memory,
+    settings
+}
+
+/// Returns the schemas of an object service as a store that keeps what is bound to searches too, where the data are
+/// kept, and searches are wanted or there is something kept.
+async fn schemas(
+    app: &App,
+    storage: &Storage,
+    keeps_data: bool,
+    is_wanted: bool,
+) -> Result<Arc<dyn SchemaStore>, CliError> {
+    let schemas = Arc::clone(&app.schemas);
+    if app.settings.store.data_dir.is_some() {
+        // It keeps both bindings.
+        let adopted = storage.adopt(schemas.as_ref()).await;
+        return adopted.map(|()| schemas).map_err(CliError::Schemas);
+    }
+    if !keeps_data || !(is_wanted || storage.has_kept()) {
+        return Ok(schemas);
+    }
+    storage
+        .keeping(schemas, false)
+        .await
+        .map_err(CliError::Schemas)
+}
+
+fn refused(app: &App, soml: &Schema) -> Option<Shown> {
+    not_allowed(soml, &app.settings, app.verifier.is_some())
+}
+
+/// Returns what searches over a stored schema would show that nobody has allowed.
+async fn refused_kept(
+    app: &App,
+    schemas: &dyn SchemaStore,
+    id: &str,
+) -> Result<Option<Shown>, CliError> {
+    let stored = schemas.get(id).await.map_err(CliError::Schemas)?;
+    // What is not there, or not valid, is not served either.
+    let Some(stored) = stored else {
+        return Ok(None);
     };
-    let engines = Engines::open(&settings, &storage)?;
-    let search = SearchApp::new(SearchParts {
-        schemas: Arc::clone(&app.schemas),
-        data: indexing.then(|| Arc::clone(store)),
-        engines,
-        storage,
-        verifier: app.verifier.clone(),
-        resources: app.resources.clone(),
-        loading: Arc::clone(&app.loading),
-        settings,
-    });
-    Searching::listen(search).await.map(Some)
+    let load = move || soml_core::load(&stored.text).schema;
+    let soml = tokio::task::spawn_blocking(load).await.ok().flatten();
+    Ok(soml.and_then(|soml| refused(app, &soml)))
 }
 
 impl Searching {
@@ -114,8 +235,11 @@ impl Searching {
             Some(id) => self.app.start_with(id, query).await,
             None => self.app.start_with_kept().await.map(drop),
         };
-        if let Err(error) = started {
-            return Err(self.unusable(error, schema, console).await?);
+        match started {
+            // Somebody has bound or unbound a schema since the service listens.
+            Ok(()) | Err(SearchChangeError::Superseded) => {}
+            Err(SearchChangeError::Store(error)) => return Err(CliError::Schemas(error)),
+            Err(error) => return Err(self.unusable(error, schema, console).await?),
         }
         self.app.settled(PATIENCE).await;
         Ok(())
@@ -166,6 +290,15 @@ pub(super) fn announce(
             "Search:   {base}/graphql  (no schema is bound: PUT {base}/soml/<id>/search)"
         )?,
     }
+    Ok(())
+}
+
+/// Says that there is no search service, and what would start one.
+pub(super) fn announce_refused(shown: &Shown, console: &mut Console<'_>) -> Result<(), CliError> {
+    writeln!(
+        console.out,
+        "Search:   off, since security is on: {shown} (search.enabled=true starts it)"
+    )?;
     Ok(())
 }
 

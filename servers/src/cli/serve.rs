@@ -13,13 +13,14 @@ use graph_store::oxigraph::OxigraphStore;
 use tokio::sync::oneshot;
 
 use super::config_args::{ConfigArgs, host_help, port_help};
-use super::gatewaying;
+use super::federation_gateway;
+use super::gatewaying::{self, Place};
 use super::infer::{INFERRED, from_data, summary};
 use super::input::{Data, Input, usable_with};
 use super::keeping::{self, Stores};
 use super::lines::Lines;
 use super::other_data::warn_in_background;
-use super::searching::{self, Searching};
+use super::searching::{self, Beside};
 use super::users::{self, Users};
 use super::{CliError, Console, Exit, finish, loading};
 use crate::app::{App, SchemaChangeError};
@@ -67,27 +68,61 @@ pub(super) struct Serve {
     config: ConfigArgs,
 }
 
+/// A program that serves objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Program {
+    /// `soml serve`: a search service and a gateway may be in the same process.
+    AllInOne,
+    /// `object-service`: nothing else. The other services are programs of their own.
+    ObjectService,
+}
+
+impl Program {
+    /// Returns whether requests need a token where no source says so.
+    fn security(self) -> Switch {
+        match self {
+            Program::AllInOne => Switch::Automatic,
+            Program::ObjectService => Switch::On,
+        }
+    }
+}
+
 impl Serve {
-    /// Serves until the process receives a stop signal. `security` says whether requests need a
-    /// token where no source does.
+    /// Serves until the process receives a stop signal.
     ///
     /// From the first line on nobody waits for standard output or standard error, which may be full
     /// or stalled.
-    pub(super) fn run(self, security: Switch, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    pub(super) fn run(self, program: Program, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let lines = Lines::start().map_err(CliError::Start)?;
         Ok(lines.with_console(console, |console| {
-            let result = self.run_with(security, &lines, console);
+            let result = self.run_with(program, &lines, console);
             finish(result, console)
         }))
     }
 
     fn run_with(
         self,
-        security: Switch,
+        program: Program,
         lines: &Lines,
         console: &mut Console<'_>,
     ) -> Result<Exit, CliError> {
-        let (settings, mut warnings) = self.settings(security)?;
+        let (mut settings, mut warnings) = self.settings(program)?;
+        let (own, has_demo) = (self.own_service(&settings), self.input.demo.is_some());
+        let place = match program {
+            Program::AllInOne => gatewaying::place(&settings, own, has_demo)?,
+            Program::ObjectService => Place::NoGateway(None),
+        };
+        match place {
+            Place::NoGateway(idle) => warnings.extend(idle),
+            Place::Beside => settings.federation = Switch::On,
+            Place::Alone(reason) => {
+                let named = (self.host, self.port);
+                let (insecure, config) = (self.insecure, self.config);
+                let gateway =
+                    federation_gateway::Serve::in_place_of(named, insecure, config, reason);
+                return gateway.run_with(lines, console);
+            }
+        }
         let users = Users::of(self.roles, &settings)?;
         let settings = match &users {
             Some(users) => users.secured(settings)?,
@@ -102,19 +137,22 @@ impl Serve {
         if users.is_some() {
             users::log_key(&settings.provider);
         }
-        run_to_end(self.serve(settings, users, verifier, lines, console))
+        run_to_end(self.serve(program, (settings, users, verifier), lines, console))
     }
 
-    fn settings(&self, security: Switch) -> Result<(Settings, Vec<String>), CliError> {
+    fn settings(&self, program: Program) -> Result<(Settings, Vec<String>), CliError> {
         let mut defaults = Settings {
             // The demo is for looking around.
             explain: self.input.demo.is_some(),
             describe_arguments: self.input.demo.is_some(),
-            // It is a subgraph of the gateway beside it.
-            federation: self.input.demo.is_some(),
+            // It is a subgraph, also of a gateway elsewhere.
+            federation: match self.input.demo {
+                Some(_) => Switch::On,
+                None => Switch::Automatic,
+            },
             ..Settings::default()
         };
-        defaults.security.enabled = security;
+        defaults.security.enabled = program.security();
         let (mut settings, warnings) = self.config.of_service(defaults, (self.host, self.port))?;
         if let Some(folder) = &self.data_dir {
             settings.store.data_dir = Some(folder.clone());
@@ -126,6 +164,29 @@ impl Serve {
             return Err(CliError::Usage(message.to_owned()));
         }
         Ok((settings, warnings))
+    }
+
+    /// Returns what makes this an object service, whatever is configured of a gateway.
+    fn own_service(&self, settings: &Settings) -> Option<&'static str> {
+        let reasons = [
+            (self.input.demo.is_some(), "--demo"),
+            (self.input.has_schema(), "--schema"),
+            (self.input.has_data(), "--data"),
+            (self.infer_schema, "--infer-schema"),
+            (self.store_path.is_some(), "--store-path"),
+            (settings.store.data_dir.is_some(), "`store.dataDir`"),
+            (
+                !settings.sparql.addresses.is_empty(),
+                "`sparql.endpoint.address`",
+            ),
+            (settings.search.enabled == Switch::On, "`search.enabled`"),
+            (
+                settings.provider.provisioning.is_some(),
+                "`security.provisioning.file`",
+            ),
+        ];
+        let mut reasons = reasons.into_iter();
+        reasons.find_map(|(is_given, name)| is_given.then_some(name))
     }
 
     /// Returns what verifies tokens; `None` where requests need none.
@@ -144,9 +205,8 @@ impl Serve {
 
     async fn serve(
         self,
-        settings: Settings,
-        users: Option<Users>,
-        verifier: Option<Verifier>,
+        program: Program,
+        (settings, users, verifier): (Settings, Option<Users>, Option<Verifier>),
         lines: &Lines,
         console: &mut Console<'_>,
     ) -> Result<Exit, CliError> {
@@ -179,8 +239,21 @@ impl Serve {
         if let Some(data) = &data {
             app.loading.begin(data.files().len().max(1));
         }
-        let search = searching::beside(&app, &store.graph_store(), keeps_data).await?;
-        let gateway = gatewaying::beside(&app, search.as_ref(), self.input.demo.as_ref()).await?;
+        let (search, gateway) = match program {
+            Program::AllInOne => {
+                let is_named = self.input.has_schema();
+                let graph = store.graph_store();
+                let search = searching::beside(&app, &graph, keeps_data, is_named).await?;
+                let subgraph = search.subgraph().await;
+                let demo = self.input.demo.as_ref();
+                let gateway = gatewaying::beside(&app, subgraph, demo).await?;
+                (search, gateway)
+            }
+            Program::ObjectService => {
+                warn_of_other_programs(&app.settings);
+                (Beside::default(), None)
+            }
+        };
         let address = server.address();
         let (end, ended) = oneshot::channel::<()>();
         let serving = tokio::spawn(server.run(async {
@@ -190,9 +263,8 @@ impl Serve {
         let work = async {
             self.fill(&app, &store, data, lines, console).await?;
             app.loaded();
-            if let Some(search) = &search {
-                self.start_search(&app, search, console).await?;
-            }
+            let query = self.input.demo.as_ref().map(|demo| demo.search_query);
+            search.start(query, console).await?;
             Ok::<_, CliError>(())
         };
         let filled = tokio::select! {
@@ -203,7 +275,7 @@ impl Serve {
         };
         if let Some(filled) = filled {
             filled?;
-            announce(&app, address, search.as_ref(), gateway.is_some(), console).await?;
+            announce(&app, address, &search, gateway.is_some(), console).await?;
             if let Some(gateway) = &gateway {
                 gatewaying::announce(gateway, console)?;
                 console.out.flush()?;
@@ -221,31 +293,13 @@ impl Serve {
             gateway.end().await;
         }
         drop(end);
-        if let Some(search) = search {
+        if let Some(search) = search.service {
             search.end().await;
         }
         if let Err(error) = serving.await {
             tracing::error!(%error, "the server ended unexpectedly");
         }
         Ok(Exit::Success)
-    }
-
-    /// Binds the schema that the service was started with, or what was bound before, to the search
-    /// service too.
-    async fn start_search(
-        &self,
-        app: &App,
-        search: &Searching,
-        console: &mut Console<'_>,
-    ) -> Result<(), CliError> {
-        let bound = app.bound();
-        let is_searched =
-            search.app.settings.search.enabled == Switch::Automatic || searching::is_searched(app);
-        let id = bound.as_deref().map(|bound| bound.id.as_str());
-        let query = self.input.demo.as_ref().map(|demo| demo.search_query);
-        // What was unbound from the search service stays so, unless the command line names it.
-        let is_wanted = is_searched && (self.input.has_schema() || !search.app.was_unbound());
-        search.start(id.filter(|_| is_wanted), query, console).await
     }
 
     /// Makes the data ready to be served.
@@ -408,6 +462,21 @@ impl Serve {
     }
 }
 
+/// Says of properties that ask for other services that they are for other programs.
+fn warn_of_other_programs(settings: &Settings) {
+    if settings.search.enabled == Switch::On {
+        tracing::warn!(
+            "`search.enabled` is `true`, and object-service has no search service: start search-service, or soml serve"
+        );
+    }
+    if settings.gateway.enabled == Switch::On || settings.gateway.made_by().is_some() {
+        tracing::warn!(
+            "a gateway is configured (`gateway.enabled`, GRAPHQL_SERVICE_N, `gateway.supergraph.file`), and object-service has none, it is only a \
+             subgraph: start federation-gateway, or soml serve"
+        );
+    }
+}
+
 /// Binds the schema that was bound when the service ended, where that is kept.
 async fn bind_kept(app: &App, console: &mut Console<'_>) -> Result<(), CliError> {
     let failed = |error: SchemaStoreError| CliError::Schemas(error);
@@ -486,7 +555,7 @@ pub(super) fn base(address: SocketAddr) -> String {
 async fn announce(
     app: &App,
     address: SocketAddr,
-    search: Option<&Searching>,
+    search: &Beside,
     has_gateway: bool,
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
@@ -522,8 +591,11 @@ async fn announce(
     if let Some(writing) = keeping::writing(app) {
         writeln!(console.out, "Writing:  {writing}")?;
     }
-    if let Some(search) = search {
+    if let Some(search) = &search.service {
         searching::announce(&search.app, &self::base(search.address), console)?;
+    }
+    if let Some(shown) = &search.refused {
+        searching::announce_refused(shown, console)?;
     }
     console.out.flush()?;
     Ok(())

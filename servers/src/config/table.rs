@@ -180,7 +180,7 @@ properties! {
     "graphql.slots" => slots, "Number of requests that are executed at once off the async workers, beside half as many long ones; `auto` is the number of cores.";
     "graphql.queue" => queue, "Maximum number of requests that wait for a slot; further ones are answered with 503 `OVERLOADED`.";
     "graphql.numbers" => numbers, "`exact`: numbers that JSON parsers may round are strings; `number`: they are JSON numbers unless digits would be lost.";
-    "graphql.federation.enabled" => federation, "Makes the API a Federation 1 subgraph: adds `_entities` and keys, and serves `_service { sdl }`.";
+    "graphql.federation.enabled" => federation, "Makes the API a Federation 1 subgraph: adds `_entities` and keys, and serves `_service { sdl }`. `auto`: it is where the process is a gateway too, of which the service is a subgraph.";
     "graphql.mutation.enabled" => mutation.enabled, "Serves the type `Mutation`, unless the schema's `enable_mutations` is off or the store cannot be written to.";
     "graphql.mutation.graph" => mutation.graph, "Named graph that mutations add triples to, as an absolute IRI; with `none`, the default graph.";
     "mutation.conflictRetries" => mutation.conflict_retries, "How often a mutation is repeated when other writers changed what it had read; after that it fails with `WRITE_CONFLICT`.";
@@ -250,9 +250,9 @@ properties! {
     "security.provider.tokenTime" => provider.token_time, "How long a token of the provider is valid.";
     "security.provider.loginsPerUser" => provider.logins_per_user, "Maximum number of log-ins under one name in a minute; further ones are answered with 429. 0 disables the bound.";
     "security.provider.loginsPerAddress" => provider.logins_per_address, "Maximum number of log-ins from one address (IPv6: one /64 network) in a minute; further ones are answered with 429. 0 disables the bound.";
-    "search.enabled" => search.enabled, "Whether `soml serve` is a search service too; `auto`: it is if the schema that it starts with says what is searched, as that of the demo does.";
+    "search.enabled" => search.enabled, "Whether `soml serve` is a search service too; `auto`: it is if the schema that it starts with says what is searched, as that of the demo does, or a schema was bound to searches before, unless security is on and the roles of the schema hide anything from anybody: searches show everything that is indexed to every caller, and `true` allows that. `object-service` never is one, and `search-service` always.";
     "search.port" => search.port, "Port of the search service; 0 takes any free port. `auto` is 9980, or any free port if `application.port` is 0. `search-service` listens on `application.port`.";
-    "search.storage.location" => search.location, "Folder in which the search service keeps what is bound to it, and the embedded engine its indexes, each below the name of the application. By default, `soml serve` with `store.dataDir` uses the folder `search` in that one. Not used while the data are in memory only.";
+    "search.storage.location" => search.location, "Folder in which the search service keeps what is bound to it, and the embedded engine its indexes, each below the name of the application. By default, `soml serve` with `store.dataDir` uses the folder `search` in that one for the indexes; what is bound is kept with the schemas there. Not used while the data are in memory only.";
     "search.maxNestingLevel" => search.max_nesting_level, "Maximum of `nestingLevel` in the `search` settings of a schema.";
     "graphdql.federation.enabled" => search.federation, "Makes the search API a Federation 1 subgraph: adds `_entities`, serves `_service { sdl }`, and shows of objects in hits the `id` alone.";
     "search.soml.address" => search.object_service, "Address of an object service from which `search-service` reads schemas, at `GET /soml/{id}`; with `none`, they are its own.";
@@ -278,10 +278,10 @@ properties! {
     "indexer.dropDelay" => search.drop_delay, "How long an index stays that another has replaced, for instances that still search it.";
     "task.default.retry.maxRetries" => search.retry.max_retries, "How often binding at the start, and building indexes, are tried again when the search engine or the store cannot be reached.";
     "task.default.retry.initialDelay" => search.retry.initial_delay, "Delay before the first try; 0 or less means none.";
-    "task.default.retry.delay" => search.retry.delay, "Delay before each further try; 0 or less means none.";
+    "task.default.retry.delay" => search.retry.delay, "Delay before each further try; 0 or less means none. While indexes are built it begins with 200 ms and doubles up to this.";
     "forward.headers" => gateway.forward_headers, "Headers of clients that the gateway forwards to subgraphs, separated by commas. `X-Request-ID` is always forwarded, and headers that belong to one connection or to a body never are.";
     "cache.maxAge" => gateway.cache_max_age, "Time for which answers of the gateway may be kept where a subgraph says nothing of it: `max-age` of `Cache-Control`. The shortest time of all subgraphs that were asked counts.";
-    "service.dwell" => gateway.dwell, "Pause of the gateway between checks of its subgraphs, in milliseconds: until they can be composed, and later for health and good-to-go.";
+    "service.dwell" => gateway.dwell, "Pause of the gateway between checks of its subgraphs, in milliseconds: until they can be composed, and later for health and good-to-go. `gateway.supergraph.file` is looked at as often.";
     "poll.interval" => gateway.poll_interval, "Pause of the gateway between looks for changed schemas of its subgraphs; 0: they stay as they are until the gateway is restarted.";
     "engine.apiKey" => gateway.engine_api_key, secret "Key for a registry of graphs. Accepted for deployments that set it; no subgraph is registered anywhere.";
     "idp.applicationId" => gateway.idp.application_id, "Application that the gateway logs in to, if `security.enabled` is on.";
@@ -292,8 +292,9 @@ properties! {
     "idp.password" => gateway.idp.password, secret "Password of that user.";
     "idp.login.retries" => gateway.idp.retries, "How often the gateway tries again to log in.";
     "idp.login.retryDelay" => gateway.idp.retry_delay, "Delay before each further log-in.";
-    "gateway.enabled" => gateway.enabled, "Whether `soml serve` is a gateway too; `auto`: it is with `--demo`, and if `graphql.service.N` names a subgraph.";
+    "gateway.enabled" => gateway.enabled, "Whether `soml serve` is a gateway too; `auto`: it is with `--demo`, and if `graphql.service.N` names a subgraph. Without a schema and data it is nothing else then, as with `gateway.supergraph.file`.";
     "gateway.port" => gateway.port, "Port of the gateway of `soml serve`; 0 takes any free port. `auto` is 9000, or any free port if `application.port` is 0. `federation-gateway` listens on `application.port`.";
+    "gateway.supergraph.file" => gateway.supergraph_file, "File of a composed supergraph, which the gateway serves and follows; `soml compose --output` writes one. See [A supergraph from a file](gateway.md#a-supergraph-from-a-file).";
     "gateway.mutations.enabled" => gateway.mutations, "Whether the gateway serves the mutations of its subgraphs.";
     "gateway.persistedQueries.enabled" => gateway.persisted.enabled, "Whether clients of the gateway may send a query once with its SHA-256 hash, and the hash alone from then on.";
     "gateway.persistedQueries.cacheBytes" => gateway.persisted.cache_bytes, "Bytes of such queries that are kept, those in use longest.";
@@ -309,7 +310,7 @@ properties! {
     "gateway.subscriptions.maxOperations" => gateway.subscriptions.max_operations, "Maximum number of operations that run on one WebSocket at a time; further ones are refused with `TOO_MANY_OPERATIONS`.";
     "gateway.subscriptions.maxMessageBytes" => gateway.subscriptions.max_message_bytes, "Maximum size of a message that a client sends over a WebSocket, in bytes; a larger one ends the connection.";
     "gateway.subgraph.connectTimeout" => gateway.exchange.connect_timeout, "Maximum time to connect to a subgraph; 0 disables the timeout.";
-    "gateway.subgraph.idleTimeout" => gateway.exchange.idle_timeout, "Maximum time without a byte from a subgraph; 0 disables the timeout.";
+    "gateway.subgraph.idleTimeout" => gateway.exchange.idle_timeout, "Maximum time without a byte from a subgraph, while its answer is waited for and while it comes; 0 disables the timeout.";
     "gateway.subgraph.requestTimeout" => gateway.exchange.request_timeout, "Maximum time of one request to a subgraph; 0 disables the timeout. `graphql.requestTimeout` applies in any case.";
     "gateway.subgraph.maxConcurrentRequests" => gateway.exchange.max_concurrent_requests, "Maximum number of concurrent requests to one subgraph; further ones wait.";
     "gateway.subgraph.pingInterval" => gateway.exchange.ping_interval, "How often a subgraph with open subscriptions is asked for a sign of life; without one until the next time, they fail. 0 never asks.";

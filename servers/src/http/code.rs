@@ -32,7 +32,11 @@ graphql_service::error_codes! {
     SCHEMA_ID_INVALID 422 public "The last segment of the `id` in the document cannot name a stored schema: it has other characters than ASCII letters, digits, `_`, `-` and `.`, begins with one of the last three, or is longer than 128.";
     SCHEMA_ID_MISMATCH 422 public "The `id` in the document does not match the path.";
     SCHEMAS_ELSEWHERE 409 public "The schemas of this service are those of the object service at `search.soml.address`, and changed there.";
+    SCHEMAS_UNAVAILABLE 503 public "The object service at `search.soml.address`, whose schemas these are, cannot be reached.";
+    SCHEMAS_TIMEOUT 504 public "The object service at `search.soml.address`, whose schemas these are, does not answer in time.";
+    SCHEMAS_FAILED 502 public "What answers at `search.soml.address` is no object service, or refuses access.";
     BINDING_SUPERSEDED 409 public "Another schema was bound, or the schema was unbound, before this one was.";
+    SEARCH_IGNORES_ROLES 409 public "With security on, searches would show every caller what the roles of the schema hide from some; `search.enabled=true` allows that.";
     VALUES_MALFORMED 422 public "The data have values that cannot be indexed, and `indexer.ignoreMalformed` is `false`; what is bound has not changed.";
     INDEXING_FAILED 502 public "The indexes could not be built; details are in the log.";
     PRECONDITION_FAILED 412 public "The revision of the stored schema does not match `If-Match`, or matches `If-None-Match`.";

@@ -21,6 +21,7 @@ use super::managing::{audit, forbidden};
 use super::preconditions::expected;
 use super::soml::{answer, refused, rendered, report, store_error, stored_report, yaml};
 use crate::schema_rights::{Manager, Part};
+use crate::schema_store::SchemaStoreError;
 use crate::search::{SearchApp, SearchChangeError};
 
 /// `POST /soml/validate`: checks a schema and stores nothing.
@@ -110,10 +111,25 @@ async fn change_error(app: &SearchApp, error: SearchChangeError, text: &str) -> 
     match error {
         SearchChangeError::Invalid(checked) => refused(app, checked, text).await,
         SearchChangeError::Malformed(values) => malformed(&values),
+        SearchChangeError::RolesIgnored(_) => {
+            HttpError::new(code::SEARCH_IGNORES_ROLES, error.to_string()).into_response()
+        }
         SearchChangeError::Superseded => {
             HttpError::new(code::BINDING_SUPERSEDED, error.to_string()).into_response()
         }
         SearchChangeError::Engine(error) => engine_error(&error).into_response(),
+        SearchChangeError::Indexer(error) if error.code().is_some() => {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "the data could not be read"
+            );
+            let code = error.code().unwrap_or(code::INDEXING_FAILED);
+            HttpError::new(code, error.reason()).into_response()
+        }
+        SearchChangeError::NotChecked(ref setback) => {
+            let code = setback.code.unwrap_or(code::INDEXING_FAILED);
+            HttpError::new(code, error.to_string()).into_response()
+        }
         SearchChangeError::Indexer(error) => {
             tracing::error!(
                 error = &error as &dyn std::error::Error,
@@ -123,8 +139,42 @@ async fn change_error(app: &SearchApp, error: SearchChangeError, text: &str) -> 
             HttpError::new(code::INDEXING_FAILED, message).into_response()
         }
         SearchChangeError::Busy(error) => HttpError::of_slot(error).into_response(),
+        SearchChangeError::Store(error @ SchemaStoreError::Failed(_))
+            if app.settings.search.object_service.is_some() =>
+        {
+            schemas_failed(&error).into_response()
+        }
         SearchChangeError::Store(error) => store_error(error).into_response(),
     }
+}
+
+/// The answer when the object service that schemas are read from does not do its part.
+fn schemas_failed(error: &SchemaStoreError) -> HttpError {
+    tracing::error!(
+        error = error as &dyn std::error::Error,
+        "the schemas of the object service cannot be read"
+    );
+    let mut cause = std::error::Error::source(error);
+    let mut request = None;
+    while let Some(found) = cause {
+        request = request.or(found.downcast_ref::<reqwest::Error>());
+        cause = found.source();
+    }
+    let (code, message) = match request {
+        Some(error) if error.is_timeout() => (
+            code::SCHEMAS_TIMEOUT,
+            "the object service with the schemas does not answer in time",
+        ),
+        Some(_) => (
+            code::SCHEMAS_UNAVAILABLE,
+            "the object service with the schemas cannot be reached",
+        ),
+        None => (
+            code::SCHEMAS_FAILED,
+            "what answers at `search.soml.address` is no object service, or refuses access",
+        ),
+    };
+    HttpError::new(code, message)
 }
 
 fn engine_error(error: &EngineError) -> HttpError {
@@ -132,7 +182,7 @@ fn engine_error(error: &EngineError) -> HttpError {
         error = error as &dyn std::error::Error,
         "the search engine failed"
     );
-    HttpError::new(error.code(), error.to_string())
+    HttpError::new(error.code(), error.reason())
 }
 
 /// The answer when values do not fit: one error for each that is listed.

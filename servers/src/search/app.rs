@@ -14,6 +14,8 @@ use super::bound::Bound;
 use super::engines::Engines;
 use super::job::Job;
 use super::kept::Storage;
+use super::look::Look;
+use super::shared_look::SharedLook;
 use super::state::Found;
 use crate::app::manager;
 use crate::auth::Verifier;
@@ -33,6 +35,8 @@ pub struct SearchApp {
     pub(crate) loading: Arc<LoadProgress>,
     pub(crate) started: Instant,
     pub(super) health: HealthCache<Found>,
+    /// What was last seen of the engines.
+    pub(super) looks: SharedLook<Arc<Look>>,
     pub(super) engines: Engines,
     /// The data that are indexed; `None` where no indexes are built.
     pub(super) data: Option<Arc<dyn GraphStore>>,
@@ -42,6 +46,8 @@ pub struct SearchApp {
     pub(super) job: ArcSwapOption<Job>,
     /// Held while what is bound, or what builds it, changes. Requests never wait for it.
     pub(super) changes: Mutex<()>,
+    /// Why what was bound when the service ended is not bound.
+    pub(super) not_restored: ArcSwapOption<String>,
     /// Cancelled once somebody else decides what is bound than the start of the service.
     pub(super) starting: CancellationToken,
     draining: AtomicBool,
@@ -57,7 +63,7 @@ pub struct SearchParts {
     pub data: Option<Arc<dyn GraphStore>>,
     /// What searches run on.
     pub engines: Engines,
-    /// Where what is bound is kept.
+    /// Where the embedded engine keeps its indexes. What is bound is kept by `schemas`.
     pub storage: Storage,
     /// What verifies tokens; `None` where requests need none.
     pub verifier: Option<Arc<Verifier>>,
@@ -73,6 +79,7 @@ impl SearchApp {
     pub fn new(parts: SearchParts) -> Self {
         SearchApp {
             health: HealthCache::new(parts.settings.health_cache),
+            looks: SharedLook::default(),
             settings: parts.settings,
             schemas: parts.schemas,
             verifier: parts.verifier,
@@ -85,6 +92,7 @@ impl SearchApp {
             bound: ArcSwapOption::empty(),
             job: ArcSwapOption::empty(),
             changes: Mutex::default(),
+            not_restored: ArcSwapOption::empty(),
             starting: CancellationToken::new(),
             draining: AtomicBool::new(false),
         }
@@ -118,7 +126,7 @@ impl SearchApp {
         }
     }
 
-    /// Returns the folder in which the service keeps what is bound, if it keeps it.
+    /// Returns the folder in which the embedded engine keeps its indexes, if it keeps them.
     #[must_use]
     pub fn keeps(&self) -> Option<&std::path::Path> {
         match &self.storage {

@@ -1,6 +1,5 @@
 //! Binding and unbinding schemas.
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +8,6 @@ use search_index::apollo_compiler::ExecutableDocument;
 use search_index::engine::{EngineError, PhysicalName};
 use search_index::indexer::Indexer;
 use search_index::service::{SearchService, Target};
-use soml_core::access::Rights;
 use tokio::sync::oneshot;
 
 use super::app::SearchApp;
@@ -17,12 +15,12 @@ use super::bound::{Bound, BoundParts};
 use super::check::{SearchChecked, Searchable, check};
 use super::error::SearchChangeError;
 use super::examples::example_queries;
+use super::follow::follow;
 use super::job::{Job, Run};
-use super::kept::{Kept, Storage};
 use super::options::{indexer_options, mapping_options, service_options};
 use crate::example_queries::Example;
 use crate::schema::Checked;
-use crate::schema_store::{Expected, SchemaStoreError, StoredSchema};
+use crate::schema_store::{Binding, Expected, SchemaStoreError, StoredSchema};
 
 /// Time for the engine to say what it has.
 const ENGINE_TIME: Duration = Duration::from_secs(10);
@@ -36,9 +34,10 @@ impl SearchApp {
     ///
     /// # Errors
     ///
-    /// Fails if the schema is unknown, has another revision than `expected` or cannot be searched, if
-    /// a value is malformed and must not be, and if the engine cannot be reached. What is bound does
-    /// not change then.
+    /// Fails if the schema is unknown, has another revision than `expected` or cannot be searched, if its
+    /// roles hide something and nobody has allowed searches to show it, if a value is malformed and must not
+    /// be, if the engine cannot be reached, and if it cannot be kept what is bound. What is bound does not
+    /// change then.
     pub async fn bind(
         self: &Arc<Self>,
         id: &str,
@@ -62,58 +61,79 @@ impl SearchApp {
     ) -> Result<(StoredSchema, Checked), SearchChangeError> {
         let stored = self.stored(id, expected).await?;
         let (searchable, checked) = self.searchable(&stored.text).await?;
-        self.warn_of_roles(&searchable);
+        self.check_roles(&searchable.soml)?;
+        self.warn_of_roles(&searchable.soml);
         let candidate = self.candidate(&stored, searchable, query).await?;
         let accepted = {
             let _change = self.changes.lock().await;
             if is_start && self.starting.is_cancelled() {
                 return Err(SearchChangeError::Superseded);
             }
-            self.begin(Arc::new(candidate)).await?
+            self.begin(Arc::new(candidate), is_start).await?
         };
         // Dropped by a run that is cancelled before it is known whether the values fit.
         accepted
             .await
             .map_err(|_| SearchChangeError::Superseded)??;
-        self.keep(&stored).await;
         tracing::info!(schema = id, "schema bound to the search service");
         Ok((stored, checked))
     }
 
-    /// Unbinds a schema; does nothing when it is not the one that is bound. Its indexes stay.
+    /// Unbinds a schema; does nothing when it is not the one that is bound, or is to be bound. Its indexes stay.
     ///
     /// # Errors
     ///
-    /// Fails when the schema is unknown, or has another revision than `expected`.
+    /// Fails when the schema is unknown, or has another revision than `expected`, and if it cannot be kept that nothing
+    /// is bound.
     pub async fn unbind(&self, id: &str, expected: &Expected) -> Result<(), SearchChangeError> {
         let _change = self.changes.lock().await;
         let is_bound = self.bound().is_some_and(|bound| bound.id == id);
+        let is_kept = self.is_kept(id).await;
         let job = self.job.load_full().filter(|job| job.candidate.id == id);
         match self.stored(id, expected).await {
             // What is bound may have been removed from where schemas are stored.
-            Err(SchemaStoreError::NotFound) if is_bound => {}
+            Err(SchemaStoreError::NotFound) if is_bound || is_kept => {}
             stored => drop(stored?),
         }
+        if !is_bound && !is_kept && job.is_none() {
+            return Ok(());
+        }
+        self.schemas.set_search_binding(None).await?;
+        self.starting.cancel();
         if let Some(job) = &job {
             job.cancel();
             job.ended().await;
             self.job.store(None);
+            // It may have been accepted at the last moment.
+            self.schemas.set_search_binding(None).await?;
         }
         if is_bound || job.is_some() {
-            self.starting.cancel();
-            if is_bound {
-                self.bound.store(None);
-            }
-            self.forget_health();
-            self.on_disk(Storage::clear).await;
-            tracing::info!(schema = id, "schema unbound from the search service");
+            self.bound.store(None);
         }
+        self.not_restored.store(None);
+        self.forget_health();
+        tracing::info!(schema = id, "schema unbound from the search service");
         Ok(())
+    }
+
+    /// Returns whether a restart would bind a schema.
+    async fn is_kept(&self, id: &str) -> bool {
+        match self.schemas.search_binding().await {
+            Ok(Binding::Schema(kept)) => kept == id,
+            Err(SchemaStoreError::Missing { id: lost, .. }) => lost == id,
+            _ => false,
+        }
+    }
+
+    /// Keeps over a restart that a schema is bound.
+    pub(super) async fn keep(&self, bound: &Bound) -> Result<(), SearchChangeError> {
+        Ok(self.schemas.set_search_binding(Some(&bound.id)).await?)
     }
 
     /// Serves a schema from now on.
     pub(super) fn serve(&self, bound: &Arc<Bound>) {
         self.bound.store(Some(Arc::clone(bound)));
+        self.not_restored.store(None);
         self.forget_health();
     }
 
@@ -214,12 +234,18 @@ impl SearchApp {
     async fn begin(
         self: &Arc<Self>,
         candidate: Arc<Bound>,
+        is_start: bool,
     ) -> Result<oneshot::Receiver<Result<(), SearchChangeError>>, SearchChangeError> {
         let (accepted, receiver) = oneshot::channel();
         let existing = match &self.data {
             None => self.existing(&candidate).await?,
             Some(_) => Vec::new(),
         };
+        let is_checked_first = self.data.is_some() && !self.settings.search.ignore_malformed;
+        // Where values are checked first, the run keeps it as soon as they are known to fit.
+        if !is_checked_first {
+            self.keep(&candidate).await?;
+        }
         if let Some(job) = self.job.load_full() {
             job.cancel();
             job.ended().await;
@@ -229,71 +255,26 @@ impl SearchApp {
             let targets = targets.map(|name| name.map_or(Target::Missing, Target::Ready));
             candidate.service.set_targets(targets.collect());
             self.serve(&candidate);
+            follow(self, &candidate);
             self.job.store(None);
             // The receiver is still there.
             let _ = accepted.send(Ok(()));
             return Ok(receiver);
         };
+        let mut options = indexer_options(&self.settings);
+        // A start does not take hours of a store that does not say whether its data have changed.
+        options.rebuild_unknown &= !is_start;
         let indexer = Indexer::new(
             Arc::clone(&candidate.soml),
             Arc::clone(&candidate.indexes),
             Arc::clone(data),
             Arc::clone(&self.engines.written),
-            indexer_options(&self.settings),
+            options,
         );
         let job = Arc::new(Job::new(candidate));
         self.job.store(Some(Arc::clone(&job)));
         let run = Run::new(Arc::clone(self), job, indexer, accepted);
         drop(tokio::spawn(run.run()));
         Ok(receiver)
-    }
-
-    /// Keeps what is bound over a restart, unless another schema has been bound meanwhile.
-    async fn keep(&self, stored: &StoredSchema) {
-        let _change = self.changes.lock().await;
-        let job = self.job.load_full();
-        let latest = job.map(|job| Arc::clone(&job.candidate));
-        let is_latest = latest
-            .or_else(|| self.bound())
-            .is_some_and(|bound| bound.id == stored.id && bound.revision == stored.revision);
-        if !is_latest {
-            return;
-        }
-        let kept = Kept {
-            id: stored.id.clone(),
-            revision: stored.revision.clone(),
-            text: stored.text.to_string(),
-        };
-        self.on_disk(move |storage| storage.write(&kept)).await;
-    }
-
-    /// Does what may wait for a disk.
-    async fn on_disk(&self, work: impl FnOnce(&Storage) -> io::Result<()> + Send + 'static) {
-        let storage = self.storage.clone();
-        let done = tokio::task::spawn_blocking(move || work(&storage)).await;
-        if let Err(error) = done.unwrap_or_else(|panic| Err(io::Error::other(panic))) {
-            tracing::error!(%error, "what is bound cannot be kept; a restart binds something else");
-        }
-    }
-
-    /// Tells whether searches show what roles of the schema may not read, which nobody has decided.
-    pub(super) fn ignores_roles(&self, soml: &soml_core::Schema) -> bool {
-        let is_asked = self.verifier.is_some() && !self.settings.search.says_about_roles;
-        let denies = || {
-            let rights = Arc::new(Rights::new(soml));
-            let roles = soml.rbac.roles.iter().map(|role| role.name.as_str());
-            let reads = |role: &str| rights.of([role]).reads_everything();
-            !soml.rbac.roles.is_empty() && !roles.into_iter().all(reads)
-        };
-        is_asked && denies()
-    }
-
-    fn warn_of_roles(&self, searchable: &Searchable) {
-        if self.ignores_roles(&searchable.soml) {
-            tracing::warn!(
-                "the schema denies some roles to read something, and searches do not: \
-                 `search.rbac.enabled` is not built yet. Set it to `false` to say that this is known"
-            );
-        }
     }
 }

@@ -1,4 +1,5 @@
-//! A run that builds the indexes of a schema, tried again while the engine or the store is away.
+//! A run that builds the indexes of a schema. While the engine or the store is away the indexer tries again what it
+//! is at, as `task.default.retry.*` says; nothing here does.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,14 +7,15 @@ use std::time::Duration;
 
 use graph_store::CallContext;
 use search_index::engine::PhysicalName;
-use search_index::indexer::{Indexer, IndexerError, Report};
+use search_index::indexer::{Indexer, IndexerError, Report, Setback};
 use search_index::service::Target;
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::app::SearchApp;
 use super::bound::{Bound, building};
-use super::error::SearchChangeError;
+use super::error::{SearchChangeError, code_of};
+use super::follow::follow;
 
 /// How often searches are told how far the indexes are.
 const TICK: Duration = Duration::from_millis(50);
@@ -26,20 +28,15 @@ pub(super) struct Job {
     state: watch::Sender<JobState>,
     /// True once the run has ended.
     ended: watch::Sender<bool>,
+    /// Some indexes were kept of which nobody knows whether the data have changed since.
+    may_be_older: AtomicBool,
 }
 
 /// How a run is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum JobState {
-    /// It runs, or begins to.
+    /// It runs, or begins to; it may wait for the engine or the store.
     Running,
-    /// It failed, and is tried again.
-    Waiting {
-        /// Number of tries so far.
-        tries: u32,
-        /// Why it failed.
-        error: Failure,
-    },
     /// It failed for good.
     Failed {
         /// Why.
@@ -54,23 +51,40 @@ pub(super) enum JobState {
 /// Why a run failed, for operators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
-    /// The code, if the engine is the reason.
-    pub(super) code: Option<&'static str>,
-    /// The error with its causes.
-    pub(super) text: String,
+    pub(super) code: &'static str,
+    /// What went wrong, without addresses and causes.
+    pub(super) reason: String,
+    /// How often it has failed so far.
+    pub(super) tries: u32,
 }
 
-impl Failure {
-    fn of(error: &IndexerError) -> Self {
-        let code = match error {
-            IndexerError::Engine(error) => Some(error.code().as_str()),
-            _ => None,
-        };
+impl From<&IndexerError> for Failure {
+    fn from(error: &IndexerError) -> Self {
         Failure {
-            code,
-            text: described(error),
+            code: code_of(error),
+            reason: error.reason(),
+            tries: 1,
         }
     }
+}
+
+impl From<Setback> for Failure {
+    fn from(setback: Setback) -> Self {
+        let tries = setback.tries;
+        let error = SearchChangeError::NotChecked(setback.clone());
+        Failure {
+            code: error.code(),
+            reason: setback.reason,
+            tries,
+        }
+    }
+}
+
+/// How a run ended.
+enum Ended {
+    Run(Result<Report, IndexerError>),
+    /// Whoever bound the schema waits to hear whether its values fit, and that is not known soon.
+    NotChecked(Setback),
 }
 
 /// Says that a schema is bound, or why it is not.
@@ -83,6 +97,7 @@ impl Job {
             token: CancellationToken::new(),
             state: watch::Sender::new(JobState::Running),
             ended: watch::Sender::new(false),
+            may_be_older: AtomicBool::new(false),
         }
     }
 
@@ -100,8 +115,32 @@ impl Job {
     /// Waits until all indexes are there, or it is known that they are not to be soon.
     pub(super) async fn settled(&self) {
         let mut state = self.state.subscribe();
-        // The sender is `self`.
-        let _ = state.wait_for(|state| *state != JobState::Running).await;
+        let progress = self.candidate.progress.load_full();
+        tokio::select! {
+            // The sender is `self`.
+            _ = state.wait_for(|state| *state != JobState::Running) => {}
+            _ = progress.until_setback() => {}
+        }
+    }
+
+    /// Returns why the run tries something again at the moment.
+    pub(super) fn setback(&self) -> Option<Failure> {
+        let is_running = *self.state.borrow() == JobState::Running;
+        let progress = self.candidate.progress.load();
+        is_running
+            .then(|| progress.setback())
+            .flatten()
+            .map(Failure::from)
+    }
+
+    /// Returns why indexes are not built, or not built yet.
+    pub(super) fn failure(&self) -> Option<Failure> {
+        match &*self.state.borrow() {
+            JobState::Failed { error } => return Some(error.clone()),
+            JobState::Running => {}
+            JobState::Cancelled | JobState::Done => return None,
+        }
+        self.setback()
     }
 
     pub(super) fn state(&self) -> watch::Ref<'_, JobState> {
@@ -158,44 +197,36 @@ impl Run {
         if !sleep(retry.initial_delay.0, &token).await {
             return self.finish(JobState::Cancelled);
         }
-        let mut tries = 0;
-        loop {
-            let error = match self.attempt().await {
-                Ok(report) => return self.complete(report).await,
-                Err(error) => error,
-            };
-            if error.is_cancelled() || token.is_cancelled() {
-                self.refuse(error);
+        let error = match self.build().await {
+            // What was refused meanwhile is not served.
+            Ended::Run(Ok(_)) if token.is_cancelled() => {
                 return self.finish(JobState::Cancelled);
             }
-            let failure = Failure::of(&error);
-            if !error.is_transient() || tries == retry.max_retries || self.accepted.is_some() {
-                tracing::error!(error = failure.text, "the indexes cannot be built");
-                if self.accepted.is_some() {
-                    // Nothing has changed, and whoever asked for it hears why.
-                    self.app.job.store(None);
-                }
-                self.refuse(error);
-                return self.finish(JobState::Failed { error: failure });
-            }
-            tries += 1;
-            let error = failure;
-            tracing::warn!(
-                error = error.text,
-                tries,
-                "building the indexes is tried again"
-            );
-            self.job.set(JobState::Waiting { tries, error });
-            self.app.forget_health();
-            if !sleep(retry.delay.0, &token).await {
+            Ended::Run(Ok(report)) => return self.complete(report).await,
+            Ended::Run(Err(error)) => error,
+            Ended::NotChecked(setback) => {
+                tracing::warn!(reason = setback.reason, "the values cannot be checked");
+                self.app.job.store(None);
+                self.refuse(SearchChangeError::NotChecked(setback));
                 return self.finish(JobState::Cancelled);
             }
-            self.job.set(JobState::Running);
+        };
+        if error.is_cancelled() || token.is_cancelled() {
+            self.refuse(error.into());
+            return self.finish(JobState::Cancelled);
         }
+        tracing::error!(error = described(&error), "the indexes cannot be built");
+        let failure = Failure::from(&error);
+        if self.accepted.is_some() {
+            // Nothing has changed, and whoever asked for it hears why.
+            self.app.job.store(None);
+        }
+        self.refuse(error.into());
+        self.finish(JobState::Failed { error: failure });
     }
 
-    /// Builds the indexes once; the schema is bound as soon as its values are known to fit.
-    async fn attempt(&mut self) -> Result<Report, IndexerError> {
+    /// Builds the indexes; the schema is bound as soon as its values are known to fit.
+    async fn build(&mut self) -> Ended {
         let context = CallContext::new().with_cancellation(self.job.token.clone());
         let are_checked = Arc::new(AtomicBool::new(false));
         let checked = Arc::clone(&are_checked);
@@ -205,7 +236,10 @@ impl Run {
         let mut tick = tokio::time::interval(TICK);
         let candidate = Arc::clone(&self.job.candidate);
         let (app, job, accepted) = (&self.app, &self.job, &mut self.accepted);
+        let progress = indexer.progress();
+        let mut was_set_back = false;
         loop {
+            let somebody_waits = accepted.is_some() && !are_checked.load(Ordering::Acquire);
             tokio::select! {
                 ended = &mut run => {
                     let has_failed = ended.as_ref().is_err_and(|error| !error.is_cancelled());
@@ -213,13 +247,20 @@ impl Run {
                         // The values fit; whatever else is wrong is told by the state of the indexes.
                         accept(app, job, accepted).await;
                     }
-                    return ended;
+                    return Ended::Run(ended);
+                }
+                setback = progress.until_setback(), if somebody_waits => {
+                    return Ended::NotChecked(setback);
                 }
                 _ = tick.tick() => {
                     if accepted.is_some() && are_checked.load(Ordering::Acquire) {
                         accept(app, job, accepted).await;
                     }
                     candidate.show_progress();
+                    if was_set_back != progress.setback().is_some() {
+                        was_set_back = !was_set_back;
+                        app.forget_health();
+                    }
                 }
             }
         }
@@ -229,15 +270,18 @@ impl Run {
         accept(&self.app, &self.job, &mut self.accepted).await;
     }
 
-    fn refuse(&mut self, error: IndexerError) {
+    fn refuse(&mut self, error: SearchChangeError) {
         if let Some(accepted) = self.accepted.take() {
             // Nobody waits once the client has gone.
-            let _ = accepted.send(Err(error.into()));
+            let _ = accepted.send(Err(error));
         }
     }
 
     /// Serves the new indexes, and deletes those that they replace when nobody searches them any more.
     async fn complete(mut self, report: Report) {
+        if !is_kept(&self.app, &self.job, &mut self.accepted).await {
+            return self.finish(JobState::Cancelled);
+        }
         let candidate = &self.job.candidate;
         let ready = report
             .objects
@@ -245,6 +289,7 @@ impl Run {
             .map(|o| Target::Ready(o.index.clone()));
         candidate.service.set_targets(ready.collect());
         self.app.serve(candidate);
+        follow(&self.app, candidate);
         let documents: Vec<_> = report.objects.iter().map(|o| o.index.to_string()).collect();
         let is_unchanged = report.is_unchanged();
         tracing::info!(
@@ -253,6 +298,14 @@ impl Run {
             is_unchanged,
             "all indexes are ready"
         );
+        if report.objects.iter().any(|object| object.may_be_older) {
+            self.job.may_be_older.store(true, Ordering::Release);
+            tracing::warn!(
+                schema = candidate.id,
+                "the store does not say whether its data have changed since the indexes were built; \
+                 bind the schema again to build them anew"
+            );
+        }
         self.job.set(JobState::Done);
         self.app.forget_health();
         if let Some(accepted) = self.accepted.take() {
@@ -277,9 +330,33 @@ impl Run {
     }
 }
 
+/// Keeps over a restart what is about to be served, where somebody waits for that. Returns whether that was possible;
+/// otherwise the run is cancelled, and whoever waits hears why.
+async fn is_kept(app: &SearchApp, job: &Job, accepted: &mut Option<Accepted>) -> bool {
+    let Some(waiting) = accepted.take() else {
+        return true;
+    };
+    match app.keep(&job.candidate).await {
+        Ok(()) => {
+            *accepted = Some(waiting);
+            true
+        }
+        Err(error) => {
+            job.cancel();
+            app.job.store(None);
+            // Nobody waits once the client has gone.
+            let _ = waiting.send(Err(error));
+            false
+        }
+    }
+}
+
 /// Serves a schema as far as its indexes are there, and says so to whoever bound it.
 async fn accept(app: &SearchApp, job: &Job, accepted: &mut Option<Accepted>) {
     let candidate = &job.candidate;
+    if !is_kept(app, job, accepted).await {
+        return;
+    }
     let progress = candidate.progress.load_full();
     let targets = app.existing(candidate).await.unwrap_or_default();
     let targets = (0..candidate.indexes.indexes.len()).map(|at| match targets.get(at) {
@@ -293,6 +370,22 @@ async fn accept(app: &SearchApp, job: &Job, accepted: &mut Option<Accepted>) {
     }
     if let Some(accepted) = accepted.take() {
         let _ = accepted.send(Ok(()));
+    }
+}
+
+impl SearchApp {
+    /// Returns whether indexes of a bound schema were kept of which nobody knows how old they are.
+    pub(super) fn may_be_older(&self, bound: &Arc<Bound>) -> bool {
+        let job = self.job.load_full();
+        job.is_some_and(|job| {
+            Arc::ptr_eq(&job.candidate, bound) && job.may_be_older.load(Ordering::Acquire)
+        })
+    }
+
+    /// Returns whether indexes are being built.
+    pub(super) fn is_building(&self) -> bool {
+        let job = self.job.load_full();
+        job.is_some_and(|job| *job.state() == JobState::Running)
     }
 }
 

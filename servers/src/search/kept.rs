@@ -1,43 +1,25 @@
-//! What a search service keeps over a restart: the schema that is bound to it.
+//! What a search service keeps over a restart, and where: the indexes of the embedded engine, and which schema is bound
+//! to it where the store of schemas does not keep that itself.
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use graph_store::private_files;
-use serde::{Deserialize, Serialize};
+use async_trait::async_trait;
+use serde::Deserialize;
 
 use crate::config::Settings;
-use crate::schema_store::SchemaStoreError;
+use crate::schema_store::{
+    Binding, Expected, FolderSchemaStore, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema,
+};
 
-/// Where a search service keeps what is bound, and the embedded engine its indexes.
+/// Where a search service keeps what it needs over a restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Storage {
     /// In memory, as the data are: nothing is kept.
     Memory,
     /// In a folder of the application.
     Folder(PathBuf),
-}
-
-/// What is bound, as it is kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Kept {
-    /// Name of the schema in paths.
-    pub(super) id: String,
-    /// The revision that was bound.
-    pub(super) revision: String,
-    /// The document, since schemas are kept in memory only.
-    pub(super) text: String,
-}
-
-/// What a search service finds when it starts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Found {
-    /// Nothing was ever bound, as far as is known.
-    Nothing,
-    /// What was bound was unbound.
-    Unbound,
-    /// This was bound.
-    Bound(Kept),
 }
 
 impl Storage {
@@ -50,61 +32,234 @@ impl Storage {
 
     /// Returns the folder of the indexes of the embedded engine.
     pub(super) fn indexes(&self) -> Option<PathBuf> {
-        match self {
-            Storage::Memory => None,
-            Storage::Folder(folder) => Some(folder.join("indexes")),
-        }
+        self.place("indexes")
     }
 
-    fn binding(&self) -> Option<PathBuf> {
-        match self {
-            Storage::Memory => None,
-            Storage::Folder(folder) => Some(folder.join("binding.json")),
-        }
+    /// Returns whether it was ever kept what is bound, so that there may be something.
+    #[must_use]
+    pub fn has_kept(&self) -> bool {
+        let mut places = ["schemas", "binding.json"].into_iter();
+        places.any(|name| self.place(name).is_some_and(|place| place.exists()))
     }
 
-    /// Reads what was bound.
-    pub(super) fn read(&self) -> Result<Found, SchemaStoreError> {
-        let Some(path) = self.binding() else {
-            return Ok(Found::Nothing);
+    /// Returns a store of schemas that keeps over a restart what is bound to the search service. Schemas that are
+    /// `kept_elsewhere` are there after a restart; of others, the document that is bound is kept too, and put back.
+    ///
+    /// # Errors
+    ///
+    /// Fails when what was kept is damaged, of a later version, or cannot be read.
+    pub async fn keeping(
+        &self,
+        schemas: Arc<dyn SchemaStore>,
+        kept_elsewhere: bool,
+    ) -> Result<Arc<dyn SchemaStore>, SchemaStoreError> {
+        let Some(folder) = self.place("schemas") else {
+            return Ok(schemas);
         };
-        let read = match std::fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::from),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
-            Err(error) => Err(error),
-        };
-        match read {
-            Ok(kept) => Ok(Option::map_or(kept, Found::Unbound, Found::Bound)),
-            Err(source) => Err(SchemaStoreError::Access { path, source }),
-        }
+        let opened =
+            tokio::task::spawn_blocking(move || FolderSchemaStore::open_as_allowed(folder));
+        let kept = opened
+            .await
+            .unwrap_or_else(|error| Err(SchemaStoreError::Failed(Box::new(error))))?;
+        let keeping = Arc::new(KeptBinding {
+            schemas,
+            kept,
+            copies: !kept_elsewhere,
+        });
+        self.adopt(keeping.as_ref()).await?;
+        keeping.put_back().await?;
+        Ok(keeping)
     }
 
-    /// Keeps what is bound: at every moment the file holds the old or the new binding as a whole.
-    pub(super) fn write(&self, kept: &Kept) -> io::Result<()> {
-        self.put(Some(kept))
-    }
-
-    /// Keeps that nothing is bound.
-    pub(super) fn clear(&self) -> io::Result<()> {
-        self.put(None)
-    }
-
-    fn put(&self, kept: Option<&Kept>) -> io::Result<()> {
-        let Some(path) = self.binding() else {
+    /// Reads what earlier versions kept of what was bound, and has a store of schemas keep it from now on.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be read, and when the store cannot keep it.
+    pub async fn adopt(&self, schemas: &dyn SchemaStore) -> Result<(), SchemaStoreError> {
+        let Some(path) = self.place("binding.json") else {
             return Ok(());
         };
-        if let Some(folder) = path.parent() {
-            private_files::create_folder(folder)?;
+        // An error says that something is bound.
+        if !matches!(schemas.search_binding().await, Ok(Binding::Unknown)) {
+            return Ok(());
         }
-        let new = path.with_extension("json.new");
-        let text = serde_json::to_vec_pretty(&kept)?;
-        {
-            use std::io::Write;
-            let mut file = private_files::create(&new)?;
-            file.write_all(&text)?;
-            file.sync_all()?;
+        let Some(earlier) = earlier(&path)? else {
+            return Ok(());
+        };
+        match earlier {
+            None => schemas.set_search_binding(None).await?,
+            Some(Earlier { id, text }) => {
+                if matches!(schemas.get(&id).await, Ok(None)) {
+                    match schemas.create(&id, text.into()).await {
+                        Ok(_) | Err(SchemaStoreError::ReadOnly) => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                schemas.set_search_binding(Some(&id)).await?;
+            }
         }
-        std::fs::rename(new, path)
+        // It is not read any more; in a folder that cannot be written to it stays.
+        let _ = std::fs::remove_file(&path);
+        Ok(())
+    }
+
+    fn place(&self, name: &str) -> Option<PathBuf> {
+        match self {
+            Storage::Memory => None,
+            Storage::Folder(folder) => Some(folder.join(name)),
+        }
+    }
+}
+
+/// What earlier versions kept of a schema that was bound.
+#[derive(Debug, Deserialize)]
+struct Earlier {
+    id: String,
+    text: String,
+}
+
+/// Reads the file of earlier versions: nothing where there is none, and in it nothing where a schema was unbound.
+fn earlier(path: &Path) -> Result<Option<Option<Earlier>>, SchemaStoreError> {
+    let read = match std::fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        read => read,
+    };
+    let parsed = read.and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
+    parsed.map(Some).map_err(|source| SchemaStoreError::Access {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Schemas that are stored elsewhere, or in memory, and a folder that keeps which of them is bound to the search
+/// service.
+#[derive(Clone)]
+struct KeptBinding {
+    schemas: Arc<dyn SchemaStore>,
+    kept: FolderSchemaStore,
+    /// The document that is bound is kept too.
+    copies: bool,
+}
+
+impl KeptBinding {
+    /// Puts the document back that is kept as bound, where it is not stored.
+    async fn put_back(&self) -> Result<(), SchemaStoreError> {
+        let Binding::Schema(id) = self.kept_binding().await? else {
+            return Ok(());
+        };
+        let copy = match self.copies {
+            true => self.kept.get(&id).await?,
+            false => None,
+        };
+        let Some(copy) = copy else { return Ok(()) };
+        if self.schemas.get(&id).await?.is_none() {
+            self.schemas.create(&id, copy.text).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns what is bound. A document whose copy was lost may still be stored.
+    async fn kept_binding(&self) -> Result<Binding, SchemaStoreError> {
+        match self.kept.search_binding().await {
+            Err(SchemaStoreError::Missing { id, path }) => {
+                match matches!(self.schemas.get(&id).await, Ok(None)) {
+                    true => Err(SchemaStoreError::Missing { id, path }),
+                    false => Ok(Binding::Schema(id)),
+                }
+            }
+            binding => binding,
+        }
+    }
+
+    async fn copy(&self, id: &str) -> Result<(), SchemaStoreError> {
+        let stored = self.schemas.get(id).await?;
+        let text = stored.ok_or(SchemaStoreError::NotFound)?.text;
+        match self.kept.get(id).await? {
+            None => self.kept.create(id, text).await.map(drop),
+            Some(copy) if copy.text == text => Ok(()),
+            Some(_) => {
+                let any = Expected::default();
+                self.kept.replace(id, text, &any).await.map(drop)
+            }
+        }
+    }
+
+    /// Removes copies of documents that are not bound any more.
+    async fn remove_others(&self, bound: Option<&str>) {
+        for entry in self.kept.list().await.unwrap_or_default() {
+            if Some(entry.id.as_str()) != bound {
+                // What is left is of no use to anybody, and does no harm.
+                let _ = self.kept.remove(&entry.id, &Expected::default()).await;
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl SchemaStore for KeptBinding {
+    async fn list(&self) -> Result<Vec<SchemaEntry>, SchemaStoreError> {
+        self.schemas.list().await
+    }
+
+    async fn get(&self, id: &str) -> Result<Option<StoredSchema>, SchemaStoreError> {
+        self.schemas.get(id).await
+    }
+
+    async fn create(&self, id: &str, text: Arc<str>) -> Result<StoredSchema, SchemaStoreError> {
+        self.schemas.create(id, text).await
+    }
+
+    async fn replace(
+        &self,
+        id: &str,
+        text: Arc<str>,
+        expected: &Expected,
+    ) -> Result<StoredSchema, SchemaStoreError> {
+        self.schemas.replace(id, text, expected).await
+    }
+
+    async fn remove(&self, id: &str, expected: &Expected) -> Result<(), SchemaStoreError> {
+        self.schemas.remove(id, expected).await
+    }
+
+    async fn rights(&self) -> Result<Option<StoredSchema>, SchemaStoreError> {
+        self.schemas.rights().await
+    }
+
+    async fn set_rights(
+        &self,
+        text: Arc<str>,
+        expected: &Expected,
+    ) -> Result<StoredSchema, SchemaStoreError> {
+        self.schemas.set_rights(text, expected).await
+    }
+
+    async fn bound(&self) -> Result<Option<String>, SchemaStoreError> {
+        self.schemas.bound().await
+    }
+
+    async fn set_bound(&self, id: Option<&str>) -> Result<(), SchemaStoreError> {
+        self.schemas.set_bound(id).await
+    }
+
+    async fn search_binding(&self) -> Result<Binding, SchemaStoreError> {
+        self.kept_binding().await
+    }
+
+    async fn set_search_binding(&self, id: Option<&str>) -> Result<(), SchemaStoreError> {
+        if let Some(id) = id.filter(|_| self.copies) {
+            self.copy(id).await?;
+        }
+        self.kept.set_search_binding(id).await?;
+        if self.copies {
+            self.remove_others(id).await;
+        }
+        Ok(())
+    }
+
+    async fn missing(&self) -> Result<Vec<String>, SchemaStoreError> {
+        self.schemas.missing().await
     }
 }
 
@@ -123,31 +278,114 @@ fn file_name(application: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::fs;
 
-    #[test]
-    fn what_is_bound_is_kept_and_so_is_that_nothing_is() {
+    use super::*;
+    use crate::schema_store::InMemorySchemaStore;
+
+    async fn opened(folder: &Path, kept_elsewhere: bool) -> Arc<dyn SchemaStore> {
+        let schemas = Arc::new(InMemorySchemaStore::default());
+        let storage = Storage::Folder(folder.to_owned());
+        storage.keeping(schemas, kept_elsewhere).await.unwrap()
+    }
+
+    async fn text(schemas: &Arc<dyn SchemaStore>, id: &str) -> Option<Arc<str>> {
+        schemas.get(id).await.unwrap().map(|stored| stored.text)
+    }
+
+    fn schema(id: &str) -> Binding {
+        Binding::Schema(id.to_owned())
+    }
+
+    #[tokio::test]
+    async fn what_is_bound_is_kept_with_its_document_and_so_is_that_nothing_is() {
         let folder = tempfile::TempDir::new().unwrap();
-        let storage = Storage::Folder(folder.path().join("a"));
-        assert_eq!(storage.read().unwrap(), Found::Nothing);
-        let mut kept = Kept {
-            id: "films".to_owned(),
-            revision: "1".to_owned(),
-            text: "id: /soml/films".to_owned(),
-        };
-        for revision in ["1", "2"] {
-            kept.revision = revision.to_owned();
-            storage.write(&kept).unwrap();
-            assert_eq!(storage.read().unwrap(), Found::Bound(kept.clone()));
+        let storage = Storage::Folder(folder.path().to_owned());
+        assert!(!storage.has_kept());
+        let store = opened(folder.path(), false).await;
+        assert!(storage.has_kept());
+        assert_eq!(store.search_binding().await.unwrap(), Binding::Unknown);
+        for id in ["films", "books"] {
+            store.create(id, "x: 1\n".into()).await.unwrap();
+            store.set_search_binding(Some(id)).await.unwrap();
         }
-        storage.clear().unwrap();
-        storage.clear().unwrap();
-        assert_eq!(storage.read().unwrap(), Found::Unbound);
-        std::fs::write(folder.path().join("a/binding.json"), "{").unwrap();
-        let error = storage.read().unwrap_err().to_string();
-        assert!(error.contains("binding.json"), "{error}");
-        Storage::Memory.write(&kept).unwrap();
-        assert_eq!(Storage::Memory.read().unwrap(), Found::Nothing);
+        let any = Expected::default();
+        store.replace("books", "x: 2\n".into(), &any).await.unwrap();
+        let again = opened(folder.path(), false).await;
+        assert_eq!(again.search_binding().await.unwrap(), schema("books"));
+        assert_eq!(text(&again, "books").await.as_deref(), Some("x: 1\n"));
+        assert_eq!(text(&again, "films").await, None);
+        store.set_search_binding(Some("books")).await.unwrap();
+        let again = opened(folder.path(), false).await;
+        assert_eq!(text(&again, "books").await.as_deref(), Some("x: 2\n"));
+        again.set_search_binding(None).await.unwrap();
+        let again = opened(folder.path(), false).await;
+        assert_eq!(again.search_binding().await.unwrap(), Binding::Nothing);
+        assert!(again.list().await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn of_schemas_that_are_kept_elsewhere_only_the_name_is_kept() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let store = opened(folder.path(), true).await;
+        store.set_search_binding(Some("films")).await.unwrap();
+        let again = opened(folder.path(), true).await;
+        assert_eq!(again.search_binding().await.unwrap(), schema("films"));
+        assert_eq!(text(&again, "films").await, None);
+    }
+
+    #[tokio::test]
+    async fn what_earlier_versions_kept_is_taken_over_once() {
+        for (written, kept, document) in [
+            ("null", Binding::Nothing, None),
+            (
+                r#"{"id": "films", "revision": "1", "text": "x: 1\n"}"#,
+                schema("films"),
+                Some("x: 1\n"),
+            ),
+        ] {
+            let folder = tempfile::TempDir::new().unwrap();
+            let file = folder.path().join("binding.json");
+            fs::write(&file, written).unwrap();
+            for _ in 0..2 {
+                let store = opened(folder.path(), false).await;
+                assert_eq!(store.search_binding().await.unwrap(), kept);
+                assert_eq!(text(&store, "films").await.as_deref(), document);
+                assert!(!file.exists());
+            }
+            // What is known counts.
+            fs::write(&file, r#"{"id": "other", "text": ""}"#).unwrap();
+            let store = opened(folder.path(), false).await;
+            assert_eq!(store.search_binding().await.unwrap(), kept);
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_damaged_is_refused_by_name() {
+        for (name, written) in [
+            ("binding.json", "{"),
+            ("schemas/bound.yaml", "# soml-store 1 "),
+            ("schemas/bound.yaml", "# soml-store 2 0 a b\n"),
+        ] {
+            let folder = tempfile::TempDir::new().unwrap();
+            fs::create_dir(folder.path().join("schemas")).unwrap();
+            fs::write(folder.path().join(name), written).unwrap();
+            let schemas = Arc::new(InMemorySchemaStore::default());
+            let storage = Storage::Folder(folder.path().to_owned());
+            let Err(error) = storage.keeping(schemas, false).await else {
+                panic!("{written}");
+            };
+            let said = error.to_string();
+            assert!(said.contains(name.rsplit('/').next().unwrap()), "{said}");
+        }
+    }
+
+    #[tokio::test]
+    async fn in_memory_nothing_is_kept() {
+        let schemas = Arc::new(InMemorySchemaStore::default());
+        let store = Storage::Memory.keeping(schemas, false).await.unwrap();
+        store.set_search_binding(Some("films")).await.unwrap();
+        assert_eq!(store.search_binding().await.unwrap(), Binding::Unknown);
     }
 
     #[test]

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use soml_core::Severity;
+
 use super::app::SearchApp;
 use super::error::SearchChangeError;
 use super::job::{described, sleep};
-use super::kept::Found;
 use crate::schema::{SchemaIdError, check_id, path_name};
-use crate::schema_store::{Expected, SchemaStoreError};
+use crate::schema_store::{Binding, Expected, SchemaStoreError};
 
 /// What to bind at the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +34,8 @@ pub enum FirstSchemaError {
 }
 
 impl SearchApp {
-    /// Stores the document that the service is started with; returns its name in paths.
+    /// Stores the document that the service is started with, in place of the one with its name; returns its name in
+    /// paths.
     ///
     /// # Errors
     ///
@@ -43,7 +45,14 @@ impl SearchApp {
         let soml = loaded.schema.ok_or(FirstSchemaError::Invalid)?;
         let id = path_name(&soml.id);
         check_id(&id)?;
-        self.schemas.create(&id, text.into()).await?;
+        match self.schemas.get(&id).await? {
+            None => drop(self.schemas.create(&id, text.into()).await?),
+            Some(stored) if *stored.text == *text => {}
+            Some(_) => {
+                let any = Expected::default();
+                drop(self.schemas.replace(&id, text.into(), &any).await?);
+            }
+        }
         Ok(id)
     }
 
@@ -67,50 +76,62 @@ impl SearchApp {
         self.start(first).await
     }
 
-    /// Binds what was bound when the service ended; tells whether anything was.
+    /// Binds what was bound when the service ended; returns whether anything was that can be bound. What cannot be is
+    /// reported in the log and by the check of searches, and stays kept: the service starts without a schema.
     ///
     /// # Errors
     ///
-    /// Fails as [`SearchApp::start_with`] does.
+    /// Fails when it is not known what was bound, or the file of its document was lost.
     pub async fn start_with_kept(self: &Arc<Self>) -> Result<bool, SearchChangeError> {
-        let Found::Bound(kept) = self.storage.read()? else {
+        let Binding::Schema(id) = self.schemas.search_binding().await? else {
             return Ok(false);
         };
-        let is_there = self.schemas.get(&kept.id).await;
-        if matches!(is_there, Ok(None)) {
-            let text: Arc<str> = kept.text.into();
-            match self.schemas.create(&kept.id, text).await {
-                Ok(_) => {}
-                Err(error @ SchemaStoreError::ReadOnly) => {
-                    tracing::warn!(schema = kept.id, %error, "what was bound is gone");
-                    return Ok(false);
-                }
-                Err(error) => return Err(error.into()),
+        tracing::info!(schema = id, "binding what was bound before");
+        let first = First { id, query: None };
+        match self.start(first.clone()).await {
+            Ok(()) => Ok(true),
+            Err(SearchChangeError::Superseded) => Ok(false),
+            Err(error) => {
+                self.is_not_restored(&first.id, &error);
+                Ok(false)
             }
         }
-        tracing::info!(schema = kept.id, "binding what was bound before");
-        self.start(First {
-            id: kept.id,
-            query: None,
-        })
-        .await?;
-        Ok(true)
     }
 
-    /// Returns whether what was bound was unbound, and nothing was bound since. A file that cannot be read is a
-    /// warning, and says nothing.
-    #[must_use]
-    pub fn was_unbound(&self) -> bool {
-        match self.storage.read() {
-            Ok(found) => found == Found::Unbound,
-            Err(error) => {
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "what was bound to the search service cannot be read"
-                );
-                false
+    /// Returns whether what was bound was unbound, and nothing was bound since.
+    pub async fn was_unbound(&self) -> bool {
+        matches!(self.schemas.search_binding().await, Ok(Binding::Nothing))
+    }
+
+    /// Says why what is kept as bound is not bound.
+    fn is_not_restored(&self, id: &str, error: &SearchChangeError) {
+        let code = error.code();
+        let findings = match error {
+            SearchChangeError::Invalid(checked) => {
+                let mut errors = checked.notes.iter();
+                let first = errors.find(|note| note.severity == Severity::Error);
+                first.map(|note| format!("{}: {}", note.code, note.message))
             }
-        }
+            _ => None,
+        };
+        tracing::error!(
+            schema = id,
+            code,
+            error = described(error),
+            finding = findings,
+            "what was bound to the search service cannot be bound; the service starts without it"
+        );
+        let text = format!("`{id}`, which was bound, cannot be bound ({code})");
+        self.not_restored.store(Some(Arc::new(text)));
+        self.forget_health();
+    }
+
+    /// Says why a schema is not bound yet.
+    fn is_tried_again(&self, id: &str, error: &SearchChangeError) {
+        let code = error.code();
+        let text = format!("`{id}` cannot be bound yet ({code}), and is tried again");
+        self.not_restored.store(Some(Arc::new(text)));
+        self.forget_health();
     }
 
     /// Waits until the indexes of what is bound are complete, or it is known that they are not to be
@@ -131,6 +152,7 @@ impl SearchApp {
                     schema = first.id,
                     "the schema cannot be bound to the search service yet; it is tried again"
                 );
+                self.is_tried_again(&first.id, &error);
                 drop(tokio::spawn(Arc::clone(self).start_later(first)));
                 Ok(())
             }
@@ -156,13 +178,11 @@ impl SearchApp {
             };
             let text = described(&error);
             if !error.is_transient() {
-                tracing::error!(
-                    error = text,
-                    "the schema cannot be bound to the search service"
-                );
+                self.is_not_restored(&first.id, &error);
                 return;
             }
             tracing::warn!(error = text, tries, "the schema cannot be bound yet");
+            self.is_tried_again(&first.id, &error);
         }
         tracing::error!(
             schema = first.id,

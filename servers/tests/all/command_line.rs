@@ -416,10 +416,12 @@ fn serve_says_which_page_to_open_and_ends_on_a_signal() {
         env!("CARGO_BIN_EXE_soml"),
         env!("CARGO_BIN_EXE_object-service"),
     ] {
-        let serve: &[&str] = if binary.ends_with("soml") {
-            &["serve"]
+        // Beside a gateway, its page is the one to open.
+        let (serve, said): (&[&str], _) = if binary.ends_with("soml") {
+            (&["serve"], "for objects")
         } else {
-            &["--set", "security.enabled=false"]
+            let open = &["--set", "security.enabled=false"];
+            (open, "open this in a browser")
         };
         let mut command = Command::new(binary);
         command.args(serve);
@@ -432,7 +434,7 @@ fn serve_says_which_page_to_open_and_ends_on_a_signal() {
             "{graphql}"
         );
         let page = service.line().unwrap();
-        assert!(page.contains("for objects"), "{page}");
+        assert!(page.contains(said), "{page}");
         let security = service.line().unwrap();
         assert!(security.starts_with("Security: off; "), "{security}");
         let url = format!(

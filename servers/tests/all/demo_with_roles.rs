@@ -23,6 +23,7 @@ use soml_core::access::{Access, Operation, Part, Rights};
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, soml};
+use crate::gateway::soml::post;
 use crate::processes::{PATIENCE, Running};
 
 fn schema() -> Schema {
@@ -252,6 +253,44 @@ fn the_users_of_the_demo_log_in_with_the_passwords_that_are_printed_and_nowhere_
     for secret in &secrets {
         assert!(!log.contains(secret), "{log}");
     }
+}
+
+#[test]
+fn searches_of_the_demo_with_roles_start_only_where_they_are_enabled() {
+    let program = env!("CARGO_BIN_EXE_soml");
+    let flags = ["serve", "--demo", "star-wars", "--roles"];
+    let root_fields = |service: &Serving| {
+        let line = service.line("  admin ");
+        let token = service.token("admin", line.split_whitespace().next().unwrap());
+        let base = service.line("Gateway:").strip_suffix("/graphql").unwrap();
+        let query = "{ __type(name: \"Query\") { fields { name } } }";
+        let (status, answer) = post(base, query, token.as_deref());
+        assert_eq!(status, 200, "{answer}");
+        answer["data"].to_string()
+    };
+    let service = Serving::start(program, &flags, "Composed:");
+    let search = service.line("Search:");
+    for part in ["off", "`Film`", "`Reader`", "search.enabled=true"] {
+        assert!(search.contains(part), "{part}: {search}");
+    }
+    let fields = root_fields(&service);
+    assert!(
+        fields.contains("\"film\"") && !fields.contains("_search"),
+        "{fields}"
+    );
+    assert!(!service.log().contains("the search engine is embedded"));
+    drop(service);
+
+    let flags = [&flags[..], &["--set", "search.enabled=true"]].concat();
+    let service = Serving::start(program, &flags, "Composed:");
+    assert!(service.line("Search:").starts_with("http://"));
+    assert!(root_fields(&service).contains("\"film_search\""));
+    let log = service.log();
+    let start = "search shows every caller all indexed properties of ";
+    assert!(
+        log.contains(start) && log.contains("hides something from `Reader`"),
+        "{log}"
+    );
 }
 
 /// Runs an operation; returns its data, and the codes of its errors.

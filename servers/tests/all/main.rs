@@ -57,6 +57,7 @@ mod schema_tools;
 mod schemas_over_http;
 mod search;
 mod service;
+mod side_by_side;
 mod sparql_server;
 mod under_pressure;
 mod white_space;

@@ -225,7 +225,8 @@ fn whether_a_role_is_a_super_role_is_not_known_from_the_keys_of_a_service() {
 
 #[test]
 fn tokens_of_a_key_in_the_memory_of_a_service_are_verified_by_asking_it() {
-    let demo = Soml::demo(&["--roles"], &[], "Composed:");
+    let searched = ["--roles", "--set", "search.enabled=true"];
+    let demo = Soml::demo(&searched, &[], "Composed:");
     let base = demo.base("GraphQL:");
     let [reader, admin] = ["reader", "admin"].map(|user| token_of_demo(&demo, user));
     let (code, out, err) =

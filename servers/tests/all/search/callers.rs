@@ -5,25 +5,45 @@ use std::sync::Arc;
 use graph_store::remote::http::Secret;
 use serde_json::json;
 use servers::auth::Verifier;
-use servers::config::Settings;
-use servers::search::ObjectServiceSchemas;
+use servers::config::{Settings, Switch};
+use servers::search::{ObjectServiceSchemas, SearchParts};
 
 use super::{World, planets};
 use crate::authentication::{SECRET, token_of};
 use crate::service::Service;
 
-/// A service whose requests need a token, with a schema that lets readers read less than all.
-fn secured() -> (World, Service) {
+const READER: &str = "    Reader: {description: Reads little, actions: ['*/id/read']}\n";
+
+/// The section of roles of a schema.
+fn rbac(roles: &str) -> String {
+    match roles {
+        "" => String::new(),
+        roles => format!("rbac:\n  roles:\n{roles}"),
+    }
+}
+
+/// What a service is made of whose requests need a token.
+fn guarded(enabled: Switch) -> (World, SearchParts) {
     let mut world = World::embedded();
     world.settings.security.secret = Some(Secret::new(SECRET));
+    world.settings.search.enabled = enabled;
     let mut parts = world.parts(planets(3));
     let verifier = Verifier::of(&world.settings.security).unwrap();
     parts.verifier = Some(Arc::new(verifier));
+    (world, parts)
+}
+
+/// A service whose requests need a token, with a schema that has some roles.
+fn serve(roles: &str) -> (World, Service) {
+    let (world, parts) = guarded(Switch::On);
     let soml = world.soml("title: {}");
-    let roles =
-        "rbac:\n  roles:\n    Reader: {description: Reads little, actions: ['*/id/read']}\n";
-    let (service, _app) = Service::search(parts, Some(&format!("{soml}{roles}")));
+    let (service, _app) = Service::search(parts, Some(&format!("{soml}{}", rbac(roles))));
     (world, service)
+}
+
+/// A service whose requests need a token, with a schema that lets readers read less than all.
+fn secured() -> (World, Service) {
+    serve(READER)
 }
 
 fn with_token(service: &Service, request: (&str, &str), roles: &[&str]) -> crate::service::Answer {
@@ -98,16 +118,80 @@ fn requests_need_a_token_and_binding_a_right() {
     );
 }
 
+const EVERYBODY: &str = "    Default: {actions: ['*/*/read']}\n";
+
 #[test]
 fn health_says_that_roles_are_not_enforced_where_nobody_has_decided_that() {
-    let (_world, service) = secured();
-    let record = service.get("/__health").json();
-    let check = &record["healthChecks"][0];
-    assert_eq!(check["status"], "WARNING", "{record:#}");
-    let message = check["message"].as_str().unwrap();
-    assert!(
-        message.contains("`search.rbac.enabled` is not set"),
-        "{message}"
+    let hidden = "`search.rbac.enabled` is not set";
+    let all_but_unknown = "    Reader: {actions: ['*/*/read']}\n";
+    for (roles, status) in [
+        (READER, "WARNING"),
+        ("", "WARNING"),
+        (all_but_unknown, "WARNING"),
+        (EVERYBODY, "OK"),
+    ] {
+        let (_world, service) = serve(roles);
+        let record = service.get("/__health").json();
+        let check = &record["healthChecks"][0];
+        assert_eq!(check["status"], status, "{roles}: {record:#}");
+        let message = check["message"].as_str().unwrap();
+        assert_eq!(message.contains(hidden), status == "WARNING", "{message}");
+        // Whoever asks needs no token.
+        assert!(
+            !message.contains("Planet") && !message.contains("Reader"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn with_security_on_a_schema_that_hides_something_is_bound_only_where_search_is_enabled() {
+    let admin = &["SchemaRBACAdmin"][..];
+    for (enabled, roles, expected) in [
+        (Switch::Automatic, READER, Some("`Reader`")),
+        (Switch::Off, READER, Some("`Reader`")),
+        (Switch::Automatic, "", Some("no `rbac` section")),
+        (
+            Switch::Automatic,
+            "    Reader: {actions: ['*/*/read']}\n",
+            Some("`Default`"),
+        ),
+        (Switch::Automatic, EVERYBODY, None),
+        (Switch::On, READER, None),
+        (Switch::On, "", None),
+    ] {
+        let (world, parts) = guarded(enabled);
+        let schemas = Arc::clone(&parts.schemas);
+        let (service, app) = Service::search(parts, None);
+        let soml = format!("{}{}", world.soml("title: {}"), rbac(roles));
+        super::block_on(schemas.create("sky", soml.as_str().into())).unwrap();
+        let answer = with_token(&service, ("PUT", "/soml/sky/search"), admin);
+        assert_eq!(app.has_schema(), expected.is_none(), "{enabled:?} {roles}");
+        let Some(expected) = expected else {
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            continue;
+        };
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (409, "SEARCH_IGNORES_ROLES")
+        );
+        let said = answer.text();
+        for part in [expected, &world.object, "`search.enabled=true`"] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+    }
+}
+
+#[test]
+fn without_security_roles_are_nobody_s_and_any_schema_is_bound() {
+    let world = World::embedded();
+    let parts = world.parts(planets(3));
+    let soml = format!("{}{}", world.soml("title: {}"), rbac(READER));
+    let (service, app) = Service::search(parts, Some(&soml));
+    assert!(app.has_schema());
+    assert_eq!(
+        service.get("/__health").json()["healthChecks"][0]["status"],
+        "OK"
     );
 }
 

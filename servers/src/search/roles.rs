@@ -1,0 +1,244 @@
+//! What searches show that the roles of a schema hide. Until searches obey roles (`search.rbac.enabled`), they show
+//! everything that is indexed to every caller, so with security on somebody has to decide that they may.
+
+use std::fmt;
+use std::sync::Arc;
+
+use soml_core::Schema;
+use soml_core::access::Rights;
+use soml_core::value::{Value, ValueKind};
+
+use super::app::SearchApp;
+use super::error::SearchChangeError;
+use crate::config::{Settings, Switch};
+
+/// Names that a message lists of objects or roles.
+const MAX_NAMES: usize = 5;
+
+/// What searches show although a schema hides it from somebody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Objects whose indexed properties are shown.
+    objects: Vec<String>,
+    from: HiddenFrom,
+}
+
+/// Who may not read everything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum HiddenFrom {
+    /// Everybody: the schema declares no roles.
+    Everybody,
+    /// Callers with these roles.
+    Roles(Vec<String>),
+    /// Callers none of whose roles the schema declares.
+    Unknown,
+}
+
+impl Shown {
+    /// Finds out what searches over a schema show although its roles hide it from somebody; `None` if every caller may
+    /// read everything. Super roles hide nothing from those who have them.
+    #[must_use]
+    pub fn of(soml: &Schema, settings: &Settings) -> Option<Self> {
+        let objects = soml.objects.iter();
+        let objects = objects.filter(|object| object.search.as_ref().is_some_and(|it| it.index));
+        Some(Shown {
+            objects: objects.map(|object| object.name.written.clone()).collect(),
+            from: HiddenFrom::of(soml, &settings.security.super_roles.0)?,
+        })
+    }
+}
+
+impl HiddenFrom {
+    fn of(soml: &Schema, super_roles: &[String]) -> Option<Self> {
+        let roles = &soml.rbac.roles;
+        if roles.is_empty() {
+            return Some(HiddenFrom::Everybody);
+        }
+        let rights = Arc::new(Rights::new(soml));
+        let reads = |role: &str| rights.of([role]).reads_everything();
+        let denied = roles.iter().filter(|role| {
+            let reads_all = is_empty(&role.filters) && reads(&role.name);
+            !reads_all && !super_roles.contains(&role.name)
+        });
+        let denied: Vec<_> = denied.map(|role| role.name.clone()).collect();
+        match denied.is_empty() {
+            false => Some(HiddenFrom::Roles(denied)),
+            true if !rights.of([]).reads_everything() => Some(HiddenFrom::Unknown),
+            true => None,
+        }
+    }
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let objects = listed(&self.objects);
+        write!(
+            f,
+            "search shows every caller all indexed properties of {objects}, and "
+        )?;
+        match &self.from {
+            HiddenFrom::Everybody => f.write_str(
+                "the schema has no `rbac` section, so only superusers may read them at the object service",
+            ),
+            HiddenFrom::Roles(roles) => {
+                write!(f, "the schema hides something from {}", listed(roles))
+            }
+            HiddenFrom::Unknown => f.write_str(
+                "the schema hides something from callers without one of its roles (it has no role `Default` that reads \
+                 everything)",
+            ),
+        }
+    }
+}
+
+fn is_empty(filters: &Value) -> bool {
+    match &filters.kind {
+        ValueKind::Null => true,
+        ValueKind::Map(entries) => entries.is_empty(),
+        ValueKind::Text { .. } | ValueKind::List(_) => false,
+    }
+}
+
+/// Lists names, the first ones of many.
+fn listed(names: &[String]) -> String {
+    let shown: Vec<_> = names
+        .iter()
+        .take(MAX_NAMES)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    match names.len().saturating_sub(MAX_NAMES) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// Returns what searches show that nobody has allowed: with security on and `search.enabled` not `true`.
+#[must_use]
+pub fn not_allowed(soml: &Schema, settings: &Settings, is_secured: bool) -> Option<Shown> {
+    let is_allowed = !is_secured || settings.search.enabled == Switch::On;
+    match is_allowed {
+        true => None,
+        false => Shown::of(soml, settings),
+    }
+}
+
+impl SearchApp {
+    /// Refuses a schema that hides something while nobody has allowed that searches show it.
+    pub(super) fn check_roles(&self, soml: &Schema) -> Result<(), SearchChangeError> {
+        match not_allowed(soml, &self.settings, self.verifier.is_some()) {
+            None => Ok(()),
+            Some(shown) => Err(SearchChangeError::RolesIgnored(Box::new(shown))),
+        }
+    }
+
+    /// Returns whether searches over a schema show what its roles hide, and nobody has said that this is known.
+    pub(super) fn ignores_roles(&self, soml: &Schema) -> bool {
+        self.ignored_roles(soml).is_some()
+    }
+
+    pub(super) fn warn_of_roles(&self, soml: &Schema) {
+        if let Some(shown) = self.ignored_roles(soml) {
+            tracing::warn!(
+                "{shown}: `search.rbac.enabled` is not built yet. Set it to `false` to say that this is known"
+            );
+        }
+    }
+
+    fn ignored_roles(&self, soml: &Schema) -> Option<Shown> {
+        let is_asked = self.verifier.is_some() && !self.settings.search.says_about_roles;
+        is_asked.then(|| Shown::of(soml, &self.settings)).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema(rbac: &str) -> Schema {
+        let text = format!(
+            "id: /soml/sky\nspecialPrefixes: {{vocab_iri: 'http://e/', vocab_prefix: v}}\nobjects:\n  \
+             Planet: {{type: v:Planet, search: yes, props: {{title: {{}}}}}}\n  Moon: {{type: v:Moon}}\n{rbac}"
+        );
+        soml_core::load(&text).schema.unwrap().into_inner()
+    }
+
+    fn shown(rbac: &str) -> Option<String> {
+        Shown::of(&schema(rbac), &Settings::default()).map(|shown| shown.to_string())
+    }
+
+    fn roles(text: &str) -> String {
+        format!("rbac:\n  roles:\n{text}")
+    }
+
+    #[test]
+    fn whatever_is_hidden_from_somebody_is_shown_to_them() {
+        let all = "    Default: {actions: ['*/*/read']}\n";
+        let start = "search shows every caller all indexed properties of `Planet`, and ";
+        for (rbac, from) in [
+            (String::new(), "the schema has no `rbac` section"),
+            (
+                roles("    Reader: {actions: ['*/*/read']}\n"),
+                "callers without one of its roles",
+            ),
+            (
+                roles("    Default: {actions: ['*/id/read']}\n"),
+                "from `Default`",
+            ),
+            (
+                roles(&format!("{all}    Guest: {{actions: ['Moon/*/read']}}\n")),
+                "from `Guest`",
+            ),
+            (
+                roles(&format!(
+                    "{all}    Guest: {{actions: ['*/*/read'], notActions: ['Planet/title/read']}}\n"
+                )),
+                "from `Guest`",
+            ),
+            (
+                roles(&format!(
+                    "{all}    Guest: {{actions: ['*/*/read'], filters: {{Planet: {{read: {{title: {{EQ: 'x'}}}}}}}}}}\n"
+                )),
+                "from `Guest`",
+            ),
+        ] {
+            let said = shown(&rbac).unwrap_or_else(|| panic!("{rbac}"));
+            assert!(
+                said.starts_with(start) && said.contains(from),
+                "{rbac}: {said}"
+            );
+        }
+        assert_eq!(shown(&roles(all)), None);
+    }
+
+    #[test]
+    fn a_super_role_reads_everything_whatever_the_schema_says() {
+        let text =
+            roles("    Default: {actions: ['*/*/read']}\n    Admin: {actions: ['*/id/read']}\n");
+        let mut settings = Settings::default();
+        assert!(Shown::of(&schema(&text), &settings).is_some());
+        settings.security.super_roles.0 = vec!["Admin".to_owned()];
+        assert_eq!(Shown::of(&schema(&text), &settings), None);
+    }
+
+    #[test]
+    fn with_security_on_only_an_explicit_switch_allows_it() {
+        let (soml, mut settings) = (schema(""), Settings::default());
+        for (enabled, is_allowed) in [
+            (Switch::Automatic, false),
+            (Switch::Off, false),
+            (Switch::On, true),
+        ] {
+            settings.search.enabled = enabled;
+            let found = not_allowed(&soml, &settings, true);
+            assert_eq!(found.is_none(), is_allowed, "{enabled:?}");
+            assert_eq!(not_allowed(&soml, &settings, false), None);
+        }
+    }
+
+    #[test]
+    fn of_many_names_the_first_are_listed() {
+        let names: Vec<_> = (0..7).map(|at| at.to_string()).collect();
+        assert_eq!(listed(&names), "`0`, `1`, `2`, `3`, `4` and 2 more");
+        assert_eq!(listed(&names[..1]), "`0`");
+    }
+}
