@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 
 use super::app::SearchApp;
 use super::bound::Bound;
-use super::job::{Failure, Job, JobState};
+use super::job::{Job, JobState};
+use super::look::{Problem, SeenIndex};
 
 impl SearchApp {
     /// Returns what there is to know of the indexes of the bound schema; `None` without one.
@@ -19,17 +20,29 @@ impl SearchApp {
         let bound = self.bound()?;
         let time = self.settings.search.health_check_time();
         let context = CallContext::new().with_timeout(time);
-        let engine = self.engines.searched.info(&context).await.ok();
+        let engine = async {
+            let info = self.engines.searched.info(&context);
+            tokio::time::timeout(time, info).await.ok()?.ok()
+        };
+        let (engine, look) = tokio::join!(engine, self.look());
         let job = self.job.load_full();
         let of_bound = job
             .as_ref()
             .filter(|job| Arc::ptr_eq(&job.candidate, &bound));
         let next = job.as_ref().filter(|job| is_next(job, &bound));
-        let failure = of_bound.or(next).and_then(|job| failure_of(job));
-        let mut indexes = Vec::new();
-        for (at, definition) in bound.indexes.indexes.iter().enumerate() {
-            indexes.push(self.index(&bound, at, definition, &context).await);
-        }
+        let failure = of_bound.or(next).and_then(|job| job.failure());
+        let tries = failure.as_ref().map(|failure| failure.tries);
+        let (code, reason) = match (&failure, look.searched.trouble()) {
+            (Some(failure), _) => (Some(failure.code), Some(failure.reason.as_str())),
+            (None, Some(trouble)) => (Some(trouble.code), Some(trouble.message.as_str())),
+            (None, None) => (None, None),
+        };
+        let seen = look.indexes_of(&bound);
+        let definitions = bound.indexes.indexes.iter().enumerate();
+        let indexes = definitions.map(|(at, definition)| {
+            let seen = seen.get(at).cloned().unwrap_or_default();
+            index(&bound, at, definition, &seen)
+        });
         Some(json!({
             "schema": bound.id,
             "label": bound.label,
@@ -37,49 +50,51 @@ impl SearchApp {
             "engine": engine.map(|engine| json!({"name": engine.name, "version": engine.version})),
             "indexingEnabled": self.builds_indexes(),
             "state": state_of(&bound, of_bound.map(|job| &**job)),
-            "error": failure.as_ref().map(|failure| failure.text.as_str()),
-            "errorCode": failure.as_ref().and_then(|failure| failure.code),
+            "error": reason,
+            "errorCode": code,
+            "tries": tries,
             "next": next.map(|job| next_binding(job)),
-            "indexes": indexes,
+            "indexes": indexes.collect::<Vec<_>>(),
         }))
     }
+}
 
-    async fn index(
-        &self,
-        bound: &Bound,
-        at: usize,
-        definition: &IndexDefinition,
-        context: &CallContext,
-    ) -> Value {
-        let target = bound.service.targets()[at].clone();
-        let progress = bound.progress.load_full();
-        let progress = progress.objects().get(at);
-        let (state, name) = match &target {
-            Target::Ready(name) => ("READY", Some(name)),
-            Target::Building { .. } => ("BUILDING", None),
-            Target::Missing => ("MISSING", None),
-        };
-        let documents = match name {
-            Some(name) => self.documents(name, context).await,
-            None => None,
-        };
-        json!({
-            "object": definition.name,
-            "index": name.map(PhysicalName::as_str),
-            "alias": definition.alias(),
-            "state": state,
-            "documents": documents,
-            "fingerprint": definition.fingerprint,
-            "malformed": progress.map(malformed).unwrap_or_default(),
-            "rejected": progress.map_or(0, ObjectProgress::rejected),
-            "progress": progress.filter(|p| p.stage() != Stage::Waiting).map(progress_of),
-        })
-    }
-
-    /// Counts the documents of an index; `None` when the engine does not say.
-    async fn documents(&self, name: &PhysicalName, context: &CallContext) -> Option<u64> {
-        self.engines.searched.count(name, context).await.ok()
-    }
+fn index(bound: &Bound, at: usize, definition: &IndexDefinition, seen: &SeenIndex) -> Value {
+    let target = bound.service.targets()[at].clone();
+    let progress = bound.progress.load_full();
+    let progress = progress.objects().get(at);
+    let progress = progress.filter(|progress| progress.stage() != Stage::Waiting);
+    let is_gone = seen.problems.contains(&Problem::Gone);
+    let (state, name) = match &target {
+        Target::Ready(name) if is_gone => ("MISSING", Some(name)),
+        Target::Ready(name) => ("READY", Some(name)),
+        Target::Building { .. } => ("BUILDING", None),
+        Target::Missing => ("MISSING", None),
+    };
+    let built = seen.built.as_ref();
+    let problems = seen.problems.iter().map(
+        |problem| json!({"code": problem.code(), "message": problem.message(&definition.name)}),
+    );
+    json!({
+        "object": definition.name,
+        "index": name.map(PhysicalName::as_str),
+        "alias": definition.alias(),
+        "state": state,
+        "problems": problems.collect::<Vec<_>>(),
+        "documents": seen.documents,
+        "fingerprint": definition.fingerprint,
+        "malformed": progress.map(malformed).unwrap_or_default(),
+        "malformedValues": match built {
+            Some(built) => built.malformed,
+            None => progress.map_or(0, ObjectProgress::malformed),
+        },
+        "rejected": match built {
+            Some(built) => built.rejected,
+            None => progress.map_or(0, ObjectProgress::rejected),
+        },
+        "sequence": built.and_then(|built| built.data.as_ref()).map(|data| data.sequence),
+        "progress": progress.map(progress_of),
+    })
 }
 
 /// Tells whether a run builds another schema than the one that answers.
@@ -89,21 +104,14 @@ fn is_next(job: &Job, bound: &Arc<Bound>) -> bool {
 }
 
 fn state_of(bound: &Bound, job: Option<&Job>) -> &'static str {
-    match job.map(|job| job.state().clone()) {
-        Some(JobState::Failed { .. }) => "FAILED",
-        Some(JobState::Waiting { .. }) => "RETRYING",
-        Some(JobState::Running) => "BUILDING",
-        Some(JobState::Done | JobState::Cancelled) | None => match bound.is_complete() {
+    match job.map(|job| (job.state().clone(), job.setback())) {
+        Some((JobState::Failed { .. }, _)) => "FAILED",
+        Some((JobState::Running, Some(_))) => "RETRYING",
+        Some((JobState::Running, None)) => "BUILDING",
+        Some((JobState::Done | JobState::Cancelled, _)) | None => match bound.is_complete() {
             true => "READY",
             false => "INCOMPLETE",
         },
-    }
-}
-
-fn failure_of(job: &Job) -> Option<Failure> {
-    match &*job.state() {
-        JobState::Waiting { error, .. } | JobState::Failed { error } => Some(error.clone()),
-        JobState::Running | JobState::Cancelled | JobState::Done => None,
     }
 }
 

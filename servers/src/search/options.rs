@@ -1,5 +1,7 @@
 //! What the settings say to the parts of a search service.
 
+use std::time::Duration;
+
 use search_index::indexer::IndexerOptions;
 use search_index::mapping::{Analyzers, MappingOptions, Owner};
 use search_index::service::SearchServiceOptions;
@@ -15,6 +17,9 @@ pub(crate) fn mapping_options(settings: &Settings, analyzers: Analyzers) -> Mapp
         .with_analyzers(analyzers)
 }
 
+/// Delay before something is tried again for the first time, unless a shorter one is set for all.
+const FIRST_DELAY: Duration = Duration::from_millis(200);
+
 /// Returns how indexes are built.
 pub(crate) fn indexer_options(settings: &Settings) -> IndexerOptions {
     let search = &settings.search;
@@ -22,6 +27,10 @@ pub(crate) fn indexer_options(settings: &Settings) -> IndexerOptions {
     options.ignore_malformed = search.ignore_malformed;
     options.remove_previous = search.remove_previous;
     options.drop_delay = search.drop_delay;
+    options.rebuild_unknown = true;
+    options.max_retries = search.retry.max_retries;
+    options.retry_delay = search.retry.delay.0;
+    options.retry_interval = FIRST_DELAY.min(options.retry_delay);
     options
 }
 

@@ -1,7 +1,9 @@
 //! The search engine is away: at the start, and while the service runs.
 
+use servers::config::Positive;
 use servers::search::Engines;
 
+use super::fake_cluster::{FakeCluster, Manner};
 use super::stoppable::Stoppable;
 use super::{World, embedded, planets};
 
@@ -65,11 +67,16 @@ fn a_run_that_the_engine_leaves_is_tried_again() {
     });
     engine.stop(true);
     engine.hold_bulks(false);
-    sky.wait("the run has failed", |sky| {
-        let message = sky.check("2200")["message"].to_string();
-        assert!(sky.app.has_schema());
-        message.contains("cannot be reached")
+    sky.wait("it is tried again", |sky| {
+        let info = sky.info();
+        let next = &info["next"]["state"];
+        next == "RETRYING" && info["tries"].as_u64().is_some_and(|tries| tries > 1)
     });
+    let info = sky.info();
+    assert_eq!(info["errorCode"], "ENGINE_UNAVAILABLE");
+    assert_eq!(info["error"], "the search engine cannot be reached");
+    let message = sky.check("2200")["message"].to_string();
+    assert!(sky.app.has_schema() && message.contains("cannot be reached"));
     engine.stop(false);
     sky.wait("the new schema answers", |sky| {
         sky.service
@@ -106,4 +113,68 @@ fn nobody_at_the_port_is_an_engine_that_is_away() {
     assert_eq!(sky.check("2300")["status"], "ERROR");
     assert_eq!(sky.service.get("/__gtg").status, 503);
     assert_eq!(sky.service.get("/__live").status, 200);
+}
+
+/// A server that takes connections and never answers, as one does that hangs, or whose packets get lost.
+#[test]
+fn an_engine_that_hangs_at_the_start_is_waited_for_as_one_that_cannot_be_reached() {
+    let mut world = World::embedded();
+    let cluster = FakeCluster::start();
+    cluster.change(|state| state.manner = Manner::Silent);
+    world.settings.search.host = cluster.address.parse().unwrap();
+    world.settings.search.health_check_timeout = Positive(200);
+    // The start does not end in an error.
+    let sky = world.serve();
+    let answer = sky.bind("sky");
+    assert_eq!(
+        (answer.status, answer.code().as_str()),
+        (504, "ENGINE_TIMEOUT"),
+        "{}",
+        answer.text()
+    );
+    let message = "the search engine did not respond in time";
+    assert_eq!(sky.check("2100")["message"], message);
+    assert_eq!(sky.check("2200")["status"], "ERROR");
+    assert_eq!(sky.service.get("/__gtg").status, 503);
+    assert_eq!(sky.service.get("/__live").status, 200);
+}
+
+#[test]
+fn something_else_at_the_address_at_the_start_is_waited_for_too() {
+    let mut world = World::embedded();
+    let cluster = FakeCluster::start();
+    cluster.change(|state| state.manner = Manner::NotFound);
+    world.settings.search.host = cluster.address.parse().unwrap();
+    let sky = world.serve();
+    let answer = sky.bind("sky");
+    assert_eq!(
+        (answer.status, answer.code().as_str()),
+        (502, "ENGINE_FAILED"),
+        "{}",
+        answer.text()
+    );
+    assert!(
+        !answer.text().contains(&cluster.address),
+        "{}",
+        answer.text()
+    );
+    for id in ["2100", "2200", "2300"] {
+        assert_ne!(sky.check(id)["status"], "OK", "{id}");
+    }
+}
+
+#[test]
+fn while_a_schema_is_not_bound_yet_health_says_that_it_is_tried_again() {
+    let world = World::embedded();
+    let engine = Stoppable::new(embedded());
+    engine.stop(true);
+    let sky = world.serve_parts(world.parts_over(planets(20), Engines::of(engine.clone())));
+    engine.stop_info(true);
+    engine.stop(false);
+    sky.wait("it is tried again", |sky| {
+        let message = sky.check("2100")["message"].to_string();
+        message.contains("cannot be bound yet (ENGINE_UNAVAILABLE), and is tried again")
+    });
+    engine.stop_info(false);
+    sky.wait("the schema is bound", |sky| sky.total() == 20);
 }

@@ -4,9 +4,13 @@ mod binding;
 mod callers;
 mod command;
 mod demo;
+mod data_away;
 mod engine_away;
+mod fake_cluster;
 mod federation;
 mod health;
+mod index_age;
+mod index_health;
 mod kept;
 mod refusals;
 mod routes;
@@ -15,11 +19,15 @@ mod stoppable;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use graph_store::GraphStore;
+use graph_store::image::{ImageBuilder, ImageStore};
 use graph_store::oxigraph::OxigraphStore;
-use oxigraph::io::RdfFormat;
+use graph_store::write::{NewRecord, QuadChange};
+use graph_store::{CallContext, GraphStore};
+use oxigraph::io::{RdfFormat, RdfParser};
+use oxigraph::model::vocab::rdf;
+use oxigraph::model::{GraphName, Literal, NamedNode, Quad, Term};
 use oxigraph::store::Store;
 use search_index::embedded::EmbeddedEngine;
 use search_index::engine::Engine;
@@ -250,10 +258,53 @@ fn planets(number: usize) -> Arc<dyn GraphStore> {
 }
 
 fn store(turtle: &str) -> Arc<dyn GraphStore> {
+    image(turtle)
+}
+
+/// A store that knows which data it has.
+fn image(turtle: &str) -> Arc<ImageStore> {
+    let mut builder = ImageBuilder::new();
+    for quad in RdfParser::from_format(RdfFormat::Turtle).for_slice(turtle) {
+        builder.add(quad.unwrap().as_ref()).unwrap();
+    }
+    Arc::new(ImageStore::new(builder.build().unwrap()))
+}
+
+/// A store whose data others may change unseen.
+fn unknowing(turtle: &str) -> Arc<dyn GraphStore> {
     let store = Store::new().unwrap();
     let loaded = store.load_from_slice(RdfFormat::Turtle, turtle.as_bytes());
     loaded.unwrap();
     Arc::new(OxigraphStore::new(store))
+}
+
+/// Adds a planet, as a mutation does.
+fn add_planet(store: &dyn GraphStore, name: &str) {
+    let node = |name: &str| NamedNode::new_unchecked(format!("http://e/{name}"));
+    let quad = |predicate: NamedNode, object: Term| {
+        Quad::new(node(name), predicate, object, GraphName::DefaultGraph)
+    };
+    let change = QuadChange {
+        removed: Vec::new(),
+        added: vec![
+            quad(rdf::TYPE.into_owned(), node("Planet").into()),
+            quad(node("title"), Literal::from(name).into()),
+        ],
+    };
+    let said = NewRecord {
+        request: name.to_owned(),
+        idempotency_key: None,
+        digest: String::new(),
+        time: SystemTime::now(),
+        changes: Vec::new(),
+    };
+    block_on(async {
+        let context = CallContext::new();
+        let writer = store.writer().unwrap();
+        let mut transaction = writer.begin(&context).await.unwrap();
+        transaction.apply(change, &context).await.unwrap();
+        transaction.commit(said, &context).await.unwrap();
+    });
 }
 
 fn embedded() -> Engine {

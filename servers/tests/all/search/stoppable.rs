@@ -10,8 +10,8 @@ use graph_store::CallContext;
 use search_index::document::Document;
 use search_index::dsl::Search;
 use search_index::engine::{
-    Answer, Binding, Engine, EngineError, EngineHealth, EngineInfo, IndexCondition, IndexState,
-    PhysicalName, Rejected, SearchEngine, Switch,
+    Answer, Binding, Built, Engine, EngineError, EngineHealth, EngineInfo, IndexCondition,
+    IndexState, PhysicalName, Rejected, SearchEngine, Switch,
 };
 use search_index::mapping::Owner;
 
@@ -19,6 +19,7 @@ use search_index::mapping::Owner;
 pub(super) struct Stoppable {
     engine: Engine,
     is_stopped: AtomicBool,
+    hides_info: AtomicBool,
     holds_bulks: AtomicBool,
     health: Mutex<Health>,
     /// How many documents are still refused, and which.
@@ -50,6 +51,7 @@ impl Stoppable {
         Arc::new(Stoppable {
             engine,
             is_stopped: AtomicBool::new(false),
+            hides_info: AtomicBool::new(false),
             holds_bulks: AtomicBool::new(false),
             health: Mutex::new(Health::Answered),
             refuses: Mutex::new((0, Box::new(|_, _| None))),
@@ -63,6 +65,11 @@ impl Stoppable {
     /// Cannot be reached from now on, or can again.
     pub(super) fn stop(&self, stops: bool) {
         self.is_stopped.store(stops, Ordering::SeqCst);
+    }
+
+    /// Does not say what it is from now on, or does again.
+    pub(super) fn stop_info(&self, stops: bool) {
+        self.hides_info.store(stops, Ordering::SeqCst);
     }
 
     /// Takes no documents from now on, or does again.
@@ -142,14 +149,21 @@ impl Stoppable {
 impl SearchEngine for Stoppable {
     async fn info(&self, context: &CallContext) -> Result<EngineInfo, EngineError> {
         self.check()?;
-        self.engine.info(context).await
+        match self.hides_info.load(Ordering::SeqCst) {
+            true => Err(EngineError::Unavailable("hidden by a test".into())),
+            false => self.engine.info(context).await,
+        }
     }
 
-    async fn health(&self, context: &CallContext) -> Result<EngineHealth, EngineError> {
+    async fn health(
+        &self,
+        of: &[PhysicalName],
+        context: &CallContext,
+    ) -> Result<EngineHealth, EngineError> {
         self.check()?;
         let health = *self.health.lock().unwrap();
         match health {
-            Health::Answered => self.engine.health(context).await,
+            Health::Answered => self.engine.health(of, context).await,
             Health::Failed => Err(EngineError::Failed("as a test says".into())),
             Health::Silent => std::future::pending().await,
         }
@@ -216,6 +230,16 @@ impl SearchEngine for Stoppable {
     async fn refresh(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError> {
         self.check()?;
         self.engine.refresh(name, context).await
+    }
+
+    async fn note_built(
+        &self,
+        name: &PhysicalName,
+        built: &Built,
+        context: &CallContext,
+    ) -> Result<(), EngineError> {
+        self.check()?;
+        self.engine.note_built(name, built, context).await
     }
 
     async fn switch(&self, switches: &[Switch], context: &CallContext) -> Result<(), EngineError> {

@@ -1,0 +1,145 @@
+//! Indexes are compared with the data: at the start, and when a schema is bound.
+
+use std::sync::Arc;
+
+use graph_store::GraphStore;
+use graph_store::image::{FolderOptions, ImageBuilder, ImageStore};
+use search_index::engine::Engine;
+use servers::search::{Engines, Storage};
+use tempfile::TempDir;
+
+use super::{Sky, World, add_planet, embedded, store, unknowing};
+use crate::service::Service;
+
+const A: &str = "@prefix v: <http://e/> . v:a a v:Planet ; v:title \"A\" .";
+const MALFORMED: &str =
+    "@prefix v: <http://e/> . v:a a v:Planet ; v:title \"A\" ; v:size \"large\" .";
+
+fn number(sky: &Sky) -> String {
+    let info = sky.info();
+    let index = info["indexes"][0]["index"].as_str().unwrap();
+    index.rsplit('-').next().unwrap().to_owned()
+}
+
+/// Starts a service with the schema of a world.
+fn start(world: &World, data: Arc<dyn GraphStore>, engine: &Engine) -> Sky {
+    let engines = Engines::of(Arc::clone(engine));
+    world.serve_parts(world.parts_over(data, engines))
+}
+
+#[test]
+fn a_restart_builds_anew_what_the_data_have_outgrown_and_nothing_else() {
+    let (world, folder) = (World::embedded(), TempDir::new().unwrap());
+    let mut settings = world.settings.clone();
+    settings.search.location = folder.path().join("search").display().to_string();
+    let storage = Storage::of(&settings);
+    let data = folder.path().join("data");
+    let options = FolderOptions::default();
+    drop(ImageStore::create(&data, ImageBuilder::new(), &options).unwrap());
+    let run = |adds: &str| {
+        let store = Arc::new(ImageStore::open(&data, &options).unwrap());
+        let engines = Engines::open(&settings, &storage).unwrap();
+        let mut parts = world.parts_over(store.clone(), engines);
+        parts.storage = storage.clone();
+        let sky = world.serve_parts(parts);
+        let (total, index) = (sky.total(), number(&sky));
+        assert_eq!(sky.check("2200")["status"], "OK");
+        add_planet(&*store, adds);
+        let Sky { service, app, .. } = sky;
+        drop(service);
+        drop(app);
+        (total.as_u64().unwrap(), index)
+    };
+    assert_eq!(run("a"), (0, "1".to_owned()));
+    assert_eq!(run("b"), (1, "2".to_owned()));
+    assert_eq!(run("c"), (2, "3".to_owned()));
+    let store = Arc::new(ImageStore::open(&data, &options).unwrap());
+    for _ in 0..2 {
+        let engines = Engines::open(&settings, &storage).unwrap();
+        let sky = world.serve_parts(world.parts_over(store.clone(), engines));
+        assert_eq!((sky.total(), number(&sky)), (3.into(), "4".to_owned()));
+    }
+}
+
+#[test]
+fn a_bind_builds_anew_what_the_data_have_outgrown_and_nothing_else() {
+    let (world, engine) = (World::embedded(), embedded());
+    let data = super::image(A);
+    let sky = start(&world, data.clone(), &engine);
+    assert_eq!(sky.bind("sky").status, 200);
+    sky.wait("the run has ended", |sky| sky.info()["state"] == "READY");
+    assert_eq!(number(&sky), "1");
+    add_planet(&*data, "b");
+    assert_eq!(sky.bind("sky").status, 200);
+    sky.wait("the new index answers", |sky| sky.total() == 2);
+    assert_eq!(number(&sky), "2");
+}
+
+#[test]
+fn where_the_store_knows_nothing_a_start_warns_and_a_bind_builds_anew() {
+    let (world, engine) = (World::embedded(), embedded());
+    {
+        let sky = start(&world, unknowing(A), &engine);
+        assert_eq!(sky.check("2200")["status"], "OK", "it was just built");
+    }
+    let two = format!("{A} v:b a v:Planet ; v:title \"B\" .");
+    let sky = start(&world, unknowing(&two), &engine);
+    assert_eq!((sky.total(), number(&sky)), (1.into(), "1".to_owned()));
+    let check = sky.check("2200");
+    assert_eq!(check["status"], "WARNING");
+    let message = check["message"].as_str().unwrap();
+    assert!(message.contains("before the service started"), "{message}");
+    let info = sky.info();
+    assert_eq!(info["indexes"][0]["problems"][0]["code"], "MAY_BE_OLDER");
+    assert_eq!(sky.bind("sky").status, 200);
+    sky.wait("the new index answers", |sky| sky.total() == 2);
+    assert_eq!(number(&sky), "2");
+    sky.wait("all is well", |sky| sky.check("2200")["status"] == "OK");
+}
+
+#[test]
+fn an_index_without_some_values_is_not_served_where_none_may_be_missing() {
+    let (world, engine) = (World::embedded(), embedded());
+    {
+        let sky = start(&world, store(MALFORMED), &engine);
+        assert_eq!(sky.total(), 1);
+        assert_eq!(sky.info()["indexes"][0]["malformedValues"], 1);
+        assert_eq!(sky.check("2200")["status"], "OK", "they may be missing");
+    }
+    let mut parts = world.parts_over(store(MALFORMED), Engines::of(Arc::clone(&engine)));
+    parts.settings.search.ignore_malformed = false;
+    let schemas = Arc::clone(&parts.schemas);
+    let (service, app) = Service::search(parts, None);
+    let sky = Sky {
+        service,
+        app,
+        schemas,
+        root: world.root(),
+        field: world.field(),
+    };
+    sky.store("sky", &world.soml("title: {}, size: {range: int}"));
+    let refused = sky.bind("sky");
+    assert_eq!(
+        (refused.status, refused.code().as_str()),
+        (422, "VALUES_MALFORMED")
+    );
+    let error = refused.json()["errors"][0]["extensions"].clone();
+    assert_eq!(error["iri"], "http://e/a", "{error}");
+    let search = sky.search();
+    let code = &search["errors"][0]["extensions"]["code"];
+    assert_eq!(code, "SCHEMA_NOT_BOUND", "{search}");
+}
+
+#[test]
+fn without_indexing_an_index_without_some_values_is_said() {
+    let (world, engine) = (World::embedded(), embedded());
+    drop(start(&world, store(MALFORMED), &engine));
+    let mut parts = world.parts_over(store(A), Engines::of(Arc::clone(&engine)));
+    parts.data = None;
+    parts.settings.search.ignore_malformed = false;
+    let sky = world.serve_parts(parts);
+    assert_eq!(sky.total(), 1);
+    let info = sky.info();
+    assert_eq!(info["indexes"][0]["problems"][0]["code"], "MALFORMED");
+    assert_eq!(sky.check("2200")["status"], "WARNING");
+}
