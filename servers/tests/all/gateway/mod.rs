@@ -15,6 +15,7 @@ mod own_service;
 mod polling;
 pub(crate) mod process;
 mod protocols;
+mod roles;
 mod serving;
 mod shared_types;
 #[allow(dead_code, reason = "shared with the tests of the transport")]
@@ -24,6 +25,7 @@ pub(crate) mod soml;
 mod stream_clients;
 pub(crate) mod subgraph;
 mod subscriptions;
+mod supergraph;
 #[cfg(feature = "otlp")]
 mod traces;
 #[cfg(not(feature = "otlp"))]
