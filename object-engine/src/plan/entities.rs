@@ -93,7 +93,8 @@ impl<'a> Planner<'_, 'a> {
         for target in &denied {
             self.leave_out_of_entities(*target, &sets);
         }
-        if !is_left && !(denied.is_empty() && types.is_empty()) {
+        let asks_for_nothing = denied.is_empty() && types.is_empty();
+        if !is_left && !asks_for_nothing {
             return Ok(None);
         }
         Ok(Some(RootValue::Entities(Box::new(RootEntities {
