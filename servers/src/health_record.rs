@@ -224,8 +224,19 @@ pub(crate) const COMPOSITION: Check = Check {
              good-to-go (`graphql.service.N.gtg`) is asked for its schema once that says `OK`.",
 };
 
+pub(crate) const SCHEMA_CHANGES: Check = Check {
+    id: "3300",
+    name: "Changes of schemas",
+    kind: "graphql",
+    description: "Changed schemas are served. This check is listed while they are not.",
+    impact: "Clients see the composite schema from before the change.",
+    remedy: "The log says what is wrong. The next schemas that fit together are served without a restart: those of the \
+             subgraphs with `poll.interval`, or the file of `gateway.supergraph.file`, which `soml compose --output` \
+             replaces as a whole. A restart would fail until then.",
+};
+
 /// The checks of the gateway.
-pub(crate) const GATEWAY_CHECKS: &[Check] = &[SUBGRAPH, COMPOSITION];
+pub(crate) const GATEWAY_CHECKS: &[Check] = &[SUBGRAPH, COMPOSITION, SCHEMA_CHANGES];
 
 /// The checks of the search service.
 pub(crate) const SEARCH_CHECKS: &[Check] = &[SEARCH, INDEXES, INDEXER];

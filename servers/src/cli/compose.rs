@@ -1,9 +1,9 @@
 //! `soml compose`.
 
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
-use std::{fs, io};
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -17,6 +17,7 @@ use reqwest::Url;
 use serde_json::{Value, json};
 
 use super::operation::read_file;
+use super::output_file::{OutputFile, unwritten};
 use super::store::runtime;
 use super::{CliError, Console, Exit};
 use crate::gateway::{Client, read_sdl};
@@ -29,7 +30,7 @@ pub(super) struct Compose {
     /// Address under which a subgraph from a file is served; may be repeated.
     #[arg(long, value_name = "NAME=URL")]
     url: Vec<Named>,
-    /// Writes the supergraph to a file.
+    /// Writes the supergraph to a file, which is replaced as a whole: a gateway with `gateway.supergraph.file` follows it.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Format of what is printed.
@@ -213,10 +214,10 @@ impl Compose {
     ) -> Result<(), CliError> {
         let sdl = &composed.supergraph_sdl;
         if let Some(path) = &self.output {
-            replace(path, sdl).map_err(|source| CliError::WriteFile {
-                name: path.display().to_string(),
-                source,
-            })?;
+            let mut file = OutputFile::create_shared(path)?;
+            let written = file.write_all(sdl.as_bytes());
+            written.map_err(unwritten(path))?;
+            file.finish()?;
         }
         match self.format {
             Format::Text => {
@@ -300,26 +301,6 @@ impl<'f> From<&'f CompositionHint> for Shown<'f> {
             help: hint.help.as_deref(),
         }
     }
-}
-
-/// Writes a file as a whole: who reads it sees the old text or the new one. What is no file, such as a pipe, is
-/// written to.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let is_other = fs::metadata(path).is_ok_and(|found| !found.is_file());
-    if is_other {
-        return fs::write(path, text);
-    }
-    // A link stays one.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mut name = target.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let new = target.with_file_name(name);
-    let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &target));
-    if written.is_err() {
-        // It may not be there at all.
-        let _ = fs::remove_file(&new);
-    }
-    written
 }
 
 /// Asks a subgraph for its schema.

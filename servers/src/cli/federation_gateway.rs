@@ -27,9 +27,28 @@ pub(super) struct Serve {
     insecure: bool,
     #[command(flatten)]
     config: ConfigArgs,
+    /// Why `soml serve` is nothing but a gateway.
+    #[arg(skip)]
+    reason: Option<String>,
 }
 
 impl Serve {
+    /// Makes the gateway that `soml serve` is in place of other services, for a reason.
+    pub(super) fn in_place_of(
+        (host, port): (Option<IpAddr>, Option<u16>),
+        insecure: bool,
+        config: ConfigArgs,
+        reason: String,
+    ) -> Self {
+        Serve {
+            host,
+            port,
+            insecure,
+            config,
+            reason: Some(reason),
+        }
+    }
+
     /// Serves until the process receives a stop signal, or the subgraphs turn out not to fit together.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let lines = Lines::start().map_err(CliError::Start)?;
@@ -39,7 +58,12 @@ impl Serve {
         }))
     }
 
-    fn run_with(self, lines: &Lines, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    /// Serves, with what writes lines without waiting.
+    pub(super) fn run_with(
+        self,
+        lines: &Lines,
+        console: &mut Console<'_>,
+    ) -> Result<Exit, CliError> {
         let (settings, warnings) = self.settings()?;
         let security = &settings.security;
         let verifier = match security.has_keys() {
@@ -64,6 +88,14 @@ impl Serve {
             settings: settings.clone(),
         })?;
         start_logging(&settings, &warnings, lines, console)?;
+        if let Some(reason) = &self.reason {
+            tracing::info!("{reason}");
+        }
+        if settings.gateway.supergraph_file.is_some() && security.enabled == Switch::On {
+            tracing::info!(
+                "`gateway.supergraph.file` has the schemas, so nobody logs in to read those of the subgraphs"
+            );
+        }
         if settings.gateway.engine_api_key.is_some() {
             tracing::info!(
                 "`engine.apiKey` is set; no subgraph is registered anywhere, the schemas are composed here"
@@ -79,7 +111,13 @@ impl Serve {
             ..Settings::default()
         };
         defaults.security.enabled = Switch::Off;
-        self.config.of_service(defaults, (self.host, self.port))
+        let named = (self.host, self.port);
+        let (mut settings, warnings) = self.config.of_service(defaults, named)?;
+        if self.reason.is_some() {
+            // Who configures a gateway of `soml serve` says there where it listens.
+            settings.port = settings.gateway.port.0.unwrap_or(settings.port);
+        }
+        Ok((settings, warnings))
     }
 }
 

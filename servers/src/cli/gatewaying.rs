@@ -16,8 +16,81 @@ use crate::demo::Demo;
 use crate::gateway::{Extension, GatewayApp, GatewayParts, Subgraph};
 use crate::http::GatewayServer;
 
-/// What is said once the subgraphs are composed.
+/// What is said once there is a composite schema.
 const COMPOSED: &str = "Composed: the subgraphs are served as one schema";
+
+/// What `soml serve` is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// An object service without a gateway; there may be something to say about that.
+    NoGateway(Option<String>),
+    /// An object service and a gateway of which it is a subgraph.
+    Beside,
+    /// A gateway and nothing else, for a reason.
+    Alone(String),
+}
+
+/// Decides whether there is a gateway, and whether it is alone. `own` names what makes the process an object service,
+/// whatever is configured of a gateway.
+///
+/// # Errors
+/// When settings contradict each other.
+pub(super) fn place(
+    settings: &Settings,
+    own: Option<&str>,
+    has_demo: bool,
+) -> Result<Place, CliError> {
+    let made_by = settings.gateway.made_by();
+    if settings.gateway.enabled == Switch::Off {
+        let idle = made_by.map(|name| {
+            format!(
+                "`gateway.enabled` is `false`, so there is no gateway, and {name} has no effect"
+            )
+        });
+        return Ok(Place::NoGateway(idle));
+    }
+    if !is_wanted(settings, has_demo) {
+        let is_off = has_demo && settings.federation == Switch::Off;
+        let idle = is_off.then(|| {
+            "`graphql.federation.enabled` is `false`, so the demo is no subgraph and there is no gateway".to_owned()
+        });
+        return Ok(Place::NoGateway(idle));
+    }
+    let is_subgraph = settings.federation == Switch::On;
+    if let (Some(name), None, false) = (&made_by, own, is_subgraph) {
+        return Ok(Place::Alone(format!(
+            "{name} is set, and neither a schema nor data is named: this process is a gateway and nothing else, as \
+             `federation-gateway` is"
+        )));
+    }
+    if settings.gateway.supergraph_file.is_some() {
+        let own = own.unwrap_or("an object service");
+        return Err(CliError::Usage(format!(
+            "`gateway.supergraph.file` is served by a gateway that is nothing else, and {own} makes this process an \
+             object service: start `federation-gateway` with the file, or set `gateway.enabled` to `false` here"
+        )));
+    }
+    if settings.federation == Switch::Off {
+        let name = made_by.unwrap_or_else(|| "`gateway.enabled`".to_owned());
+        return Err(CliError::Usage(format!(
+            "{name} asks for a gateway, of which this object service is a subgraph, and \
+             `graphql.federation.enabled` is `false`: leave it out, or set `gateway.enabled` to `false`"
+        )));
+    }
+    Ok(Place::Beside)
+}
+
+/// Returns whether there is to be a gateway, on its own or beside other services.
+fn is_wanted(settings: &Settings, has_demo: bool) -> bool {
+    match settings.gateway.enabled {
+        Switch::On => true,
+        Switch::Off => false,
+        Switch::Automatic => {
+            let is_demo = has_demo && settings.federation != Switch::Off;
+            is_demo || settings.gateway.made_by().is_some()
+        }
+    }
+}
 
 /// Makes a gateway beside an object service and a search service, where it is to be one.
 pub(super) async fn beside(
@@ -25,12 +98,7 @@ pub(super) async fn beside(
     search: Option<&Searching>,
     demo: Option<&Demo>,
 ) -> Result<Option<Gatewaying>, CliError> {
-    let is_on = match app.settings.gateway.enabled {
-        Switch::On => true,
-        Switch::Off => false,
-        Switch::Automatic => demo.is_some() || !app.settings.gateway.subgraphs.is_empty(),
-    };
-    if !is_on {
+    if !is_wanted(&app.settings, demo.is_some()) {
         return Ok(None);
     }
     let mut local = vec![Subgraph::local("objects", Arc::clone(app) as _)];
@@ -107,6 +175,9 @@ pub(super) async fn compose_until(
         () = &mut stop => return Ok(()),
         started = gateway.app.start() => started?,
     }
+    if gateway.app.supergraph_file().is_some() {
+        announce_subgraphs(gateway, console)?;
+    }
     writeln!(console.out, "{COMPOSED}")?;
     console.out.flush()?;
     stop.await;
@@ -121,12 +192,17 @@ pub(super) fn announce(gateway: &Gatewaying, console: &mut Console<'_>) -> Resul
         console.out,
         "GraphiQL: {base}/  (open this in a browser: all subgraphs as one schema)"
     )?;
+    match gateway.app.supergraph_file() {
+        Some(file) => writeln!(console.out, "Supergraph: {}", file.display())?,
+        None => announce_subgraphs(gateway, console)?,
+    }
+    Ok(())
+}
+
+fn announce_subgraphs(gateway: &Gatewaying, console: &mut Console<'_>) -> Result<(), CliError> {
     for subgraph in gateway.app.subgraphs() {
-        let place = match subgraph.address() {
-            "" => "in this process",
-            address => address,
-        };
-        writeln!(console.out, "Subgraph: {}  ({place})", subgraph.name())?;
+        let (name, place) = (subgraph.name(), subgraph.place());
+        writeln!(console.out, "Subgraph: {name}  ({place})")?;
     }
     Ok(())
 }

@@ -10,6 +10,16 @@ use graph_store::private_files;
 use super::CliError;
 use crate::schema_store::sync_parent;
 
+/// Who may read a file.
+enum Readers {
+    /// Nobody but its owner.
+    Owner,
+    /// Those who could read the one before.
+    AsBefore(fs::Permissions),
+    /// Those who can read new files.
+    Usual,
+}
+
 /// A file that is being written, beside the place where it will be.
 pub(super) struct OutputFile {
     file: File,
@@ -29,26 +39,50 @@ impl OutputFile {
                 return Err(CliError::Usage(message));
             }
             // A link stays one.
-            Ok(known) if known.is_file() => path.canonicalize().and_then(OutputFile::beside),
-            Ok(_) => OpenOptions::new()
-                .write(true)
-                .open(path)
-                .map(|file| OutputFile {
-                    file,
-                    path: path.to_owned(),
-                    beside: None,
-                }),
+            Ok(known) if known.is_file() => path
+                .canonicalize()
+                .and_then(|path| OutputFile::beside(path, Readers::Owner)),
+            Ok(_) => OutputFile::open(path),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                OutputFile::beside(path.to_owned())
+                OutputFile::beside(path.to_owned(), Readers::Owner)
             }
             Err(error) => Err(error),
         };
         file.map_err(failed)
     }
 
-    fn beside(path: PathBuf) -> io::Result<Self> {
+    /// Begins a file without secrets, in place of one that is there: who may read it is as it was, or as is usual for
+    /// new files.
+    pub(super) fn create_shared(path: &Path) -> Result<Self, CliError> {
+        let file = match fs::metadata(path) {
+            Ok(known) if known.is_file() => path
+                .canonicalize()
+                .and_then(|path| OutputFile::beside(path, Readers::AsBefore(known.permissions()))),
+            Ok(_) => OutputFile::open(path),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                OutputFile::beside(path.to_owned(), Readers::Usual)
+            }
+            Err(error) => Err(error),
+        };
+        file.map_err(unwritten(path))
+    }
+
+    /// Opens what is no file, such as a pipe.
+    fn open(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().write(true).open(path)?;
+        Ok(OutputFile {
+            file,
+            path: path.to_owned(),
+            beside: None,
+        })
+    }
+
+    fn beside(path: PathBuf, readers: Readers) -> io::Result<Self> {
         let beside = unfinished(&path);
-        let mut options = private_files::options();
+        let mut options = match &readers {
+            Readers::Owner => private_files::options(),
+            Readers::AsBefore(_) | Readers::Usual => OpenOptions::new(),
+        };
         options.write(true).create(true).truncate(false);
         loop {
             let file = options.open(&beside)?;
@@ -63,7 +97,13 @@ impl OutputFile {
             // Another process may have put it in its place meanwhile.
             if is_still_at(&file, &beside)? {
                 file.set_len(0)?;
-                private_files::narrow(&beside)?;
+                match &readers {
+                    Readers::Owner => private_files::narrow(&beside)?,
+                    Readers::AsBefore(permissions) => {
+                        fs::set_permissions(&beside, permissions.clone())?;
+                    }
+                    Readers::Usual => {}
+                }
                 return Ok(OutputFile {
                     file,
                     path,
@@ -163,6 +203,28 @@ mod tests {
             use std::os::unix::fs::MetadataExt;
             assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn who_could_read_a_shared_file_still_can_when_it_is_replaced() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("a.graphql");
+        let replace = |text: &[u8]| {
+            let mut file = OutputFile::create_shared(&path).unwrap();
+            file.write_all(text).unwrap();
+            file.finish().unwrap();
+            assert_eq!(fs::read(&path).unwrap(), text);
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777
+        };
+        // As for any other new file.
+        let other = folder.path().join("other");
+        fs::write(&other, "").unwrap();
+        let usual = fs::metadata(&other).unwrap().permissions().mode() & 0o777;
+        assert_eq!(replace(b"one"), usual);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        assert_eq!(replace(b"two"), 0o640);
     }
 
     #[test]

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 use super::contract::{Alias, Asks, Planned, is_off};
-use super::gateway::SubgraphProperty;
 use super::security::Switch;
 use super::settings::Settings;
 use super::sources::ConfigError;
+use super::subgraphs::SubgraphProperty;
 use super::table::Property;
 
 /// A value with the place that it comes from.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::contract::{ALIASES, Alias, Asks, PLANNED, Planned};
-use super::gateway::{SUBGRAPH_PROPERTIES, SubgraphProperty};
+use super::subgraphs::{SUBGRAPH_PROPERTIES, SubgraphProperty};
 use super::table::{PROPERTIES, Property};
 
 /// Returns what there is to say about a property: its type, its default, its meaning, and the names of the interface

@@ -21,6 +21,7 @@ mod security;
 mod settings;
 mod sources;
 mod store;
+mod subgraphs;
 mod table;
 mod traces;
 
@@ -45,5 +46,6 @@ pub use security::{Algorithms, KeysAddress, Names, SecuritySettings, Switch};
 pub use settings::{Automatic, LogFormat, Settings};
 pub use sources::{ConfigError, Sources, read};
 pub use store::{StoreSettings, SyncWhen};
+pub(crate) use subgraphs::endpoint;
 pub use table::{PROPERTIES, Property};
 pub use traces::{StandardVariables, TracesEndpoint, TracesSettings};

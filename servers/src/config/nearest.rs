@@ -4,7 +4,7 @@ use strsim::normalized_damerau_levenshtein as likeness;
 
 use super::contract::{ALIASES, PLANNED};
 use super::environment::{COMMAND_VARIABLES, segments};
-use super::gateway::SUBGRAPH_PROPERTIES;
+use super::subgraphs::SUBGRAPH_PROPERTIES;
 use super::table::{PROPERTIES, normalized};
 
 /// Likeness from which on a name is suggested for one that can only be a property.

@@ -17,7 +17,7 @@ use super::gateway::GatewaySettings;
 use super::mutation::{Graph, MutationSettings};
 use super::provider::ProviderSettings;
 use super::search::SearchSettings;
-use super::security::SecuritySettings;
+use super::security::{SecuritySettings, Switch};
 use super::store::StoreSettings;
 
 /// Everything that can be configured.
@@ -38,7 +38,7 @@ pub struct Settings {
     /// How to write numbers that JSON parsers may round (`graphql.numbers`).
     pub numbers: Numbers,
     /// Whether the API is a federation subgraph (`graphql.federation.enabled`).
-    pub federation: bool,
+    pub federation: Switch,
     /// How mutations are served (`graphql.mutation.*`, `mutation.*`).
     pub mutation: MutationSettings,
     /// Whether clients may request the plan of a query (`graphql.explain.enabled`).
@@ -110,7 +110,7 @@ impl Default for Settings {
             engine_limits: EngineLimits::default(),
             request_timeout: Duration::from_secs(60),
             numbers: Numbers::Exact,
-            federation: false,
+            federation: Switch::Automatic,
             mutation: MutationSettings::default(),
             explain: false,
             prune: false,
@@ -163,7 +163,7 @@ impl Settings {
 
     /// Returns the options of the object service over a store.
     pub(crate) fn service_options(&self, store: &dyn GraphStore) -> ServiceOptions {
-        let federation = if self.federation {
+        let federation = if self.federation == Switch::On {
             FederationMode::V1
         } else {
             FederationMode::Off

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use graph_store::remote::http::Secret;
 use reqwest::Url;
 
-use super::gateway::is_plain;
 use super::security::Switch;
 use super::settings::Setting;
+use super::subgraphs::is_plain;
 
 /// Start of the names of variables that OpenTelemetry gives a meaning.
 pub(super) const STANDARD_PREFIX: &str = "OTEL_";

@@ -1,25 +1,24 @@
 //! The running gateway: its settings, its subgraphs, and the composite schema that is served.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use federation::transport::SubgraphTransport;
-use federation::transport::http::{HttpOptionsError, HttpTransport};
+use federation::transport::http::HttpOptionsError;
 use federation::{CallerClaims, Ending, GatewayOptions, OpenSubscriptions};
-use reqwest::Url;
 use tokio_util::sync::CancellationToken;
 
-use super::client::{Client, ClientError};
 use super::composite::{Composite, Recipe};
+use super::endpoints::{Endpoints, EndpointsError, Network};
 use super::health::Seen;
 use super::log_in::{self, IdpIncomplete};
 use super::metrics::Metrics;
 use super::persisted::{PersistedQueries, TrustedError};
-use super::subgraph::{Source, Subgraph, SubgraphsError};
+use super::subgraph::{Subgraph, SubgraphsError};
+use super::supergraph_file::{SupergraphFile, SupergraphFileError};
 use super::traces::{Traces, TracesError};
-use super::transport::Subgraphs;
 use crate::auth::Verifier;
 use crate::config::Settings;
 use crate::health_record::HealthCache;
@@ -35,9 +34,11 @@ pub struct GatewayApp {
     /// Whether requests without a token are refused here, and not by subgraphs alone.
     pub(crate) requires_tokens: bool,
     pub(crate) started: Instant,
-    pub(super) subgraphs: Vec<Subgraph>,
-    pub(super) client: Client,
-    pub(super) transport: Arc<dyn SubgraphTransport>,
+    /// The subgraphs; those of a file are known once it is read.
+    endpoints: ArcSwap<Endpoints>,
+    pub(super) network: Network,
+    /// The file of the supergraph, where the subgraphs are not asked for their schemas.
+    pub(super) supergraph: Option<Arc<SupergraphFile>>,
     pub(super) idp: Option<IdpClient>,
     pub(super) query: Option<String>,
     pub(crate) persisted: Arc<PersistedQueries>,
@@ -48,6 +49,8 @@ pub struct GatewayApp {
     pub(super) composite: ArcSwapOption<Composite>,
     /// What keeps the subgraphs from being composed.
     pub(super) waits_for: ArcSwap<String>,
+    /// What keeps a changed schema from being served.
+    stale: ArcSwapOption<String>,
     pub(super) health: HealthCache<HealthRecord>,
     /// What was seen of the subgraphs last.
     pub(super) seen: ArcSwapOption<Seen>,
@@ -81,6 +84,9 @@ pub enum SetupError {
     /// The subgraphs are not configured well.
     #[error(transparent)]
     Subgraphs(#[from] SubgraphsError),
+    /// The file of a supergraph is not configured well.
+    #[error(transparent)]
+    Supergraph(#[from] SupergraphFileError),
     /// What a log-in needs is not configured.
     #[error(transparent)]
     Idp(#[from] IdpIncomplete),
@@ -101,9 +107,12 @@ pub enum SetupError {
     Client(String),
 }
 
-impl From<ClientError> for SetupError {
-    fn from(error: ClientError) -> Self {
-        SetupError::Client(error.to_string())
+impl From<EndpointsError> for SetupError {
+    fn from(error: EndpointsError) -> Self {
+        match error {
+            EndpointsError::Transport(error) => SetupError::Transport(error),
+            EndpointsError::Client(error) => SetupError::Client(error.to_string()),
+        }
     }
 }
 
@@ -114,44 +123,39 @@ impl GatewayApp {
     /// When there is no subgraph, or what is configured cannot be used.
     pub fn new(parts: GatewayParts) -> Result<Self, SetupError> {
         let settings = parts.settings;
+        let supergraph = SupergraphFile::configured(&settings.gateway)?;
         let mut subgraphs = parts.local;
-        let taken: Vec<&str> = subgraphs.iter().map(Subgraph::name).collect();
-        let configured = Subgraph::configured(&settings.gateway, &taken)?;
-        subgraphs.extend(configured);
-        if subgraphs.is_empty() {
-            return Err(SubgraphsError::None.into());
+        match &supergraph {
+            Some(_) if !subgraphs.is_empty() => return Err(SupergraphFileError::NotAlone.into()),
+            Some(_) => {}
+            None => {
+                let taken: Vec<&str> = subgraphs.iter().map(Subgraph::name).collect();
+                let configured = Subgraph::configured(&settings.gateway, &taken)?;
+                subgraphs.extend(configured);
+                if subgraphs.is_empty() {
+                    return Err(SubgraphsError::None.into());
+                }
+            }
         }
-        let idp = match parts.logs_in {
+        // Schemas from a file need no token.
+        let idp = match parts.logs_in && supergraph.is_none() {
             true => {
                 let options = log_in::options(&settings.gateway.idp)?;
                 Some(IdpClient::new(options)?)
             }
             false => None,
         };
-        let remote = subgraphs
-            .iter()
-            .filter_map(|subgraph| match &subgraph.source {
-                Source::Remote(remote) => Some((subgraph.name(), remote)),
-                Source::Local(_) => None,
-            });
-        let addresses = remote.clone().map(|(name, it)| (name, it.address.as_str()));
-        let mut options = settings.gateway.exchange.http_options();
-        let subscriptions = remote
-            .clone()
-            .map(|(name, it)| (name.to_owned(), it.subscriptions.clone()));
-        options.subscriptions.extend(subscriptions);
-        let http = HttpTransport::new(addresses, options)?;
-        let urls = remote.flat_map(|(_, it)| {
-            let others = it.good_to_go.iter().chain(&it.health);
-            std::iter::once(&it.address).chain(others)
-        });
-        let client = Client::new(urls.collect::<Vec<&Url>>())?;
         let subscriptions = OpenSubscriptions::default();
         let names = subgraphs.iter().map(Subgraph::name);
         let metrics = Arc::new(Metrics::new(names, subscriptions.clone()));
-        let slots = Arc::clone(&parts.resources.slots);
-        let transport = Subgraphs::new(http, &subgraphs, slots, Arc::clone(&metrics));
         let traces = Traces::new(&settings)?;
+        let network = Network {
+            exchange: settings.gateway.exchange.clone(),
+            slots: Arc::clone(&parts.resources.slots),
+            metrics: Arc::clone(&metrics),
+            traces: traces.clone(),
+        };
+        let endpoints = network.endpoints(subgraphs)?;
         let (persisted, trusted) = (&settings.gateway.persisted, &settings.gateway.trusted);
         let persisted = Arc::new(PersistedQueries::of(persisted, trusted)?);
         Ok(GatewayApp {
@@ -161,9 +165,9 @@ impl GatewayApp {
             verifier: parts.verifier,
             requires_tokens: parts.requires_tokens,
             started: Instant::now(),
-            subgraphs,
-            client,
-            transport: traces.transport(Arc::new(transport)),
+            endpoints: ArcSwap::from_pointee(endpoints),
+            network,
+            supergraph,
             idp,
             query: parts.query,
             persisted,
@@ -172,16 +176,48 @@ impl GatewayApp {
             subscriptions,
             composite: ArcSwapOption::empty(),
             waits_for: ArcSwap::from_pointee("the gateway is starting".to_owned()),
+            stale: ArcSwapOption::empty(),
             seen: ArcSwapOption::empty(),
             ending: CancellationToken::new(),
             draining: AtomicBool::new(false),
         })
     }
 
-    /// Returns the subgraphs.
+    /// Returns the subgraphs; none while the file that names them is not read.
     #[must_use]
-    pub fn subgraphs(&self) -> &[Subgraph] {
-        &self.subgraphs
+    pub fn subgraphs(&self) -> Vec<Subgraph> {
+        self.endpoints.load().subgraphs.clone()
+    }
+
+    /// Returns the file of the supergraph, where the gateway serves one.
+    #[must_use]
+    pub fn supergraph_file(&self) -> Option<&Path> {
+        self.supergraph.as_ref().map(|file| file.path())
+    }
+
+    pub(super) fn endpoints(&self) -> Arc<Endpoints> {
+        self.endpoints.load_full()
+    }
+
+    /// Takes other subgraphs for those of the gateway.
+    pub(super) fn connect(&self, endpoints: Arc<Endpoints>) {
+        let names = endpoints.subgraphs.iter().map(Subgraph::name);
+        self.metrics.count(names);
+        let before = self.endpoints.swap(Arc::clone(&endpoints));
+        if !Arc::ptr_eq(&before, &endpoints) {
+            // Nobody has looked at these yet.
+            self.seen.store(None);
+        }
+    }
+
+    /// Says what keeps a changed schema from being served; nothing does where it is absent.
+    pub(super) fn set_stale(&self, why: Option<String>) {
+        self.stale.store(why.map(Arc::new));
+    }
+
+    /// Returns what keeps a changed schema from being served.
+    pub(super) fn stale(&self) -> Option<Arc<String>> {
+        self.stale.load_full()
     }
 
     /// Tells whether there is a composite schema.

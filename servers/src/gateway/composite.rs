@@ -1,5 +1,7 @@
-//! The composite schema: subgraph schemas composed, and the gateway that serves the outcome.
+//! The composite schema: subgraph schemas composed, or a supergraph that was composed before, and the gateway that
+//! serves it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use apollo_compiler::ast::{Definition, Document, OperationType};
@@ -12,6 +14,7 @@ use graphql_service::{Service, SlotError, Slots};
 
 use super::advice::advice;
 use super::examples::example_queries;
+use super::supergraph_file::{Digest, digest_of};
 use crate::example_queries::Example;
 use crate::sdl::{PrintedSdl, SdlCell};
 
@@ -21,6 +24,8 @@ pub(crate) struct Composite {
     /// What it was composed of.
     pub(super) sources: Vec<SubgraphSource>,
     pub(super) hints: Vec<CompositionHint>,
+    /// That of the text that it was read from, where it was composed before.
+    digest: Option<Digest>,
     pub(crate) label: String,
     /// Sample queries in GraphiQL, the one to begin with first.
     pub(crate) examples: Vec<Example>,
@@ -42,6 +47,23 @@ pub(super) enum NotComposed {
     Conflicts(Vec<CompositionError>),
     /// They do, and the gateway cannot serve them.
     Unsupported(Vec<SupergraphError>),
+    /// The subgraphs that a supergraph names cannot be called.
+    Subgraphs(Vec<String>),
+}
+
+impl Recipe {
+    /// Reads a supergraph. This takes long: see to it that it is in a slot.
+    pub(super) fn supergraph(&self, sdl: &str) -> Result<Supergraph, NotComposed> {
+        let without;
+        let sdl = match self.mutations {
+            true => sdl,
+            false => {
+                without = without_mutations(sdl);
+                &without
+            }
+        };
+        Supergraph::parse(sdl, "supergraph.graphql").map_err(NotComposed::Unsupported)
+    }
 }
 
 impl Composite {
@@ -54,28 +76,57 @@ impl Composite {
         let mut how = ComposeOptions::default();
         how.shared_root_fields = SharedRootFields::Reject;
         let composed = compose(&sources, &how).map_err(NotComposed::Conflicts)?;
-        let sdl = match recipe.mutations {
-            true => composed.supergraph_sdl,
-            false => without_mutations(&composed.supergraph_sdl),
-        };
-        let supergraph = Supergraph::parse(&sdl, "supergraph.graphql");
-        let supergraph = Arc::new(supergraph.map_err(NotComposed::Unsupported)?);
+        let supergraph = recipe.supergraph(&composed.supergraph_sdl)?;
+        let composite = Composite::of(supergraph, transport, recipe)?;
+        Ok(Composite {
+            hints: composed.hints,
+            sources,
+            ..composite
+        })
+    }
+
+    /// Serves a supergraph that was read from a text.
+    pub(super) fn of_text(
+        text: &str,
+        supergraph: Supergraph,
+        transport: Arc<dyn SubgraphTransport>,
+        recipe: Recipe,
+    ) -> Result<Self, NotComposed> {
+        let composite = Composite::of(supergraph, transport, recipe)?;
+        Ok(Composite {
+            digest: Some(digest_of(text)),
+            ..composite
+        })
+    }
+
+    fn of(
+        supergraph: Supergraph,
+        transport: Arc<dyn SubgraphTransport>,
+        recipe: Recipe,
+    ) -> Result<Self, NotComposed> {
         let mut examples = example_queries(supergraph.api());
         if let Some(query) = recipe.query {
             let title = "Across the services";
             examples.insert(0, Example { title, query });
         }
-        let gateway = Gateway::new(supergraph, transport, recipe.options);
+        let names = supergraph.subgraphs().iter().map(|it| it.name.as_str());
+        let names = names.collect::<Vec<_>>().join(", ");
+        let gateway = Gateway::new(Arc::new(supergraph), transport, recipe.options);
         let gateway = gateway.map_err(|error| NotComposed::Unsupported(vec![error]))?;
-        let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
         Ok(Composite {
             gateway: Arc::new(gateway),
-            label: format!("composite schema of {}", names.join(", ")),
-            hints: composed.hints,
-            sources,
+            label: format!("composite schema of {names}"),
+            hints: Vec::new(),
+            sources: Vec::new(),
+            digest: None,
             examples,
             sdl: SdlCell::default(),
         })
+    }
+
+    /// Returns whether this was read from a text.
+    pub(super) fn is_of(&self, text: &str) -> bool {
+        self.digest == Some(digest_of(text))
     }
 
     /// Returns the API as a document in the GraphQL schema definition language.
@@ -93,12 +144,32 @@ impl NotComposed {
         match self {
             NotComposed::Conflicts(errors) => errors.iter().map(reason).collect(),
             NotComposed::Unsupported(errors) => {
+                let place = |error: &SupergraphError| match error.location {
+                    Some(at) => format!(" (line {}, column {})", at.line, at.column),
+                    None => String::new(),
+                };
                 let reasons = errors.iter();
                 reasons
-                    .map(|error| format!("[{}] {}", error.code, error.message))
+                    .map(|error| format!("[{}] {}{}", error.code, error.message, place(error)))
                     .collect()
             }
+            NotComposed::Subgraphs(reasons) => reasons.clone(),
         }
+    }
+
+    /// Returns what everybody may know of the reasons, which the log has: messages can name what clients do not see.
+    pub(super) fn public(&self) -> String {
+        let codes: BTreeSet<String> = match self {
+            NotComposed::Conflicts(errors) => errors.iter().map(|it| it.code.to_string()).collect(),
+            NotComposed::Unsupported(errors) => {
+                errors.iter().map(|it| it.code.to_string()).collect()
+            }
+            NotComposed::Subgraphs(_) => {
+                return "its subgraphs cannot be called; the log says why".to_owned();
+            }
+        };
+        let codes = codes.into_iter().collect::<Vec<_>>().join(", ");
+        format!("{codes}; the log says where and why")
     }
 }
 

@@ -12,7 +12,7 @@ use super::client::Client;
 use super::local::LocalSubgraph;
 use super::subgraph::{Remote, Source, Subgraph};
 use super::trouble::{Anchors, is_address};
-use crate::health_record::{COMPOSITION, HealthRecord, SUBGRAPH, Status};
+use crate::health_record::{COMPOSITION, HealthRecord, SCHEMA_CHANGES, SUBGRAPH, Status};
 
 /// Maximum time for a subgraph of this process.
 const LOCAL_TIME: Duration = Duration::from_secs(5);
@@ -39,7 +39,11 @@ pub(crate) async fn health(app: &GatewayApp, cached: bool) -> HealthRecord {
     };
     let name = &app.settings.name;
     let description = "The gateway answers GraphQL requests over its subgraphs.";
-    let record = HealthRecord::of_service(name, "graphql", description, seen.records.clone());
+    let mut records = seen.records.clone();
+    if let Some(why) = app.stale() {
+        records.push(SCHEMA_CHANGES.record(Status::Warning, why.to_string()));
+    }
+    let record = HealthRecord::of_service(name, "graphql", description, records);
     if app.is_composed() {
         return record;
     }
@@ -94,23 +98,25 @@ impl GatewayApp {
 
     /// Looks at all subgraphs now.
     async fn look(&self) -> Arc<Seen> {
-        let looks = self.subgraphs.iter();
-        let looks = looks.map(|subgraph| look(&self.client, subgraph));
+        let endpoints = self.endpoints();
+        let (subgraphs, client) = (&endpoints.subgraphs, &endpoints.client);
+        let looks = subgraphs.iter().map(|subgraph| look(client, subgraph));
         let looked = join_all(looks).await;
         let (mut records, obstacles): (Vec<_>, Vec<_>) = looked.into_iter().unzip();
         let mut anchors = Anchors::new();
-        for (subgraph, record) in self.subgraphs.iter().zip(&mut records) {
+        for (subgraph, record) in subgraphs.iter().zip(&mut records) {
             // What the gateway says of a subgraph has its advice already.
             if record.troubleshooting != SUBGRAPH.page() {
                 anchors.lead_here(&subgraph.name, record);
             }
         }
         let before = self.seen.load_full();
-        for (position, record) in records.iter().enumerate() {
-            let known = before.as_ref().and_then(|seen| seen.records.get(position));
-            let was = known.map_or(Status::Ok, |known| known.status);
+        for (subgraph, record) in subgraphs.iter().zip(&records) {
+            let mut known = before.iter().flat_map(|seen| seen.records());
+            let known = known.find(|(name, _)| *name == subgraph.name);
+            let was = known.map_or(Status::Ok, |(_, known)| known.status);
             if was != record.status {
-                let (subgraph, status) = (&self.subgraphs[position].name, record.status);
+                let (subgraph, status) = (&subgraph.name, record.status);
                 let message = record.message.as_str();
                 tracing::warn!(
                     subgraph,
@@ -120,7 +126,7 @@ impl GatewayApp {
                 );
             }
         }
-        let names = self.subgraphs.iter();
+        let names = subgraphs.iter();
         let seen = Arc::new(Seen {
             names: names.map(|subgraph| subgraph.name.clone()).collect(),
             records,

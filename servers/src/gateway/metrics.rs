@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use arc_swap::ArcSwap;
 use federation::OpenSubscriptions;
 use federation::transport::TransportError;
 
@@ -48,7 +50,7 @@ pub(super) fn outcome_name(outcome: Option<Result<(), &TransportError>>) -> &'st
 /// What was counted of all subgraphs.
 #[derive(Debug)]
 pub(crate) struct Metrics {
-    subgraphs: BTreeMap<String, Counters>,
+    subgraphs: ArcSwap<BTreeMap<String, Arc<Counters>>>,
     switches: AtomicU64,
     /// The subscriptions of clients that are open.
     subscriptions: OpenSubscriptions,
@@ -66,8 +68,8 @@ struct Counters {
 }
 
 /// A request that is being counted; one that is dropped before its end was cancelled.
-pub(super) struct Counting<'m> {
-    counters: Option<&'m Counters>,
+pub(super) struct Counting {
+    counters: Option<Arc<Counters>>,
     begun: Instant,
 }
 
@@ -76,20 +78,29 @@ impl Metrics {
         names: impl IntoIterator<Item = &'a str>,
         subscriptions: OpenSubscriptions,
     ) -> Self {
-        let names = names.into_iter();
-        Metrics {
-            subgraphs: names
-                .map(|name| (name.to_owned(), Counters::default()))
-                .collect(),
+        let metrics = Metrics {
+            subgraphs: ArcSwap::default(),
             switches: AtomicU64::new(0),
             subscriptions,
-        }
+        };
+        metrics.count(names);
+        metrics
+    }
+
+    /// Counts for these subgraphs from now on. What was counted of those that stay is kept.
+    pub(super) fn count<'a>(&self, names: impl IntoIterator<Item = &'a str>) {
+        let before = self.subgraphs.load();
+        let counters = names.into_iter().map(|name| {
+            let known = before.get(name).cloned();
+            (name.to_owned(), known.unwrap_or_default())
+        });
+        self.subgraphs.store(Arc::new(counters.collect()));
     }
 
     /// Counts a request of some bytes to a subgraph.
-    pub(super) fn begin(&self, subgraph: &str, bytes: usize) -> Counting<'_> {
-        let counters = self.subgraphs.get(subgraph);
-        if let Some(counters) = counters {
+    pub(super) fn begin(&self, subgraph: &str, bytes: usize) -> Counting {
+        let counters = self.subgraphs.load().get(subgraph).cloned();
+        if let Some(counters) = &counters {
             counters.sent.fetch_add(bytes as u64, Ordering::Relaxed);
         }
         Counting {
@@ -100,7 +111,7 @@ impl Metrics {
 
     /// Counts an event of some bytes of a subscription at a subgraph.
     pub(super) fn event(&self, subgraph: &str, bytes: usize) {
-        if let Some(counters) = self.subgraphs.get(subgraph) {
+        if let Some(counters) = self.subgraphs.load().get(subgraph) {
             counters.events.fetch_add(1, Ordering::Relaxed);
             counters.received.fetch_add(bytes as u64, Ordering::Relaxed);
         }
@@ -114,13 +125,16 @@ impl Metrics {
     /// Returns everything that was counted.
     pub(crate) fn text(&self) -> String {
         let mut out = String::new();
+        let subgraphs = self.subgraphs.load();
+        let subgraphs = subgraphs.iter().map(|(name, it)| (escaped(name), it));
+        let subgraphs: Vec<(String, &Arc<Counters>)> = subgraphs.collect();
         head(
             &mut out,
             "requests_total",
             "counter",
             "Requests to subgraphs, by outcome.",
         );
-        for (name, counters) in &self.subgraphs {
+        for (name, counters) in &subgraphs {
             for (outcome, count) in OUTCOMES.iter().zip(&counters.outcomes) {
                 let count = count.load(Ordering::Relaxed);
                 let _ = writeln!(
@@ -131,11 +145,11 @@ impl Metrics {
         }
         let help = "How long requests to subgraphs take, cancelled ones left out.";
         head(&mut out, "request_duration_seconds", "histogram", help);
-        for (name, counters) in &self.subgraphs {
+        for (name, counters) in &subgraphs {
             counters.histogram(name, &mut out);
         }
         let counts = |out: &mut String, metric: &str, of: fn(&Counters) -> &AtomicU64| {
-            for (name, counters) in &self.subgraphs {
+            for (name, counters) in &subgraphs {
                 let count = of(counters).load(Ordering::Relaxed);
                 let _ = writeln!(out, "{PREFIX}{metric}{{subgraph=\"{name}\"}} {count}");
             }
@@ -173,6 +187,12 @@ impl Metrics {
     }
 }
 
+/// Returns a name as the value of a label: those of a supergraph can have any characters.
+fn escaped(name: &str) -> String {
+    let name = name.replace('\\', "\\\\").replace('"', "\\\"");
+    name.replace('\n', "\\n")
+}
+
 const PREFIX: &str = "gateway_subgraph_";
 
 fn head(out: &mut String, metric: &str, kind: &str, help: &str) {
@@ -204,7 +224,7 @@ impl Counters {
     }
 }
 
-impl Counting<'_> {
+impl Counting {
     /// Counts how the request ended.
     pub(super) fn end(mut self, outcome: Result<usize, &TransportError>) {
         let Some(counters) = self.counters.take() else {
@@ -224,7 +244,7 @@ impl Counting<'_> {
     }
 }
 
-impl Drop for Counting<'_> {
+impl Drop for Counting {
     fn drop(&mut self) {
         if let Some(counters) = self.counters.take() {
             counters.outcomes[CANCELLED].fetch_add(1, Ordering::Relaxed);
@@ -238,9 +258,11 @@ mod tests {
 
     #[test]
     fn requests_are_counted_by_subgraph_and_outcome() {
-        let metrics = Metrics::new(["a", "b"], OpenSubscriptions::default());
+        let metrics = Metrics::new(["a", "c"], OpenSubscriptions::default());
+        metrics.begin("a", 0).end(Ok(5));
+        metrics.count(["a", "b", "\"\\\n"]);
         metrics.event("a", 5);
-        metrics.begin("a", 10).end(Ok(7));
+        metrics.begin("a", 10).end(Ok(2));
         metrics
             .begin("a", 10)
             .end(Err(&TransportError::Status(401)));
@@ -248,12 +270,13 @@ mod tests {
         metrics.begin("unknown", 1).end(Ok(1));
         let text = metrics.text();
         for line in [
-            "gateway_subgraph_requests_total{subgraph=\"a\",outcome=\"answered\"} 1",
+            "gateway_subgraph_requests_total{subgraph=\"a\",outcome=\"answered\"} 2",
+            "gateway_subgraph_requests_total{subgraph=\"\\\"\\\\\\n\",outcome=\"answered\"} 0",
             "gateway_subgraph_requests_total{subgraph=\"a\",outcome=\"refused\"} 1",
             "gateway_subgraph_requests_total{subgraph=\"b\",outcome=\"cancelled\"} 1",
-            "gateway_subgraph_request_duration_seconds_count{subgraph=\"a\"} 2",
-            "gateway_subgraph_request_duration_seconds_bucket{subgraph=\"a\",le=\"0.025\"} 2",
-            "gateway_subgraph_request_duration_seconds_bucket{subgraph=\"a\",le=\"+Inf\"} 2",
+            "gateway_subgraph_request_duration_seconds_count{subgraph=\"a\"} 3",
+            "gateway_subgraph_request_duration_seconds_bucket{subgraph=\"a\",le=\"0.025\"} 3",
+            "gateway_subgraph_request_duration_seconds_bucket{subgraph=\"a\",le=\"+Inf\"} 3",
             "gateway_subgraph_sent_bytes_total{subgraph=\"a\"} 20",
             "gateway_subgraph_received_bytes_total{subgraph=\"a\"} 12",
             "gateway_subgraph_events_total{subgraph=\"a\"} 1",

@@ -1,5 +1,5 @@
 //! Changed schemas of subgraphs, looked for every now and then where that is asked for. A composite schema that
-//! cannot be made leaves the one that is served.
+//! cannot be made leaves the one that is served, and health says so.
 
 use std::sync::Arc;
 
@@ -9,43 +9,72 @@ use graphql_service::Weight;
 
 use super::app::GatewayApp;
 use super::composite::Composite;
+use super::start::names;
 
 /// Operations that are planned before a composite schema is served.
 const WARMED: usize = 500;
 
 /// What became of a look at the schemas.
 enum Look {
-    Unchanged,
+    /// They are what is served.
+    Served,
+    /// They are what was refused before.
+    Known,
     Switched,
     /// The schemas do not fit together; they are not tried again as they are.
-    Refused(Vec<SubgraphSource>),
-    /// Not all schemas could be read.
-    Unread(String),
+    Refused(Vec<SubgraphSource>, String),
+    /// Not all schemas could be read: why, and what everybody may know of it.
+    Unread(String, String),
 }
 
 impl GatewayApp {
-    /// Looks for changed schemas after each `poll.interval`, until the service ends; never if that is 0.
+    /// Looks for changed schemas, until the service ends: in the file of the supergraph, or at the subgraphs after each
+    /// `poll.interval`, and never if that is 0.
     pub async fn poll(self: Arc<Self>) {
+        match &self.supergraph {
+            Some(file) => self.follow(file).await,
+            None => self.poll_subgraphs().await,
+        }
+    }
+
+    async fn poll_subgraphs(&self) {
         let interval = self.settings.gateway.poll_interval.0;
         if interval.is_zero() {
             return;
         }
-        let (mut refused, mut said) = (Vec::new(), String::new());
+        let (mut refused, mut said) = ((Vec::new(), None), String::new());
         loop {
             let pause = tokio::time::sleep(interval);
             if self.ending.run_until_cancelled(pause).await.is_none() {
                 return;
             }
-            let look = self.look_for_changes(&refused);
+            let Some(served) = self.composite() else {
+                continue;
+            };
+            let look = self.look_for_changes(&served, &refused.0);
             match self.ending.run_until_cancelled(look).await {
                 None => return,
-                Some(Look::Refused(sources)) => refused = sources,
-                Some(Look::Switched | Look::Unchanged) => said.clear(),
-                // Once, however long it lasts.
-                Some(Look::Unread(why)) if why == said => {}
-                Some(Look::Unread(why)) => {
-                    tracing::warn!("the composite schema stays as it is: {why}");
-                    said = why;
+                Some(Look::Refused(sources, public)) => {
+                    refused = (sources, Some(public));
+                    self.set_stale(refused.1.clone());
+                    said.clear();
+                }
+                Some(Look::Switched | Look::Served) => {
+                    refused = (Vec::new(), None);
+                    self.set_stale(None);
+                    said.clear();
+                }
+                Some(Look::Known) => {
+                    self.set_stale(refused.1.clone());
+                    said.clear();
+                }
+                Some(Look::Unread(why, public)) => {
+                    self.set_stale(Some(public));
+                    // Once, however long it lasts.
+                    if why != said {
+                        tracing::warn!("the composite schema stays as it is: {why}");
+                        said = why;
+                    }
                 }
             }
         }
@@ -53,10 +82,7 @@ impl GatewayApp {
 
     /// Reads the schemas, and serves them if they have changed and can be composed. `refused` are schemas that
     /// could not be.
-    async fn look_for_changes(&self, refused: &[SubgraphSource]) -> Look {
-        let Some(served) = self.composite() else {
-            return Look::Unread("there is none yet".to_owned());
-        };
+    async fn look_for_changes(&self, served: &Composite, refused: &[SubgraphSource]) -> Look {
         let read = self.read_schemas().await;
         if let Some(idp) = &self.idp {
             idp.forget().await;
@@ -64,32 +90,43 @@ impl GatewayApp {
         let sources = match read {
             Ok(read) if read.waiting.is_empty() && read.faults.is_empty() => read.sources,
             Ok(read) => {
-                let reasons = read.waiting.iter().chain(&read.faults).cloned();
-                return Look::Unread(reasons.collect::<Vec<_>>().join("; "));
+                let reasons: Vec<_> = read.waiting.into_iter().chain(read.faults).collect();
+                let names = names(&reasons);
+                let public = format!("the schemas of the subgraphs {names} cannot be read");
+                return Look::Unread(reasons.join("; "), public);
             }
-            Err(error) => return Look::Unread(format!("the log-in failed: {error}")),
+            Err(error) => {
+                let public = "the log-in that reads the schemas of the subgraphs failed";
+                return Look::Unread(format!("the log-in failed: {error}"), public.to_owned());
+            }
         };
-        if same(&sources, &served.sources) || same(&sources, refused) {
-            return Look::Unchanged;
+        if same(&sources, &served.sources) {
+            return Look::Served;
+        }
+        if same(&sources, refused) {
+            return Look::Known;
         }
         match self.compose(sources.clone()).await {
             Ok(Ok(composite)) => {
-                self.switch(composite, &served).await;
+                self.switch(composite, served).await;
                 Look::Switched
             }
             Ok(Err(error)) => {
                 for reason in error.reasons() {
                     tracing::error!("the composite schema stays as it is: {reason}");
                 }
-                Look::Refused(sources)
+                let public = error.public();
+                let public =
+                    format!("the changed schemas of the subgraphs are not served: {public}");
+                Look::Refused(sources, public)
             }
-            Err(error) => Look::Unread(error.to_string()),
+            Err(error) => Look::Unread(error.to_string(), error.to_string()),
         }
     }
 
     /// Serves another composite schema, once the operations that are used most are planned. Requests that have
     /// begun end with the schema that they began with.
-    async fn switch(&self, composite: Composite, served: &Composite) {
+    pub(super) async fn switch(&self, composite: Composite, served: &Composite) {
         let (new, old) = (Arc::clone(&composite.gateway), Arc::clone(&served.gateway));
         let slots = &self.resources.slots;
         let warmed = slots.run(Weight::Background, None, move |_| new.warm(&old, WARMED));

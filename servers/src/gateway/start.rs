@@ -1,5 +1,5 @@
 //! How a gateway comes to its composite schema: subgraphs that are away are waited for, what is faulty ends the
-//! start.
+//! start. Where a file has the supergraph, see `follow`.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use graph_store::remote::http::Secret;
 use graphql_service::{SlotError, Weight};
 
 use super::app::GatewayApp;
+use super::client::Client;
 use super::composite::{Composite, NotComposed};
 use super::health::good_to_go;
 use super::schemas::{SdlError, read_local, read_sdl};
@@ -28,6 +29,9 @@ pub enum StartError {
     /// The subgraphs cannot be composed.
     #[error("{}", listed("the subgraphs cannot be composed", .0))]
     Composition(Vec<String>),
+    /// The file of the supergraph cannot be served.
+    #[error("{}", listed("`gateway.supergraph.file` cannot be served", .0))]
+    Supergraph(Vec<String>),
     /// There is no slot for composing.
     #[error("there is no time for composing: {0}")]
     Busy(#[from] SlotError),
@@ -41,7 +45,9 @@ impl StartError {
     #[must_use]
     pub fn reasons(&self) -> &[String] {
         match self {
-            StartError::Subgraphs(reasons) | StartError::Composition(reasons) => reasons,
+            StartError::Subgraphs(reasons)
+            | StartError::Composition(reasons)
+            | StartError::Supergraph(reasons) => reasons,
             _ => &[],
         }
     }
@@ -89,6 +95,10 @@ impl GatewayApp {
     }
 
     async fn compose_first(self: &Arc<Self>) -> Result<(), StartError> {
+        if let Some(file) = &self.supergraph {
+            return self.start_with(file).await;
+        }
+        self.endpoints().log();
         let sources = loop {
             let read = self.read_schemas().await?;
             if !read.faults.is_empty() {
@@ -99,17 +109,13 @@ impl GatewayApp {
             }
             let waiting = read.waiting.join("; ");
             tracing::warn!("waiting for subgraphs: {waiting}");
-            // Clients are told which subgraph it is, and the log why.
-            let names = read
-                .waiting
-                .iter()
-                .filter_map(|text| text.split(':').next());
-            let names: Vec<_> = names.collect();
-            let text = format!("the gateway waits for the subgraphs {}", names.join(", "));
+            let names = names(&read.waiting);
+            let text = format!("the gateway waits for the subgraphs {names}");
             self.waits_for.store(Arc::new(text));
             tokio::time::sleep(self.settings.gateway.dwell_time()).await;
         };
-        let composite = self.compose(sources).await??;
+        let composed = self.compose(sources).await?;
+        let composite = composed.map_err(|error| StartError::Composition(error.reasons()))?;
         composite.log_hints();
         self.composite.store(Some(Arc::new(composite)));
         self.health.forget();
@@ -123,15 +129,17 @@ impl GatewayApp {
             Some(idp) => Some(idp.token().await?),
             None => None,
         };
-        let reading = self.subgraphs.iter();
-        let reading = reading.map(|subgraph| self.read_schema(subgraph, token.as_ref()));
+        let endpoints = self.endpoints();
+        let (subgraphs, client) = (&endpoints.subgraphs, &endpoints.client);
+        let reading = subgraphs.iter();
+        let reading = reading.map(|subgraph| read_schema(client, subgraph, token.as_ref()));
         let outcomes = join_all(reading).await;
         let mut read = Read {
             sources: Vec::new(),
             waiting: Vec::new(),
             faults: Vec::new(),
         };
-        for (subgraph, outcome) in self.subgraphs.iter().zip(outcomes) {
+        for (subgraph, outcome) in subgraphs.iter().zip(outcomes) {
             let error = match outcome {
                 Ok(sdl) => {
                     read.sources.push(SubgraphSource {
@@ -157,37 +165,40 @@ impl GatewayApp {
         Ok(read)
     }
 
-    async fn read_schema(
-        &self,
-        subgraph: &Subgraph,
-        token: Option<&Secret>,
-    ) -> Result<String, SdlError> {
-        match &subgraph.source {
-            Source::Remote(remote) => {
-                let ready = good_to_go(&self.client, remote).await;
-                ready.map_err(SdlError::NotReady)?;
-                read_sdl(&self.client, &remote.address, token).await
-            }
-            Source::Local(local) => read_local(local.service().await).await,
-        }
-    }
-
     /// Composes schemas in a slot.
     pub(super) async fn compose(
         &self,
         sources: Vec<SubgraphSource>,
-    ) -> Result<Result<Composite, StartError>, SlotError> {
+    ) -> Result<Result<Composite, NotComposed>, SlotError> {
         let recipe = self.recipe();
-        let transport = Arc::clone(&self.transport);
-        let composed = self
-            .resources
-            .slots
-            .run(Weight::Background, None, move |_| {
-                Composite::new(sources, transport, recipe)
-            })
-            .await?;
-        Ok(composed.map_err(|error: NotComposed| StartError::Composition(error.reasons())))
+        let transport = Arc::clone(&self.endpoints().transport);
+        let slots = &self.resources.slots;
+        let composed = slots.run(Weight::Background, None, move |_| {
+            Composite::new(sources, transport, recipe)
+        });
+        composed.await
     }
+}
+
+async fn read_schema(
+    client: &Client,
+    subgraph: &Subgraph,
+    token: Option<&Secret>,
+) -> Result<String, SdlError> {
+    match &subgraph.source {
+        Source::Remote(remote) => {
+            let ready = good_to_go(client, remote).await;
+            ready.map_err(SdlError::NotReady)?;
+            read_sdl(client, &remote.address, token).await
+        }
+        Source::Local(local) => read_local(local.service().await).await,
+    }
+}
+
+/// Returns the names of the subgraphs that reasons begin with: clients are told these, and the log why.
+pub(super) fn names(reasons: &[String]) -> String {
+    let names = reasons.iter().filter_map(|text| text.split(':').next());
+    names.collect::<Vec<_>>().join(", ")
 }
 
 impl Composite {

@@ -27,7 +27,7 @@ pub(crate) enum Source {
 }
 
 /// A subgraph behind HTTP.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Remote {
     pub(crate) address: Url,
     pub(crate) good_to_go: Option<Url>,
@@ -74,8 +74,8 @@ impl Subgraph {
         }
     }
 
-    /// Returns the subgraphs that are configured, by their numbers. Names that follow from addresses differ
-    /// from each other and from those in `taken`.
+    /// Returns the subgraphs that are configured, by their numbers. Those without a name are named after their
+    /// numbers, and differ from each other and from those in `taken`.
     ///
     /// # Errors
     /// When a subgraph has no address, or two have one name.
@@ -83,23 +83,21 @@ impl Subgraph {
         settings: &GatewaySettings,
         taken: &[&str],
     ) -> Result<Vec<Self>, SubgraphsError> {
-        let given = settings.subgraphs.iter();
-        // Properties that say `none` leave nothing.
-        let given = given.filter(|(_, it)| **it != crate::config::SubgraphSettings::default());
+        let given = settings.given();
         let mut named: Vec<(u32, &str)> = Vec::new();
         for (number, subgraph) in given.clone() {
             if subgraph.address.is_none() {
-                return Err(SubgraphsError::NoAddress(*number));
+                return Err(SubgraphsError::NoAddress(number));
             }
             let Some(name) = &subgraph.name else { continue };
             if let Some((first, name)) = named.iter().find(|(_, other)| other == name) {
                 return Err(SubgraphsError::SameName {
                     first: *first,
-                    second: *number,
+                    second: number,
                     name: (*name).to_owned(),
                 });
             }
-            named.push((*number, name));
+            named.push((number, name));
         }
         let explicit = named.iter().map(|(_, name)| *name);
         let mut names: BTreeSet<String> = explicit
@@ -109,10 +107,10 @@ impl Subgraph {
         let mut subgraphs = Vec::new();
         for (number, subgraph) in given {
             let address = subgraph.address.clone();
-            let address = address.ok_or(SubgraphsError::NoAddress(*number))?;
+            let address = address.ok_or(SubgraphsError::NoAddress(number))?;
             let name = match &subgraph.name {
                 Some(name) => name.clone(),
-                None => unique(name_of(&address), *number, &names),
+                None => unique(number, &names),
             };
             names.insert(name.clone());
             let (good_to_go, health) = (subgraph.good_to_go.clone(), subgraph.health.clone());
@@ -135,6 +133,14 @@ impl Subgraph {
         &self.name
     }
 
+    /// Returns where it is, for people: without a query, which can have secrets in it.
+    pub(crate) fn place(&self) -> String {
+        match &self.source {
+            Source::Local(_) => "in this process".to_owned(),
+            Source::Remote(remote) => masked(&remote.address),
+        }
+    }
+
     /// Returns the address that a supergraph has for it; empty if it is in this process.
     pub(crate) fn address(&self) -> &str {
         match &self.source {
@@ -152,26 +158,22 @@ impl fmt::Debug for Subgraph {
     }
 }
 
-/// Returns host, port and path of an address as a name.
-fn name_of(address: &Url) -> String {
-    let port = address.port_or_known_default().unwrap_or_default();
-    let text = format!(
-        "{}-{port}-{}",
-        address.host_str().unwrap_or_default(),
-        address.path()
-    );
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
-    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
-    words.join("-")
+/// Returns an address without what may be secret in it.
+fn masked(address: &Url) -> String {
+    let mut shown = address.clone();
+    if shown.query().is_some() {
+        shown.set_query(Some("***"));
+    }
+    shown.to_string()
 }
 
-/// Returns a name that nobody has, with the number of its subgraph if it must.
-fn unique(name: String, number: u32, names: &BTreeSet<String>) -> String {
-    let mut candidate = name;
-    while names.contains(&candidate) {
-        candidate = format!("{candidate}-{number}");
+/// Returns the name of a subgraph that is given none. It says nothing of the address, since clients see it.
+fn unique(number: u32, names: &BTreeSet<String>) -> String {
+    let mut name = format!("service_{number}");
+    while names.contains(&name) {
+        name.push('_');
     }
-    candidate
+    name
 }
 
 #[cfg(test)]
@@ -195,23 +197,21 @@ mod tests {
     }
 
     #[test]
-    fn names_follow_from_addresses_and_differ() {
+    fn names_follow_from_numbers_say_nothing_of_addresses_and_differ() {
         let settings = settings(&[
             (7, "http://objects:8080/graphql", None),
             (0, "http://objects:8080/graphql?x=1", None),
             (3, "https://example.org/", None),
-            (2, "http://example.org:443", Some("example-org-443")),
+            (2, "http://example.org:443", Some("service_3")),
         ]);
         let subgraphs = Subgraph::configured(&settings, &["search"]).unwrap();
         let names: Vec<_> = subgraphs.iter().map(Subgraph::name).collect();
-        let expected = [
-            "objects-8080-graphql",
-            "example-org-443",
-            "example-org-443-3",
-            "objects-8080-graphql-7",
-        ];
+        let expected = ["service_0", "service_3", "service_3_", "service_7"];
         assert_eq!(names, expected);
         assert_eq!(subgraphs[2].address(), "https://example.org/");
+        // What is shown of an address has no query.
+        assert_eq!(subgraphs[0].place(), "http://objects:8080/graphql?***");
+        assert_eq!(subgraphs[3].place(), "http://objects:8080/graphql");
     }
 
     #[test]

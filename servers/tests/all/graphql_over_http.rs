@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use graph_store::value::Numbers;
 use serde_json::json;
-use servers::config::Settings;
+use servers::config::{Settings, Switch};
 
 use crate::processes::{PATIENCE, Running};
 use crate::service::Service;
@@ -397,7 +397,7 @@ fn a_request_beyond_its_deadline_is_ended() {
 fn settings_of_the_object_service_reach_it() {
     let service = Service::demo_with(Settings {
         explain: true,
-        federation: true,
+        federation: Switch::On,
         numbers: Numbers::Number,
         ..Settings::default()
     });

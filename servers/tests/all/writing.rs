@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use servers::config::{MutationSettings, Settings};
+use servers::config::{MutationSettings, Settings, Switch};
 
 use crate::command_line::{code, out, soml};
 use crate::documentation::PAGES;
@@ -130,7 +130,7 @@ fn what_is_switched_off_is_not_in_the_api() {
     let examples = on.get("/examples").text();
     assert!(examples.contains("dryRun: true"), "{examples}");
     let subgraph = Service::demo_with(Settings {
-        federation: true,
+        federation: Switch::On,
         ..Settings::default()
     });
     let service_sdl = subgraph.query("{ _service { sdl } }");

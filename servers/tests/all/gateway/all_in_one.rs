@@ -4,11 +4,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use servers::demo::STAR_WARS;
+use tempfile::TempDir;
 
 use super::listener::Socket;
 use super::soml::{Soml, agent, get, log_in, post, send, wait_until_indexed};
 use super::subgraph::{Said, Subgraph};
-use crate::processes::PATIENCE;
+use crate::command_line::{code, err, soml};
+use crate::processes::{PATIENCE, Running, eventually};
 
 #[test]
 fn the_demo_is_a_gateway_over_its_object_service_its_search_service_and_an_extension_service() {
@@ -371,4 +373,160 @@ fn without_the_demo_there_is_a_gateway_only_where_it_is_asked_for() {
         "{:?}",
         demo.said
     );
+}
+
+/// Documents and data of an example in the documentation.
+fn people() -> [String; 4] {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/examples");
+    let file = |end: &str| format!("{folder}/people.{end}");
+    [
+        "--schema".to_owned(),
+        file("yaml"),
+        "--data".to_owned(),
+        file("ttl"),
+    ]
+}
+
+#[test]
+fn without_a_schema_and_data_a_named_subgraph_makes_a_gateway_and_nothing_else() {
+    let planets = Subgraph::planets();
+    let url = planets.url("/graphql");
+    let variables = [("GRAPHQL_SERVICE_0", url.as_str())];
+    let alone = Soml::start(&[], &variables, "Composed:");
+    for absent in ["GraphQL:", "Search:", "No schema"] {
+        let mut said = alone.said.iter();
+        assert!(
+            !said.any(|line| line.starts_with(absent)),
+            "{:?}",
+            alone.said
+        );
+    }
+    let gateway = alone.base("Gateway:");
+    let (_, answer) = post(gateway, "{ planets { title } }", None);
+    assert_eq!(answer["data"]["planets"][1]["title"], "Hoth", "{answer}");
+    assert_eq!(get(gateway, "/__about")["name"], "federation-gateway");
+    let absent = agent().get(format!("{gateway}/soml")).call().unwrap();
+    assert_eq!(absent.status(), 404);
+    // So does a file of properties, and the file of a supergraph.
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("gateway.properties");
+    std::fs::write(&file, format!("graphql.service.0={url}\n")).unwrap();
+    let named = Soml::start(&["--config", file.to_str().unwrap()], &[], "Composed:");
+    assert!(named.base("Gateway:").starts_with("http://"));
+    let supergraph = folder.path().join("supergraph.graphql");
+    let supergraph = supergraph.to_str().unwrap();
+    let subgraph = format!("planets={url}");
+    let composed = soml(&["compose", "--subgraph", &subgraph, "-o", supergraph]);
+    assert_eq!(code(&composed), Some(0), "{}", err(&composed));
+    let variables = [("GATEWAY_SUPERGRAPH_FILE", supergraph)];
+    let of_file = Soml::start(&[], &variables, "Composed:");
+    let (_, answer) = post(of_file.base("Gateway:"), "{ planets { title } }", None);
+    assert_eq!(answer["data"]["planets"][1]["title"], "Hoth", "{answer}");
+}
+
+#[test]
+fn an_object_service_beside_a_named_subgraph_is_a_subgraph_too() {
+    let stars = Subgraph::start("type Query { stars: Int }", |_| {
+        Said::from(json!({"data": {"stars": 7}}))
+    });
+    let url = stars.url("/graphql");
+    let people = people();
+    let arguments: Vec<_> = people.iter().map(String::as_str).collect();
+    let variables = [("GRAPHQL_SERVICE_0", url.as_str())];
+    let both = Soml::start(&arguments, &variables, "Composed:");
+    let query = "{ stars people_person(orderBy: {name: ASC}, limit: 1) { name } }";
+    let (_, answer) = post(both.base("Gateway:"), query, None);
+    let expected = json!({"data": {"stars": 7, "people_person": [{"name": "Ada"}]}});
+    assert_eq!(answer, expected);
+    let said = both
+        .said
+        .iter()
+        .filter(|line| line.starts_with("Subgraph:"));
+    let said: Vec<_> = said.collect();
+    assert_eq!(said[0], "Subgraph: objects  (in this process)");
+    assert!(
+        said[1].starts_with("Subgraph: service_0  (http://"),
+        "{said:?}"
+    );
+    // Asked for and without a subgraph elsewhere, there is a gateway over the object service.
+    let asked = ["--set", "gateway.enabled=true"];
+    let own: Vec<_> = arguments.iter().copied().chain(asked).collect();
+    let own = Soml::start(&own, &[], "Composed:");
+    let (_, answer) = post(
+        own.base("Gateway:"),
+        "{ people_person(limit: 1) { id } }",
+        None,
+    );
+    assert!(answer.get("errors").is_none(), "{answer}");
+}
+
+#[test]
+fn settings_that_contradict_each_other_about_a_gateway_are_refused_before_anything_starts() {
+    let people = people();
+    let people: Vec<_> = people.iter().map(String::as_str).collect();
+    let subgraph = "graphql.service.3=http://127.0.0.1:9/graphql";
+    let off = "graphql.federation.enabled=false";
+    let file = "gateway.supergraph.file=supergraph.graphql";
+    for (own, properties, named) in [
+        (
+            &people[..],
+            &[subgraph, off][..],
+            [
+                "`graphql.service.3` (GRAPHQL_SERVICE_3)",
+                "`graphql.federation.enabled`",
+            ],
+        ),
+        (
+            &people,
+            &["gateway.enabled=true", off],
+            ["`gateway.enabled`", "`graphql.federation.enabled`"],
+        ),
+        (&people, &[file], ["`gateway.supergraph.file`", "--schema"]),
+        (
+            &["--demo", "star-wars"],
+            &[file],
+            ["`gateway.supergraph.file`", "--demo"],
+        ),
+        (
+            &[],
+            &[file, "sparql.endpoint.address=http://127.0.0.1:9/"],
+            ["`gateway.supergraph.file`", "`sparql.endpoint.address`"],
+        ),
+    ] {
+        let mut arguments = vec!["serve", "--port", "0"];
+        arguments.extend(own);
+        for property in properties {
+            arguments.extend(["--set", property]);
+        }
+        let refused = soml(&arguments);
+        let said = err(&refused);
+        assert_eq!(code(&refused), Some(64), "{said}");
+        assert!(
+            named.iter().all(|name| said.contains(name)),
+            "{named:?}: {said}"
+        );
+        assert!(!said.contains("loaded"), "{said}");
+    }
+}
+
+#[test]
+fn a_gateway_that_is_switched_off_is_said_to_leave_its_subgraphs_without_effect() {
+    let folder = TempDir::new().unwrap();
+    let log = folder.path().join("log");
+    let people = people();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_soml"));
+    command.args(["serve", "--port", "0", "--set", "gateway.enabled=false"]);
+    command.args(people);
+    command.env("GRAPHQL_SERVICE_3", "http://127.0.0.1:9/graphql");
+    command.stderr(std::fs::File::create(&log).unwrap());
+    let running = Running::start(&mut command);
+    while let Some(line) = running.line() {
+        assert!(!line.starts_with("Gateway:"), "{line}");
+        if line.starts_with("Writing:") {
+            break;
+        }
+    }
+    let said = "`gateway.enabled` is `false`, so there is no gateway, and `graphql.service.3` (GRAPHQL_SERVICE_3) has no \
+                effect";
+    eventually(|| std::fs::read_to_string(&log).unwrap().contains(said));
 }

@@ -13,9 +13,9 @@ fn refused(variables: &[(&str, &str)]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn subgraphs_are_numbered_with_gaps_and_named_by_their_addresses() {
+fn subgraphs_are_numbered_with_gaps_and_named_after_their_numbers() {
     let (planets, moons) = (Subgraph::planets(), Subgraph::moons());
-    let (first, second) = (planets.url("/graphql"), moons.url("/graphql"));
+    let (first, second) = (planets.url("/graphql"), moons.url("/graphql?key=hunter2"));
     let mut gateway = Gateway::start(&[
         ("GRAPHQL_SERVICE_12", &second),
         ("GRAPHQL_SERVICE_3", &first),
@@ -33,13 +33,21 @@ fn subgraphs_are_numbered_with_gaps_and_named_by_their_addresses() {
         "{said:?}"
     );
     assert!(
-        said[1].starts_with(&format!("Subgraph: 127-0-0-1-{port}-graphql  (")),
+        said[1].starts_with(&format!(
+            "Subgraph: service_12  (http://127.0.0.1:{port}/graphql?***)"
+        )),
         "{said:?}"
     );
     assert_eq!(
         gateway.query("{ moonCount }"),
         json!({"data": {"moonCount": 6}})
     );
+    // The log says which name stands for which address, and shows nothing that may be secret.
+    let (_, log) = gateway.stop();
+    let line = log.lines().find(|line| line.contains("service_12"));
+    let place = format!("http://127.0.0.1:{port}/graphql?***");
+    assert!(line.is_some_and(|line| line.contains(&place)), "{log}");
+    assert!(!log.contains("hunter2"), "{log}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::process::Gateway;
 use super::subgraph::{MOONS, PLANETS, Subgraph};
+use super::supergraph::{is_stale, stale};
 use crate::processes::PATIENCE;
 
 /// The schema of planets with one more field.
@@ -46,17 +47,27 @@ fn a_changed_schema_is_served_after_the_interval_and_a_faulty_one_never() {
         with_field(2)
     ));
     gateway.wait_for_log("[INVALID_FIELD_SHARING]", 1);
+    gateway.wait("health", |gateway| {
+        is_stale(gateway, "INVALID_FIELD_SHARING; the log says")
+    });
     is_looked_at_again(&gateway, &moons);
     planets.set_sdl("type Query {");
     gateway.wait_for_log("expected Field Definition", 1);
     is_looked_at_again(&gateway, &moons);
     planets.pause();
     gateway.wait_for_log("it does not answer: ", 1);
+    gateway.wait("health", |gateway| {
+        is_stale(
+            gateway,
+            "the schemas of the subgraphs service_0 cannot be read",
+        )
+    });
     is_looked_at_again(&gateway, &moons);
     assert!(has_field(&gateway, 1) && !has_field(&gateway, 2));
     planets.set_sdl(&with_field(3));
     planets.resume();
     gateway.wait("the other field", |gateway| has_field(gateway, 3));
+    gateway.wait("nothing to say", |gateway| stale(gateway).is_none());
     let (_, log) = gateway.stop();
     // Each reason once, though it was looked at again and again.
     assert_eq!(log.matches("[INVALID_FIELD_SHARING]").count(), 1, "{log}");
