@@ -10,7 +10,7 @@ use super::fetch::{Failure, Received};
 use super::found::{Blamed, Errors, MAX_ERRORS, PathItem, SubgraphError};
 use super::lists::List;
 use super::run::{Run, Sent};
-use super::store::{ObjectId, Seg, Value};
+use super::store::{Lack, ObjectId, Seg};
 use crate::plan::{Entry, Request, Shape, Step};
 use crate::transport::{Allowance, TransportError};
 
@@ -113,7 +113,7 @@ impl Run {
         Ok(())
     }
 
-    /// Adds what a subgraph knows of an entity; null where it does not know it.
+    /// Adds what a subgraph knows of an entity; null without an error says that it does not know it.
     fn entity(
         &mut self,
         step: &Step,
@@ -123,15 +123,12 @@ impl Run {
         allowance: &Allowance,
     ) -> Result<(), TransportError> {
         let Parsed::Object { .. } = entity else {
+            let why = match is_error {
+                true => Lack::Failed,
+                false => Lack::Unknown,
+            };
             for object in objects {
-                match &step.shape {
-                    Shape::Object(members) if !is_error => {
-                        for key in members.keys() {
-                            self.store.set_missing(*object, key, Value::Null);
-                        }
-                    }
-                    _ => self.fail(step, *object),
-                }
+                self.store.lack(*object, &step.shape, why);
             }
             return Ok(());
         };
@@ -152,11 +149,7 @@ impl Run {
 
     /// Marks what a step would have fetched for an object.
     pub(super) fn fail(&mut self, step: &Step, object: ObjectId) {
-        if let Shape::Object(members) = &step.shape {
-            for key in members.keys() {
-                self.store.set_missing(object, key, Value::Failed);
-            }
-        }
+        self.store.lack(object, &step.shape, Lack::Failed);
     }
 
     fn fail_all(&mut self, request: &Request, sent: &Sent) {

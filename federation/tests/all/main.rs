@@ -23,6 +23,7 @@ mod hints;
 mod http;
 mod inputs;
 mod interface_objects;
+mod interface_objects_alone;
 mod large_answers;
 mod monolith;
 mod observers;
@@ -35,6 +36,7 @@ mod random_tests;
 mod representations;
 mod resolvers;
 mod satisfiability;
+mod scripted;
 #[allow(
     dead_code,
     reason = "shared with the tests of the gateway as a process"
@@ -44,5 +46,6 @@ mod strict;
 mod subgraph_sdl;
 mod subscriptions;
 mod subscriptions_over_http;
+mod unknown_entities;
 mod world;
 mod writing;
