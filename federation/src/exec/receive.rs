@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use graphql_service::PathSegment;
 
-use super::answer::{self, Envelope, Parsed};
+use super::answer::{self, Parsed};
 use super::errors::{self, Late};
 use super::fetch::{Failure, Received};
 use super::found::{Blamed, Errors, MAX_ERRORS, PathItem, SubgraphError};
@@ -27,11 +27,14 @@ impl Run {
             Err(failure) => return self.failed(request, sent, &failure),
         };
         let wrong = |_| Failure::new("it is not a GraphQL response");
-        let (data, errors) = match answer::envelope(&body).map_err(wrong) {
-            Ok(Envelope { data, errors }) => (data, errors.unwrap_or_default()),
+        let envelope = match answer::envelope(&body).map_err(wrong) {
+            Ok(envelope) => envelope,
             Err(failure) => return self.failed(request, sent, &failure),
         };
-        let data = data.map(|data| answer::data(&body, data, &shape(request, sent), &allowance));
+        let errors = envelope.errors();
+        let data = envelope
+            .data
+            .map(|data| answer::data(&body, data, &shape(request, sent), &allowance));
         match data {
             Some(Ok(data)) => {
                 let merged = self.merge(request, sent, data, &errors, &allowance);
@@ -194,6 +197,7 @@ impl Run {
         self.omitted += found.omitted;
         let supergraph = Arc::clone(&self.execution.supergraph);
         let name = &supergraph.subgraph(request.subgraph).name;
+        let with_traces = self.execution.stacktraces;
         for error in &found.list {
             if self.errors.len() >= MAX_ERRORS {
                 self.omitted += 1;
@@ -201,15 +205,15 @@ impl Run {
             }
             let (places, untold) = self.places(request, sent, error);
             if places.is_empty() && untold.is_empty() {
-                let made = errors::of_subgraph(error, name, self.common_path(sent));
+                let made = errors::of_subgraph(error, name, self.common_path(sent), with_traces);
                 self.report(made, None);
             }
             for (place, path) in places {
-                let made = errors::of_subgraph(error, name, path);
+                let made = errors::of_subgraph(error, name, path, with_traces);
                 self.report(made, Some(place));
             }
             for place in untold {
-                let error = errors::of_subgraph(error, name, Vec::new());
+                let error = errors::of_subgraph(error, name, Vec::new(), with_traces);
                 self.late.push(Late {
                     request: None,
                     place,

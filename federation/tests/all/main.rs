@@ -15,6 +15,7 @@ mod cases;
 mod composed;
 mod composition;
 mod contexts;
+mod exact_numbers;
 mod executor;
 mod fault_table;
 mod faults;
@@ -38,6 +39,7 @@ mod random_tests;
 mod representations;
 mod resolvers;
 mod satisfiability;
+mod schemas_that_harm;
 mod scripted;
 #[allow(
     dead_code,
@@ -50,5 +52,6 @@ mod subscriptions;
 mod subscriptions_over_http;
 mod supergraph_text;
 mod unknown_entities;
+mod websockets_end;
 mod world;
 mod writing;
