@@ -11,7 +11,7 @@ use apollo_compiler::response::{JsonMap, JsonValue};
 use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::{Name, Schema};
 
-use super::{Digits, Part, is_exact, parsed, stand_in};
+use super::{Digits, Members, Part, is_exact, parsed, stand_in};
 
 /// The defaults of a schema that are inexact, by input object and field; usually none.
 #[derive(Debug, Default)]
@@ -56,7 +56,7 @@ impl InexactDefaults {
             return None;
         }
         let mut values = given.clone();
-        let mut parts: Vec<(Box<str>, Part)> = digits.0.as_deref().cloned().unwrap_or_default();
+        let mut parts: Members = digits.0.as_deref().cloned().unwrap_or_default();
         for (name, value, part) in not_given {
             values.insert(name, value);
             parts.retain(|(known, _)| **known != *name);
@@ -152,7 +152,7 @@ fn part(literal: &Value) -> Option<Part> {
             let parts = members.iter();
             let parts =
                 parts.filter_map(|(name, value)| Some((name.as_str().into(), part(value)?)));
-            let mut parts: Vec<(Box<str>, Part)> = parts.collect();
+            let mut parts: Members = parts.collect();
             parts.sort_by(|(one, _), (other, _)| one.cmp(other));
             (!parts.is_empty()).then_some(Part::Members(parts))
         }

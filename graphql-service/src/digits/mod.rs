@@ -25,19 +25,22 @@ const STAND_IN: &str = "1.7976931348623157e308";
 ///
 /// Cheap to clone; clones share everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Digits(Option<Arc<Vec<(Box<str>, Part)>>>);
+pub struct Digits(Option<Arc<Members>>);
+
+/// The members of an object that have such numbers, by name.
+type Members = Vec<(Box<str>, Part)>;
 
 /// A number as it is written, or the parts of a value that have such numbers, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Number(Box<str>),
     Items(Vec<(usize, Part)>),
-    Members(Vec<(Box<str>, Part)>),
+    Members(Members),
 }
 
 impl Digits {
     /// Makes the digits of an object from those of its members, which have different names.
-    fn of_members(mut members: Vec<(Box<str>, Part)>) -> Self {
+    fn of_members(mut members: Members) -> Self {
         members.sort_by(|(one, _), (other, _)| one.cmp(other));
         members.shrink_to_fit();
         Digits((!members.is_empty()).then(|| Arc::new(members)))
